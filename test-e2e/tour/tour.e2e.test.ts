@@ -133,6 +133,7 @@ test("the tour of the README, and what is done with the product that it started"
   await follow("README.md", reader);
   await follow("docs/how-to/query-the-graph.md", reader);
   await follow("docs/how-to/upload-from-a-browser.md", reader);
+  for (const page of ["debug-deliveries", "replay-after-an-outage"]) await follow(`docs/how-to/${page}.md`, reader);
   const ofKeys = ["create-a-service-client", "rotate-a-key", "find-leaked-keys"];
   const ofSenders = ["connect-a-sender", "migrate-a-secret", "read-and-replay", "act-as-a-hub"];
   const ofEvents = ["subscribe-and-resume", "rotate-the-sealing-key", "consume-events", "verify-deliveries"];

@@ -121,6 +121,11 @@ const cases: readonly Case[] = [
     fires: grows('signalbox_outbound_seconds_count{service="images",outcome="forbidden"}', 3),
     stays: grows('signalbox_outbound_seconds_count{service="images",outcome="answered"}', 3),
   },
+  {
+    ...{ alert: "OutboundProxyAway", at: "30m" },
+    fires: grows('signalbox_outbound_seconds_count{service="webhook-delivery",outcome="proxy"}', 3),
+    stays: grows('signalbox_outbound_seconds_count{service="webhook-delivery",outcome="connect"}', 3),
+  },
   rising("ImagesEndProcesses", 'signalbox_image_job_seconds_count{service="images",job="render",outcome="crashed"}', 1),
   {
     ...{ alert: "SubgraphFails", at: "30m" },

@@ -145,6 +145,13 @@ export const thresholdAlerts: readonly Alert[] = [
     summary: "Callers of {{ $labels.service }} have named {{ $value }} addresses inside of the house in an hour.",
   },
   {
+    name: "OutboundProxyAway",
+    severity: "page",
+    expr: 'sum by (service) (rate(signalbox_outbound_seconds_count{outcome="proxy"}[5m])) > 0',
+    for: "5m",
+    summary: "The outbound proxy of {{ $labels.service }} lets requests fail: nothing is delivered through it.",
+  },
+  {
     name: "ImagesEndProcesses",
     severity: "ticket",
     expr: 'sum by (service) (increase(signalbox_image_job_seconds_count{outcome=~"crashed|out-of-memory|too-slow"}[1h])) > 20',

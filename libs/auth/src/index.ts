@@ -19,7 +19,10 @@ export { createManagementAuthorizer } from "./management-authorizer.ts";
 export type { Caller, Principal, PrincipalCredential } from "./principal.ts";
 export { createPrincipalClient } from "./principal-client.ts";
 export {
+  AdministratorsAnswer,
+  AdministratorsQuestion,
   AnnouncementsAnswer,
+  administratorsPath,
   announcementsPath,
   answerFromPrincipal,
   PrincipalAnswer,

@@ -35,6 +35,16 @@ export const announcementsPath = "/internal/access-announcements";
 /** `GET /internal/access-announcements`. */
 export const AnnouncementsAnswer = z.object({ unannounced: z.boolean() });
 
+/** The path on which account says which accounts administer. */
+export const administratorsPath = "/internal/administrators";
+
+/** `POST /internal/administrators`: which of these may administer all accounts? */
+export const AdministratorsQuestion = z.strictObject({ account_ids: z.array(z.string()).max(1_000) });
+
+export const AdministratorsAnswer = z.object({
+  administrators: z.array(z.string()).nullable().describe("Null where roles come with tokens: account does not know."),
+});
+
 export type PrincipalAnswer = z.output<typeof PrincipalAnswer>;
 
 /** The principal as it crosses the network. */

@@ -733,7 +733,7 @@ export interface paths {
         put?: never;
         /**
          * Create an endpoint
-         * @description The answer shows the secret, once. The endpoint gets the events committed from now on.
+         * @description The answer shows the secret, once. The endpoint gets the events committed from now on. `scope: all` takes `account:admin`.
          */
         post: operations["createWebhookEndpoint"];
         delete?: never;
@@ -2066,6 +2066,12 @@ export interface components {
             description?: string | null;
             /** @description Names of events, or prefixes that end in `*`. */
             event_types: string[];
+            /**
+             * @description `all`, for operators: also what the service says of every other account. It cannot be changed.
+             * @default account
+             * @enum {string}
+             */
+            scope?: "account" | "all";
             settings?: {
                 api_version?: "v1" | null;
                 /** @description PEM without a passphrase. The key is never shown. */
@@ -3366,6 +3372,11 @@ export interface components {
             event_types: string[];
             /** @description The endpoint. Opaque. */
             id: string;
+            /**
+             * @description Whose events it gets: those of its account, or, for operators, of all accounts.
+             * @enum {string}
+             */
+            scope: "account" | "all";
             settings: {
                 /** @description The version of events that it gets; null is the newest. */
                 api_version: string | null;
@@ -3448,6 +3459,11 @@ export interface components {
             event_types: string[];
             /** @description The endpoint. Opaque. */
             id: string;
+            /**
+             * @description Whose events it gets: those of its account, or, for operators, of all accounts.
+             * @enum {string}
+             */
+            scope: "account" | "all";
             /** @description What verifies deliveries. Shown on creation, rotation and reveal only. */
             secret: string;
             settings: {
@@ -8087,6 +8103,7 @@ export interface operations {
                      *           "event_types": [
                      *             "image.*"
                      *           ],
+                     *           "scope": "account",
                      *           "status": "enabled",
                      *           "disabled_reason": null,
                      *           "settings": {

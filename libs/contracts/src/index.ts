@@ -64,6 +64,7 @@ export {
 export {
   WebhookEndpointResource,
   webhookEndpointExample,
+  webhookEndpointScopes,
   webhookFormats,
   webhookSignatures,
 } from "./resources/webhook-endpoint.ts";

@@ -4,6 +4,7 @@ import { rootCertificates } from "node:tls";
 import type { Clock } from "@signalbox/core";
 import { buildConnector } from "undici";
 import { connectionCode, OutboundError } from "./outbound-error.ts";
+import { type OutboundProxy, openTunnel } from "./proxy-tunnel.ts";
 import { isLocalhost, type TargetPolicy } from "./target-policy.ts";
 
 /** Answers the addresses of a name. The one that the socket then uses is one of these: nobody asks twice. */
@@ -24,6 +25,8 @@ interface GuardedConnectorOptions {
   /** PEM certificates trusted besides the usual roots. */
   readonly certificateAuthorities?: readonly string[] | undefined;
   readonly clientCertificate?: ClientCertificate | undefined;
+  /** What every connection leads through. The target is judged before the proxy hears of it. */
+  readonly proxy?: OutboundProxy | undefined;
 }
 
 /** How long the steps of making a connection took, in milliseconds. */
@@ -52,6 +55,7 @@ export function createGuardedConnector(options: GuardedConnectorOptions): buildC
     connectTimeoutMs,
     certificateAuthorities,
     clientCertificate,
+    proxy,
   } = options;
   const tls = {
     ...(certificateAuthorities && { ca: [...rootCertificates, ...certificateAuthorities] }),
@@ -78,6 +82,18 @@ export function createGuardedConnector(options: GuardedConnectorOptions): buildC
       return;
     }
 
+    if (proxy) {
+      connectThrough(
+        proxy,
+        { policy, resolve, port, target, hostname, connectTimeoutMs, clock },
+        connectorOf(port),
+      ).then(
+        (socket) => callback(null, socket),
+        (error: Error) => callback(stagedError(error, hostname, false, target.protocol), null),
+      );
+      return;
+    }
+
     let connected = false;
     const startedMs = clock.steadyMs();
     let [resolvedMs, connectedMs] = [startedMs, startedMs];
@@ -91,7 +107,7 @@ export function createGuardedConnector(options: GuardedConnectorOptions): buildC
         timings.set(established, { resolveMs: resolvedMs - startedMs, connectMs: connectedMs - resolvedMs, tlsMs });
         return callback(null, established);
       }
-      if (!verdict) return callback(new OutboundError("connect", "No connection.", { code: "failed" }), null);
+      if (!verdict) return callback(noConnection(), null);
       established?.destroy();
       callback(new OutboundError("forbidden", verdict.message, { code: verdict.code, remoteAddress }), null);
     }) as unknown as Socket;
@@ -105,7 +121,54 @@ export function createGuardedConnector(options: GuardedConnectorOptions): buildC
   };
 }
 
-function guardedLookup(guard: { policy: TargetPolicy; resolve: AddressLookup; port: number }): LookupFunction {
+interface ProxiedTarget extends Guard {
+  readonly target: buildConnector.Options;
+  readonly hostname: string;
+  readonly connectTimeoutMs: number;
+  readonly clock: Clock;
+}
+
+/** The target is judged here, and the proxy gets the address that was. Its own TLS is the target's, end to end. */
+async function connectThrough(
+  proxy: OutboundProxy,
+  { target, hostname, connectTimeoutMs, clock, ...guard }: ProxiedTarget,
+  encrypt: buildConnector.connector,
+): Promise<Socket> {
+  const startedMs = clock.steadyMs();
+  const [first] = isIP(hostname) === 0 ? await addressesOf(hostname, guard) : [];
+  const resolvedMs = clock.steadyMs();
+  const tunnel = await openTunnel(proxy, { address: first?.address ?? hostname, port: guard.port }, connectTimeoutMs);
+  const connectedMs = clock.steadyMs();
+  const isEncrypted = target.protocol === "https:";
+  const socket = isEncrypted ? await encryptTunnel(tunnel, target, hostname, encrypt) : tunnel;
+  timings.set(socket, {
+    ...{ resolveMs: resolvedMs - startedMs, connectMs: connectedMs - resolvedMs },
+    tlsMs: isEncrypted ? clock.steadyMs() - connectedMs : null,
+  });
+  return socket;
+}
+
+const encryptTunnel = (
+  httpSocket: Socket,
+  target: buildConnector.Options,
+  hostname: string,
+  encrypt: buildConnector.connector,
+) =>
+  new Promise<Socket>((resolve, reject) => {
+    encrypt({ ...target, httpSocket }, (error, established) => {
+      if (established) return resolve(established);
+      httpSocket.destroy();
+      reject(error ? stagedError(error, hostname, true, "https:") : noConnection());
+    });
+  });
+
+interface Guard {
+  readonly policy: TargetPolicy;
+  readonly resolve: AddressLookup;
+  readonly port: number;
+}
+
+function guardedLookup(guard: Guard): LookupFunction {
   return (hostname, options, callback) => {
     addressesOf(hostname, guard).then(
       (addresses) => {
@@ -118,7 +181,7 @@ function guardedLookup(guard: { policy: TargetPolicy; resolve: AddressLookup; po
   };
 }
 
-async function addressesOf(hostname: string, guard: { policy: TargetPolicy; resolve: AddressLookup; port: number }) {
+async function addressesOf(hostname: string, guard: Guard) {
   const { policy, resolve, port } = guard;
   if (isLocalhost(hostname)) {
     const own = policy.localhostAddresses(port);
@@ -136,6 +199,7 @@ async function addressesOf(hostname: string, guard: { policy: TargetPolicy; reso
   return addresses;
 }
 
+const noConnection = () => new OutboundError("connect", "No connection.", { code: "failed" });
 const systemResolve: AddressLookup = (hostname) => systemLookup(hostname, { all: true });
 
 function stagedError(error: Error, hostname: string, connected: boolean, protocol: string): OutboundError {

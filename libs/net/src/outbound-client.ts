@@ -10,6 +10,7 @@ import {
   createGuardedConnector,
 } from "./guarded-connector.ts";
 import { isOutboundError, OutboundError, type OutboundStage } from "./outbound-error.ts";
+import { parseProxy } from "./proxy-tunnel.ts";
 import { redirectedRequest, redirectTarget } from "./redirect.ts";
 import { createTargetPolicy, type TargetPolicy, type TargetProblem } from "./target-policy.ts";
 
@@ -85,6 +86,8 @@ interface OutboundClientOptions {
   readonly connectionsPerOriginMax?: number;
   readonly idleTimeoutMs?: number;
   readonly certificateAuthorities?: readonly string[];
+  /** `http://user:password@host:port`: what every connection leads through. The guard judges the targets all the same. */
+  readonly proxy?: string | null;
   /** Told of each exchange how it ended: `answered`, or the stage of its failure. */
   readonly onEnd?: (outcome: OutboundStage | "answered", durationMs: number) => void;
 }
@@ -94,9 +97,10 @@ export function createOutboundClient(options: OutboundClientOptions): OutboundCl
   const { clock, connectTimeoutMs = seconds(10), connectionsPerOriginMax = 64, idleTimeoutMs = seconds(4) } = options;
   const policy = createTargetPolicy(options);
   const { lookup: resolve, certificateAuthorities } = options;
+  const proxy = options.proxy ? parseProxy(options.proxy) : undefined;
   const pools = createPoolsByCertificate((clientCertificate) => {
     const connect = createGuardedConnector({
-      ...{ clock, policy, resolve, connectTimeoutMs, certificateAuthorities, clientCertificate },
+      ...{ clock, policy, resolve, connectTimeoutMs, certificateAuthorities, clientCertificate, proxy },
     });
     return createConnectionPool({ connect, connectionsPerOriginMax, idleTimeoutMs });
   });

@@ -1,13 +1,15 @@
 import type { TargetProblem } from "./target-policy.ts";
 
 /**
- * The stage at which an exchange ended: `forbidden` before any packet left, `resolve` the name, `connect` TCP, `tls` the handshake,
+ * The stage at which an exchange ended: `forbidden` before any packet left, `resolve` the name, `proxy` the
+ * way through our own proxy, `connect` TCP, `tls` the handshake,
  * `request` until the status line came, `response` headers or body after it, `deadline` out of time, `too-large` over the
  * byte cap.
  */
 export type OutboundStage =
   | "forbidden"
   | "resolve"
+  | "proxy"
   | "connect"
   | "tls"
   | "request"
@@ -30,6 +32,9 @@ export type OutboundCode =
   // the whole exchange
   | "deadline"
   | "aborted"
+  // our proxy
+  | "unauthorized"
+  | "refused"
   // the connection
   | "certificate"
   | "tls"
@@ -84,6 +89,9 @@ export class OutboundError extends Error {
 export function isOutboundError(error: unknown): error is OutboundError {
   return error instanceof OutboundError;
 }
+
+/** Recognizes a failure of the way out, which says nothing about the target. */
+export const isProxyError = (error: unknown): boolean => isOutboundError(error) && error.stage === "proxy";
 
 /** Names what a connection failed with. Words of the libraries below never show: they change with their versions. */
 export function connectionCode(error: Error): OutboundCode {

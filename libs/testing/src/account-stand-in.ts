@@ -1,5 +1,5 @@
 import { json } from "node:stream/consumers";
-import { announcementsPath, answerFromPrincipal, type Principal } from "@signalbox/auth";
+import { administratorsPath, announcementsPath, answerFromPrincipal, type Principal } from "@signalbox/auth";
 import { type AccountState, type Role, type Scope, scopes } from "@signalbox/contracts";
 import { randomId } from "@signalbox/core";
 import { type ServedListener, serveListener } from "./serve-listener.ts";
@@ -53,6 +53,8 @@ function principalIn(token: string): Principal {
 export interface AccountStandIn extends ServedListener {
   /** What it answers about an account from now on, instead of what the token says. */
   readonly now: Map<string, AccountState | "unauthorized">;
+  /** Accounts that it says are no administrators any more. */
+  readonly dismissed: Set<string>;
   /** Whether it says that the state topic lacks a change. */
   unannounced: boolean;
   /** Breaks every connection instead of answering. */
@@ -63,7 +65,10 @@ export interface AccountStandIn extends ServedListener {
 
 /** Answers `POST /internal/principals` and `GET /internal/access-announcements` as the account service does. */
 export async function startAccountStandIn(): Promise<AccountStandIn> {
-  const account = { now: new Map<string, AccountState | "unauthorized">(), unannounced: false, away: false, asked: 0 };
+  const account = {
+    ...{ now: new Map<string, AccountState | "unauthorized">(), dismissed: new Set<string>() },
+    ...{ unannounced: false, away: false, asked: 0 },
+  };
   const principalFor = (value: string): Principal => {
     const principal = principalIn(value);
     const state = account.now.get(principal.accountId) ?? principal.state;
@@ -71,9 +76,15 @@ export async function startAccountStandIn(): Promise<AccountStandIn> {
     return { ...principal, state };
   };
   const served = await serveListener(async (request, response) => {
-    if (request.method === "POST") account.asked++;
+    const isAboutRoles = request.url === administratorsPath;
+    if (request.method === "POST" && !isAboutRoles) account.asked++;
     if (account.away) return void request.destroy();
     response.setHeader("content-type", "application/json");
+    if (isAboutRoles) {
+      const { account_ids } = (await json(request)) as { account_ids: string[] };
+      response.end(JSON.stringify({ administrators: account_ids.filter((id) => !account.dismissed.has(id)) }));
+      return;
+    }
     if (request.url === announcementsPath) {
       response.end(JSON.stringify({ unannounced: account.unannounced }));
       return;

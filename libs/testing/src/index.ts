@@ -1,6 +1,7 @@
 export { freePort, kafkaJars } from "@signalbox/infra/engines/index.ts";
 export { type AccountStandIn, startAccountStandIn, type TestPerson, testPerson } from "./account-stand-in.ts";
 export { childProcesses, killProcess } from "./child-processes.ts";
+export { type ConnectProxy, startConnectProxy } from "./connect-proxy.ts";
 export { createCertificates, type TestCertificates } from "./create-certificates.ts";
 export { eventually } from "./eventually.ts";
 export { type FixtureName, fixtureNames, readFixture } from "./fixtures.ts";

@@ -103,6 +103,7 @@ export function createCapabilities(context: Configured, opened: Opened) {
       retentionDays,
     }),
     statuses,
+    rolesAreOurs,
     accountRoles: createAccountRoles({ ...shared, lastAdministrator, rolesAreOurs }),
     pageLimits: {
       maxPageSize: () => configuration.get("limits.maxPageSize"),

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { administratorsPath } from "@signalbox/auth";
 import { type Scope, scopes } from "@signalbox/contracts";
 import { eventually } from "@signalbox/testing";
 import { type Harness, startAccount } from "./harness.ts";
@@ -62,6 +63,16 @@ test("the only administrator is neither deleted, disabled, suspended nor strippe
   }
   const { body } = await account.send("GET", `/api/accounts/${firstId}`, { headers: first });
   assert.deepEqual([body.status, body.roles], ["active", ["admin"]]);
+});
+
+test("other services are told which accounts administer all, and that one does not any more", async () => {
+  const { id } = await newAdministrator();
+  const plain = String((await signedIn(account, { scope: "openid account:read" })).idClaims?.sub);
+  const asked = { account_ids: [firstId, id, plain, "acc_nobody"] };
+  const administrators = async () => (await account.sendInternal(administratorsPath, asked)).body.administrators;
+  assert.deepEqual((await administrators()).toSorted(), [firstId, id].toSorted());
+  assert.equal((await setRoles(first, id, ["owner"])).status, 200);
+  assert.deepEqual(await administrators(), [firstId]);
 });
 
 test("of two administrators who strip, suspend or delete each other at once, one remains", async () => {
@@ -181,4 +192,6 @@ test("where another issuer brings the roles nobody is told that they were grante
   const patch = { headers: administrator, body: { roles: ["admin"] } };
   const { status, body } = await elsewhere.send("PATCH", `/api/accounts/${id}`, patch);
   assert.deepEqual([status, body.error.details[0].code], [409, "roles_by_issuer"]);
+  const asked = await elsewhere.sendInternal(administratorsPath, { account_ids: [id] });
+  assert.equal(asked.body.administrators, null, "nobody here knows");
 });

@@ -60,6 +60,16 @@ export const properties = defineProperties({
     effect:
       "How much of all attempts since the first failure has to have failed; with more successes it is counted anew.",
   },
+  "webhook-delivery.outbound.proxy": {
+    type: "string",
+    default: null,
+    pattern: "http://[^/?#]+",
+    secrecy: "secret",
+    reload: "restart",
+    local: true,
+    effect:
+      "The proxy that every delivery goes through: http://user:password@host:port. It is asked for a tunnel (CONNECT) to an address that was judged; its own faults use up no attempt. Left out, deliveries go out as they are.",
+  },
   "webhook-delivery.outbound.allow": outboundAllowProperty(
     "Addresses with port, such as 10.0.0.5:8443 or 127.0.0.1:*, that endpoints may use although they are not public; http is then allowed there too.",
   ),

@@ -24,6 +24,7 @@ import { createEventTypeStore } from "./event-types/event-type-store.ts";
 import { createEventTypes } from "./event-types/event-types.ts";
 import { createEventStore, publishedRetention } from "./events/event-store.ts";
 import { createEvents } from "./events/events.ts";
+import { createOperators, openAdministrators } from "./operators/operators.ts";
 import type { Properties } from "./properties.ts";
 import { orderRetention } from "./queue/delivery-order.ts";
 import { openEngine } from "./queue/open-engine.ts";
@@ -71,7 +72,9 @@ export async function createService(context: ServiceContext<Properties>): Promis
     orderRetention(() => retentionMs() + hours(48)),
   ]);
   const replays = createReplays(shared);
-  startWorkers(runner, { ...context, ...shared, ...engine, replays, deliveryDays, accessStates });
+  const administratorsAmong = openAdministrators(context);
+  const operators = createOperators({ ...shared, ...owned, administratorsAmong });
+  startWorkers(runner, { ...context, ...shared, ...engine, replays, deliveryDays, operators, accessStates });
 
   const eventTypes = createEventTypes(shared);
   const events = createEvents({ ...context, eventStore, eventTypes, fanOut: engine.fanOut });
@@ -145,6 +148,7 @@ function openOutbound({ configuration, clock, metrics, runner }: ServiceContext<
   const outbound = createOutboundClient({
     allow: configuration.get("webhook-delivery.outbound.allow"),
     refusePorts: ownPorts,
+    proxy: configuration.get("webhook-delivery.outbound.proxy"),
     // As many as there are attempts: one that waits for a connection would spend its deadline on it.
     connectionsPerOriginMax: configuration.get("webhook-delivery.attempts.in-flight-max-per-host"),
     idleTimeoutMs: seconds(60),

@@ -5,6 +5,7 @@ import { type Pool, sql } from "@signalbox/storage";
 import type { Metrics } from "@signalbox/telemetry";
 import type { DeliveryDays } from "./delivery-days.ts";
 import type { Removals } from "./endpoints/removals.ts";
+import type { Operators } from "./operators/operators.ts";
 import type { OrderHolds } from "./queue/order-holds.ts";
 import type { QueueWorker } from "./queue/queue-worker.ts";
 import type { Replays } from "./replays/replays.ts";
@@ -15,6 +16,7 @@ interface Dependencies {
   readonly replays: Pick<Replays, "step">;
   readonly deliveryDays: DeliveryDays;
   readonly removals: Removals;
+  readonly operators: Operators;
   readonly accessStates: AccessStates;
   readonly pool: Pool;
   readonly metrics: Metrics;
@@ -46,7 +48,7 @@ const waiting = sql(
 
 /** Starts the long-running parts that are this service's own. */
 export function startWorkers(runner: Runner, dependencies: Dependencies): void {
-  const { queueWorker, orderHolds, replays, deliveryDays, removals, accessStates, wake } = dependencies;
+  const { queueWorker, orderHolds, replays, deliveryDays, removals, operators, accessStates, wake } = dependencies;
   runner.worker("deliveries", (signal, beat) => queueWorker.run(signal, beat));
   runner.every("leases of the dead", takeOverEveryMs, () => queueWorker.takeOver());
   runner.every("probes", seconds(2), () => queueWorker.probe());
@@ -54,6 +56,9 @@ export function startWorkers(runner: Runner, dependencies: Dependencies): void {
   runner.every("replays", seconds(1), () => replays.step());
   runner.every("day tables", hours(1), () => deliveryDays.keep());
   runner.every("removals", seconds(1), () => removals.removeStep());
+  runner.worker("operators", (signal, beat) => operators.run(signal, beat));
+  // A role that was taken is such a change too.
+  runner.defer("operator listener", accessStates.onChange(operators.wake));
   // What was held for an account is in the queue all the time.
   runner.defer("access listener", accessStates.onChange(wake));
   observeQueue(dependencies);

@@ -31,7 +31,7 @@ test("a new endpoint shows its secret once, and every other field from then on",
   assert.deepEqual(
     { ...shown, id: "", created_at: "", updated_at: "" },
     {
-      ...{ id: "", ...given, description: null, status: "enabled", disabled_reason: null },
+      ...{ id: "", ...given, description: null, scope: "account", status: "enabled", disabled_reason: null },
       settings: {
         ...{ retry_schedule_seconds: null, timeout_seconds: null, max_in_flight: null },
         ...{ rate: null, ordered: false, order_hold_seconds: null, filter: null, headers: [], metadata: {} },

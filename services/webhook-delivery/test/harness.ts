@@ -4,6 +4,7 @@ import { randomId } from "@signalbox/core";
 import { publishEvents } from "@signalbox/events";
 import { openPool, type Pool } from "@signalbox/storage";
 import {
+  type AccountStandIn,
   createSender,
   createSubgraphClient,
   type EventReader,
@@ -59,6 +60,8 @@ export interface Harness {
   /** The service's own database, to look into. */
   readonly pool: Pool;
   readonly send: Send;
+  /** What answers for the account service. */
+  readonly account: AccountStandIn;
   /** Registers an endpoint and shows it with its secret. */
   newEndpoint(who: TestPerson, endpoint: object): Promise<NewEndpoint>;
   deliveriesOf(who: TestPerson, query?: string): Promise<DeliveryView[]>;
@@ -119,6 +122,7 @@ export async function startDelivery(overrides: Overrides = {}): Promise<Harness>
     url: service.url,
     pool,
     send,
+    account,
     async newEndpoint(who, endpoint) {
       const given = { event_types: ["image.created"], ...endpoint };
       const { status, text, body } = await send(who, "POST", endpointsPath, { body: given });

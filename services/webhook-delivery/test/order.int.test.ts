@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, test } from "node:test";
-import { hours } from "@signalbox/core";
+import { hours, randomId } from "@signalbox/core";
 import { sql } from "@signalbox/storage";
 import { createReceiver, eventually, type Receiver, type TestPerson, testPerson } from "@signalbox/testing";
 import { createDeliveryDays } from "../src/delivery-days.ts";
+import { createEndpointRates } from "../src/queue/endpoint-rates.ts";
 import { endpointsPath, type Harness, startDelivery } from "./harness.ts";
 
 let delivery: Harness;
@@ -201,4 +202,21 @@ test("a rate holds over two instances, and waiting for it spends no attempt", as
   assert.equal(receiver.requests.length, 62, "a retry is an attempt, too");
   // The first goes at once, and whoever is late may catch up by one.
   assert.ok(performance.now() - beganMs >= 60 * 50);
+});
+
+test("a rate is used to the full by two instances that ask in turn, each of them late", async () => {
+  const [id, rate] = [randomId("whe"), { limit: 100, per_seconds: 10 }];
+  const instances = [delivery, other].map(({ pool }) => createEndpointRates(pool));
+  const passTime = sql("", "update endpoint_rates set next_at = next_at - $2 * interval '1 ms' where endpoint_id = $1");
+  let [passedMs, granted] = [0, 0];
+  for (let turn = 0; passedMs < 20_000; turn++) {
+    const rooms = new Map([[id, 16]]);
+    const nextInMs = (await instances[turn % 2]?.grant(rooms, new Map([[id, rate]]))) ?? 0;
+    granted += rooms.get(id) ?? 0;
+    // Time that really passes only adds to what is granted.
+    const askedAgainMs = nextInMs + 400;
+    await delivery.pool.query(passTime, [id, askedAgainMs]);
+    passedMs += askedAgainMs;
+  }
+  assert.ok(granted >= 0.95 * (passedMs / 100), `${granted} attempts in ${passedMs} ms`);
 });

@@ -3,7 +3,10 @@ import { defineEvent } from "../define-event.ts";
 import { changed } from "../resources/fields.ts";
 import { WebhookEndpointResource, webhookEndpointExample } from "../resources/webhook-endpoint.ts";
 
-const data = WebhookEndpointResource.extend({ changed });
+const data = WebhookEndpointResource.extend({
+  scope: WebhookEndpointResource.shape.scope.optional(), // events from before it lack it
+  changed,
+});
 const shared = {
   version: 1,
   topic: "signalbox.webhook-delivery.v1",

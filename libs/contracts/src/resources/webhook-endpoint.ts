@@ -2,6 +2,7 @@ import { z } from "zod";
 import { examples } from "./examples.ts";
 import { identifier, jsonValue, timestamp } from "./fields.ts";
 
+export const webhookEndpointScopes = ["account", "all"] as const;
 const webhookEndpointStatuses = ["enabled", "paused", "disabled"] as const;
 
 /** Signatures besides the two families that every delivery carries. */
@@ -51,6 +52,9 @@ export const WebhookEndpointResource = z
     url: z.string(),
     description: z.string().nullable(),
     event_types: z.array(z.string()).describe("Names of events, or a prefix that ends in `*`."),
+    scope: z
+      .enum(webhookEndpointScopes)
+      .describe("Whose events it gets: those of its account, or, for operators, of all accounts."),
     status: z.enum(webhookEndpointStatuses),
     disabled_reason: z.string().nullable().describe("Why it is disabled, when it is."),
     settings: WebhookEndpointSettings,
@@ -66,6 +70,7 @@ export const webhookEndpointExample: WebhookEndpointResource = {
   url: "https://receiver.example/hooks",
   description: "Order system",
   event_types: ["image.*"],
+  scope: "account",
   status: "enabled",
   disabled_reason: null,
   settings: {

@@ -1,5 +1,8 @@
 import {
+  AdministratorsAnswer,
+  AdministratorsQuestion,
   AnnouncementsAnswer,
+  administratorsPath,
   announcementsPath,
   answerFromPrincipal,
   PrincipalAnswer,
@@ -7,11 +10,20 @@ import {
   type PrincipalSource,
   principalsPath,
 } from "@signalbox/auth";
+import { scopesOfRole } from "@signalbox/contracts";
 import { isAppError } from "@signalbox/core";
 import { createRoutes, ok, refused } from "@signalbox/http";
+import type { Accounts } from "../accounts/accounts.ts";
+
+interface PrincipalRoutes {
+  readonly principals: PrincipalSource;
+  readonly accounts: Pick<Accounts, "findMany">;
+  /** Whether accounts have their roles from here. With another issuer its tokens bring them. */
+  readonly rolesAreOurs: boolean;
+}
 
 /** The route on which other services ask, on the internal listener. */
-export function principalRoutes({ principals }: { readonly principals: PrincipalSource }) {
+export function principalRoutes({ principals, accounts, rolesAreOurs }: PrincipalRoutes) {
   const routes = createRoutes({ errors: "account" });
 
   routes.post(principalsPath, {
@@ -37,6 +49,22 @@ export function principalRoutes({ principals }: { readonly principals: Principal
     responses: { 200: AnnouncementsAnswer },
     rateLimit: "none",
     handle: async () => ok({ unannounced: await principals.hasUnannounced() }),
+  });
+
+  routes.post(administratorsPath, {
+    summary: "Tell which of these accounts may administer all",
+    auth: "anonymous",
+    body: AdministratorsQuestion,
+    responses: { 200: AdministratorsAnswer },
+    rateLimit: "none",
+    async handle({ body }) {
+      if (!rolesAreOurs) return ok({ administrators: null });
+      const found = await accounts.findMany(body.account_ids);
+      const administrators = found.filter(({ roles }) =>
+        roles.some((role) => scopesOfRole(role).includes("account:admin")),
+      );
+      return ok({ administrators: administrators.map(({ id }) => id) });
+    },
   });
 
   return routes;

@@ -11,7 +11,7 @@ import {
 } from "@signalbox/graphql";
 import { z } from "zod";
 import type { EndpointLoaders } from "../endpoints/endpoint-resolvers.ts";
-import type { DeliveredEvent, EventStore } from "../events/event-store.ts";
+import { type DeliveredEvent, type EventStore, readerOf } from "../events/event-store.ts";
 import type { Attempt, Delivery } from "./delivery.ts";
 import { deliveryFilter } from "./delivery-routes.ts";
 import type { DeliveryStore, ListFilter } from "./delivery-store.ts";
@@ -98,7 +98,7 @@ const retryMutation = (deliveryStore: DeliveryStore, retryDelivery: RetryDeliver
     (_input, context, { id }: Named) =>
       context.write({
         find: (tx) => deliveryStore.lock(tx, context.caller.accountId, id),
-        change: retryDelivery,
+        change: (tx, delivery) => retryDelivery(tx, context.caller, delivery),
         missing: "There is no such delivery.",
       }),
   );
@@ -124,7 +124,7 @@ export function deliveryLoaders(
       ({ id }) => id,
     ),
     deliveredEvent: createLoader(
-      async (ids) => (principal ? eventStore.ofDeliveries(principal.accountId, ids) : []),
+      async (ids) => (principal ? eventStore.ofDeliveries(readerOf(principal), ids) : []),
       ({ deliveryId }) => deliveryId,
     ),
   };

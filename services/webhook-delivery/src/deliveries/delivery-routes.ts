@@ -88,7 +88,7 @@ function declareRetry(routes: Routes, { deliveryStore, retryDelivery }: Delivery
     idempotent: true,
     write: {
       find: (tx, { caller, params }) => deliveryStore.lock(tx, caller.accountId, params.id),
-      change: retryDelivery,
+      change: (tx, delivery, { caller }) => retryDelivery(tx, caller, delivery),
       answer: (delivery) => accepted(viewDelivery(delivery)),
     },
   });

@@ -4,9 +4,10 @@ import type { Tx } from "@signalbox/storage";
 import { wants } from "../endpoints/endpoint.ts";
 import type { EndpointDirectory } from "../endpoints/endpoint-directory.ts";
 import type { AccountEndpoints, SigningEndpoint } from "../endpoints/signing-endpoint.ts";
+import { isOutsideOurs } from "../events/custom-event.ts";
 import { lockOrder, orderPlaces } from "../queue/delivery-order.ts";
 import type { Dispatcher } from "../queue/dispatcher.ts";
-import { insertDeliveries, type NewDelivery } from "../queue/insert-deliveries.ts";
+import { insertDeliveries, type NewDelivery, operators } from "../queue/insert-deliveries.ts";
 import type { QueueWorker } from "../queue/queue-worker.ts";
 import { deliveryIdOf } from "./delivery-id.ts";
 import type { OutgoingEvent } from "./outgoing-event.ts";
@@ -46,10 +47,12 @@ export function createFanOut(parts: FanOutDependencies) {
       if (accountIds.length === 0) return;
       for (let attempt = 1; ; attempt++) {
         const accounts = await directory.ofAccounts(accountIds);
+        const ofOperators = await directory.ofOperators();
         const { instance } = queueWorker;
-        const planned = await inOrder(tx, plan(parts, accounts, events, instance !== null));
+        const planned = await inOrder(tx, plan(parts, [...accounts, ofOperators], events, instance !== null));
         const arrived = planned.some(({ leased }) => leased) ? queueWorker.expectLeases() : () => {};
-        const { stale, made, leasedUntil } = await insertDeliveries(tx, accounts, planned, { leaseMs, instance }, kept);
+        const terms = { leaseMs, instance };
+        const { stale, made, leasedUntil } = await insertDeliveries(tx, accounts, ofOperators, planned, terms, kept);
         if (stale.length === 0) {
           const isMade = new Set(made);
           return tx.afterCommit(() => {
@@ -110,19 +113,34 @@ function plan(
     return leased;
   }
 
-  return events.flatMap((event) =>
-    (endpointsOf.get(event.accountId) ?? [])
+  return events.flatMap((event) => {
+    const eventFor = createCopies(event);
+    return [...(endpointsOf.get(event.accountId) ?? []), ...othersOf(endpointsOf.get(operators) ?? [], event)]
       .filter((endpoint) => isSubscriber(endpoint, event))
       .map((endpoint) => ({
         id: deliveryIdOf(event.id, event.createdAt, endpoint.id),
-        event,
+        event: eventFor(endpoint.accountId),
         endpoint,
         endpointId: endpoint.id,
         leased: isLeased(endpoint),
         delayMs: (endpoint.settings.retry_schedule_seconds?.[0] ?? 0) * 1000,
         order: null,
-      })),
-  );
+      }));
+  });
+}
+
+/** Operators of other accounts get what the service says of this one; what it publishes itself stays its own. */
+const othersOf = (endpoints: readonly SigningEndpoint[], { accountId, type }: OutgoingEvent) =>
+  isOutsideOurs(type) ? [] : endpoints.filter((endpoint) => endpoint.accountId !== accountId);
+
+/** The event for each account that gets it. A copy for an operator is kept with that account, and is known as a copy. */
+function createCopies(event: OutgoingEvent): (accountId: string) => OutgoingEvent {
+  const copies = new Map([[event.accountId, event]]);
+  return (accountId) => {
+    const copy = copies.get(accountId) ?? { ...event, accountId, aboutAccountId: event.accountId };
+    copies.set(accountId, copy);
+    return copy;
+  };
 }
 
 /** By how much the clock of an event's producer may be behind ours before its events count as older than they are. */

@@ -1,9 +1,13 @@
+import type { Caller } from "@signalbox/auth";
 import type { Clock } from "@signalbox/core";
 import type { Tx } from "@signalbox/storage";
+import { requireScopeOf } from "../endpoints/endpoint.ts";
+import type { EndpointStore } from "../endpoints/endpoint-store.ts";
 import type { DeliveryQueue } from "../queue/delivery-queue.ts";
 import type { Delivery } from "./delivery.ts";
 
 interface RetryDependencies {
+  readonly endpointStore: Pick<EndpointStore, "find">;
   readonly deliveryQueue: Pick<DeliveryQueue, "requeue">;
   readonly clock: Clock;
   /** Tells the worker that something is due. */
@@ -13,8 +17,10 @@ interface RetryDependencies {
 export type RetryDelivery = ReturnType<typeof createRetryDelivery>;
 
 /** Attempts a delivery once more, now. While its endpoint is paused or disabled it is held. */
-export function createRetryDelivery({ deliveryQueue, clock, wake }: RetryDependencies) {
-  return async (tx: Tx, delivery: Delivery): Promise<Delivery> => {
+export function createRetryDelivery({ deliveryQueue, endpointStore, clock, wake }: RetryDependencies) {
+  return async (tx: Tx, caller: Caller, delivery: Delivery): Promise<Delivery> => {
+    const endpoint = await endpointStore.find(caller.accountId, delivery.endpointId);
+    if (endpoint) requireScopeOf(endpoint, caller);
     await deliveryQueue.requeue(tx, delivery);
     tx.afterCommit(wake);
     return { ...delivery, status: delivery.status === "held" ? "held" : "pending", nextAttemptAt: clock.now() };

@@ -1,4 +1,10 @@
-import { examples, WebhookEndpointResource, webhookEndpointExample, webhookEventTypes } from "@signalbox/contracts";
+import {
+  examples,
+  WebhookEndpointResource,
+  webhookEndpointExample,
+  webhookEndpointScopes,
+  webhookEventTypes,
+} from "@signalbox/contracts";
 import { z } from "zod";
 import { isOutsideOurs } from "../events/custom-event.ts";
 import { SettingsBody } from "./settings-body.ts";
@@ -25,6 +31,10 @@ export const CreateEndpointBody = z
     url,
     description: description.default(null),
     event_types: eventTypes,
+    scope: z
+      .enum(webhookEndpointScopes)
+      .default("account")
+      .describe("`all`, for operators: also what the service says of every other account. It cannot be changed."),
     settings: SettingsBody.optional(),
   })
   .meta({ id: "CreateWebhookEndpoint" })

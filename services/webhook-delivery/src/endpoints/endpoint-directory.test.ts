@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createEndpointDirectory } from "./endpoint-directory.ts";
 
+const ofOperators = () => Promise.reject(new Error("nobody asked"));
 const endpointsOf = (accountId: string) => ({ accountId, fingerprint: "1", endpoints: [] });
 
 test("an account that is forgotten while others are looked up is answered all the same", async () => {
@@ -14,6 +15,7 @@ test("an account that is forgotten while others are looked up is answered all th
         if (accountIds.includes("b")) await lookUp.promise;
         return accountIds.map(endpointsOf);
       },
+      ofOperators,
     },
     10,
   );
@@ -26,6 +28,9 @@ test("an account that is forgotten while others are looked up is answered all th
 });
 
 test("more accounts than are remembered are answered too", async () => {
-  const directory = createEndpointDirectory({ ofAccounts: async (accountIds) => accountIds.map(endpointsOf) }, 1);
+  const directory = createEndpointDirectory(
+    { ofAccounts: async (accountIds) => accountIds.map(endpointsOf), ofOperators },
+    1,
+  );
   assert.equal((await directory.ofAccounts(["a", "b", "c"])).length, 3);
 });

@@ -1,3 +1,4 @@
+import { operators } from "../queue/insert-deliveries.ts";
 import type { EndpointStore } from "./endpoint-store.ts";
 import type { AccountEndpoints, SigningEndpoint } from "./signing-endpoint.ts";
 
@@ -7,8 +8,12 @@ export type EndpointDirectory = ReturnType<typeof createEndpointDirectory>;
  * The endpoints of accounts in memory, so that an event costs no look-up. A copy may be old: whoever writes deliveries by it
  * hands its fingerprint to the database, and whoever attempts one knows the revision that the endpoint should have.
  */
-export function createEndpointDirectory(endpointStore: Pick<EndpointStore, "ofAccounts">, accountsMax: number) {
+export function createEndpointDirectory(
+  endpointStore: Pick<EndpointStore, "ofAccounts" | "ofOperators">,
+  accountsMax: number,
+) {
   const known = new Map<string, AccountEndpoints>();
+  let operatorEndpoints: AccountEndpoints | null = null;
 
   async function load(accountIds: readonly string[]): Promise<readonly AccountEndpoints[]> {
     const loaded = await endpointStore.ofAccounts(accountIds);
@@ -34,9 +39,16 @@ export function createEndpointDirectory(endpointStore: Pick<EndpointStore, "ofAc
       return unknown.length === 0 ? found : [...found, ...(await load(unknown))];
     },
 
+    /** The endpoints for all accounts, under the name of `operators`. */
+    async ofOperators(): Promise<AccountEndpoints> {
+      operatorEndpoints ??= await endpointStore.ofOperators();
+      return operatorEndpoints;
+    },
+
     /** Looks the accounts up again before they are next asked for. */
     forget(accountIds: readonly string[]): void {
       for (const accountId of accountIds) known.delete(accountId);
+      if (accountIds.includes(operators)) operatorEndpoints = null;
     },
 
     /** The endpoint in this revision or a later one; null when it is gone. */

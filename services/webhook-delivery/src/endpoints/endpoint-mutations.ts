@@ -47,7 +47,12 @@ function fieldMutations(parts: EndpointMutations) {
   return {
     createWebhookEndpoint: mutation(
       {
-        ...{ ...writers, audit: "webhook_endpoint.create", input: withRawMembers(CreateEndpointBody, "settings") },
+        ...{
+          ...writers,
+          stepUpFor: "the events of all accounts",
+          audit: "webhook_endpoint.create",
+          input: withRawMembers(CreateEndpointBody, "settings"),
+        },
         payload: withSecret,
       },
       async ({ event_types: eventTypes, ...rest }, { caller, inTransaction }) => {

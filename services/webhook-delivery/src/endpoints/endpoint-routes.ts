@@ -65,8 +65,9 @@ function declareWrites(routes: Routes, { endpoints, endpointStore }: EndpointRou
   routes.post(endpointsPath, {
     operationId: "createWebhookEndpoint",
     summary: "Create an endpoint",
-    description: "The answer shows the secret, once. The endpoint gets the events committed from now on.",
-    auth: write,
+    description:
+      "The answer shows the secret, once. The endpoint gets the events committed from now on. `scope: all` takes `account:admin`.",
+    auth: { ...write, stepUpFor: "the events of all accounts" },
     audit: "webhook_endpoint.create",
     body: CreateEndpointBody,
     responses: { 201: EndpointWithSecret, 409: "error", 422: "error" },

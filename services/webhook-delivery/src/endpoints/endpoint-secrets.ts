@@ -4,12 +4,12 @@ import type { Outbox } from "@signalbox/events";
 import { audited } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import { createEndpointSecret } from "@signalbox/webhook-signatures";
-import { type Endpoint, endpointUpdated } from "./endpoint.ts";
+import { type Endpoint, endpointUpdated, requireScopeOf } from "./endpoint.ts";
 import type { EndpointStore } from "./endpoint-store.ts";
 import type { SecretStore } from "./secret-store.ts";
 
 interface SecretDependencies {
-  readonly endpointStore: Pick<EndpointStore, "save">;
+  readonly endpointStore: Pick<EndpointStore, "save" | "lock">;
   readonly secretStore: SecretStore;
   readonly outbox: Outbox;
   readonly clock: Clock;
@@ -32,6 +32,7 @@ export function createEndpointSecrets({
   return {
     /** Gives the endpoint a new secret; the old one signs beside it until the overlap ends, as do those before it. */
     async rotate(tx: Tx, caller: Caller, endpoint: Endpoint, overlapSeconds?: number) {
+      requireScopeOf(endpoint, caller);
       const overlapMs = overlapSeconds === undefined ? rotationOverlapMs() : seconds(overlapSeconds);
       const now = clock.now();
       const live = await secretStore.countLive(tx, endpoint.id, now);
@@ -47,6 +48,7 @@ export function createEndpointSecrets({
 
     /** Ends the overlap now: from here on only the newest secret signs. */
     async removePrevious(tx: Tx, caller: Caller, endpoint: Endpoint): Promise<void> {
+      requireScopeOf(endpoint, caller);
       if ((await secretStore.removePrevious(tx, endpoint.id)) === 0) return;
       const changed = { ...endpoint, revision: endpoint.revision + 1, updatedAt: clock.now() };
       await endpointStore.save(tx, changed);
@@ -57,7 +59,9 @@ export function createEndpointSecrets({
     /** Shows the secret of an endpoint; null where the caller has no such endpoint. */
     async reveal(tx: Tx, caller: Caller, id: string): Promise<string | null> {
       const secret = await secretStore.find(tx, caller.accountId, id);
-      if (secret === null) return null;
+      const endpoint = secret === null ? null : await endpointStore.lock(tx, caller.accountId, id);
+      if (secret === null || endpoint === null) return null;
+      requireScopeOf(endpoint, caller);
       await outbox.append(tx, [audited(caller, { action: "webhook_endpoint.reveal_secret", subject: id })]);
       return secret;
     },

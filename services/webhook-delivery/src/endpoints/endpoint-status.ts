@@ -4,7 +4,14 @@ import type { Clock } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import { type Actor, audited, systemActor } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
-import { type DisabledReason, type Endpoint, endpointDisabled, endpointEnabled, endpointUpdated } from "./endpoint.ts";
+import {
+  type DisabledReason,
+  type Endpoint,
+  endpointDisabled,
+  endpointEnabled,
+  endpointUpdated,
+  requireScopeOf,
+} from "./endpoint.ts";
 import type { EndpointStore } from "./endpoint-store.ts";
 import { forgetFailures } from "./health-store.ts";
 
@@ -36,6 +43,7 @@ export function createEndpointStatus(dependencies: StatusDependencies) {
 
     /** Lets a paused endpoint go on, held deliveries first. */
     async resume(tx: Tx, caller: Caller, endpoint: Endpoint): Promise<StatusOutcome> {
+      requireScopeOf(endpoint, caller);
       if (endpoint.status === "enabled") return { outcome: "changed", endpoint };
       if (endpoint.status === "disabled") return { outcome: "disabled" };
       const entry = { by: caller, action: "webhook_endpoint.resume" } as const;
@@ -44,6 +52,7 @@ export function createEndpointStatus(dependencies: StatusDependencies) {
 
     /** Enables a disabled endpoint, held deliveries first. */
     async enable(tx: Tx, caller: Caller, endpoint: Endpoint): Promise<StatusOutcome> {
+      requireScopeOf(endpoint, caller);
       if (endpoint.status === "enabled") return { outcome: "changed", endpoint };
       return enable(dependencies, tx, endpoint, caller);
     },
@@ -54,9 +63,10 @@ export function createEndpointStatus(dependencies: StatusDependencies) {
       await enable(dependencies, tx, endpoint, systemActor("delivery"));
     },
 
-    /** Disables an endpoint whose receiver wants nothing any more, or has failed for long. */
+    /** Disables an endpoint; one that failed may recover, one that may not have its events any more does not. */
     async disable(tx: Tx, endpoint: Endpoint, reason: DisabledReason): Promise<StatusOutcome> {
-      if (endpoint.status === "disabled") return { outcome: "changed", endpoint };
+      const isFinal = reason !== "scope" || endpoint.disabledReason === reason;
+      if (endpoint.status === "disabled" && isFinal) return { outcome: "changed", endpoint };
       const change = { status: "disabled", disabledReason: reason } as const;
       const entry = { by: systemActor("delivery"), action: "webhook_endpoint.disable" } as const;
       return save(dependencies, tx, endpoint, change, entry, (disabled) => endpointDisabled(disabled, reason));

@@ -9,7 +9,7 @@ import {
   type Tx,
   table,
 } from "@signalbox/storage";
-import { fingerprintOf } from "../queue/insert-deliveries.ts";
+import { fingerprintOf, operators } from "../queue/insert-deliveries.ts";
 import { type Endpoint, withEverySetting } from "./endpoint.ts";
 import { type AccountEndpoints, type Opening, openAccount, type StoredAccount } from "./signing-endpoint.ts";
 
@@ -19,6 +19,7 @@ const endpoints = table("endpoints", {
   url: "text",
   description: "text",
   eventTypes: "jsonb",
+  scope: "text",
   status: "text",
   disabledReason: "text",
   settings: "jsonb",
@@ -76,6 +77,12 @@ const accountsOf = sql(
      from (${select} where account_id = a.account_id and deleted_at is null) as p
    ) as account`,
 );
+const operatorsNow = sql(
+  "endpoint.operators",
+  `select ${fingerprintOf("p")}::text as fingerprint, array(
+     select distinct account_id from endpoints where scope = 'all' and deleted_at is null) as "accountIds"
+   from endpoints p where scope = 'all' and deleted_at is null`,
+);
 const touchEndpoints = sql(
   "endpoint.touch-all",
   "update endpoints set revision = revision + 1 where account_id = $1 and deleted_at is null",
@@ -103,6 +110,13 @@ export function createEndpointStore(pool: Pool, opening: Opening) {
     async ofAccounts(accountIds: readonly string[]): Promise<AccountEndpoints[]> {
       const { rows } = await pool.query<StoredAccount>(accountsOf, [accountIds]);
       return rows.map((account) => openAccount(account, opening));
+    },
+    /** All endpoints for all accounts. The fingerprint is read first: what changes meanwhile is noticed by it. */
+    async ofOperators(): Promise<AccountEndpoints> {
+      const [now] = (await pool.query<{ fingerprint: string; accountIds: string[] }>(operatorsNow)).rows;
+      const accounts = now && now.accountIds.length > 0 ? await this.ofAccounts(now.accountIds) : [];
+      const endpoints = accounts.flatMap((account) => account.endpoints.filter(({ scope }) => scope === "all"));
+      return { accountId: operators, fingerprint: now?.fingerprint ?? "0", endpoints };
     },
     insert: (tx: Tx, endpoint: Endpoint): Promise<void> => endpoints.insert(tx, endpoint),
     /** Counts a change of every endpoint of the account: what is in memory of them is looked up again. */

@@ -1,4 +1,5 @@
-import { draft, matchesEventType, type WebhookEndpointResource } from "@signalbox/contracts";
+import { type Caller, requireScopes } from "@signalbox/auth";
+import { draft, type EventDraft, matchesEventType, type WebhookEndpointResource } from "@signalbox/contracts";
 import { newId, type Patch } from "@signalbox/core";
 import { defaultSettings, type EndpointSettings, type GivenSettings } from "./endpoint-settings.ts";
 
@@ -9,6 +10,8 @@ export interface Endpoint {
   readonly url: string;
   readonly description: string | null;
   readonly eventTypes: readonly string[];
+  /** Whose events it gets: those of its account, or, for operators, of all accounts. */
+  readonly scope: WebhookEndpointResource["scope"];
   readonly status: WebhookEndpointResource["status"];
   readonly disabledReason: string | null;
   readonly settings: EndpointSettings;
@@ -18,7 +21,7 @@ export interface Endpoint {
 }
 
 /** What an owner gives to create an endpoint. Settings that are left out are those of the service. */
-export type NewEndpoint = Pick<Endpoint, "url" | "description" | "eventTypes"> & {
+export type NewEndpoint = Pick<Endpoint, "url" | "description" | "eventTypes" | "scope"> & {
   readonly settings?: GivenSettings | undefined;
 };
 
@@ -58,6 +61,14 @@ export const withEverySetting = <Row extends Endpoint>(row: Row): Row => ({
   settings: { ...defaultSettings, ...row.settings },
 });
 
+/**
+ * Holds what is about an endpoint for all accounts to those who administer all: a key of their account that may only write
+ * webhooks must not lead the events of others elsewhere. @throws AppError `forbidden`
+ */
+export function requireScopeOf({ scope }: Pick<Endpoint, "scope">, caller: Caller): void {
+  if (scope === "all") requireScopes(caller, ["account:admin"]);
+}
+
 /** Tells whether the endpoint wants an event that goes by any of these names. */
 export function wants(endpoint: Pick<Endpoint, "eventTypes">, names: readonly string[]): boolean {
   return endpoint.eventTypes.some((filter) => names.some((name) => matchesEventType(filter, name)));
@@ -70,6 +81,7 @@ export function viewEndpoint(endpoint: Endpoint): WebhookEndpointResource {
     url: endpoint.url,
     description: endpoint.description,
     event_types: [...endpoint.eventTypes],
+    scope: endpoint.scope,
     status: endpoint.status,
     disabled_reason: endpoint.disabledReason,
     settings: endpoint.settings,
@@ -91,10 +103,15 @@ export function endpointFailing(endpoint: Endpoint, since: Date) {
   return draft("webhook_endpoint.failing", { subject: endpoint.id, accountId: endpoint.accountId, data });
 }
 
-/** Why an endpoint is disabled: its receiver answered 410, said so with a header, or failed for long. */
-export type DisabledReason = "gone" | "receiver" | "failing";
+/**
+ * Why an endpoint is disabled: its receiver answered 410, said so with a header, or failed for long; or it is for all accounts
+ * and its own is no administrator any more.
+ */
+export type DisabledReason = "gone" | "receiver" | "failing" | "scope";
 
-export function endpointDisabled(endpoint: Endpoint, reason: DisabledReason) {
+/** Readers of `webhook_endpoint.disabled` know three reasons; the others are told as a change. */
+export function endpointDisabled(endpoint: Endpoint, reason: DisabledReason): EventDraft {
+  if (reason === "scope") return endpointUpdated(endpoint, ["status", "disabled_reason"]);
   const data = { ...viewEndpoint(endpoint), changed: ["status", "disabled_reason"], reason };
   return draft("webhook_endpoint.disabled", { subject: endpoint.id, accountId: endpoint.accountId, data });
 }

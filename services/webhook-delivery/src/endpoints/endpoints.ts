@@ -15,6 +15,7 @@ import {
   endpointFrom,
   endpointUpdated,
   type NewEndpoint,
+  requireScopeOf,
 } from "./endpoint.ts";
 import { defaultSettings, settle } from "./endpoint-settings.ts";
 import type { EndpointStore } from "./endpoint-store.ts";
@@ -45,6 +46,8 @@ export function createEndpoints(dependencies: EndpointDependencies) {
     /** Creates an endpoint, which gets the events committed from now on. Its secret is shown this once. */
     async create(tx: Tx, caller: Caller, wanted: NewEndpoint) {
       const { accountId } = caller;
+      requireScopeOf(wanted, caller);
+      if (wanted.scope === "all") requireStepUp(caller, clock);
       if (!mayRegister()) return { outcome: "switched-off" } as const;
       const url = targetOf(outbound, wanted.url);
       const max = endpointsMax();
@@ -57,7 +60,11 @@ export function createEndpoints(dependencies: EndpointDependencies) {
       await endpointStore.insert(tx, endpoint);
       await secretStore.insert(tx, endpoint.id, secret, at);
       await secretStore.saveCredentials(tx, endpoint.id, credentials);
-      const entry = audited(caller, { action: "webhook_endpoint.create", subject: endpoint.id });
+      const entry = audited(caller, {
+        action: "webhook_endpoint.create",
+        subject: endpoint.id,
+        ...(wanted.scope === "all" && everyAccount),
+      });
       await outbox.append(tx, [endpointCreated(endpoint), entry]);
       return { outcome: "created", endpoint, secret } as const;
     },
@@ -83,6 +90,9 @@ export function createEndpoints(dependencies: EndpointDependencies) {
   };
 }
 
+/** What the audit says of an endpoint that gets the events of everybody. */
+const everyAccount = { fields: ["scope"], reason: "all accounts" };
+
 /** Another URL, which gets all that the old one would, needs a recent sign-in. */
 async function updateEndpoint(
   { endpointStore, secretStore, signingKeys, outbox, clock, outbound }: EndpointDependencies,
@@ -91,6 +101,7 @@ async function updateEndpoint(
   endpoint: Endpoint,
   { settings, url, ...fields }: EndpointChange,
 ): Promise<Endpoint> {
+  requireScopeOf(endpoint, caller);
   const target = url === undefined || url === endpoint.url ? endpoint.url : targetOf(outbound, url);
   const settled = settle(endpoint.settings, settings ?? {}, clock.now());
   const wanted = { ...patched(endpoint, { ...fields, url: target }), settings: settled.settings };

@@ -65,6 +65,19 @@ const removeEvents = sql(
      select account_id, created_at, id from webhook_events where account_id = $1 limit ${batch}) as chosen
    where e.account_id = chosen.account_id and e.created_at = chosen.created_at and e.id = chosen.id`,
 );
+/**
+ * Of copies that operators got: the delivery stays, and what is attempted from now on says nothing of the person. That the
+ * account was deleted is told all the same.
+ */
+const eraseCopies = sql(
+  "",
+  `update webhook_events as e set about_account_id = null, body = convert_to(json_build_object('id', e.id, 'type', e.type,
+     'created_at', to_char(e.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'data', null,
+     'api_version', 'v1', 'account_id', e.about_account_id)::text, 'UTF8')
+   from (select account_id, created_at, id from webhook_events
+     where about_account_id = $1 and type <> 'account.deleted' limit ${batch}) as chosen
+   where e.account_id = chosen.account_id and e.created_at = chosen.created_at and e.id = chosen.id`,
+);
 const endPurge = sql("removal.end-purge", "delete from purged_accounts where account_id = $1");
 
 export type Removals = ReturnType<typeof createRemovals>;
@@ -99,7 +112,8 @@ export function createRemovals(pool: Pool) {
       }
       const [purged] = (await pool.query<{ id: string }>(findPurged)).rows;
       if (!purged) return "done";
-      if ((await countOf(removeEvents, [purged.id])) === 0) await pool.query(endPurge, [purged.id]);
+      const left = (await countOf(removeEvents, [purged.id])) + (await countOf(eraseCopies, [purged.id]));
+      if (left === 0) await pool.query(endPurge, [purged.id]);
       return "again";
     },
   };

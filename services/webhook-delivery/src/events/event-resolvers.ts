@@ -8,7 +8,7 @@ import {
 } from "@signalbox/graphql";
 import { z } from "zod";
 import { CustomEventBody, eventFilter, eventsMax, refusedPublication } from "./event-routes.ts";
-import type { EventStore, StoredEvent } from "./event-store.ts";
+import { type EventStore, readerOf, type StoredEvent } from "./event-store.ts";
 import type { Events } from "./events.ts";
 
 export interface EventFields {
@@ -28,8 +28,8 @@ export function eventResolvers({ events, eventStore, pageLimits }: EventFields):
         { scopes: ["webhooks:read"], ownOnly: true },
         {
           limits: pageLimits,
-          read: (range, { id }: { readonly id: string }, _context, args: object) =>
-            eventStore.list(id, filterFrom(Filter, args), range),
+          read: (range, _account, { caller }, args: object) =>
+            eventStore.list(readerOf(caller), filterFrom(Filter, args), range),
         },
       ),
     },

@@ -16,7 +16,7 @@ import {
 } from "@signalbox/http";
 import { z } from "zod";
 import { customTypePattern, isOutsideOurs } from "./custom-event.ts";
-import type { EventStore, StoredEvent } from "./event-store.ts";
+import { type EventStore, readerOf, type StoredEvent } from "./event-store.ts";
 import type { Events, PublishOutcome } from "./events.ts";
 
 export interface EventRoutes {
@@ -131,7 +131,7 @@ export function eventRoutes({ events, eventStore, pageLimits }: EventRoutes): Ro
     }),
     responses: { 200: pageOf(EventResource) },
     handle: ({ caller, query }) =>
-      listPage(query, (range) => eventStore.list(caller.accountId, query, range), viewEvent),
+      listPage(query, (range) => eventStore.list(readerOf(caller), query, range), viewEvent),
   });
 
   routes.get(`${base}/:id`, {
@@ -140,7 +140,7 @@ export function eventRoutes({ events, eventStore, pageLimits }: EventRoutes): Ro
     auth: read,
     responses: { 200: EventResource, 404: "error" },
     async handle({ caller, params }) {
-      const event = await eventStore.find(caller.accountId, params.id);
+      const event = await eventStore.find(readerOf(caller), params.id);
       return event ? ok(viewEvent(event)) : refused(404, "not_found");
     },
   });

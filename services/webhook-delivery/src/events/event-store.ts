@@ -1,3 +1,4 @@
+import type { Caller } from "@signalbox/auth";
 import { timeOfPublicId } from "@signalbox/core";
 import {
   type ListRange,
@@ -23,6 +24,17 @@ export interface DeliveredEvent extends StoredEvent {
   readonly deliveryId: string;
 }
 
+/** Who reads events. What an endpoint for all accounts got of others is for those to see who administer them. */
+interface EventReader {
+  readonly accountId: string;
+  readonly seesOthers: boolean;
+}
+
+export const readerOf = ({ accountId, scopes }: Pick<Caller, "accountId" | "scopes">): EventReader => ({
+  accountId,
+  seesOthers: scopes.has("account:admin"),
+});
+
 export interface EventFilter {
   /** A name, or a prefix that ends in `*`. */
   readonly type?: string | undefined;
@@ -34,13 +46,13 @@ const columns = `id, type, body, created_at as "createdAt"`;
 const list = sql(
   "event.list",
   `select ${columns} from webhook_events
-   where account_id = $1 and ($2::text is null or type = $2) and ($3::text is null or starts_with(type, $3))
+   where account_id = $1 and ($9 or about_account_id is null) and ($2::text is null or type = $2) and ($3::text is null or starts_with(type, $3))
      and created_at >= $4 and created_at <= $6 and created_at < $5 and ${newestFirst(6)}`,
 );
 const find = sql(
   "event.find",
   `select ${columns} from webhook_events
-   where account_id = $1 and id = $2 and created_at between $3 and $4 order by created_at limit 1`,
+   where account_id = $1 and id = $2 and created_at between $3 and $4 and ($5 or about_account_id is null) order by created_at limit 1`,
 );
 const ofDeliveries = sql(
   "event.of-deliveries",
@@ -48,7 +60,8 @@ const ofDeliveries = sql(
    from unnest($2::text[], $3::timestamptz[]) as given (wanted, at) cross join lateral (
      select * from deliveries where id = given.wanted and created_at = given.at and account_id = $1 offset 0) as d
    cross join lateral (
-     select * from webhook_events where account_id = $1 and created_at = d.created_at and id = d.event_id offset 0) as e`,
+     select * from webhook_events where account_id = $1 and created_at = d.created_at and id = d.event_id
+       and ($4 or about_account_id is null) offset 0) as e`,
 );
 const findPublished = sql(
   "event.find-published",
@@ -73,26 +86,31 @@ const idSkewMs = 3_600_000;
 /** The events of accounts, as their subscribers get them. */
 export function createEventStore(pool: Pool) {
   return {
-    async list(accountId: string, { type, from, to }: EventFilter, range: ListRange): Promise<StoredEvent[]> {
+    async list(
+      { accountId, seesOthers }: EventReader,
+      { type, from, to }: EventFilter,
+      range: ListRange,
+    ): Promise<StoredEvent[]> {
       const isPrefix = type?.endsWith("*") ?? false;
       const names = [isPrefix ? null : (type ?? null), isPrefix ? type?.slice(0, -1) : null];
-      const values = [accountId, ...names, from ?? beginning, to ?? endOfTime, ...rangeValues(range)];
+      const values = [accountId, ...names, from ?? beginning, to ?? endOfTime, ...rangeValues(range), seesOthers];
       return (await pool.query<StoredEvent>(list, values)).rows;
     },
 
-    async find(accountId: string, id: string): Promise<StoredEvent | null> {
+    async find({ accountId, seesOthers }: EventReader, id: string): Promise<StoredEvent | null> {
       const [published] = (await pool.query<{ at: Date }>(findPublished, [accountId, id])).rows;
       const around = published?.at.getTime() ?? timeIn(id);
       if (around === null) return null;
       const skewMs = published ? 0 : idSkewMs;
-      const values = [accountId, id, new Date(around - skewMs), new Date(around + skewMs)];
+      const values = [accountId, id, new Date(around - skewMs), new Date(around + skewMs), seesOthers];
       return (await pool.query<StoredEvent>(find, values)).rows[0] ?? null;
     },
 
     /** The events of the account's deliveries, by the ids of these. */
-    async ofDeliveries(accountId: string, ids: readonly string[]): Promise<DeliveredEvent[]> {
+    async ofDeliveries({ accountId, seesOthers }: EventReader, ids: readonly string[]): Promise<DeliveredEvent[]> {
       const known = ids.filter((id) => eventTimeOf(id) !== null);
-      return (await pool.query<DeliveredEvent>(ofDeliveries, [accountId, known, known.map(eventTimeOf)])).rows;
+      return (await pool.query<DeliveredEvent>(ofDeliveries, [accountId, known, known.map(eventTimeOf), seesOthers]))
+        .rows;
     },
 
     /** Notes ids that were given by the publisher; answers those that are new. Who publishes one at the same time waits. */

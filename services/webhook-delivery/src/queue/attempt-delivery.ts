@@ -27,7 +27,7 @@ const bodyGraceMs = 1_000;
 
 /**
  * Posts a delivery once, signed now. Whatever happens from then on is the result of the attempt. Throws only before it,
- * when nothing can be signed: that is our failure and must not use up an attempt.
+ * when nothing can be signed, or our proxy lets nothing through: that is our failure and must not use up an attempt.
  */
 export async function attemptDelivery(
   dependencies: AttemptDependencies,
@@ -136,7 +136,8 @@ async function post(
       exchange: { requestHeaders, responseHeaders: shownHeaders(headers), phases: phasesOf(timing) },
     };
   } catch (error) {
-    if (!isOutboundError(error)) throw error;
+    // Our own proxy is no fault of the endpoint: nothing was attempted.
+    if (!isOutboundError(error) || error.stage === "proxy") throw error;
     const phase = error.stage === "deadline" ? (error.during ?? null) : error.stage;
     return { ...unsent(error.code), phase, exchange: { requestHeaders, responseHeaders: {}, phases: null } };
   }

@@ -1,5 +1,6 @@
 import type { Clock } from "@signalbox/core";
 import { MiB, seconds } from "@signalbox/core";
+import { isProxyError } from "@signalbox/net";
 import type { Logger } from "@signalbox/telemetry";
 import type { SigningEndpoint } from "../endpoints/signing-endpoint.ts";
 import type { Attempted, attemptDelivery } from "./attempt-delivery.ts";
@@ -162,13 +163,20 @@ export class Dispatcher {
   }
 
   #begin(lane: Lane, inHand: InHand): void {
-    const { clock, log } = this.#parts;
+    const { clock } = this.#parts;
     const { delivery, beginUntilMs } = inHand;
     const work = clock.steadyMs() > beginUntilMs ? this.#handBack([inHand]) : this.#deliver(lane, delivery);
     const running = work
-      .catch((error: unknown) => log.error({ error, deliveryId: delivery.id }, "an attempt was not made"))
+      .catch((error: unknown) => this.#reportUnmade(error, delivery))
       .finally(() => this.#running.delete(running));
     this.#running.add(running);
+  }
+
+  /** One line for all that wait for the proxy, which are many; one for each that we could not sign. */
+  #reportUnmade(error: unknown, { id: deliveryId }: LeasedDelivery): void {
+    const { log } = this.#parts;
+    if (isProxyError(error)) log.outage("The outbound proxy").failed("deliveries", error);
+    else log.error({ error, deliveryId }, "an attempt was not made");
   }
 
   async #deliver(lane: Lane, delivery: LeasedDelivery): Promise<void> {
@@ -191,8 +199,9 @@ export class Dispatcher {
       this.#afterAttempt(lane);
     }
     try {
+      if (attempted) this.#parts.log.outage("The outbound proxy").passed("deliveries");
       if (attempted) await this.#parts.results.add({ delivery, endpoint: lane.endpoint, ...attempted });
-      // Nothing could be signed: our failure, which uses up no attempt. The lease runs out, and it is tried again.
+      // Nothing could be signed, or there is no way out: our failure, which uses up no attempt. The lease runs out, and it is tried again.
     } finally {
       this.forget(delivery);
     }

@@ -9,7 +9,12 @@ export interface NewEvent {
   readonly body: Buffer;
   readonly traceparent: string | null;
   readonly createdAt: Date;
+  /** Of a copy for operators: whose event it is. */
+  readonly aboutAccountId?: string;
 }
+
+/** The name of the endpoints for all accounts among those of accounts. */
+export const operators = "*";
 
 export interface NewDelivery {
   readonly id: string;
@@ -51,6 +56,10 @@ const insert = sql(
        select ${fingerprintOf("p")} as fingerprint from endpoints p
        where p.account_id = given.account_id and deleted_at is null) as now
      where now.fingerprint <> given.fingerprint
+     union all
+     select '${operators}' from (
+       select ${fingerprintOf("p")} as fingerprint from endpoints p where scope = 'all' and deleted_at is null) as now
+     where now.fingerprint <> $24::numeric
    ), given as materialized (
      select * from unnest($3::text[], $4::timestamptz[], $5::text[], $6::text[], $7::text[], $8::text[], $9::bool[],
        $10::int[], $20::text[], $21::float8[], $22::bool[]) with ordinality
@@ -69,8 +78,8 @@ const insert = sql(
      on conflict (endpoint_id, order_key) do update
        set last_sequence = excluded.last_sequence, updated_at = excluded.updated_at
    ), stored as (
-     insert into webhook_events (id, account_id, type, body, traceparent, created_at, deliveries)
-     select * from unnest($11::text[], $12::text[], $13::text[], $14::bytea[], $15::text[], $16::timestamptz[], $17::int[])
+     insert into webhook_events (id, account_id, type, body, traceparent, created_at, deliveries, about_account_id)
+     select * from unnest($11::text[], $12::text[], $13::text[], $14::bytea[], $15::text[], $16::timestamptz[], $17::int[], $23::text[])
      where not exists (select from stale) on conflict do nothing
    ), queued as (
      insert into delivery_queue (endpoint_id, due_at, delivery_id, created_at, leased_by, order_key, sequence)
@@ -88,6 +97,7 @@ const insert = sql(
 export async function insertDeliveries(
   tx: Tx,
   accounts: readonly Fingerprint[],
+  ofOperators: Pick<Fingerprint, "fingerprint"> | null,
   deliveries: readonly NewDelivery[],
   { leaseMs, instance }: { readonly leaseMs: number; readonly instance: number | null },
   keptEvents: readonly NewEvent[] = [],
@@ -124,6 +134,8 @@ export async function insertDeliveries(
       ({ order }) => order?.sequence ?? null,
       ({ order }) => order?.waits ?? false,
     ]),
+    events.map(({ aboutAccountId }) => aboutAccountId ?? null),
+    ofOperators?.fingerprint ?? null,
   ]);
   return rows[0] as (typeof rows)[number];
 }

@@ -1,4 +1,5 @@
 import { type Clock, newId } from "@signalbox/core";
+import { isProxyError } from "@signalbox/net";
 import { inTransaction, type Pool } from "@signalbox/storage";
 import type { Attempt } from "../deliveries/delivery.ts";
 import { deliveryIdOf } from "../deliveries/delivery-id.ts";
@@ -44,7 +45,7 @@ export function createEndpointTest({
     const id = deliveryIdOf(event.id, event.createdAt, endpoint.id);
     const planned = { id, event, endpointId: endpoint.id, leased: true, delayMs: 0, order: null };
     const { leasedUntil } = await inTransaction(pool, (tx) =>
-      insertDeliveries(tx, [], [planned], { leaseMs, instance }),
+      insertDeliveries(tx, [], null, [planned], { leaseMs, instance }),
     );
     const { id: eventId, type: eventType, accountId, body, traceparent, createdAt } = event;
     const delivery = {
@@ -58,6 +59,9 @@ export function createEndpointTest({
       await results.add({ ...made, delivery, endpoint: signing });
       const { status } = made.result;
       return { ...made.attempt, decision: status !== null && isSuccess(status) ? "succeeded" : "exhausted" };
+    } catch (error) {
+      if (isProxyError(error)) return null;
+      throw error;
     } finally {
       dispatcher.forget(delivery);
     }

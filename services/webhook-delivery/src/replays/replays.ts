@@ -3,6 +3,7 @@ import { type Clock, newId, seconds } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import { audited } from "@signalbox/service";
 import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
+import { requireScopeOf } from "../endpoints/endpoint.ts";
 import type { EndpointStore } from "../endpoints/endpoint-store.ts";
 import { deliveriesMax, type Replay, type ReplayFilter } from "./replay.ts";
 import type { ReplayStore } from "./replay-store.ts";
@@ -45,6 +46,7 @@ export function createReplays(dependencies: ReplayDependencies) {
       const { accountId } = caller;
       const endpoint = await endpointStore.lock(tx, accountId, filter.endpointId);
       if (endpoint === null) return { outcome: "no-endpoint" };
+      requireScopeOf(endpoint, caller);
       const total = await replayStore.countWanted(tx, filter);
       if (dryRun) return { outcome: "counted", count: Math.min(total, deliveriesMax) };
       if (total > deliveriesMax) return { outcome: "too-many" };
