@@ -1,6 +1,7 @@
 import { endpointsFile } from "./endpoints.ts";
 import { EngineAbsentError } from "./engine.ts";
 import { engines } from "./engines.ts";
+import { pillow } from "./pillow/pillow.ts";
 import { schemathesis } from "./schemathesis/schemathesis.ts";
 import { sharedEngineStates, startSharedEngines, stopSharedEngines } from "./shared-engines.ts";
 
@@ -9,7 +10,7 @@ const print = (line: string) => process.stdout.write(`${line}\n`);
 /** Reports everything that is absent, not the first only: one message, all the commands. */
 async function fetchAll(): Promise<void> {
   const absent: string[] = [];
-  for (const engine of [...engines, schemathesis]) {
+  for (const engine of [...engines, schemathesis, pillow]) {
     try {
       print(`${engine.name.padEnd(12)} ${await engine.fetch()}`);
     } catch (error) {

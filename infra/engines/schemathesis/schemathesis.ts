@@ -1,23 +1,16 @@
-import { execFile, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { environment } from "@signalbox/config";
-import { EngineAbsentError } from "../engine.ts";
 import { enginesFolder } from "../engine-folders.ts";
-import { fetchOnce } from "../fetch-once.ts";
-import { findProgram } from "../find-program.ts";
-
-const run = promisify(execFile);
+import { fetchPythonEnvironment, pythonOf } from "../python-environment.ts";
 
 const version = "4.32.5";
 /** Named after the version, so that another version is another program. */
 const programs = join(enginesFolder, `schemathesis-${version}`);
 const configuration = join(import.meta.dirname, "schemathesis.toml");
-/** Every package at one version, with the digests of its files: what was looked at is what runs. */
 const requirements = join(import.meta.dirname, "requirements.txt");
-const install = "apt-get install -y python3 python3-venv (Python 3.11 or newer)";
 
 /** schemathesis: asks a service everything its OpenAPI document allows and forbids. No engine, but fetched like one. */
 export const schemathesis = {
@@ -25,8 +18,7 @@ export const schemathesis = {
 
   /** Makes the program present and says what was found. @throws EngineAbsentError with the command that installs it. */
   async fetch(): Promise<string> {
-    await findProgram({ name: "python3", versionArgs: ["--version"], install });
-    await fetchOnce(programs, installInto);
+    await fetchPythonEnvironment(programs, requirements);
     return `schemathesis ${version}`;
   },
 };
@@ -42,7 +34,7 @@ export async function runSchemathesis(
   const folder = await mkdtemp(join(tmpdir(), "signalbox-schemathesis-"));
   try {
     const all = ["-m", "schemathesis.cli", "--config-file", configuration, ...args, "--no-color"];
-    const child = spawn(join(programs, "bin", "python"), all, {
+    const child = spawn(pythonOf(programs), all, {
       cwd: folder,
       env: { ...environment(), ...variables },
       stdio: ["ignore", "pipe", "pipe"],
@@ -68,13 +60,3 @@ export const graphqlCheck = (codes: readonly string[]) => ({
   args: ["--checks", "only_declared_codes"],
   variables: { SCHEMATHESIS_HOOKS: "graphql_codes", PYTHONPATH: import.meta.dirname, GRAPHQL_CODES: codes.join() },
 });
-
-async function installInto(folder: string): Promise<void> {
-  await run("python3", ["-m", "venv", folder]).catch((error: { stdout?: string }) => {
-    throw new EngineAbsentError(
-      `python3 cannot make an environment; install it with: ${install}\n${error.stdout ?? ""}`,
-    );
-  });
-  const options = ["--quiet", "--require-hashes", "--only-binary", ":all:", "--no-deps"];
-  await run(join(folder, "bin", "python"), ["-m", "pip", "install", ...options, "--requirement", requirements]);
-}

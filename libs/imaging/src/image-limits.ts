@@ -60,13 +60,16 @@ export function limitProblem(facts: ImageFacts, limits: ImageLimits): LimitProbl
     const message = `One side may be at most ${limits.aspectRatioMax} times as long as the other.`;
     return { kind: "unsuitable", code: "aspect_ratio", message };
   }
-  if (frames > limits.framesMax) {
-    return tooLarge("frames", `An animation may have ${limits.framesMax} frames, this one has ${frames}.`);
-  }
+  if (frames > limits.framesMax) return tooManyFrames(limits);
   if (frames > 1 && frames * pixels > limits.framesPixelsMax) {
     return tooLarge("frame_pixels", `All frames together may have ${limits.framesPixelsMax} pixels.`);
   }
   return null;
+}
+
+/** The problem of an animation whose frames nobody counts to the end. */
+export function tooManyFrames({ framesMax }: Pick<ImageLimits, "framesMax">): LimitProblem {
+  return tooLarge("frames", `An animation may have ${framesMax} frames, this one has more.`);
 }
 
 function tooLarge(code: LimitProblem["code"], message: string): LimitProblem {

@@ -1,8 +1,9 @@
 import type { FatalOutcome, JobOutcome, Look } from "../image-jobs.ts";
-import { type ImageFacts, type ImageLimits, type LimitProblem, limitProblem } from "../image-limits.ts";
+import { type ImageFacts, type ImageLimits, type LimitProblem, limitProblem, tooManyFrames } from "../image-limits.ts";
 import { convertAdvice, sniffImage } from "../sniff-image.ts";
 import type { ImagePool, JobTerms } from "./image-pool.ts";
 import { unshownTiff } from "./tiff-kind.ts";
+import { hasMoreFrames } from "./webp-frames.ts";
 
 export type Inspection =
   | ({ readonly outcome: "accepted"; readonly facts: ImageFacts } & Look)
@@ -33,6 +34,9 @@ export async function inspectImage(
   if (sniffed.kind === "refused") return { outcome: "not-accepted", ...sniffed };
   const unshown = sniffed.format === "tiff" ? await unshownTiff(source) : null;
   if (unshown) return { outcome: "not-accepted", mimeType: sniffed.mimeType, advice: convertAdvice(unshown) };
+  if (sniffed.format === "webp" && (await hasMoreFrames(source, limits.framesMax))) {
+    return { outcome: "over-limit", problem: tooManyFrames(limits) };
+  }
   const header = await pool.run({ kind: "header", source, format: sniffed.format }, terms);
   if (header.outcome !== "rendered") return unreadable(header, "The image cannot be read.");
   const facts = header.result;

@@ -1,0 +1,173 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { after, before, test } from "node:test";
+import { MiB } from "@signalbox/core";
+import { childProcesses, readFixture } from "@signalbox/testing";
+import { inputFormats, outputFormats } from "../image-formats.ts";
+import { defaultImageLimits, type ImageLimits } from "../image-limits.ts";
+import { claiming, deepProfile, inflating, jpegWith, longWebp, plainAs, pngWith, profileSegments } from "./bombs.ts";
+import type { Inspection } from "./inspect-image.ts";
+import { longAnimation, openTestPool, plain, type TestPool } from "./test-pool.ts";
+
+const memoryMax = 96 * MiB;
+/** Resident before the first job, most of it code and files that are mapped; with room for another machine's. */
+const baseBytes = 128 * MiB;
+
+let images: TestPool;
+let memory: ReturnType<typeof watchChildren>;
+before(async () => {
+  images = await openTestPool({ slots: 2, memoryMax });
+  memory = watchChildren();
+});
+after(async () => {
+  await memory.stop();
+  await images.close();
+});
+
+/** Looks at the highest resident memory of every child, again and again: the kernel keeps it between two looks. */
+function watchChildren() {
+  let [peakBytes, isOver] = [0, false];
+  const look = async () => {
+    while (!isOver) {
+      for (const pid of await childProcesses("image-process")) {
+        const status = await readFile(`/proc/${pid}/status`, "latin1").catch(() => "");
+        peakBytes = Math.max(peakBytes, 1024 * Number(/^VmHWM:\s+(\d+)/m.exec(status)?.[1] ?? 0));
+      }
+      await new Promise(setImmediate);
+    }
+  };
+  const ended = look();
+  return {
+    /** The highest since it was asked for last. */
+    takePeak() {
+      const peak = peakBytes;
+      peakBytes = 0;
+      return peak;
+    },
+    stop() {
+      isOver = true;
+      return ended;
+    },
+  };
+}
+
+const told = (inspection: Inspection) =>
+  inspection.outcome === "over-limit" ? inspection.problem.code : inspection.outcome;
+
+/** Inspects, renders what was accepted in every format, and holds the children's memory against their limit. */
+async function judge(name: string, bytes: Buffer, limits: ImageLimits = defaultImageLimits): Promise<string> {
+  memory.takePeak();
+  const inspection = await images.inspect(bytes, limits);
+  if (inspection.outcome === "accepted") {
+    for (const format of outputFormats) {
+      const { outcome, target } = await images.tryToRender(bytes, inspection.facts, { format });
+      if (outcome.outcome === "rendered") assertClean(name, await readFile(target));
+      else assert.notEqual(outcome.outcome, "too-slow", name);
+    }
+  }
+  const peak = memory.takePeak();
+  assert.ok(peak <= baseBytes + memoryMax, `${name}: ${Math.round(peak / MiB)} MiB`);
+  return told(inspection);
+}
+
+const strangers = ["<script", "<?php", "%PDF", "PK\u0003\u0004", "GPSLatitude"];
+
+function assertClean(name: string, made: Buffer): void {
+  for (const stranger of strangers) assert.ok(!made.includes(stranger), `${name} carries ${stranger}`);
+}
+
+test("a file at a limit is taken and one beyond it is refused from its header, in every format", async () => {
+  const limits: ImageLimits = { ...defaultImageLimits, sideMax: 2_000, pixelsMax: 640_000, avifPixelsMax: 320_000 };
+  for (const format of inputFormats) {
+    const height = format === "avif" ? 400 : 800;
+    const sizes = {
+      accepted: [800, height],
+      pixels: [801, height],
+      side: [2_001, 100],
+      aspect_ratio: [1_608, 8],
+    } as const;
+    for (const [expected, [width, high]] of Object.entries(sizes)) {
+      assert.equal(await judge(`${format} ${expected}`, await plainAs(format, width, high), limits), expected);
+    }
+  }
+});
+
+test("a header that claims more pixels than the limit is refused within its memory, whatever is behind it", async () => {
+  for (const format of inputFormats) {
+    const side = format === "webp" ? 16_383 : 30_000;
+    const outcome = await judge(`${format} claim`, await claiming(format, side, side));
+    // The decoder of WebP makes room for a frame before it says how large that is.
+    assert.equal(outcome, format === "webp" ? "out-of-memory" : "pixels", format);
+  }
+});
+
+test("a header that claims a size within the limits with nothing behind it ends within its memory", async () => {
+  for (const format of inputFormats) {
+    const outcome = await judge(`${format} void`, await claiming(format, 6_000, 6_000));
+    assert.ok(["broken", "out-of-memory", "accepted"].includes(outcome), `${format}: ${outcome}`);
+  }
+});
+
+test("a progressive JPEG that is held whole ends within its memory", async () => {
+  const bytes = await plain(6_000, 6_000).jpeg({ progressive: true, quality: 20 }).toBuffer();
+  assert.equal(await judge("progressive", bytes), "out-of-memory");
+});
+
+test("frames are counted and measured before they are decoded, a hundred thousand as well", async () => {
+  const limits: ImageLimits = { ...defaultImageLimits, framesMax: 20, framesPixelsMax: 20 * 1_600 };
+  assert.equal(await judge("gif at its limit", await longAnimation(40, 40, 20), limits), "accepted");
+  assert.equal(await judge("gif beyond", await longAnimation(40, 40, 21), limits), "frames");
+  assert.equal(await judge("gif too large", await longAnimation(41, 40, 20), limits), "frame_pixels");
+  assert.equal(await judge("webp at its limit", await longWebp(20), limits), "accepted");
+  assert.equal(await judge("webp beyond", await longWebp(21), limits), "frames");
+  assert.equal(await judge("gif of 100,000", await longAnimation(8, 8, 100_000)), "frames");
+  assert.equal(await judge("webp of 100,000", await longWebp(100_000)), "frames");
+});
+
+test("text and profiles that inflate, and comments without end, take no more than what is allowed", async () => {
+  const [text, profile] = [inflating(64 * MiB), await deepProfile(12 * MiB)];
+  const full = Buffer.alloc(65_000, 0x41);
+  const files: Record<string, Buffer> = {
+    zTXt: await pngWith(Array.from({ length: 20 }, () => ["zTXt", text] as const)),
+    iTXt: await pngWith([["iTXt", Buffer.concat([Buffer.from("a\0\x01\0\0\0", "latin1"), text.subarray(3)])]]),
+    tEXt: await pngWith(Array.from({ length: 20_000 }, () => ["tEXt", Buffer.from("a\0b", "latin1")] as const)),
+    "iCCP of zeros": await pngWith([["iCCP", text]]),
+    "ICC of 12 MiB": await jpegWith(0xe2, profileSegments(profile)),
+    "ICC of many tags": await jpegWith(0xe2, profileSegments(await deepProfile(0))),
+    comments: await jpegWith(
+      0xfe,
+      Array.from({ length: 200 }, () => full),
+    ),
+    Exif: await jpegWith(0xe1, [Buffer.concat([Buffer.from("Exif\0\0MM\0*\0\0\0\x08\xff\xff", "latin1"), full])]),
+  };
+  for (const [name, bytes] of Object.entries(files)) {
+    const outcome = await judge(name, bytes);
+    assert.ok(["accepted", "broken"].includes(outcome), `${name}: ${outcome}`);
+  }
+});
+
+test("what is an image and something else as well is rendered without the other half", async () => {
+  const halves = [
+    "<script>alert(1)</script>",
+    "<?php system($_GET[0]); ?>",
+    "%PDF-1.7\n1 0 obj",
+    "PK\u0003\u0004\u0014\0",
+  ];
+  for (const half of halves) {
+    const text = Buffer.from(half, "latin1");
+    assert.equal(await judge(`JPEG with ${half}`, await jpegWith(0xfe, [text])), "accepted");
+    assert.equal(
+      await judge(`PNG with ${half}`, await pngWith([["tEXt", Buffer.concat([Buffer.from("a\0"), text])]])),
+      "accepted",
+    );
+    for (const format of inputFormats) {
+      const bytes = Buffer.concat([await plainAs(format, 32, 32), text]);
+      assert.equal(await judge(`${format} before ${half}`, bytes), "accepted");
+    }
+  }
+  assert.equal(await judge("polyglot.jpg", await readFixture("polyglot.jpg")), "accepted");
+  assert.equal(
+    await judge("SVG", Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg"><script>1</script></svg>`)),
+    "not-accepted",
+  );
+});

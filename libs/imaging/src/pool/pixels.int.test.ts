@@ -1,0 +1,179 @@
+import assert from "node:assert/strict";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { pillow, runPillow } from "@signalbox/testing";
+import sharp from "sharp";
+import { fits } from "../geometry.ts";
+import { inputFormats, type OutputFormat, outputFormats, outputTraits } from "../image-formats.ts";
+import type { Rendition } from "../rendition.ts";
+import { openTestPool, type TestPool } from "./test-pool.ts";
+
+const script = fileURLToPath(new URL("./pixels.py", import.meta.url));
+
+/** How far a rendition may be from what Pillow makes of the same file, in steps of 255: all samples, and the worst in a hundred. */
+interface Tolerance {
+  readonly mean: number;
+  readonly high: number;
+}
+
+/**
+ * What each encoder loses at quality 95, on top of what two resamplers differ in. JPEG, WebP and AVIF keep a quarter of the
+ * colour, which shows at hard edges; GIF keeps 256 colours.
+ */
+const tolerances: Readonly<Record<OutputFormat, Tolerance>> = {
+  png: { mean: 1.5, high: 28 },
+  jpeg: { mean: 5, high: 70 },
+  webp: { mean: 5, high: 70 },
+  avif: { mean: 5, high: 70 },
+  gif: { mean: 6, high: 30 },
+};
+/** GIF's transparency is all or nothing. */
+const allOrNothing: Tolerance = { mean: 36, high: 120 };
+/** Nobody says what the inks of a file without a profile look like: Pillow mixes them as light, we as a printer does. */
+const guessed: Tolerance = { mean: 25, high: 110 };
+
+interface Compared {
+  readonly kind: string;
+  readonly size: readonly [number, number];
+  readonly wanted: readonly [number, number];
+  readonly metadata: readonly string[];
+  readonly frames: readonly (number | null)[];
+  readonly mean: number | null;
+  readonly high: number | null;
+}
+
+interface Case {
+  readonly source: string;
+  readonly rendition: Pick<Rendition, "format"> & Partial<Rendition>;
+  readonly tolerance?: Tolerance;
+  /** What shows where the source is transparent; where the format has no transparency white does. */
+  readonly under?: string;
+}
+
+let images: TestPool;
+before(async () => {
+  await pillow.fetch();
+  images = await openTestPool();
+  await runPillow(script, ["make", images.folder]);
+  const original = sharp(sourceOf("png"));
+  // Pillow cannot write these, and reads them.
+  await Promise.all([
+    original.clone().withIccProfile("p3").png().toFile(sourceOf("p3")),
+    original
+      .clone()
+      .withIccProfile("cmyk")
+      .toColourspace("cmyk")
+      .jpeg({ quality: 100 })
+      .toFile(sourceOf("cmyk-profile")),
+    original.clone().toColourspace("rgb16").png().toFile(sourceOf("deep-png")),
+    original.clone().toColourspace("rgb16").tiff().toFile(sourceOf("deep-tiff")),
+  ]);
+});
+after(() => images.close());
+
+const sourceOf = (name: string) => join(images.folder, name);
+const box = { width: 90, height: 80, fit: "inside", quality: 95 } as const;
+
+/** Renders every case, and has Pillow judge them all at once. */
+async function compare(cases: readonly Case[]): Promise<Compared[]> {
+  const listed = await Promise.all(
+    cases.map(async ({ source, rendition, under }) => {
+      const wanted = { ...box, ...rendition };
+      const { bytes } = await images.render(await readFile(sourceOf(source)), wanted);
+      const [made, alpha] = [await images.stored(bytes), outputTraits[wanted.format].alpha];
+      const { width, height, fit, focalPoint } = wanted;
+      const point = focalPoint ? [focalPoint.x, focalPoint.y] : null;
+      return {
+        source: sourceOf(source),
+        made,
+        width,
+        height,
+        fit,
+        focalPoint: point,
+        under: under ?? (alpha ? null : "#ffffff"),
+      };
+    }),
+  );
+  const path = sourceOf("cases.json");
+  await writeFile(path, JSON.stringify(listed));
+  return JSON.parse(await runPillow(script, ["compare", path])) as Compared[];
+}
+
+async function assertAlike(cases: readonly Case[]): Promise<readonly Compared[]> {
+  const compared = await compare(cases);
+  const problems = compared.flatMap((result, at) => {
+    const { source, rendition, tolerance } = cases[at] as Case;
+    const { mean, high } = tolerance ?? tolerances[rendition.format];
+    // Of other sizes nothing was compared.
+    const isAlike = result.mean !== null && result.mean <= mean && (result.high as number) <= high;
+    const isKind = result.kind.toLowerCase() === rendition.format;
+    return isAlike && isKind && result.metadata.length === 0 ? [] : [{ source, ...rendition, ...result }];
+  });
+  assert.deepEqual(problems, []);
+  return compared;
+}
+
+/** Every output format of these sources, in one fit. */
+const inEveryFormat = (sources: readonly string[], tolerance?: (format: OutputFormat) => Tolerance | undefined) =>
+  sources.flatMap((source) =>
+    outputFormats.map((format) => ({ source, rendition: { format }, ...withTolerance(tolerance?.(format)) })),
+  );
+const withTolerance = (tolerance: Tolerance | undefined) => (tolerance ? { tolerance } : {});
+
+test("every input becomes every output in every fit with the pixels that Pillow makes of it", async () => {
+  const formats = inputFormats.flatMap((source) =>
+    outputFormats.flatMap((format) => fits.map((fit) => ({ source, rendition: { format, fit } }))),
+  );
+  assert.equal((await assertAlike(formats)).length, 150);
+});
+
+test("grey, few colours, 16 bits, passes and fewer colours than pixels look as Pillow reads them", async () => {
+  const deep = ["grey-16", "grey-16-tiff", "deep-png", "deep-tiff"];
+  const others = ["progressive", "subsampled", "grey-jpeg", "grey-png", "bilevel", "palette", "pixel"];
+  await assertAlike(inEveryFormat([...deep, ...others]));
+});
+
+test("Display P3 and inks come out in sRGB as their profiles say, and inks without one as a printer has them", async () => {
+  await assertAlike(inEveryFormat(["p3", "cmyk-profile"]));
+  await assertAlike(inEveryFormat(["cmyk"], () => guessed));
+});
+
+test("all eight orientations come out as the camera was held", async () => {
+  const turned = Array.from(
+    { length: 8 },
+    (_, at) => ({ source: `turned-${at + 1}`, rendition: { format: "png" } }) as const,
+  );
+  const sizes = (await assertAlike(turned)).map(({ size }) => size.join("×"));
+  assert.deepEqual(sizes, [...Array(4).fill("90×60"), ...Array(4).fill("53×80")]);
+});
+
+test("transparency stays where the format has it, and shows white or the background where it has not", async () => {
+  const clear = ["alpha-png", "alpha-webp", "alpha-avif", "alpha-tiff", "grey-alpha"];
+  await assertAlike(inEveryFormat(clear, (format) => (format === "gif" ? allOrNothing : undefined)));
+  const background = "20c040";
+  await assertAlike(
+    outputFormats.map((format) => ({
+      source: "alpha-png",
+      rendition: { format, background },
+      under: `#${background}`,
+    })),
+  );
+});
+
+test("animations keep every frame and its time where the format moves, and show the first one where it does not", async () => {
+  const moving = inEveryFormat(["moving-gif", "moving-webp"]);
+  for (const [at, { frames }] of (await assertAlike(moving)).entries()) {
+    const { format } = (moving[at] as Case).rendition;
+    if (outputTraits[format].animation) assert.deepEqual(frames, [100, 250, 400], format);
+    else assert.equal(frames.length, 1, format);
+  }
+});
+
+test("the focal point moves a crop by as much as Pillow says", async () => {
+  const points = [0, 0.3, 0.7, 1].map((x) => ({ x, y: 0.5 }));
+  await assertAlike(
+    points.map((focalPoint) => ({ source: "png", rendition: { format: "png", fit: "cover", width: 50, focalPoint } })),
+  );
+});
