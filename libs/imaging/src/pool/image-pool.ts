@@ -303,7 +303,10 @@ export class ImagePool {
 
   async #start(): Promise<ImageChild> {
     const scratch = await mkdtemp(join(this.#scratch, "child-"));
-    const child = await ImageChild.start({ scratch, memoryMax: this.#options.memoryMax });
+    const child = await ImageChild.start({ scratch, memoryMax: this.#options.memoryMax }).catch(async (error) => {
+      await rm(scratch, { recursive: true, force: true });
+      throw error;
+    });
     this.#started++;
     this.#guard = child.guard;
     this.#children.add(child);
