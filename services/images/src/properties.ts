@@ -84,11 +84,11 @@ export const properties = defineProperties({
   },
   "images.import.deadline": count(20_000, 100, 300_000, "ms", "How long an import may take, all redirects included."),
   "images.render.wait-max": count(
-    300,
+    250,
     10,
     60_000,
     "ms",
-    "How long a rendition of less than a quarter of a second may be expected to wait for its turn; beyond it the answer is 429.",
+    "How long a rendition of less than a quarter of a second may be expected to wait for its turn, and may wait behind others of its account; beyond it the answer is 429.",
   ),
   "images.render.avif-pixels": count(
     500_000,

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { isAppError, MiB } from "@signalbox/core";
 import { childProcesses, eventually, killProcess, startProcess } from "@signalbox/testing";
 import { defaultImageLimits } from "../image-limits.ts";
+import type { JobTerms } from "./image-pool.ts";
 import { longAnimation, noise, openTestPool, plain, type TestPool } from "./test-pool.ts";
 
 const hasKernelGuard = process.platform === "linux";
@@ -37,6 +38,8 @@ describe("a pool of its own", () => {
     const names = environment.map((line) => line.slice(0, line.indexOf("="))).sort();
     assert.deepEqual(names, [
       "MALLOC_ARENA_MAX",
+      "MALLOC_MMAP_THRESHOLD_",
+      "MALLOC_TRIM_THRESHOLD_",
       "NODE_CHANNEL_FD",
       "NODE_CHANNEL_SERIALIZATION_MODE",
       "TMPDIR",
@@ -92,6 +95,27 @@ describe("a pool of its own", () => {
     assert.equal(other.outcome.outcome, "rendered", "another account's turn comes before the rest of the flood");
     assert.ok(images.pool.state().running + images.pool.state().waiting.heavy > 0);
     for (const { outcome } of await Promise.all(flood)) assert.equal(outcome.outcome, "rendered");
+  });
+
+  test("of quick jobs of one turn that wait longer than they may all but the first are refused, whatever was expected", async () => {
+    const facts = await images.factsOf(photo);
+    const { promise: held, resolve: letGo } = Promise.withResolvers<void>();
+    const ask = (given: Partial<JobTerms>) => images.tryToRender(photo, facts, { width: 20 }, given);
+    const holding = Array.from({ length: 2 }, () => ask({ beforeHandOver: () => held }));
+    try {
+      await eventually(() => images.pool.state().running === 2);
+      const asked = Array.from({ length: 3 }, () => ask({ turn: "acc_many", waitMaxMs: 500 }));
+      const refusals: unknown[] = [];
+      for (const job of asked) job.catch((error: unknown) => refusals.push(error));
+      await eventually(() => refusals.length === 2);
+      for (const error of refusals) assert.ok(isAppError(error) && error.code === "rate_limited");
+      letGo();
+      const ended = await Promise.allSettled(asked);
+      assert.equal(ended.filter(({ status }) => status === "fulfilled").length, 1);
+    } finally {
+      letGo();
+      await Promise.all(holding);
+    }
   });
 
   test("a child that is killed before it has a job costs none, and what waits is not told to have begun", async () => {

@@ -28,7 +28,10 @@ export interface ImagePoolOptions {
 export interface JobTerms {
   /** An account, or the address of somebody unknown: turns go round by it. */
   readonly turn: string;
-  /** A quick job that would not begin this soon is refused; left out, it waits as long as it takes. */
+  /**
+   * A quick job that would not begin this soon is refused, and so is one that does not while an earlier one of its turn waits
+   * as well; left out, it waits as long as it takes.
+   */
   readonly waitMaxMs?: number;
   /** A job that would not end this soon is refused, and so is one whose turn comes too late. */
   readonly endMaxMs?: number;
@@ -56,6 +59,8 @@ export interface PoolState {
 /** A child is replaced before what it leaks or keeps is worth talking about. */
 const jobsMax = 500;
 const residentMax = 220 * MiB;
+/** Longer than a page's requests are apart; a process that nobody needs is memory that nobody has. */
+const idleMsDefault = seconds(2);
 /** A child that ends between two jobs costs none of them. So many in a row are no accident. */
 const handOversMax = 3;
 
@@ -167,8 +172,9 @@ export class ImagePool {
     const { clock } = this.#options;
     const nowMs = clock.steadyMs();
     const waitMs = this.#queue.waitMs({ turn, cost }, nowMs);
-    const isLate = cost.ms <= heavyFromMs && waitMs > (waitMaxMs ?? Number.POSITIVE_INFINITY);
-    if (isLate || waitMs + cost.ms > (endMaxMs ?? Number.POSITIVE_INFINITY)) throw busy(waitMs);
+    const waitMax = cost.ms <= heavyFromMs && waitMaxMs !== undefined ? waitMaxMs : Number.POSITIVE_INFINITY;
+    const endMax = endMaxMs ?? Number.POSITIVE_INFINITY;
+    if (waitMs > waitMax || waitMs + cost.ms > endMax) throw busy(waitMs);
 
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const job: QueuedJob = { turn, cost, start: resolve };
@@ -177,15 +183,16 @@ export class ImagePool {
     };
     const onAbort = () => leave(signal?.reason);
     signal?.addEventListener("abort", onAbort, { once: true });
-    const lastStartMs = endMaxMs === undefined ? null : Math.max(0, endMaxMs - cost.ms);
-    const timer = lastStartMs === null ? undefined : setTimeout(() => leave(busy(cost.ms)), lastStartMs);
+    const timers = [refuseAfter(endMax - cost.ms, () => leave(busy(cost.ms)))];
+    // What was expected may be wrong, on a machine that others use as well. Who has asked for nothing else waits on.
+    timers.push(refuseAfter(waitMax, () => this.#queue.isFirst(job) || leave(busy(cost.ms))));
     this.#queue.add(job, nowMs);
     this.#startNext();
     try {
       await promise;
       return job;
     } finally {
-      clearTimeout(timer);
+      for (const timer of timers) clearTimeout(timer);
       signal?.removeEventListener("abort", onAbort);
     }
   }
@@ -224,6 +231,8 @@ export class ImagePool {
     let note = beforeHandOver;
     for (let tries = 0; tries < handOversMax; tries++) {
       const child = await this.#take();
+      // The note is in the time that is learned: the slot is taken meanwhile.
+      const startedMs = this.#options.clock.steadyMs();
       try {
         signal?.throwIfAborted();
         await note?.();
@@ -233,7 +242,6 @@ export class ImagePool {
         throw error;
       }
       note = undefined;
-      const startedMs = this.#options.clock.steadyMs();
       const answer = await this.#untilLeft(child, signal, () => child.run(job, { limitMs }));
       if (this.#isClosed && child.isGone) throw unavailable(new Error("the pool is closed"));
       if (answer) return { child, answer, startedMs };
@@ -280,7 +288,7 @@ export class ImagePool {
       this.#end(child, "recycled");
       return;
     }
-    const timer = setTimeout(() => this.#tooMany(child), this.#options.idleMs ?? seconds(10));
+    const timer = setTimeout(() => this.#tooMany(child), this.#options.idleMs ?? idleMsDefault);
     timer.unref();
     this.#idle.push({ child, timer });
   }
@@ -322,6 +330,10 @@ export class ImagePool {
     const { log } = this.#options;
     await this.warm().catch((error: unknown) => log.warn({ error }, "no process for images is warm"));
   }
+}
+
+function refuseAfter(ms: number, refuse: () => unknown): NodeJS.Timeout | undefined {
+  return Number.isFinite(ms) ? setTimeout(refuse, Math.max(0, ms)) : undefined;
 }
 
 function unavailable(cause: unknown): AppError {

@@ -67,6 +67,12 @@ export class JobQueue {
     return true;
   }
 
+  /** Tells if no quick, or no long, job of the same turn waits before this one. */
+  isFirst(job: QueuedJob): boolean {
+    const jobs = this.#turns.get(job.turn) ?? [];
+    return jobs.find((waiting) => isHeavy(waiting.job) === isHeavy(job))?.job === job;
+  }
+
   /** Takes the job that goes next, which then counts as running, or null when none may start now. */
   take(nowMs: number): QueuedJob | null {
     if (this.#running.size >= this.#slots) return null;
