@@ -55,7 +55,7 @@ async function newReader(
   t: AsyncDisposableStack,
   more: Partial<Pick<Reader, "instead" | "own">> = {},
 ): Promise<Reader> {
-  const ports = await freePorts(["8080", "8081", "9000", "9001"]);
+  const ports = await freePorts(["8080", "8081", "8088", "9000", "9001"]);
   const folder = clone.folder;
   const terminal = openTerminal({ cwd: folder, env: freshEnvironment(ports), timeoutMs: commandMs });
   const instead = new Map([...(more.instead ?? []), ...[...ports].map(([port, free]) => [port, `${free}`] as const)]);
@@ -140,6 +140,8 @@ test("the tour of the README, and what is done with the product that it started"
   for (const page of [...ofKeys, ...ofSenders, ...ofEvents]) {
     await follow(`docs/how-to/${page}.md`, reader);
   }
+  const ofImages = ["show-responsive-images", "sign-image-urls", "put-a-cdn-in-front", "recover-failed-images"];
+  for (const page of [...ofImages, "size-image-memory"]) await follow(`docs/how-to/${page}.md`, reader);
   for (const page of ["follow-the-stream", "roll-out-a-flag", "change-a-property"]) {
     await follow(`docs/how-to/${page}.md`, reader);
   }
