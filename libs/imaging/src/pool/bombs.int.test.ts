@@ -5,8 +5,17 @@ import { MiB } from "@signalbox/core";
 import { childProcesses, readFixture } from "@signalbox/testing";
 import { inputFormats, outputFormats } from "../image-formats.ts";
 import { defaultImageLimits, type ImageLimits } from "../image-limits.ts";
-import { claiming, deepProfile, inflating, jpegWith, longWebp, plainAs, pngWith, profileSegments } from "./bombs.ts";
 import type { Inspection } from "./inspect-image.ts";
+import {
+  claiming,
+  deepProfile,
+  inflating,
+  jpegWith,
+  longWebp,
+  plainAs,
+  pngWith,
+  profileSegments,
+} from "./test-bombs.ts";
 import { longAnimation, openTestPool, plain, type TestPool } from "./test-pool.ts";
 
 const memoryMax = 96 * MiB;
