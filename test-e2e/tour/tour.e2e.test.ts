@@ -136,7 +136,13 @@ test("the tour of the README, and what is done with the product that it started"
   for (const page of ["debug-deliveries", "replay-after-an-outage"]) await follow(`docs/how-to/${page}.md`, reader);
   const ofKeys = ["create-a-service-client", "rotate-a-key", "find-leaked-keys"];
   const ofSenders = ["connect-a-sender", "migrate-a-secret", "read-and-replay", "act-as-a-hub"];
-  const ofEvents = ["subscribe-and-resume", "rotate-the-sealing-key", "consume-events", "verify-deliveries"];
+  const ofEvents = [
+    "subscribe-and-resume",
+    "rotate-the-sealing-key",
+    "rotate-secrets",
+    "consume-events",
+    "verify-deliveries",
+  ];
   for (const page of [...ofKeys, ...ofSenders, ...ofEvents]) {
     await follow(`docs/how-to/${page}.md`, reader);
   }
