@@ -13,7 +13,16 @@ const root = resolve(import.meta.dirname, "../..");
 const [target = ""] = process.argv.slice(2);
 
 /** Own files that are read, not imported: schemas, migrations, texts, and the scripts that start a process. */
-const ownFolders = ["libs", "services", "infra/kafka", "infra/embedded", "infra/engines", "infra/edge", "infra/docker"];
+const ownFolders = [
+  "libs",
+  "services",
+  "infra/backup",
+  "infra/kafka",
+  "infra/embedded",
+  "infra/engines",
+  "infra/edge",
+  "infra/docker",
+];
 const isOurs = (path: string): boolean =>
   !/(^|\/)(test|node_modules)(\/|$)|\.test\.ts$|^libs\/testing(\/|$)/.test(path);
 
@@ -53,7 +62,12 @@ async function entries(): Promise<string[]> {
   const services = (await readdir(join(root, "services"))).map((name) => `services/${name}/src/main.ts`);
   const jobs = ["topics", "groups", "dead-letters", "dead-events"].map((name) => `infra/kafka/${name}.ts`);
   const children = ["libs/imaging/src/child/image-process.ts", "libs/federation/src/planning/plan-worker.ts"];
-  const others = ["services/account/src/first-key-cli.ts", "infra/docker/migrate.ts", "infra/embedded/start.ts"];
+  const others = [
+    "services/account/src/first-key-cli.ts",
+    "infra/docker/migrate.ts",
+    "infra/backup/backup.ts",
+    "infra/embedded/start.ts",
+  ];
   const hooks = ["node_modules/@opentelemetry/instrumentation/hook.mjs"];
   return [...services, ...jobs, ...others, ...children, ...hooks].map((path) => join(root, path));
 }

@@ -11,7 +11,7 @@ import { createLogger, createMetrics } from "@signalbox/telemetry";
 import { withDefaults } from "../embedded/embedded-defaults.ts";
 import { processProperties } from "../embedded/process-properties.ts";
 import { foreignNames } from "../embedded/service-configurations.ts";
-import { startPostgres } from "../engines/postgres/start-postgres.ts";
+import { findPostgresUrl, startPostgres } from "../engines/postgres/start-postgres.ts";
 
 interface Engine {
   readonly service: string;
@@ -23,8 +23,8 @@ interface Engine {
 }
 
 /**
- * Finds the URL of an engine for a command; where the property names none, it is that of the embedded mode, whose
- * PostgreSQL is started for the command when it does not run. Only arguments of the form `--name=value` are properties.
+ * Finds the URL of an engine for a command; where the property names none, it is that of the embedded mode: a server
+ * of one's own, or the PostgreSQL inside, which is started for the command when it does not run. Only arguments of the form `--name=value` are properties.
  */
 export async function withEngineUrl<T>(
   argv: readonly string[],
@@ -46,7 +46,13 @@ export async function withEngineUrl<T>(
   const url = String(configuration.get(name));
   if (!url.startsWith("embedded:")) return await work(url, configuration);
 
+  const server = configuration.get("embedded.database-url");
+  if (server !== null)
+    return await work(Object.assign(new URL(String(server)), { pathname: `/${database}` }).href, configuration);
+
   const folder = join(resolve(String(configuration.get("embedded.data-directory"))), "postgres");
+  const running = await findPostgresUrl(folder, database).catch(() => null);
+  if (running !== null) return await work(running, configuration);
   const postgres = await startPostgres({ folder, durable: true });
   try {
     return await work(postgres.url(database), configuration);

@@ -84,7 +84,7 @@ export interface BroadcastOptions {
   readonly onRecord: (record: ReceivedRecord) => void | Promise<void>;
 }
 
-/** What a partition holds when a reader opens. */
+/** What a partition holds, as when a reader opens. */
 export interface PartitionRange extends TopicPartition {
   /** The oldest offset that is still there. */
   readonly first: bigint;
@@ -189,6 +189,8 @@ export interface EventLog {
    * reads when none are named.
    */
   lag(group: string, topics?: readonly string[]): Promise<PartitionLag[]>;
+  /** Says what each partition of the topics holds now, in one question for each topic. @throws UnknownTopic */
+  ranges(topics: readonly string[]): Promise<PartitionRange[]>;
   /** Sets the committed offsets of the group on all its topics. Refused while a member is alive. */
   rewind(group: string, to: RewindTarget): Promise<void>;
   /** Why the log cannot be reached, or null. */

@@ -68,6 +68,8 @@ export function describeBroadcasting(underTest: () => LogUnderTest): void {
       await reader.caughtUp;
       assert.deepEqual(values, ["a=two", "a=three"]);
       assert.deepEqual(ranges, [{ topic, partition: 0, first: 0n, end: 3n }]);
+      assert.deepEqual(await eventLog.ranges([topic]), ranges);
+      await assert.rejects(eventLog.ranges([randomId("absent")]), { name: "UnknownTopic" });
       await reader.close();
     });
 

@@ -8,6 +8,7 @@ import { openKafkaBroadcast } from "./kafka-broadcast.ts";
 import { kafkaGroups, rewindKafkaGroup } from "./kafka-groups.ts";
 import { kafkaLag } from "./kafka-lag.ts";
 import { KafkaPublisher } from "./kafka-publish.ts";
+import { kafkaRanges } from "./kafka-ranges.ts";
 import { kafkaRisks } from "./kafka-risks.ts";
 import { openKafkaSubscription } from "./kafka-subscription.ts";
 import { ensureKafkaTopics, verifyKafkaTopics } from "./kafka-topics.ts";
@@ -66,6 +67,7 @@ export function createKafkaEventLog(url: string, { clientId, log, metrics, clock
     risks: async (topics) => kafkaRisks(await admin(), topics),
     groups: async () => kafkaGroups(await admin()),
     lag: async (group, topics) => kafkaLag(await admin(), clock, group, topics),
+    ranges: async (topics) => kafkaRanges(await admin(), topics),
     rewind: async (group, to) => rewindKafkaGroup(await admin(), group, to),
     health: () => trouble,
     async close() {

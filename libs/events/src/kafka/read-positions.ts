@@ -1,6 +1,6 @@
 import type { Admin, Consumer } from "kafkajs";
 import { type BroadcastOptions, beginningOf, type TopicPartition } from "../event-log.ts";
-import { requireKafkaTopics } from "./kafka-topics.ts";
+import { kafkaRanges } from "./kafka-ranges.ts";
 
 interface Position {
   readonly topic: string;
@@ -20,13 +20,15 @@ export class ReadPositions {
   /** Asks the broker where the partitions begin and end. @throws UnknownTopic */
   static async find(admin: Admin, topics: readonly string[], from: BroadcastOptions["from"]): Promise<ReadPositions> {
     const found = new ReadPositions();
-    await requireKafkaTopics(admin, topics);
-    for (const topic of topics) {
-      for (const { partition, high, low } of await admin.fetchTopicOffsets(topic)) {
-        const end = BigInt(high);
-        const next = beginningOf(from, { topic, partition, first: BigInt(low), end });
-        found.#positions.set(`${topic}/${partition}`, { topic, partition, next, end, heardMs: 0 });
-      }
+    for (const range of await kafkaRanges(admin, topics)) {
+      const { topic, partition, end } = range;
+      found.#positions.set(`${topic}/${partition}`, {
+        topic,
+        partition,
+        next: beginningOf(from, range),
+        end,
+        heardMs: 0,
+      });
     }
     return found;
   }

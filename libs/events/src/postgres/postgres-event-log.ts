@@ -4,7 +4,7 @@ import type { EventLog, EventLogContext } from "../event-log.ts";
 import { appendRecords } from "./append-records.ts";
 import { openPostgresBroadcast } from "./postgres-broadcast.ts";
 import { postgresGroups, rewindPostgresGroup } from "./postgres-groups.ts";
-import { postgresLag } from "./postgres-lag.ts";
+import { postgresLag, postgresRanges } from "./postgres-lag.ts";
 import { openPostgresSubscription } from "./postgres-subscription.ts";
 import { startLogRetention } from "./retention.ts";
 import { createTopicDirectory } from "./topic-directory.ts";
@@ -70,6 +70,7 @@ export async function openPostgresEventLog(url: string, context: EventLogContext
     risks: () => unsafeSettings(pool),
     groups: () => postgresGroups(pool),
     lag: (group, names) => postgresLag(pool, group, names),
+    ranges: (names) => postgresRanges(pool, topics, names),
     rewind: (group, to) => rewindPostgresGroup(pool, group, to),
     health: () => trouble,
     async close() {

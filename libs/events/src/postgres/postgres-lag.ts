@@ -1,5 +1,6 @@
 import { type Pool, sql } from "@signalbox/storage";
-import type { PartitionLag } from "../event-log.ts";
+import type { PartitionLag, PartitionRange } from "../event-log.ts";
+import type { TopicDirectory } from "./topic-directory.ts";
 
 interface LagRow {
   readonly topic: string;
@@ -23,4 +24,20 @@ const lagOfGroup = sql(
 export async function postgresLag(pool: Pool, group: string, topics?: readonly string[]): Promise<PartitionLag[]> {
   const { rows } = await pool.query<LagRow>(lagOfGroup, [group, topics ?? null]);
   return rows.map((row) => ({ ...row, messages: Number(row.end - row.committed), seconds: Math.max(0, row.seconds) }));
+}
+
+const findRanges = sql(
+  "log.ranges",
+  `select topic, partition, first_offset as first, next_offset as end from signalbox.log_partition
+   where topic = any ($1) order by topic, partition`,
+);
+
+/** Says what each partition of the topics holds now. @throws UnknownTopic */
+export async function postgresRanges(
+  pool: Pool,
+  directory: TopicDirectory,
+  topics: readonly string[],
+): Promise<PartitionRange[]> {
+  await directory.find(topics);
+  return (await pool.query<PartitionRange>(findRanges, [topics])).rows;
 }

@@ -1,0 +1,85 @@
+import { join, resolve } from "node:path";
+import process from "node:process";
+import type { Configuration, PropertyDeclarations } from "@signalbox/config";
+import { environment, loadConfiguration, startOptions } from "@signalbox/config";
+import { topicAccess, topics } from "@signalbox/contracts";
+import type { ServiceName } from "@signalbox/core";
+import { type EventLog, topicSettings } from "@signalbox/events";
+import { type ObjectStore, openObjectStore } from "@signalbox/storage";
+import { blobProperties, databaseProperties } from "@signalbox/storage/properties";
+import { databaseOf, withDefaults } from "../embedded/embedded-defaults.ts";
+import { embeddedServices } from "../embedded/embedded-services.ts";
+import { processProperties } from "../embedded/process-properties.ts";
+import { foreignNames } from "../embedded/service-configurations.ts";
+import { commandTelemetry, withEngineUrl } from "../kafka/engine-url.ts";
+import { withEventLog } from "../kafka/open-log.ts";
+
+export interface OwnedDatabase {
+  readonly service: ServiceName;
+  readonly url: string;
+}
+
+/** Everything that outlives the processes. */
+export interface Engines {
+  readonly databases: readonly OwnedDatabase[];
+  readonly eventLog: EventLog;
+  /** The topics as this house has them. */
+  readonly specs: ReturnType<typeof topicSettings>["specs"];
+  readonly objects: ObjectStore;
+}
+
+const owners = embeddedServices.filter(({ properties }) => "database.url" in properties).map(({ name }) => name);
+
+/** Opens what the properties name, each as its service names it; where they name nothing, that of the embedded mode. */
+export async function withEngines<T>(argv: readonly string[], work: (engines: Engines) => Promise<T>): Promise<T> {
+  return withDatabases(argv, owners, [], (databases) =>
+    withEventLog(argv, async (eventLog, configuration) => {
+      const { specs } = topicSettings(configuration, { topics, access: topicAccess });
+      return withObjects(argv, (objects) => work({ databases, eventLog, specs, objects }));
+    }),
+  );
+}
+
+async function withDatabases<T>(
+  argv: readonly string[],
+  [service, ...others]: readonly ServiceName[],
+  opened: readonly OwnedDatabase[],
+  work: (databases: readonly OwnedDatabase[]) => Promise<T>,
+): Promise<T> {
+  if (service === undefined) return work(opened);
+  const engine = {
+    service,
+    properties: databaseProperties,
+    name: "database.url",
+    database: databaseOf(service),
+  } as const;
+  return withEngineUrl(argv, engine, (url) => withDatabases(argv, others, [...opened, { service, url }], work));
+}
+
+async function withObjects<T>(argv: readonly string[], work: (objects: ObjectStore) => Promise<T>): Promise<T> {
+  const embedded = load(argv, processProperties);
+  const folder = join(resolve(String(embedded.get("embedded.data-directory"))), "blobs");
+  const configuration = load(argv, withDefaults(blobProperties, { "blobs.url": `file:${folder}` }));
+  const closing: (() => Promise<void>)[] = [];
+  const objects = await openObjectStore({
+    url: String(configuration.get("blobs.url")),
+    accessKey: configuration.get("blobs.access-key") as string | null,
+    secretKey: configuration.get("blobs.secret-key") as string | null,
+    startWaitMs: Number(configuration.get("blobs.start-wait")),
+    runner: { defer: (_name, close) => void closing.push(async () => void (await close())) },
+    log: commandTelemetry().log,
+  });
+  try {
+    return await work(objects);
+  } finally {
+    for (const close of closing) await close();
+  }
+}
+
+function load(argv: readonly string[], properties: PropertyDeclarations): Configuration<PropertyDeclarations> {
+  const options = argv.filter((argument) => argument.startsWith("--"));
+  const variables = environment();
+  const { profile, directory = process.cwd() } = startOptions(options, variables);
+  const sources = { argv: options, environment: variables, directory, profile, foreignNames: foreignNames() };
+  return loadConfiguration<PropertyDeclarations>({ service: "commands", properties, ...sources });
+}

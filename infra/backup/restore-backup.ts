@@ -1,0 +1,121 @@
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { libraryMigrations } from "@signalbox/service";
+import { migrate } from "@signalbox/storage";
+import { type DatabaseRestore, openDatabaseRestore } from "@signalbox/storage/restore-database";
+import { commandTelemetry } from "../kafka/engine-url.ts";
+import { type BackupFile, readCompressed, verifyFile } from "./backup-files.ts";
+import { readBlobList, requireNoOthers, restoreBlobs } from "./copy-blobs.ts";
+import { publishRecords } from "./log-records.ts";
+import { type BackedUpDatabase, type Manifest, readManifest } from "./manifest.ts";
+import type { Engines, OwnedDatabase } from "./open-engines.ts";
+
+/** Rows that a migration writes into an empty database: the backup has them as they became. */
+const written = ["public.revision_counter"];
+
+interface VerifiedBackup {
+  readonly manifest: Manifest;
+  readonly blobs: ReadonlyMap<string, BackupFile>;
+}
+
+/** Reads the whole backup and holds it against what was written. @throws BackupDamaged */
+export async function verifyBackup(folder: string): Promise<VerifiedBackup> {
+  const manifest = await readManifest(folder);
+  const tables = manifest.databases.flatMap((database) => database.tables.map(({ file }) => file));
+  for (const file of [...tables, manifest.records.file]) await verifyFile(folder, file);
+  const blobs = await readBlobList(folder, manifest.blobs.file);
+  for (const file of blobs.values()) await verifyFile(folder, file);
+  return { manifest, blobs };
+}
+
+/**
+ * Puts a backup into empty engines. The databases become visible together, after everything else but the log, whose events
+ * nobody may read before the records they tell of: whoever is killed on the way leaves databases that are still empty.
+ */
+export async function restoreBackup(
+  { databases, eventLog, specs, objects }: Engines,
+  folder: string,
+): Promise<Manifest> {
+  const { manifest, blobs } = await verifyBackup(folder);
+  await requireNoOthers(objects, blobs);
+  const [problem] = await eventLog.ensureTopics(specs);
+  if (problem) throw new Error(`the event log is not as it has to be: ${problem.topic}: ${problem.problem}`);
+  const ranges = await rangesOf(
+    eventLog,
+    specs.map(({ name }) => name),
+  );
+  const used = ranges.find(({ end }) => end > 0n);
+  if (used) throw new Error(`the event log is not empty: delete the topics, ${used.topic} has had records`);
+
+  const opened: DatabaseRestore[] = [];
+  try {
+    for (const { service, url } of databases) {
+      const backup = manifest.databases.find((one) => one.service === service);
+      if (!backup) throw new Error(`the backup has no database of ${service}`);
+      opened.push(await openEmptyDatabase({ service, url }, backup));
+    }
+    await Promise.all(
+      opened.map((database, index) => load(folder, database, manifest.databases, databases[index] as OwnedDatabase)),
+    );
+    await restoreBlobs(folder, objects, blobs);
+    for (const database of opened) await database.commit();
+  } finally {
+    await Promise.all(opened.map((database) => database.close()));
+  }
+  await publishRecords(eventLog, readCompressed(folder, manifest.records.file.path));
+  return manifest;
+}
+
+const triesMax = 40;
+const pauseMs = 250;
+
+/** Topics that were made a moment ago have no leader yet. */
+async function rangesOf(eventLog: Engines["eventLog"], topics: readonly string[]) {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await eventLog.ranges(topics);
+    } catch (error) {
+      if (tries === triesMax || !(error as { readonly retriable?: boolean }).retriable) throw error;
+      await sleep(pauseMs);
+    }
+  }
+}
+
+async function openEmptyDatabase({ service, url }: OwnedDatabase, backup: BackedUpDatabase): Promise<DatabaseRestore> {
+  await migrate({
+    url,
+    service,
+    prismaDirectory: join(import.meta.dirname, "../../services", service, "prisma"),
+    libraryMigrations,
+    log: commandTelemetry().log,
+  });
+  const database = await openDatabaseRestore(url);
+  try {
+    const filled = (await database.filled()).filter((name) => !written.includes(name));
+    if (filled.length > 0) throw new Error(`the database of ${service} is not empty: ${filled.join(", ")}`);
+    const { migrations } = await database.describe();
+    const differing = migrations.find((one) => !backup.migrations.includes(one));
+    const lacking = backup.migrations.find((one) => !migrations.includes(one));
+    const name = (lacking ?? differing)?.split(" ")[0];
+    if (name !== undefined)
+      throw new Error(
+        `the backup of ${service} is of another version, which differs in the migration ${name}: restore it with the ` +
+          "version that took it, then start the newer one",
+      );
+    return database;
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+async function load(
+  folder: string,
+  database: DatabaseRestore,
+  backups: readonly BackedUpDatabase[],
+  { service }: OwnedDatabase,
+): Promise<void> {
+  const backup = backups.find((one) => one.service === service) as BackedUpDatabase;
+  const files = new Map(backup.tables.map(({ name, file }) => [name, file]));
+  await database.load(backup, ({ name }) => readCompressed(folder, (files.get(name) as BackupFile).path));
+}

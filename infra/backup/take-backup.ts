@@ -1,0 +1,103 @@
+import { mkdir, readdir } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { DatabaseSnapshot } from "@signalbox/storage/database-snapshot";
+import { writeCompressed } from "./backup-files.ts";
+import { type CommonPoint, findCommonPoint } from "./common-point.ts";
+import { BlobCopies } from "./copy-blobs.ts";
+import { findBeginnings, writeRecords } from "./log-records.ts";
+import { type BackedUpDatabase, type Manifest, writeManifest } from "./manifest.ts";
+import type { Engines } from "./open-engines.ts";
+
+/** What somebody deleted while we looked is gone a moment later from the records too. */
+const looksMax = 10;
+const pauseMs = 500;
+
+/** The keys of all blobs that the records name (services/images, `originalKey`). Renditions can be made again. */
+const namedBlobs = "select 'originals/' || account_id || '/' || sha256 from originals";
+
+interface TakenBackup extends Manifest {
+  readonly heldMs: number;
+  /** Blobs that records name and nobody has. */
+  readonly missing: readonly string[];
+}
+
+/**
+ * Takes everything at one moment. Most blobs are copied before it and the newest after it: a record comes after its bytes,
+ * so at no moment does a record lack them.
+ */
+export async function takeBackup(engines: Engines, folder: string, release: string): Promise<TakenBackup> {
+  await makeFolder(folder);
+  const { databases, eventLog, specs, objects } = engines;
+  const blobs = new BlobCopies(objects, folder);
+  await blobs.copyNew();
+  const beginnings = await findBeginnings(eventLog, specs);
+  const { point, missing } = await findWholePoint(engines, blobs);
+  try {
+    const copies = databases.map(({ service }) => copyDatabase(folder, service, snapshotOf(point, service)));
+    const copied = await Promise.all(copies);
+    const records = await writeCompressed(folder, "records.jsonl.zst", (target) =>
+      writeRecords(eventLog, beginnings, point.ends, target),
+    );
+    const manifest: Manifest = {
+      format: 1,
+      takenAt: point.takenAt.toISOString(),
+      release,
+      databases: copied,
+      records: { file: records.file, count: records.result },
+      blobs: await blobs.writeList(),
+    };
+    await writeManifest(folder, manifest);
+    return { ...manifest, heldMs: point.heldMs, missing };
+  } finally {
+    await point.close();
+  }
+}
+
+/** For us alone: it holds what the databases hold. */
+async function makeFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  if ((await readdir(folder)).length > 0)
+    throw new Error(`${folder} is not empty: give each backup a folder of its own`);
+}
+
+/** A common point at which every original that a record names is among the copies. */
+async function findWholePoint(
+  { databases, eventLog, specs }: Engines,
+  blobs: BlobCopies,
+): Promise<{ readonly point: CommonPoint; readonly missing: readonly string[] }> {
+  for (let looks = 1; ; looks++) {
+    const point = await findCommonPoint(
+      databases,
+      eventLog,
+      specs.map(({ name }) => name),
+    );
+    try {
+      await blobs.copyNew();
+      const named = await snapshotOf(point, "images").texts(namedBlobs);
+      const missing = named.filter((key) => !blobs.has(key));
+      if (missing.length === 0 || looks === looksMax) return { point, missing };
+    } catch (error) {
+      await point.close();
+      throw error;
+    }
+    await point.close();
+    await sleep(pauseMs);
+  }
+}
+
+function snapshotOf({ snapshots }: CommonPoint, service: string): DatabaseSnapshot {
+  const snapshot = snapshots.get(service);
+  if (!snapshot) throw new Error(`${service} has no database`);
+  return snapshot;
+}
+
+async function copyDatabase(folder: string, service: string, snapshot: DatabaseSnapshot): Promise<BackedUpDatabase> {
+  const { tables, ...description } = await snapshot.describe();
+  const copied: BackedUpDatabase["tables"][number][] = [];
+  for (const table of tables) {
+    const path = `databases/${service}/${table.name.replaceAll(/[^\w.-]/g, "_")}.zst`;
+    const { file, result } = await writeCompressed(folder, path, (target) => snapshot.copyTable(table, target));
+    copied.push({ ...table, rows: result, file });
+  }
+  return { service, ...description, tables: copied };
+}

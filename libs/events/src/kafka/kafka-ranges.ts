@@ -1,0 +1,14 @@
+import type { Admin } from "kafkajs";
+import type { PartitionRange } from "../event-log.ts";
+import { requireKafkaTopics } from "./kafka-topics.ts";
+
+/** Says what each partition of the topics holds now. @throws UnknownTopic */
+export async function kafkaRanges(admin: Admin, topics: readonly string[]): Promise<PartitionRange[]> {
+  await requireKafkaTopics(admin, topics);
+  const bounds = topics.map(async (topic) =>
+    (await admin.fetchTopicOffsets(topic)).map(({ partition, low, high }) => {
+      return { topic, partition, first: BigInt(low), end: BigInt(high) };
+    }),
+  );
+  return (await Promise.all(bounds)).flat();
+}
