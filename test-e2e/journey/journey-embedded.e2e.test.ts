@@ -1,13 +1,27 @@
 import assert from "node:assert/strict";
+import { readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { test } from "node:test";
 import { createMailbox } from "@signalbox/testing";
 import { usesPackedClient } from "../client-package/uses-packed-client.ts";
-import { removeData, startEmbeddedSystem } from "../systems/embedded-system.ts";
+import { type EmbeddedSystem, removeData, startEmbeddedSystem } from "../systems/embedded-system.ts";
+import { isOfOneMoment, type Reach, restoreBackup, takeBackup } from "./back-up.ts";
 import { createClient, expectStatus } from "./client.ts";
 import { journeyProperties, runJourney } from "./journey.ts";
 import { assertEvents } from "./read-events.ts";
 
-test("embedded: a new user's journey through every service, and the data are there after a restart", async () => {
+const reach = (dataDirectory: string): Reach => ({ args: [`--embedded.data-directory=${dataDirectory}`] });
+
+/** All at once, and all that was on it: databases, event log and blobs. Keys are kept elsewhere. */
+async function loseDisk({ process: server, dataDirectory }: EmbeddedSystem): Promise<void> {
+  await server.kill();
+  const [pid] = (await readFile(join(dataDirectory, "postgres/data/postmaster.pid"), "utf8")).split("\n");
+  process.kill(Number(pid), "SIGKILL");
+  for (const folder of ["postgres", "blobs"])
+    await rm(join(dataDirectory, folder), { recursive: true, maxRetries: 10 });
+}
+
+test("embedded: a new user's journey through every service; the data are there after a restart, and after the loss of the disk", async (context) => {
   const mailbox = await createMailbox();
   const properties = journeyProperties(mailbox);
   const first = await startEmbeddedSystem({ properties });
@@ -15,6 +29,7 @@ test("embedded: a new user's journey through every service, and the data are the
     const record = await runJourney(first, mailbox);
     await assertEvents(first.eventsUrl, record);
     await usesPackedClient(first, record.accountId);
+    const backup = await takeBackup(first, record.imageId, reach(first.dataDirectory));
     assert.deepEqual([...(await first.stop()).values()], [0], "a stop drains and exits with 0");
 
     const second = await startEmbeddedSystem({ properties, dataDirectory: first.dataDirectory });
@@ -22,7 +37,22 @@ test("embedded: a new user's journey through every service, and the data are the
     const send = createClient(second.baseUrl, second.apiKey);
     const image = expectStatus(await send(`/images/${record.imageId}`), 200);
     assert.equal(image.json.status, "ready");
-    assert.deepEqual([...(await second.stop()).values()], [0]);
+    const lostAt = performance.now();
+    await loseDisk(second);
+    context.diagnostic(await restoreBackup(backup, reach(first.dataDirectory)));
+    const third = await startEmbeddedSystem({ properties, dataDirectory: first.dataDirectory });
+    try {
+      context.diagnostic(
+        `from the loss of the disk to the start: ${((performance.now() - lostAt) / 1000).toFixed(1)} s`,
+      );
+      assert.equal(third.apiKey, first.apiKey);
+      await isOfOneMoment(third, backup);
+      await assertEvents(third.eventsUrl, await runJourney(third, mailbox));
+      await third.stop();
+    } finally {
+      await third.process.kill();
+      await backup.remove();
+    }
   } finally {
     await first.process.kill();
     await removeData(first);
