@@ -177,11 +177,14 @@ test("who runs the product follows the pages for it", async () => {
 
 test("every page for readers is followed, and every script that one names is there", async () => {
   const followed = await readFile(import.meta.filename, "utf8");
-  const pages = await readdir(join(repositoryFolder, "docs/how-to"));
+  const all = await readdir(join(repositoryFolder, "docs/how-to"));
+  const pages = all.filter((page) => page !== "README.md");
+  const list = await readFile(join(repositoryFolder, "docs/how-to/README.md"), "utf8");
   const { scripts } = JSON.parse(await readFile(join(repositoryFolder, "package.json"), "utf8"));
   for (const page of pages) {
     const name = page.replace(/^add-an?-|\.md$/g, "");
     assert.ok(followed.includes(`${name}.md`) || followed.includes(`"${name}"`), `${page} is followed`);
+    assert.ok(list.includes(`](${page})`), `${page} is in the list`);
   }
   for (const page of ["README.md", ...pages.map((name) => `docs/how-to/${name}`)]) {
     const text = await readFile(join(repositoryFolder, page), "utf8");
