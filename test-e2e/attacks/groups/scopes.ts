@@ -24,7 +24,7 @@ export const scopes: Group = {
     const { operations } = await operationsOf(scene);
     const closed = operations.filter(({ isOpen }) => !isOpen);
     const given = { scene, credentials: await singleScopeKeys(scene), climber: (await scene.person()).headers };
-    return closed.flatMap((operation) => rowsOf(operation, given));
+    return [...closed.flatMap((operation) => rowsOf(operation, given)), ...endpointsOfAll(given)];
   },
 };
 
@@ -119,6 +119,16 @@ function asClimber({ scene, climber }: Given, name: string, as: As, control: Con
       control,
     }),
   );
+}
+
+/** An endpoint for the events of all accounts: a member of its body asks for the power, so no declaration tells of it. */
+function endpointsOfAll(given: Given): Attack[] {
+  const { send, administrator } = given.scene;
+  const name = "POST /api/v1/webhooks/endpoints for all accounts";
+  const body = { url: "https://hooks.example.org/all", event_types: ["account.updated"], scope: "all" };
+  const as = (headers: Headers) => ({ send, path: "/api/v1/webhooks/endpoints", request: { body, headers } });
+  const control = httpControl({ ...as(administrator), what: `${name} by an administrator`, judge: succeeds });
+  return asClimber(given, name, as, control);
 }
 
 /** Changes that the recipes make, of those that need a recent sign-in only sometimes. */

@@ -1,4 +1,5 @@
 import type { Writer } from "../scene.ts";
+import { directUploads } from "./direct-uploads.ts";
 import { numberedTitles, rivals, settings } from "./edits.ts";
 import { deletions, endpoints, keys } from "./endings.ts";
 import { flags } from "./flags.ts";
@@ -13,6 +14,7 @@ import { keyedUploads, uploads } from "./uploads.ts";
 export const writers: readonly Writer[] = [
   uploads,
   keyedUploads,
+  directUploads,
   numberedTitles,
   rivals,
   settings,

@@ -1,0 +1,55 @@
+import { type Http, outcomeOf, type Reply } from "../http.ts";
+import { pictureOf } from "../picture.ts";
+import { insist, type Member, untilStopped, type Writer } from "../scene.ts";
+
+/** Announces each picture, sends it where it is to be stored and completes it, each step until it is answered. */
+export const directUploads: Writer = {
+  name: "direct-uploads",
+  async run(scene) {
+    const random = scene.random.fork("direct-uploads");
+    let count = 0;
+    await untilStopped(scene, random, [120, 400], async () => {
+      const member = random.pick(scene.members);
+      const title = `${scene.round}-direct-uploads-${++count}`;
+      const { bytes, sha256 } = pictureOf(random);
+      const asked = { account: member.account, title, sha256, keyed: true };
+      const done = scene.history.begin("direct-uploads", "upload", asked);
+      const reply = await upload(member, title, bytes);
+      done(outcomeOf(reply), { image: reply?.json?.id, status: reply?.status });
+    });
+  },
+};
+
+const uploadsPath = "/images/uploads";
+
+/** Gives the answer to the completion, or that of the step which came to nothing. */
+async function upload({ http }: Member, title: string, bytes: Buffer): Promise<Reply | null> {
+  const body = { filename: `${title}.png`, mime_type: "image/png", size_bytes: bytes.length };
+  const headers = { "idempotency-key": `ledger-${title}` };
+  const announced = await insist(() => http(uploadsPath, { body, headers }));
+  if (announced?.status !== 201) return announced;
+  const { id, method, url, headers: wanted } = announced.json;
+  const path = `${uploadsPath}/${id}`;
+  const sent = await (method === "PUT"
+    ? insist(() => http(url, { method, body: bytes, headers: wanted }))
+    : sendRest(http, path, bytes, wanted));
+  if (sent === null || sent.status >= 300) return sent;
+  return insist(() => http(`${path}/complete`, { body: { title } }));
+}
+
+/** Goes on where the last try stopped, until all bytes are there. */
+async function sendRest(
+  http: Http,
+  path: string,
+  bytes: Buffer,
+  wanted: Readonly<Record<string, string>>,
+): Promise<Reply | null> {
+  let offset = 0;
+  return insist(async () => {
+    const headers = { ...wanted, "Upload-Offset": String(offset) };
+    const reply = await http(path, { method: "PATCH", body: bytes.subarray(offset), headers });
+    if (reply?.status !== 409) return reply;
+    offset = (await http(path))?.json?.received_bytes ?? offset;
+    return offset === bytes.length ? { ...reply, status: 200 } : reply;
+  });
+}
