@@ -85,6 +85,20 @@ test("schemathesis finds nothing in any operation of the config service", async 
   await findNothing(token, ["--exclude-operation-id", "configurationStream"], "config");
 });
 
+/** Bytes have no schema to make others from, and an import needs a server to import from. */
+const notMadeHere: Readonly<Record<string, readonly string[]>> = {
+  images: ["appendToImageUpload", "importImage"],
+  "webhook-delivery": [],
+  "webhook-ingest": [],
+};
+for (const [service, operations] of Object.entries(notMadeHere)) {
+  test(`schemathesis finds nothing in any operation of ${service}`, async () => {
+    const { token } = await newAdministrator();
+    const excluded = operations.flatMap((operation) => ["--exclude-operation-id", operation]);
+    await findNothing(token, ["--phases", "examples,coverage", ...excluded], service);
+  });
+}
+
 /** Those of an operation; `INTERNAL`, which is a fault of ours, is none of them, and nothing here is away. */
 const declaredCodes = [
   ...["VALIDATION_FAILED", "NOT_FOUND", "FORBIDDEN", "UNAUTHENTICATED", "CONFLICT", "RATE_LIMITED"],

@@ -2258,7 +2258,7 @@ export interface components {
             };
             /** @default null */
             verify_token?: string | null;
-        };
+        } | unknown | unknown;
         CustomEvent: {
             /**
              * Format: date-time

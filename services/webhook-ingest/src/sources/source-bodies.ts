@@ -49,7 +49,7 @@ export const CreateSourceBody = z
       addIssue({ code: "custom", path: ["scheme"], message: `The preset ${preset} has the scheme ${right}.` });
     }
   })
-  .meta({ id: "CreateWebhookSource" })
+  .meta({ id: "CreateWebhookSource", anyOf: [{ required: ["scheme"] }, { required: ["preset"] }] })
   .register(examples, { example: { name: "Shop", scheme: "hmac", secret: "a secret of the shop" } });
 
 export const RotateSecretBody = z
