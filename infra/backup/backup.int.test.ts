@@ -39,7 +39,7 @@ async function openHouse(): Promise<House> {
   const eventLog = await openEventLog(eventsUrl, { clientId: "test", ...parts });
   opened.defer(async () => {
     await eventLog.close();
-    await Promise.all([log, ...databases].map((database) => database?.close()));
+    await Promise.all([log, ...databases].map(async (database) => database?.close()));
   });
   const variable = (service: string) => `SIGNALBOX_${service.toUpperCase().replaceAll("-", "_")}_DATABASE_URL`;
   const blobsUrl = `file:${folder}/store`;

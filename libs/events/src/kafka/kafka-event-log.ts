@@ -23,12 +23,9 @@ export function createKafkaEventLog(url: string, { clientId, log, metrics, clock
   const { admin, disconnect } = connectWhenNeeded(kafka);
   let trouble: string | null = null;
 
-  const publisher = new KafkaPublisher(
-    (socketFactory) => createKafka(brokers, clientId, log, { ...security, ...publishTimeouts, socketFactory }),
-    admin,
-  );
-  const createClient: CreateClient = (socketFactory) =>
-    createKafka(brokers, clientId, log, { ...security, socketFactory });
+  const createClient = (socketFactory: Parameters<CreateClient>[0], timeouts = {}) =>
+    createKafka(brokers, clientId, log, { ...security, ...timeouts, socketFactory });
+  const publisher = new KafkaPublisher((socketFactory) => createClient(socketFactory, publishTimeouts), admin);
   const ping = async () => (await admin()).describeCluster();
   const parts = { createClient, admin, ping, log, metrics, clock };
   let sessionMs: Promise<number> | undefined;
