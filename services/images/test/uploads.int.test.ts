@@ -57,6 +57,17 @@ test("the same file twice makes two records and one blob", async () => {
   assert.equal((await images.blobKeys()).filter((other) => other === key).length, 1);
 });
 
+test("many uploads at once wait for their turn, and none is refused for a wait that a rendition may not have", async (t) => {
+  const impatient = await startImages({ "images.render.wait-max": 10 });
+  t.after(() => impatient.close());
+  const [who, file] = [testPerson(), await readFixture("photo-rotated.jpg")];
+  const answers = await Promise.all(Array.from({ length: 12 }, () => impatient.upload(who, file)));
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    answers.map(() => 201),
+  );
+});
+
 test("every fixture is taken or refused with the status and the reason that it deserves", async () => {
   const expected: Record<string, [number, string]> = {
     "drawing.svg": [415, "unsupported_media_type"],

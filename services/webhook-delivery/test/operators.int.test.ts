@@ -30,7 +30,8 @@ const imagesOf = () => bodies().map(({ data }) => data.id);
 
 test("an operator's endpoint gets what happens to every account, each once, and nothing that accounts publish themselves", async () => {
   const [one, other] = [testPerson(), testPerson()];
-  await delivery.createImage(one.accountId); // its endpoints are in memory from here on
+  // Its endpoints are in memory from here on. It may go out when the endpoint is there already.
+  const early = await delivery.createImage(one.accountId);
   const endpoint = await everybodys(["image.created", "order.*", "webhook_endpoint.created"]);
   const images: string[] = [];
   for (const { accountId } of [one, other, operator]) images.push(await delivery.createImage(accountId));
@@ -38,11 +39,12 @@ test("an operator's endpoint gets what happens to every account, each once, and 
   const own = await delivery.newEndpoint(other, { url: receiver.url, event_types: ["image.erased"] });
   await receiver.waitFor(({ body }) => body.includes(own.id));
   await eventually(() => images.every((id) => imagesOf().includes(id)));
-  assert.deepEqual(imagesOf().toSorted(), [...images, own.id].toSorted());
+  const told = imagesOf().filter((id) => id !== early);
+  assert.deepEqual(told.toSorted(), [...images, own.id].toSorted());
   assert.deepEqual(bodies().find(({ data }) => data.id === images[0]).account_id, one.accountId);
   assert.equal((await delivery.send(operator, "GET", pathOf(endpoint))).body.scope, "all");
   assert.equal((await delivery.deliveriesOf(one)).length, 0, "the delivery is the operator's, not the account's");
-  assert.equal((await delivery.deliveriesOf(operator)).length, 4);
+  await eventually(async () => (await delivery.deliveriesOf(operator)).length === bodies().length);
 });
 
 test("only who administers all accounts makes such an endpoint, after a recent sign-in, and nobody turns one into it", async () => {
