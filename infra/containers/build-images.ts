@@ -4,6 +4,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { enginesFolder, repositoryFolder } from "../engines/engine-folders.ts";
+import { engineNamed } from "../engines/engines.ts";
 import { containersFolder, hasImage, imageVariables, run } from "./podman.ts";
 
 const nodeImage = "localhost/node:24-slim";
@@ -68,6 +69,7 @@ async function buildNodeBase(): Promise<void> {
 
 async function buildStandIns(): Promise<void> {
   const folder = join(containersFolder, "stand-ins");
+  for (const name of ["kafka", "versitygw"] as const) await engineNamed(name).fetch();
   await rm(folder, { recursive: true, force: true });
   await cp(join(import.meta.dirname, "stand-ins"), join(folder, "stand-ins"), { recursive: true });
   await cp(join(enginesFolder, "kafka-4.3.1"), join(folder, "kafka"), { recursive: true, dereference: true });

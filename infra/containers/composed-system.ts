@@ -68,9 +68,11 @@ async function untilDone(container: string): Promise<void> {
 async function forPodman(): Promise<string> {
   const text = await readFile(join(repositoryFolder, "docker-compose.yml"), "utf8");
   const file = parse(text, { merge: true });
-  for (const service of Object.values<Record<string, unknown>>(file.services)) {
+  for (const [name, service] of Object.entries<Record<string, unknown>>(file.services)) {
     delete service.depends_on;
     delete service.build;
+    // There are no stand-ins for what observes the rest.
+    if (service.profiles) delete file.services[name];
   }
   file.networks.inside.internal = false;
   for (const name of Object.keys(file)) if (name.startsWith("x-")) delete file[name];

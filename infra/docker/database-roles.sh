@@ -13,6 +13,11 @@ sql postgres --set password="$MIGRATE_DATABASE_PASSWORD" <<'SQL'
 create role signalbox_migrate login password :'password';
 SQL
 
+# Who tells Prometheus how the server is: statistics, and no rows.
+sql postgres --set password="$EXPORTER_DATABASE_PASSWORD" <<'SQL'
+create role signalbox_exporter login password :'password' connection limit 5 in role pg_monitor;
+SQL
+
 for service in account config images webhook_delivery webhook_ingest; do
   eval "password=\$$(echo "$service" | tr '[:lower:]' '[:upper:]')_DATABASE_PASSWORD"
   name="signalbox_$service"

@@ -14,6 +14,8 @@ export interface NginxOptions {
   readonly accessLog: string;
   /** What `listen` gets: `127.0.0.1:8080` or `8080`. */
   readonly listen: string;
+  /** Where it tells its connections and requests to whoever scrapes it. Left out, it tells nobody. */
+  readonly listenForStatus?: string;
   /** The page that explains the error codes, as the services have it in `http.error-docs`. */
   readonly errorDocs?: string;
   /** A folder nginx may write to: its pid and temporary files. */
@@ -93,7 +95,7 @@ ${Object.entries(upstreams)
   .map(([service, targets]) => upstream(service, [targets].flat(), resolver))
   .join("\n")}
 ${server(options)}
-}
+${options.listenForStatus === undefined ? "" : statusServer(options.listenForStatus)}}
 `;
 }
 
@@ -117,6 +119,14 @@ ${edgeRoutes
   .join("\n")}
   }`;
 }
+
+const statusServer = (listen: string): string => `  server {
+    listen ${listen};
+    access_log off;
+    location = /status { stub_status; }
+    location / { return 404; }
+  }
+`;
 
 const accessFields = {
   time: "$time_iso8601",

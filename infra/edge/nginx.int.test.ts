@@ -25,6 +25,7 @@ const answerOf = new Map<string, RequestListener>();
 const closes: (() => Promise<unknown>)[] = [];
 let folder: string;
 let port: number;
+let statusPort: number;
 let url: string;
 
 before(async () => {
@@ -44,8 +45,10 @@ before(async () => {
   await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
   port = await freePort();
   folder = await mkdtemp(join(tmpdir(), "signalbox-edge-"));
+  statusPort = await freePort();
   const configuration = nginxConfiguration({
     listen: `127.0.0.1:${port}`,
+    listenForStatus: `127.0.0.1:${statusPort}`,
     workDirectory: folder,
     accessLog: join(folder, "access.log"),
     upstreams: {
@@ -221,6 +224,13 @@ test("every request leaves one line of JSON, without its query", async () => {
     ["GET", "/images/none", "200", "200"],
     ["GET", "/nothing", "404", ""],
   ]);
+});
+
+test("it tells its connections on a port of their own, and not to callers", async () => {
+  const status = await fetch(`http://127.0.0.1:${statusPort}/status`);
+  assert.match(await status.text(), /^Active connections: \d+/);
+  assert.equal((await fetch(`http://127.0.0.1:${statusPort}/`)).status, 404);
+  assert.equal((await fetch(`${url}/status`)).status, 404);
 });
 
 test("what is deployed follows the addresses of its services", () => {

@@ -25,6 +25,7 @@ const nginxConfigurationFile: Generator = {
     const content = nginxConfiguration({
       upstreams,
       listen: "8080",
+      listenForStatus: "8082",
       workDirectory: "/run/edge",
       accessLog: "/dev/stdout",
       // Docker's own DNS server, which knows the replicas of a service.
