@@ -69,7 +69,7 @@ async function buildNodeBase(): Promise<void> {
 
 async function buildStandIns(): Promise<void> {
   const folder = join(containersFolder, "stand-ins");
-  for (const name of ["kafka", "versitygw"] as const) await engineNamed(name).fetch();
+  for (const name of ["kafka", "s3"] as const) await engineNamed(name).fetch();
   await rm(folder, { recursive: true, force: true });
   await cp(join(import.meta.dirname, "stand-ins"), join(folder, "stand-ins"), { recursive: true });
   await cp(join(enginesFolder, "kafka-4.3.1"), join(folder, "kafka"), { recursive: true, dereference: true });

@@ -16,6 +16,8 @@ export interface ComposedSystem {
   /** Removes the data too. */
   remove(): Promise<void>;
   restart(service: string): Promise<void>;
+  /** Its name in podman. */
+  containerOf(service: string): string;
   /** Runs a command in the container of a service and answers with what it printed. */
   exec(service: string, command: readonly string[]): Promise<string>;
   logs(service: string): Promise<string>;
@@ -47,6 +49,7 @@ export async function composedSystem(port: number): Promise<ComposedSystem> {
     down: async () => void (await composing(["down"])),
     remove: async () => void (await composing(["down", "--volumes"])),
     restart: async (service) => void (await run("podman", ["restart", container(service)])),
+    containerOf: container,
     exec: (service, command) => run("podman", ["exec", container(service), ...command]),
     logs: (service) => run("podman", ["logs", "--tail", "40", container(service)], { mayFail: true }),
   };
@@ -63,7 +66,8 @@ async function untilDone(container: string): Promise<void> {
 
 /**
  * What podman 4 needs otherwise than Docker. It starts no container whose jobs have ended (its graph of dependencies loses
- * them), so engines and jobs are started before the rest; and it has no names on a network without a way out.
+ * them), so engines and jobs are started before the rest; and it has no names on a network without a way out, nor for a
+ * container on two networks, so there is one, with a way out.
  */
 async function forPodman(): Promise<string> {
   const text = await readFile(join(repositoryFolder, "docker-compose.yml"), "utf8");
@@ -73,6 +77,7 @@ async function forPodman(): Promise<string> {
     delete service.build;
     // There are no stand-ins for what observes the rest.
     if (service.profiles) delete file.services[name];
+    else service.networks = ["inside"];
   }
   file.networks.inside.internal = false;
   for (const name of Object.keys(file)) if (name.startsWith("x-")) delete file[name];

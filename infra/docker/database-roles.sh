@@ -39,8 +39,11 @@ alter default privileges for role :"owner" grant usage, select on sequences to :
 SQL
 done
 
-# Account makes a table for each day of its audit and drops it again, so in its own database it acts as the owner.
-sql postgres <<'SQL'
-grant signalbox_account_owner to signalbox_account;
-alter role signalbox_account in database signalbox_account set role to 'signalbox_account_owner';
+# These make a table for each day of their records and drop it again, so each acts as the owner in its own database.
+for service in account webhook_delivery webhook_ingest; do
+  name="signalbox_$service"
+  sql postgres --set name="$name" --set owner="${name}_owner" <<'SQL'
+grant :"owner" to :"name";
+alter role :"name" in database :"name" set role to :'owner';
 SQL
+done

@@ -32,12 +32,14 @@ async function withSecrets(text: string): Promise<string> {
     secrets.split("\n").map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]),
   );
   // The parser leaves out what belongs to a profile.
-  return text.replaceAll("profiles: [observe]", "").replaceAll(/\$\{(\w+)(?::([?-])([^}]*))?\}/g, (_, name: string, kind?: string, other?: string) => {
-    const value = values.get(name) ?? (kind === "-" ? other : undefined);
-    if (value === undefined)
-      throw new Error(`docker-compose.yml needs ${name}, which infra/docker/make-secrets.mjs does not make`);
-    return value;
-  });
+  return text
+    .replaceAll("profiles: [observe]", "")
+    .replaceAll(/\$\{(\w+)(?::([?-])([^}]*))?\}/g, (_, name: string, kind?: string, other?: string) => {
+      const value = values.get(name) ?? (kind === "-" ? other : undefined);
+      if (value === undefined)
+        throw new Error(`docker-compose.yml needs ${name}, which infra/docker/make-secrets.mjs does not make`);
+      return value;
+    });
 }
 
 async function parse(text: string): Promise<ComposeFile> {

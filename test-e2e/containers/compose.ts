@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { serviceNames } from "@signalbox/core";
+import { MiB, serviceNames } from "@signalbox/core";
 import { type ComposedSystem, composedSystem } from "@signalbox/infra/containers/composed-system.ts";
+import { describeImage, memoryOf, readyMsOf } from "@signalbox/infra/containers/measure.ts";
 import { eventually, freePort, readFixture } from "@signalbox/testing";
 
 let system: ComposedSystem;
@@ -14,6 +15,21 @@ before(async () => {
   await system.up();
 });
 after(() => system.remove());
+
+test("the image adds less than 100 MB to Node, and says what is in it", async (t) => {
+  const { bytesAboveBase, labels } = await describeImage();
+  t.diagnostic(`above the Node base: ${(bytesAboveBase / 1e6).toFixed(1)} MB`);
+  assert.ok(bytesAboveBase < 100e6, `${bytesAboveBase} bytes`);
+  const { title, version, revision } = Object.fromEntries(
+    Object.entries(labels).map(([name, value]) => [name.replace("org.opencontainers.image.", ""), value]),
+  );
+  assert.deepEqual({ title, version, revision }, { title: "Signalbox", version: "0.0.0-test", revision: "containers" });
+  const bill = JSON.parse(await system.exec("account", ["cat", "/app/sbom.cdx.json"]));
+  assert.equal(bill.bomFormat, "CycloneDX");
+  const packages = bill.components.map(({ name }: { name: string }) => name);
+  for (const name of ["express", "pg", "kafkajs", "sharp"]) assert.ok(packages.includes(name), name);
+  assert.match(await system.exec("account", ["head", "-c", "2000", "/app/LICENSES.md"]), /Elastic-2\.0/);
+});
 
 async function isReady(service: string): Promise<true> {
   await system.exec(service, ["infra/docker/healthcheck.sh"]);
@@ -84,6 +100,37 @@ test("a service reads the rows of its own database, changes no table, and enters
   await assert.rejects(asks("signalbox_config", "signalbox_account", "select 1"), /does not have CONNECT privilege/);
 });
 
+/** Writes to a topic from inside of a container, under the name that its service has, and prints how that went. */
+const publishes = `
+  const { default: kafkajs } = await import("kafkajs");
+  const { username, password, host } = new URL(process.env.SIGNALBOX_EVENTS_URL.replace("kafka:", "http:"));
+  const isNamed = process.argv[2] === "named";
+  const sasl = isNamed ? { sasl: { mechanism: "scram-sha-512", username, password } } : {};
+  const retry = { retries: 0 };
+  const kafka = new kafkajs.Kafka({ brokers: [host], logLevel: 0, retry, ...sasl });
+  const producer = kafka.producer({ retry });
+  try {
+    await producer.connect();
+    await producer.send({ topic: process.argv[1], messages: [{ key: "account:none", value: "{}" }] });
+    console.log("written");
+  } catch (error) {
+    console.log(error.message);
+  }
+  process.exit(0);
+`;
+const publishing = (service: string, topic: string, name = "named") =>
+  system.exec(service, ["node", "--input-type=module", "--eval", publishes, topic, name]);
+
+test("on Kafka each service writes what is its own, nobody but account says who may act, and no name is none", async () => {
+  const refused = /[Nn]ot authorized|authorization failed/i;
+  assert.match(await publishing("image-worker", "signalbox.access.v1"), refused);
+  assert.match(await publishing("gateway", "signalbox.image.v1"), refused);
+  assert.doesNotMatch(await publishing("image-worker", "signalbox.image-rendered.v1", "unnamed"), /written/);
+  const told = await system.exec("kafka", ["bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/9094 && echo there"]);
+  assert.equal(told, "there\n", "whoever has a shell in its container needs no name");
+  await assert.rejects(system.exec("account", ["bash", "-c", "exec 3<>/dev/tcp/kafka/9094"]), /refused/);
+});
+
 test("a service that is restarted is found again by the edge", async () => {
   await system.restart("images");
   await eventually(async () => (await api("/images")).status === 200, patience);
@@ -103,3 +150,31 @@ test("after `down` and `up` the data are still there", async () => {
   );
   await eventually(isRendered(await uploads()), patience);
 });
+
+test("its figures, for the page about capacity", async (t) => {
+  const readyMs: string[] = [];
+  for (const service of serviceNames)
+    readyMs.push(`${service} ${Math.round(await readyMsOf(system.containerOf(service)))}`);
+  t.diagnostic(`ready, ms from the start of the container: ${readyMs.join(", ")}`);
+  const memory = await settledMemory();
+  const each = serviceNames.map((name) => `${name} ${inMiB(memory.get(name)?.resident)}`);
+  const sum = (kind: "resident" | "share") => [...memory.values()].reduce((all, one) => all + one[kind], 0);
+  t.diagnostic(`resident at rest, MiB: ${each.join(", ")}; together ${inMiB(sum("resident"))}`);
+  t.diagnostic(`with what they share counted once: ${inMiB(sum("share"))} MiB`);
+  assert.ok(sum("share") < 2 * 900 * MiB, "no service holds more than it should by far");
+});
+
+const inMiB = (bytes = 0): number => Math.round(bytes / MiB);
+
+/** What the services hold once they give nothing back any more. */
+async function settledMemory() {
+  const sample = async () =>
+    new Map(
+      await Promise.all(serviceNames.map(async (name) => [name, await memoryOf(system.containerOf(name))] as const)),
+    );
+  const total = (one: Awaited<ReturnType<typeof sample>>) =>
+    [...one.values()].reduce((all, { resident }) => all + resident, 0);
+  for (let [before, now] = [await sample(), await sample()]; ; [before, now] = [now, await sample()]) {
+    if (total(now) > 0.98 * total(before)) return now;
+  }
+}

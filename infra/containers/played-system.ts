@@ -1,0 +1,143 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { parseAllDocuments, stringify } from "yaml";
+import { buildOverlay, fetchKubernetesTools } from "../kubernetes/tools/kubernetes-tools.ts";
+import { attempt, removeLocalEngines, startLocalEngines } from "./local-engines.ts";
+import { containersFolder, run } from "./podman.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: manifests are looked at by path; their shape is what the schemas check.
+type Manifest = any;
+
+export type Probe = "startupProbe" | "readinessProbe" | "livenessProbe";
+
+/** The overlay `local` on stand-ins of the engines, played by podman: pods without a cluster. */
+export interface PlayedSystem {
+  /** The services, each a Deployment of one pod. */
+  readonly services: readonly string[];
+  up(): Promise<void>;
+  /** Waits until a job has done its work. */
+  untilDone(job: string): Promise<void>;
+  /** Where the public listener of a service is. */
+  urlOf(service: string): Promise<string>;
+  /** How often a probe is asked, and how many failures in a row it takes. */
+  termsOf(service: string, probe: Probe): { readonly periodSeconds: number; readonly failureThreshold: number };
+  /** Asks a probe as its manifest says, from outside of the pod. Answers with the status, or null where nobody answers. */
+  asks(service: string, probe: Probe): Promise<number | null>;
+  exec(service: string, command: readonly string[]): Promise<string>;
+  /** Stops a pod within the time that its manifest gives it, and tells the code with which its process ended. */
+  stop(service: string): Promise<number>;
+  logs(service: string): Promise<string>;
+  remove(): Promise<void>;
+}
+
+const network = "signalbox-kubernetes-test";
+
+export async function playedSystem(): Promise<PlayedSystem> {
+  await fetchKubernetesTools();
+  const manifests: readonly Manifest[] = parseAllDocuments(await buildOverlay("local")).map((one) => one.toJS());
+  const of = (kind: string): readonly Manifest[] => manifests.filter((one) => one.kind === kind);
+  const named = (kind: string, name: string): Manifest => of(kind).find(({ metadata }) => metadata.name === name);
+  const services: readonly string[] = of("Deployment").map(({ metadata }) => metadata.name);
+  const jobs: readonly string[] = of("Job").map(({ metadata }) => metadata.name);
+  const podSpec = (service: string): Manifest => named("Deployment", service).spec.template.spec;
+  const configMaps = of("ConfigMap");
+
+  return {
+    services,
+    async up() {
+      await run("podman", ["network", "create", network]);
+      await startLocalEngines(network);
+      for (const name of [...jobs, ...services]) {
+        await createSecret(named("Secret", name));
+        await play(name, [...configMaps, named("Deployment", name) ?? asPod(named("Job", name))]);
+      }
+    },
+    async untilDone(job) {
+      const container = await containerOf(job);
+      await attempt(`${job} ends with 0`, async () => {
+        const state = await inspect(container, "{{.State.Status}} {{.State.ExitCode}}");
+        if (state !== "exited 0") throw new Error(`it is ${state}`);
+      });
+    },
+    urlOf: async (service) => `http://${await addressOf(service)}:8080`,
+    termsOf: (service, probe) => podSpec(service).containers[0][probe],
+    async asks(service, probe) {
+      const { ports, [probe]: terms } = podSpec(service).containers[0];
+      const { containerPort } = ports.find(({ name }: Manifest) => name === terms.httpGet.port);
+      const url = `http://${await addressOf(service)}:${containerPort}${terms.httpGet.path}`;
+      const signal = AbortSignal.timeout(terms.timeoutSeconds * 1_000);
+      return await fetch(url, { signal }).then(
+        ({ status }) => status,
+        () => null,
+      );
+    },
+    exec: async (service, command) => await run("podman", ["exec", await containerOf(service), ...command]),
+    async stop(service) {
+      const container = await containerOf(service);
+      await run("podman", ["stop", "--time", String(podSpec(service).terminationGracePeriodSeconds), container]);
+      return Number(await inspect(container, "{{.State.ExitCode}}"));
+    },
+    logs: async (service) => await run("podman", ["logs", "--tail", "40", await containerOf(service)], withErrors),
+    async remove() {
+      addresses.clear();
+      const pods = await run("podman", ["pod", "ls", "--quiet", "--filter", `network=${network}`]);
+      await run("podman", ["pod", "rm", "--force", "--ignore", "--time", "5", ...pods.split("\n").filter(Boolean)]);
+      for (const name of [...jobs, ...services]) await run("podman", ["secret", "rm", name], withErrors);
+      await removeLocalEngines(network);
+      await run("podman", ["network", "rm", "--force", network], withErrors);
+    },
+  };
+}
+
+const withErrors = { mayFail: true } as const;
+
+/** One file each: the name by which a pod is found in the network is given to all pods of a file. */
+async function play(name: string, manifests: readonly Manifest[]): Promise<void> {
+  const file = join(containersFolder, `${name}.yaml`);
+  await writeFile(file, manifests.map((one) => `---\n${stringify(forPodman(one))}`).join(""));
+  await run("podman", ["kube", "play", "--network", `${network}:alias=${name}`, file]);
+}
+
+/** podman 4 writes a Secret as YAML and reads it as JSON, so it gets the JSON at once. */
+async function createSecret({ metadata, data }: Manifest): Promise<void> {
+  const file = join(containersFolder, `${metadata.name}.secret.json`);
+  await writeFile(file, JSON.stringify(data), { mode: 0o600 });
+  await run("podman", ["secret", "create", metadata.name, file]);
+}
+
+/** podman plays no Jobs. It starts the container of a pod again until it ends well, as a Job would. */
+function asPod({ metadata, spec }: Manifest): Manifest {
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { ...metadata, name: `${metadata.name}-pod` },
+    spec: spec.template.spec,
+  };
+}
+
+/** Without the liveness probe, which podman asks by a curl inside of the container: it is asked from outside. */
+function forPodman(manifest: Manifest): Manifest {
+  const copy = structuredClone(manifest);
+  for (const container of copy.spec?.template?.spec.containers ?? []) delete container.livenessProbe;
+  return copy;
+}
+
+/** podman calls the pod of a Deployment by its name and, depending on the version, a number. */
+const containerOf = async (name: string): Promise<string> =>
+  (await run("podman", ["ps", "--all", "--quiet", "--filter", `name=^${name}-pod(-0)?-${name}$`])).trim();
+
+const inspect = async (container: string, format: string): Promise<string> =>
+  (await run("podman", ["inspect", "--format", format, container])).trim();
+
+/** A pod keeps its address. */
+const addresses = new Map<string, string>();
+
+async function addressOf(name: string): Promise<string> {
+  const known = addresses.get(name);
+  if (known) return known;
+  const pod = await inspect(await containerOf(name), "{{.Pod}}");
+  const infra = (await run("podman", ["pod", "inspect", "--format", "{{.InfraContainerID}}", pod])).trim();
+  const found = await inspect(infra, "{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}");
+  addresses.set(name, found);
+  return found;
+}

@@ -1,0 +1,99 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { environment } from "@signalbox/config";
+import { type PlayedSystem, type Probe, playedSystem } from "@signalbox/infra/containers/played-system.ts";
+import { eventually, readFixture } from "@signalbox/testing";
+
+/** How long the pods are left alone. */
+const idleMs = Number(environment().IDLE_MINUTES ?? 2) * 60_000;
+const patience = { timeoutMs: 600_000 };
+
+let system: PlayedSystem;
+let key = "";
+
+before(async () => {
+  system = await playedSystem();
+  await system.remove();
+  await system.up();
+});
+after(() => system.remove());
+
+/** As the kubelet: asked every few seconds, and given up after so many failures in a row. */
+async function holds(service: string, probe: Probe, isOver: () => boolean): Promise<void> {
+  const { periodSeconds, failureThreshold } = system.termsOf(service, probe);
+  for (let failures = 0; !isOver(); ) {
+    failures = (await system.asks(service, probe)) === 200 ? 0 : failures + 1;
+    assert.ok(failures < failureThreshold, `${service}: ${probe} failed ${failures} times in a row`);
+    await sleep(periodSeconds * 1_000);
+  }
+}
+
+async function succeeds(service: string, probe: Probe): Promise<void> {
+  const { periodSeconds, failureThreshold } = system.termsOf(service, probe);
+  for (let tries = 0; (await system.asks(service, probe)) !== 200; tries++) {
+    if (tries >= failureThreshold) assert.fail(`${service}: ${probe}\n${await system.logs(service)}`);
+    await sleep(periodSeconds * 1_000);
+  }
+}
+
+async function api(service: string, path: string, init: RequestInit = {}) {
+  const headers = { "x-api-key": key, ...(typeof init.body === "string" && { "content-type": "application/json" }) };
+  const url = (await system.urlOf(service)) + path;
+  const answer = await fetch(url, { ...init, headers, signal: AbortSignal.timeout(30_000) });
+  return { status: answer.status, json: (await answer.json().catch(() => ({}))) as Record<string, unknown> };
+}
+
+test("the jobs end, every pod passes its startup probe in time, and is then ready", async () => {
+  await Promise.all(["migrate", "topics"].map((job) => system.untilDone(job)));
+  await Promise.all(system.services.map((service) => succeeds(service, "startupProbe")));
+  const isReady = (service: string) => async () => (await system.asks(service, "readinessProbe")) === 200;
+  for (const service of system.services)
+    await eventually(isReady(service), { ...patience, message: `${service} is ready` });
+});
+
+test("a container is nobody special, writes only to its scratch, and has its limits", async () => {
+  assert.match(await system.exec("images", ["id", "-u"]), /^1000\n$/);
+  await assert.rejects(system.exec("images", ["touch", "/app/file"]), /Read-only file system/);
+  await system.exec("images", ["touch", "/scratch/file", "/var/lib/signalbox/file"]);
+  const limit = "cat /sys/fs/cgroup/memory.max 2>/dev/null || cat /sys/fs/cgroup/memory/memory.limit_in_bytes";
+  assert.equal(await system.exec("account", ["sh", "-c", limit]), `${384 * 2 ** 20}\n`);
+});
+
+test("a photograph passes through every pod", async () => {
+  key = (await system.exec("account", ["infra/docker/run-service.sh", "first-key"])).trim();
+  const body = new FormData();
+  body.set("file", new Blob([await readFixture("photo.jpg")]), "photo.jpg");
+  const { status, json } = await api("images", "/images", { method: "POST", body });
+  assert.equal(status, 201, JSON.stringify(json));
+  await eventually(async () => (await api("images", `/images/${json.id}`)).json.status === "ready", patience);
+  const query = "{ viewer { images { edges { node { id status } } } } serverSettings { server { name } } }";
+  const answer = await api("gateway", "/graphql", { method: "POST", body: JSON.stringify({ query }) });
+  const { viewer } = answer.json.data as { viewer: unknown };
+  assert.deepEqual(viewer, { images: { edges: [{ node: { id: json.id, status: "ready" } }] } });
+});
+
+test("every pod stays alive and ready while nothing happens", async () => {
+  const end = performance.now() + idleMs;
+  const isOver = () => performance.now() > end;
+  const probes = ["livenessProbe", "readinessProbe"] as const;
+  await Promise.all(system.services.flatMap((service) => probes.map((probe) => holds(service, probe, isOver))));
+});
+
+test("a pod that is stopped is unready and alive until it has drained, and ends with 0 in its time", async () => {
+  const [first = "", ...others] = system.services;
+  const stopped = system.stop(first);
+  const isUnready = async () => (await system.asks(first, "readinessProbe")) === 503;
+  await eventually(isUnready, { ...patience, message: `${first} says that it goes` });
+  assert.equal(await system.asks(first, "livenessProbe"), 200);
+  const codes = await Promise.all([stopped, ...others.map((service) => system.stop(service))]);
+  assert.deepEqual(
+    codes,
+    system.services.map(() => 0),
+  );
+  for (const service of system.services) {
+    const log = await system.logs(service);
+    assert.match(log, /"The drain is over"/, service);
+    assert.match(log, /"Everything is closed"/, service);
+  }
+});
