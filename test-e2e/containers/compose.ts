@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { MiB, serviceNames } from "@signalbox/core";
 import { type ComposedSystem, composedSystem } from "@signalbox/infra/containers/composed-system.ts";
 import { describeImage, memoryOf, readyMsOf } from "@signalbox/infra/containers/measure.ts";
@@ -168,13 +169,18 @@ const inMiB = (bytes = 0): number => Math.round(bytes / MiB);
 
 /** What the services hold once they give nothing back any more. */
 async function settledMemory() {
-  const sample = async () =>
-    new Map(
-      await Promise.all(serviceNames.map(async (name) => [name, await memoryOf(system.containerOf(name))] as const)),
-    );
-  const total = (one: Awaited<ReturnType<typeof sample>>) =>
-    [...one.values()].reduce((all, { resident }) => all + resident, 0);
-  for (let [before, now] = [await sample(), await sample()]; ; [before, now] = [now, await sample()]) {
+  for (let before = await memoryOfAll(); ; ) {
+    await sleep(betweenSamplesMs);
+    const now = await memoryOfAll();
     if (total(now) > 0.98 * total(before)) return now;
+    before = now;
   }
 }
+
+const betweenSamplesMs = 5_000;
+const memoryOfAll = async (): Promise<Map<string, Awaited<ReturnType<typeof memoryOf>>>> =>
+  new Map(
+    await Promise.all(serviceNames.map(async (name) => [name, await memoryOf(system.containerOf(name))] as const)),
+  );
+const total = (memory: Awaited<ReturnType<typeof memoryOfAll>>): number =>
+  [...memory.values()].reduce((all, { resident }) => all + resident, 0);
