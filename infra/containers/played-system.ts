@@ -81,7 +81,8 @@ export async function playedSystem(): Promise<PlayedSystem> {
     async remove() {
       addresses.clear();
       const pods = await run("podman", ["pod", "ls", "--quiet", "--filter", `network=${network}`]);
-      await run("podman", ["pod", "rm", "--force", "--ignore", "--time", "5", ...pods.split("\n").filter(Boolean)]);
+      for (const pod of pods.split("\n").filter(Boolean))
+        await run("podman", ["pod", "rm", "--force", "--time", "5", pod]);
       for (const name of [...jobs, ...services]) await run("podman", ["secret", "rm", name], withErrors);
       await removeLocalEngines(network);
       await run("podman", ["network", "rm", "--force", network], withErrors);
