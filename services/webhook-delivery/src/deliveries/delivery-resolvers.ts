@@ -13,7 +13,7 @@ import { z } from "zod";
 import type { EndpointLoaders } from "../endpoints/endpoint-resolvers.ts";
 import { type DeliveredEvent, type EventStore, readerOf } from "../events/event-store.ts";
 import type { Attempt, Delivery } from "./delivery.ts";
-import { deliveryFilter } from "./delivery-routes.ts";
+import { deliveryFilter, deliveryFilterOf } from "./delivery-routes.ts";
 import type { DeliveryStore, ListFilter } from "./delivery-store.ts";
 import type { RetryDelivery } from "./retry-delivery.ts";
 
@@ -34,7 +34,12 @@ interface Named {
 }
 
 const read = { scopes: ["webhooks:read"] } as const;
-const Filter = z.strictObject({ ...deliveryFilter, succeeded: z.boolean().optional() });
+const Filter = z.strictObject(deliveryFilter);
+const AttemptFilter = z.strictObject({
+  from: deliveryFilter.from,
+  to: deliveryFilter.to,
+  succeeded: z.boolean().optional(),
+});
 const positionOfAttempt = ({ startedAt: at, id }: Attempt) => ({ at, id });
 
 /** Deliveries and their attempts in the graph. */
@@ -46,12 +51,12 @@ export function deliveryResolvers({
   const deliveriesOf = (whose: (parent: Named) => ListFilter) => ({
     limits,
     read: (range: Range, parent: Named, { caller }: Asking, args: object) =>
-      deliveryStore.list(caller.accountId, { ...whose(parent), ...filterOf(args) }, range),
+      deliveryStore.list(caller.accountId, { ...deliveryFilterOf(filterFrom(Filter, args)), ...whose(parent) }, range),
   });
   const attemptsOf = (whose: (parent: Named) => ListFilter) => ({
     limits,
     read: (range: Range, parent: Named, { caller }: Asking, args: object) =>
-      deliveryStore.listAttempts(caller.accountId, { ...whose(parent), ...filterOf(args) }, range),
+      deliveryStore.listAttempts(caller.accountId, { ...filterFrom(AttemptFilter, args), ...whose(parent) }, range),
     position: positionOfAttempt,
   });
   return {
@@ -106,11 +111,6 @@ const retryMutation = (deliveryStore: DeliveryStore, retryDelivery: RetryDeliver
 type Range = Parameters<DeliveryStore["list"]>[2];
 interface Asking {
   readonly caller: { readonly accountId: string };
-}
-
-function filterOf(args: object): ListFilter {
-  const { event_id: eventId, ...rest } = filterFrom(Filter, args);
-  return { ...rest, eventId };
 }
 
 /** The loaders of one request: they find what belongs to whoever makes it. */

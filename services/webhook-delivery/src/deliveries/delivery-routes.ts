@@ -14,7 +14,7 @@ import {
 import { z } from "zod";
 import { AttemptResource, viewAttempt } from "./attempt-resource.ts";
 import { type Attempt, viewDelivery } from "./delivery.ts";
-import type { DeliveryStore } from "./delivery-store.ts";
+import type { DeliveryStore, ListFilter } from "./delivery-store.ts";
 import type { RetryDelivery } from "./retry-delivery.ts";
 
 export interface DeliveryRoutes {
@@ -35,6 +35,18 @@ export const deliveryFilter = {
   event_id: z.string().max(128).optional(),
   ...timeFilter,
 };
+
+type GivenFilter = z.output<z.ZodObject<typeof deliveryFilter>> & { readonly endpoint_id?: string | undefined };
+
+export const deliveryFilterOf = (given: GivenFilter): ListFilter => ({
+  endpointId: given.endpoint_id,
+  eventId: given.event_id,
+  status: given.status,
+  type: given.type,
+  from: given.from,
+  to: given.to,
+});
+
 const base = "/api/v1/webhooks";
 
 /** What was delivered and what was tried. */
@@ -57,10 +69,8 @@ function declareDeliveries(routes: Routes, { deliveryStore, pageLimits }: Delive
       ...deliveryFilter,
     }),
     responses: { 200: pageOf(WebhookDeliveryResource) },
-    handle: ({ caller, query: { endpoint_id: endpointId, event_id: eventId, status, type, from, to, ...page } }) => {
-      const filter = { endpointId, eventId, status, type, from, to };
-      return listPage(page, (range) => deliveryStore.list(caller.accountId, filter, range), viewDelivery);
-    },
+    handle: ({ caller, query }) =>
+      listPage(query, (range) => deliveryStore.list(caller.accountId, deliveryFilterOf(query), range), viewDelivery),
   });
 
   routes.get(`${base}/deliveries/:id`, {

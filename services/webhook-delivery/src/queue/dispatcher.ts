@@ -1,7 +1,7 @@
 import type { Clock } from "@signalbox/core";
 import { MiB, seconds } from "@signalbox/core";
 import { isProxyError } from "@signalbox/net";
-import type { Logger } from "@signalbox/telemetry";
+import type { Logger, Outage } from "@signalbox/telemetry";
 import type { SigningEndpoint } from "../endpoints/signing-endpoint.ts";
 import type { Attempted, attemptDelivery } from "./attempt-delivery.ts";
 import type { AttemptResults } from "./attempt-results.ts";
@@ -41,6 +41,7 @@ const slowShare = 0.25;
 /** Makes attempts: so many at once in all, per endpoint and per host, and slow endpoints in a part of the places. */
 export class Dispatcher {
   readonly #parts: DispatcherDependencies;
+  readonly #proxyOutage: Outage;
   readonly #lanes = new Map<string, Lane>();
   /** Lanes that have deliveries in memory and room for an attempt of their own. */
   readonly #ready = new Set<Lane>();
@@ -54,6 +55,7 @@ export class Dispatcher {
 
   constructor(parts: DispatcherDependencies) {
     this.#parts = parts;
+    this.#proxyOutage = parts.log.outage("The outbound proxy");
   }
 
   /** How many more deliveries fit into memory. */
@@ -174,9 +176,8 @@ export class Dispatcher {
 
   /** One line for all that wait for the proxy, which are many; one for each that we could not sign. */
   #reportUnmade(error: unknown, { id: deliveryId }: LeasedDelivery): void {
-    const { log } = this.#parts;
-    if (isProxyError(error)) log.outage("The outbound proxy").failed("deliveries", error);
-    else log.error({ error, deliveryId }, "an attempt was not made");
+    if (isProxyError(error)) this.#proxyOutage.failed("deliveries", error);
+    else this.#parts.log.error({ error, deliveryId }, "an attempt was not made");
   }
 
   async #deliver(lane: Lane, delivery: LeasedDelivery): Promise<void> {
@@ -199,7 +200,7 @@ export class Dispatcher {
       this.#afterAttempt(lane);
     }
     try {
-      if (attempted) this.#parts.log.outage("The outbound proxy").passed("deliveries");
+      if (attempted) this.#proxyOutage.passed("deliveries");
       if (attempted) await this.#parts.results.add({ delivery, endpoint: lane.endpoint, ...attempted });
       // Nothing could be signed, or there is no way out: our failure, which uses up no attempt. The lease runs out, and it is tried again.
     } finally {
