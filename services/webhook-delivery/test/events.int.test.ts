@@ -1,21 +1,8 @@
 import assert from "node:assert/strict";
-import { after, afterEach, before, beforeEach, test } from "node:test";
-import { createReceiver, eventually, type Receiver, type TestPerson, testPerson } from "@signalbox/testing";
-import { type Harness, startDelivery } from "./harness.ts";
+import { test } from "node:test";
+import { eventually, testPerson } from "@signalbox/testing";
+import { delivery, receiver, who } from "./one-service.ts";
 import { assertSigned } from "./verifying.ts";
-
-let delivery: Harness;
-let receiver: Receiver;
-let who: TestPerson;
-before(async () => {
-  delivery = await startDelivery();
-});
-after(() => delivery.close());
-beforeEach(async () => {
-  receiver = await createReceiver();
-  who = testPerson();
-});
-afterEach(() => receiver.close());
 
 const path = "/api/v1/webhooks/events";
 const publish = (body: object) => delivery.send(who, "POST", path, { body });

@@ -1,22 +1,10 @@
 import assert from "node:assert/strict";
-import { after, afterEach, before, beforeEach, test } from "node:test";
+import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { sql } from "@signalbox/storage";
-import { createReceiver, eventually, type Receiver, type TestPerson, testPerson } from "@signalbox/testing";
-import { endpointsPath, type Harness, startDelivery } from "./harness.ts";
-
-let delivery: Harness;
-let receiver: Receiver;
-let who: TestPerson;
-before(async () => {
-  delivery = await startDelivery();
-});
-after(() => delivery.close());
-beforeEach(async () => {
-  receiver = await createReceiver();
-  who = testPerson();
-});
-afterEach(() => receiver.close());
+import { eventually, testPerson } from "@signalbox/testing";
+import { endpointsPath } from "./harness.ts";
+import { delivery, receiver, who } from "./one-service.ts";
 
 const newEndpoint = (settings: object = {}) =>
   delivery.newEndpoint(who, { url: receiver.url, event_types: ["order.*", "webhook_endpoint.*"], settings });
@@ -175,5 +163,4 @@ test("an attempt shows what was sent and what came back, how long each step took
   await receiver.close();
   const failedTo = (await delivery.send(who, "POST", `${endpointsPath}/${made?.endpoint_id}/test`)).body;
   assert.deepEqual([failedTo.error, failedTo.phase, failedTo.phases], ["ECONNREFUSED", "connect", null]);
-  receiver = await createReceiver();
 });

@@ -1,21 +1,9 @@
 import assert from "node:assert/strict";
-import { after, afterEach, before, beforeEach, test } from "node:test";
+import { test } from "node:test";
 import { draft, eventOf, type Scope, scopes } from "@signalbox/contracts";
-import { createReceiver, eventually, type Receiver, type TestPerson, testPerson } from "@signalbox/testing";
-import { endpointsPath, type Harness, startDelivery } from "./harness.ts";
-
-let delivery: Harness;
-let receiver: Receiver;
-let operator: TestPerson;
-before(async () => {
-  delivery = await startDelivery();
-});
-after(() => delivery.close());
-beforeEach(async () => {
-  receiver = await createReceiver();
-  operator = testPerson();
-});
-afterEach(() => receiver.close());
+import { eventually, type TestPerson, testPerson } from "@signalbox/testing";
+import { endpointsPath } from "./harness.ts";
+import { delivery, who as operator, receiver } from "./one-service.ts";
 
 const eventsPath = "/api/v1/webhooks/events";
 const everybodys = (eventTypes: readonly string[] = ["image.created"]) =>

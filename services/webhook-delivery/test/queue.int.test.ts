@@ -1,26 +1,14 @@
 import assert from "node:assert/strict";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { after, afterEach, before, beforeEach, test } from "node:test";
+import { test } from "node:test";
 import { systemClock } from "@signalbox/core";
 import { type Pool, sql } from "@signalbox/storage";
-import { createReceiver, eventually, type Receiver, type TestPerson, testPerson } from "@signalbox/testing";
+import { createReceiver, eventually, testPerson } from "@signalbox/testing";
 import { createDeliveryQueue, type LeasedDelivery } from "../src/queue/delivery-queue.ts";
 import { recordResults } from "../src/queue/record-results.ts";
-import { endpointsPath, type Harness, startDelivery } from "./harness.ts";
-
-let delivery: Harness;
-let receiver: Receiver;
-let who: TestPerson;
-before(async () => {
-  delivery = await startDelivery();
-});
-after(() => delivery.close());
-beforeEach(async () => {
-  receiver = await createReceiver();
-  who = testPerson();
-});
-afterEach(() => receiver.close());
+import { endpointsPath, startDelivery } from "./harness.ts";
+import { delivery, receiver, who } from "./one-service.ts";
 
 const settings = { retry_schedule_seconds: [0, 3_600] };
 const newEndpoint = (more: object = {}) => delivery.newEndpoint(who, { url: receiver.url, settings, ...more });

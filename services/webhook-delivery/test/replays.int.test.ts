@@ -1,20 +1,8 @@
 import assert from "node:assert/strict";
-import { after, afterEach, before, beforeEach, test } from "node:test";
-import { createReceiver, eventually, type Receiver, type TestPerson, testPerson } from "@signalbox/testing";
-import { endpointsPath, type Harness, startDelivery } from "./harness.ts";
-
-let delivery: Harness;
-let receiver: Receiver;
-let who: TestPerson;
-before(async () => {
-  delivery = await startDelivery();
-});
-after(() => delivery.close());
-beforeEach(async () => {
-  receiver = await createReceiver();
-  who = testPerson();
-});
-afterEach(() => receiver.close());
+import { test } from "node:test";
+import { eventually, testPerson } from "@signalbox/testing";
+import { endpointsPath } from "./harness.ts";
+import { delivery, receiver, who } from "./one-service.ts";
 
 const path = "/api/v1/webhooks/replays";
 const long = "2020-01-01T00:00:00Z";

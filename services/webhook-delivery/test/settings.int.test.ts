@@ -2,39 +2,19 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { after, afterEach, before, beforeEach, test } from "node:test";
+import { test } from "node:test";
 import type { TLSSocket } from "node:tls";
 import { verify as verifyGithub } from "@octokit/webhooks-methods";
 import { draft, eventOf } from "@signalbox/contracts";
 import { systemClock } from "@signalbox/core";
 import { createOutboundClient } from "@signalbox/net";
 import { sql } from "@signalbox/storage";
-import {
-  createCertificates,
-  createReceiver,
-  eventually,
-  type ReceivedRequest,
-  type Receiver,
-  type TestPerson,
-  testPerson,
-} from "@signalbox/testing";
+import { createCertificates, eventually, type ReceivedRequest } from "@signalbox/testing";
 import { Webhook as StandardWebhook } from "standardwebhooks";
 import Stripe from "stripe";
 import { Webhook as SvixWebhook } from "svix";
-import { endpointsPath, type Harness, startDelivery } from "./harness.ts";
-
-let delivery: Harness;
-let receiver: Receiver;
-let who: TestPerson;
-before(async () => {
-  delivery = await startDelivery();
-});
-after(() => delivery.close());
-beforeEach(async () => {
-  receiver = await createReceiver();
-  who = testPerson();
-});
-afterEach(() => receiver.close());
+import { endpointsPath } from "./harness.ts";
+import { delivery, receiver, who } from "./one-service.ts";
 
 const newEndpoint = (settings: object, more: object = {}) =>
   delivery.newEndpoint(who, { url: receiver.url, event_types: ["order.*", "webhook.received"], settings, ...more });
