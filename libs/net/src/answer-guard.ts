@@ -1,10 +1,11 @@
 import type { Socket } from "node:net";
+import type { ConnectionGuard } from "./carrier.ts";
 import { type OutboundCode, OutboundError } from "./outbound-error.ts";
 
 /** Over all heads of one answer, those below 200 too. Common servers stop at 8 to 32 KiB. */
-const headBytesMax = 64 * 1024;
-const headerCountMax = 100;
-const interimAnswersMax = 8;
+export const headBytesMax = 64 * 1024;
+export const headerCountMax = 100;
+export const interimAnswersMax = 8;
 /** A chunk of one byte costs six on the wire, and a paused reader leaves some that nobody has parsed yet. */
 const wireBytesPerBodyByteMax = 8;
 const wireBytesAhead = 256 * 1024;
@@ -22,7 +23,7 @@ type Push = (chunk: Buffer | null) => boolean;
  * nor what frames the chunks of a body. The parser gets the head of an answer when it is whole; answers below 200 it never
  * gets (RFC 9110 §15.2: a client may ignore them). Whatever breaks a bound ends the connection.
  */
-export class AnswerGuard {
+export class AnswerGuard implements ConnectionGuard {
   readonly #socket: Socket;
   readonly #forward: Push;
   #phase: "idle" | "head" | "body" = "idle";
@@ -48,6 +49,11 @@ export class AnswerGuard {
     this.#held = [];
     this.#headBytes = 0;
     this.#interimAnswers = 0;
+  }
+
+  /** Heads are judged before they are parsed. */
+  problemOf(): null {
+    return null;
   }
 
   /** So much of the body was parsed. */

@@ -1,17 +1,24 @@
 import { hash } from "node:crypto";
 import type { Socket } from "node:net";
+import type { TLSSocket } from "node:tls";
+import { seconds } from "@signalbox/core";
 import { LRUCache } from "lru-cache";
-import { Agent, type buildConnector, Client, type Dispatcher, Pool } from "undici";
+import { Agent, type buildConnector, Client, type Dispatcher, errors, Pool } from "undici";
 import { AnswerGuard } from "./answer-guard.ts";
-import type { CarriedHandler, Carrier } from "./exchange.ts";
+import type { CarriedHandler, Carrier } from "./carrier.ts";
 import { type ClientCertificate, connectionTimingOf } from "./guarded-connector.ts";
+import { SessionGuard } from "./session-guard.ts";
 
 interface ConnectionPoolOptions {
   readonly connect: buildConnector.connector;
   readonly connectionsPerOriginMax: number;
   /** How long an idle connection is kept, below what common servers keep theirs (Node 5 s), or it closes under a request. */
   readonly idleTimeoutMs: number;
+  readonly http2: boolean;
 }
+
+/** Longer than every deadline. Ends what waits at a server that allows no streams, which nothing else would. */
+const noStreamsMs = seconds(120);
 
 /**
  * The keep-alive pool of one use. A connection is judged when it is made and only ever leads to that address; reuse is by
@@ -26,13 +33,18 @@ export function createConnectionPool(options: ConnectionPoolOptions): Dispatcher
         ...settings,
         connections: options.connectionsPerOriginMax,
         pipelining: 1,
-        allowH2: false,
+        allowH2: options.http2,
+        h2Options: {
+          maxConcurrentStreams: options.connectionsPerOriginMax,
+          // A deadline that passes tells as much, and earlier.
+          pingInterval: 0,
+        },
         // The guard's bound counts for the head; this one is left for trailers.
         maxHeaderSize: 64 * 1024,
         keepAliveTimeout: options.idleTimeoutMs,
         keepAliveMaxTimeout: options.idleTimeoutMs,
         // The deadline of the exchange covers both.
-        headersTimeout: 0,
+        headersTimeout: options.http2 ? noStreamsMs : 0,
         bodyTimeout: 0,
         factory: createNamedClient,
       }),
@@ -86,18 +98,27 @@ class NamedClient extends Client {
     handler.carrier = this.#carrier;
     return super.dispatch(options, handler);
   }
+
+  /** Takes no more exchanges, and ends when those under way have: the pool does with it as after a failed connection. */
+  retire(origin: URL): void {
+    const reason = new errors.InformationalError("An answer did not come in time.");
+    this.emit("connectionError", origin, [this], reason);
+  }
 }
 
 function createNamedClient(origin: URL, settings: object): Dispatcher {
-  const carrier: Carrier = { remoteAddress: undefined, guard: undefined, opened: undefined };
+  const carrier: Carrier = { remoteAddress: undefined, guard: undefined, opened: undefined, retire: undefined };
   const { connect, ...rest } = settings as Client.Options & { connect: buildConnector.connector };
   const named: buildConnector.connector = (target, callback) =>
     connect(target, (...outcome) => {
       const socket = outcome[1] as Socket | null;
+      const isShared = (socket as TLSSocket | null)?.alpnProtocol === "h2";
       carrier.remoteAddress = socket?.remoteAddress;
-      carrier.guard = socket ? new AnswerGuard(socket) : undefined;
+      carrier.guard = socket ? new (isShared ? SessionGuard : AnswerGuard)(socket) : undefined;
+      carrier.retire = isShared ? () => client.retire(origin) : undefined;
       carrier.opened = socket ? connectionTimingOf(socket) : undefined;
       callback(...outcome);
     });
-  return new NamedClient(origin, { ...rest, connect: named }, carrier);
+  const client = new NamedClient(origin, { ...rest, connect: named }, carrier);
+  return client;
 }

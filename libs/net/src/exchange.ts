@@ -2,11 +2,13 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Writable } from "node:stream";
 import type { Clock } from "@signalbox/core";
 import type { Dispatcher } from "undici";
-import type { AnswerGuard } from "./answer-guard.ts";
+import { interimAnswersMax } from "./answer-guard.ts";
 import { BoundedBody } from "./bounded-body.ts";
+import type { CarriedHandler, Carrier } from "./carrier.ts";
 import type { ConnectionTiming } from "./guarded-connector.ts";
 import {
   connectionCode,
+  isUnsent,
   type OutboundCode,
   OutboundError,
   type OutboundPhase,
@@ -48,25 +50,12 @@ export interface ExchangeResponse {
   readonly opened: ConnectionTiming | null;
 }
 
-/** The connection of an exchange: where it leads to, and what guards its answers; see `connection-pool.ts`. */
-export interface Carrier {
-  remoteAddress: string | undefined;
-  guard: AnswerGuard | undefined;
-  /** For the first exchange on it. */
-  opened: ConnectionTiming | undefined;
-}
-
-/** The handler of an exchange, which the pool tells of the connection that carries it. */
-export interface CarriedHandler extends Dispatcher.DispatchHandler {
-  carrier?: Carrier;
-}
-
 /**
  * Runs one exchange. The deadline spans waiting for a connection, sending and reading: whatever is going on then is
  * aborted. Works on the dispatcher's raw callbacks, which cost about half of its request() method.
  */
 export function exchange(dispatcher: Dispatcher, request: ExchangeRequest, clock: Clock): Promise<ExchangeResponse> {
-  return new Exchange(request, clock).run(dispatcher);
+  return new Exchange(dispatcher, request, clock).run();
 }
 
 /**
@@ -75,6 +64,7 @@ export function exchange(dispatcher: Dispatcher, request: ExchangeRequest, clock
  */
 class Exchange implements CarriedHandler {
   carrier?: Carrier;
+  readonly #dispatcher: Dispatcher;
   readonly #request: ExchangeRequest;
   readonly #clock: Clock;
   readonly #startedAtMs: number;
@@ -88,31 +78,42 @@ class Exchange implements CarriedHandler {
   #drainLeft: number | null = null;
   #controller: Dispatcher.DispatchController | undefined;
   #head = { status: 0, headers: {} as IncomingHttpHeaders };
+  #interimAnswers = 0;
+  #isSecondTry = false;
+  #remoteAddress: string | undefined;
   #sentAfterMs = 0;
   #opened: ConnectionTiming | null = null;
   #firstByteAfterMs = 0;
 
-  constructor(request: ExchangeRequest, clock: Clock) {
+  constructor(dispatcher: Dispatcher, request: ExchangeRequest, clock: Clock) {
+    this.#dispatcher = dispatcher;
     this.#request = request;
     this.#clock = clock;
     this.#startedAtMs = clock.steadyMs();
     this.#body = new BoundedBody(request.responseBytesMax, request.bodyTo);
   }
 
-  run(dispatcher: Dispatcher): Promise<ExchangeResponse> {
-    const { url, method, headers, body, signal, deadlineAtMs } = this.#request;
+  run(): Promise<ExchangeResponse> {
+    const { signal, deadlineAtMs } = this.#request;
     if (signal?.aborted) this.#onAbort();
     else {
       this.#deadline = setTimeout(() => this.#onDeadline(), Math.max(0, deadlineAtMs - this.#startedAtMs));
       signal?.addEventListener("abort", this.#onAbort, { once: true });
-      const path = url.pathname + url.search;
-      try {
-        dispatcher.dispatch({ origin: url.origin, path, method: method as Dispatcher.HttpMethod, headers, body }, this);
-      } catch (error) {
-        this.#fail(this.#errorOf("request", "The request cannot be sent as it is.", "malformed", error));
-      }
+      this.#dispatch();
     }
     return this.#end.promise;
+  }
+
+  #dispatch(): void {
+    if (this.#ended) return;
+    const { url, method, headers, body } = this.#request;
+    const path = url.pathname + url.search;
+    try {
+      const options = { origin: url.origin, path, method: method as Dispatcher.HttpMethod, headers, body };
+      this.#dispatcher.dispatch(options, this);
+    } catch (error) {
+      this.#fail(this.#errorOf("request", "The request cannot be sent as it is.", "malformed", error));
+    }
   }
 
   // Sending.
@@ -125,6 +126,7 @@ class Exchange implements CarriedHandler {
     } else {
       this.#phase = "request";
       this.carrier?.guard?.expectAnswer();
+      this.#remoteAddress = this.carrier?.remoteAddress;
       this.#sentAfterMs = this.#clock.steadyMs() - this.#startedAtMs;
       this.#takeTiming();
     }
@@ -139,12 +141,21 @@ class Exchange implements CarriedHandler {
   // Reading.
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    if (status < 200) this.#passOver();
+    else this.#takeHead(status, headers);
+  }
+
+  #takeHead(status: number, headers: IncomingHttpHeaders): void {
     this.#phase = "response";
     this.#head = { status, headers };
     this.#firstByteAfterMs = this.#clock.steadyMs() - this.#startedAtMs;
     const { url, followsRedirects, encodedBody, whenTooLarge, responseBytesMax, bodyGraceMs } = this.#request;
     const encoding = headers["content-encoding"] || "identity";
-    if (followsRedirects && isRedirect(status, headers)) {
+    const problem = this.carrier?.guard?.problemOf(headers);
+    if (problem) {
+      const [code, message] = problem;
+      this.#fail(this.#errorOf("response", message, code));
+    } else if (followsRedirects && isRedirect(status, headers)) {
       this.#stopReading();
     } else if (encodedBody === "refuse" && encoding !== "identity") {
       this.#fail(this.#errorOf("response", `${url.host} answered in content-encoding ${encoding}.`, "encoding"));
@@ -153,6 +164,14 @@ class Exchange implements CarriedHandler {
     } else if (bodyGraceMs !== null) {
       this.#bodyGrace = setTimeout(() => this.#stopReading(), bodyGraceMs);
     }
+  }
+
+  /** Of HTTP/2 alone: the guard of HTTP/1.1 hands none on. */
+  #passOver(): void {
+    if (++this.#interimAnswers <= interimAnswersMax) return;
+    this.#phase = "response";
+    const message = `More than ${interimAnswersMax} answers below 200 came before the answer.`;
+    this.#fail(this.#errorOf("response", message, "too-many-interim"));
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -205,14 +224,27 @@ class Exchange implements CarriedHandler {
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     clearTimeout(this.#bodyGrace);
-    if (this.#keepsBrokenBody()) this.#succeed(true);
+    if (isUnsent(error) && !this.#isSecondTry) this.#tryAgain();
+    else if (this.#keepsBrokenBody()) this.#succeed(true);
     else this.#fail(error instanceof OutboundError ? error : this.#brokenOff(error));
+  }
+
+  /** A shared connection had ended before the request was on it; the pool has not heard of it yet. */
+  #tryAgain(): void {
+    this.#isSecondTry = true;
+    this.#phase = "connect";
+    this.carrier?.retire?.();
+    setImmediate(() => this.#dispatch());
   }
 
   #onDeadline(): void {
     const message = `No answer from ${this.#request.url.host} within the deadline.`;
     if (this.#keepsBrokenBody()) this.#stopReading();
-    else this.#fail(this.#errorOf("deadline", message, "deadline"));
+    else {
+      // Perhaps nobody is there any more, and whatever took the same way would find out in the same time.
+      if (this.#phase !== "connect") this.carrier?.retire?.();
+      this.#fail(this.#errorOf("deadline", message, "deadline"));
+    }
   }
 
   readonly #onAbort = (): void => {
@@ -236,7 +268,7 @@ class Exchange implements CarriedHandler {
       ...this.#head,
       body: this.#body.bytes(),
       truncated,
-      remoteAddress: this.carrier?.remoteAddress,
+      remoteAddress: this.#remoteAddress,
       sentAfterMs: this.#sentAfterMs,
       firstByteAfterMs: this.#firstByteAfterMs,
       opened: this.#opened,
@@ -272,7 +304,7 @@ class Exchange implements CarriedHandler {
   }
 
   #errorOf(stage: OutboundStage, message: string, code: OutboundCode, cause?: unknown): OutboundError {
-    const remoteAddress = this.carrier?.remoteAddress;
+    const remoteAddress = this.#remoteAddress;
     return new OutboundError(stage, message, { code, during: this.#phase, cause, remoteAddress });
   }
 }

@@ -27,6 +27,8 @@ interface GuardedConnectorOptions {
   readonly clientCertificate?: ClientCertificate | undefined;
   /** What every connection leads through. The target is judged before the proxy hears of it. */
   readonly proxy?: OutboundProxy | undefined;
+  /** Offers HTTP/2 before HTTP/1.1 in the TLS handshake. */
+  readonly http2?: boolean | undefined;
 }
 
 /** How long the steps of making a connection took, in milliseconds. */
@@ -56,6 +58,7 @@ export function createGuardedConnector(options: GuardedConnectorOptions): buildC
     certificateAuthorities,
     clientCertificate,
     proxy,
+    http2 = false,
   } = options;
   const tls = {
     ...(certificateAuthorities && { ca: [...rootCertificates, ...certificateAuthorities] }),
@@ -68,7 +71,7 @@ export function createGuardedConnector(options: GuardedConnectorOptions): buildC
     const known = connectors.get(port);
     if (known) return known;
     const lookup = guardedLookup({ policy, resolve, port });
-    const connector = buildConnector({ ...tls, lookup, timeout: connectTimeoutMs, allowH2: false });
+    const connector = buildConnector({ ...tls, lookup, timeout: connectTimeoutMs, allowH2: http2, preferH2: true });
     connectors.set(port, connector);
     return connector;
   }

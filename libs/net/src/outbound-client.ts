@@ -88,6 +88,8 @@ interface OutboundClientOptions {
   readonly certificateAuthorities?: readonly string[];
   /** `http://user:password@host:port`: what every connection leads through. The guard judges the targets all the same. */
   readonly proxy?: string | null;
+  /** Speaks HTTP/2 with servers that choose it in the TLS handshake. Default off. */
+  readonly http2?: boolean;
   /** Told of each exchange how it ended: `answered`, or the stage of its failure. */
   readonly onEnd?: (outcome: OutboundStage | "answered", durationMs: number) => void;
 }
@@ -96,13 +98,13 @@ interface OutboundClientOptions {
 export function createOutboundClient(options: OutboundClientOptions): OutboundClient {
   const { clock, connectTimeoutMs = seconds(10), connectionsPerOriginMax = 64, idleTimeoutMs = seconds(4) } = options;
   const policy = createTargetPolicy(options);
-  const { lookup: resolve, certificateAuthorities } = options;
+  const { lookup: resolve, certificateAuthorities, http2 = false } = options;
   const proxy = options.proxy ? parseProxy(options.proxy) : undefined;
   const pools = createPoolsByCertificate((clientCertificate) => {
     const connect = createGuardedConnector({
-      ...{ clock, policy, resolve, connectTimeoutMs, certificateAuthorities, clientCertificate, proxy },
+      ...{ clock, policy, resolve, connectTimeoutMs, certificateAuthorities, clientCertificate, proxy, http2 },
     });
-    return createConnectionPool({ connect, connectionsPerOriginMax, idleTimeoutMs });
+    return createConnectionPool({ connect, connectionsPerOriginMax, idleTimeoutMs, http2 });
   });
 
   const running = new Set<Promise<unknown>>();

@@ -1,3 +1,4 @@
+import { constants } from "node:http2";
 import type { TargetProblem } from "./target-policy.ts";
 
 /**
@@ -39,6 +40,8 @@ export type OutboundCode =
   | "certificate"
   | "tls"
   | "closed"
+  // the receiver ended this exchange alone (HTTP/2)
+  | "reset"
   | "failed"
   | SystemCode;
 
@@ -98,6 +101,7 @@ export function connectionCode(error: Error): OutboundCode {
   const { code = "" } = error as NodeJS.ErrnoException;
   const known = systemCodes.find((systemCode) => systemCode === code) ?? connectionCodes.get(code);
   if (known) return known;
+  if (code === "ERR_HTTP2_STREAM_ERROR") return streamCode(error);
   if (/CERT|SELF_SIGNED|UNABLE_TO|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE)/.test(code)) return "certificate";
   if (/^(EPROTO|ERR_SSL|ERR_TLS)/.test(code)) return "tls";
   return error.name === "HTTPParserError" ? "malformed" : "failed";
@@ -110,4 +114,24 @@ const connectionCodes: ReadonlyMap<string, OutboundCode> = new Map([
   ["UND_ERR_RES_CONTENT_LENGTH_MISMATCH", "closed"],
   ["HPE_INVALID_EOF_STATE", "closed"],
   ["UND_ERR_HEADERS_OVERFLOW", "malformed"],
+  // HTTP/2: GOAWAY, with which the other side closes too, or a stream that ended without an answer
+  ["UND_ERR_INFO", "closed"],
+  ["ERR_HTTP2_SESSION_ERROR", "closed"],
+  ["ERR_HTTP2_STREAM_CANCEL", "closed"],
+  ["ERR_HTTP2_ERROR", "malformed"],
 ]);
+
+/** A stream that was ended because what came on it is no HTTP, by us or by the other side: nothing tells which of them. */
+const malformedStreams: readonly (number | undefined)[] = [
+  constants.NGHTTP2_PROTOCOL_ERROR,
+  constants.NGHTTP2_FLOW_CONTROL_ERROR,
+  constants.NGHTTP2_FRAME_SIZE_ERROR,
+  constants.NGHTTP2_COMPRESSION_ERROR,
+];
+
+const streamCode = (error: Error & { readonly http2ErrorCode?: number }): OutboundCode =>
+  malformedStreams.includes(error.http2ErrorCode) ? "malformed" : "reset";
+
+/** Recognizes the end of a connection that HTTP/2 exchanges share, before the request was on it. */
+export const isUnsent = (error: Error): boolean =>
+  ["ERR_HTTP2_INVALID_SESSION", "ERR_HTTP2_GOAWAY_SESSION"].includes((error as NodeJS.ErrnoException).code ?? "");

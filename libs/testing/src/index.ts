@@ -7,6 +7,8 @@ export { createCertificates, type TestCertificates } from "./create-certificates
 export { eventually } from "./eventually.ts";
 export { type FixtureName, fixtureNames, readFixture } from "./fixtures.ts";
 export { createFormVisitor } from "./form-visitor.ts";
+export { type FrameStream, startFrameReceiver } from "./frame-receiver.ts";
+export { headersOf } from "./http2-frames.ts";
 export { internalToken } from "./internal-headers.ts";
 export { createMailbox, type Mailbox, type ReceivedMail } from "./mailbox.ts";
 export { createOidcIssuer, type OidcIssuer } from "./oidc/oidc-issuer.ts";

@@ -70,6 +70,15 @@ export const properties = defineProperties({
     effect:
       "The proxy that every delivery goes through: http://user:password@host:port. It is asked for a tunnel (CONNECT) to an address that was judged; its own faults use up no attempt. Left out, deliveries go out as they are.",
   },
+  "webhook-delivery.outbound.http2": {
+    type: "boolean",
+    default: false,
+    secrecy: "internal",
+    reload: "restart",
+    local: true,
+    effect:
+      "Whether deliveries go out in HTTP/2 where a receiver chooses it in the TLS handshake. Left out, all of them go out in HTTP/1.1.",
+  },
   "webhook-delivery.outbound.allow": outboundAllowProperty(
     "Addresses with port, such as 10.0.0.5:8443 or 127.0.0.1:*, that endpoints may use although they are not public; http is then allowed there too.",
   ),

@@ -149,6 +149,7 @@ function openOutbound({ configuration, clock, metrics, runner }: ServiceContext<
     allow: configuration.get("webhook-delivery.outbound.allow"),
     refusePorts: ownPorts,
     proxy: configuration.get("webhook-delivery.outbound.proxy"),
+    http2: configuration.get("webhook-delivery.outbound.http2"),
     // As many as there are attempts: one that waits for a connection would spend its deadline on it.
     connectionsPerOriginMax: configuration.get("webhook-delivery.attempts.in-flight-max-per-host"),
     idleTimeoutMs: seconds(60),

@@ -13,6 +13,7 @@ import {
   eventually,
   type Receiver,
   startConnectProxy,
+  startFrameReceiver,
   testPerson,
 } from "@signalbox/testing";
 import { endpointsPath, type Harness, startDelivery } from "./harness.ts";
@@ -75,24 +76,31 @@ test("deliveries go through the proxy, and its faults are nobody's attempts", as
   assert.doesNotMatch(JSON.stringify(delivery.context.logged), /password-of-the-proxy/);
 });
 
-test("the certificate that counts is the receiver's own, through the tunnel as without it", async () => {
+test("the certificate that counts is the receiver's own, through the tunnel as without it, and so is the protocol", async () => {
   const certificates = await createCertificates();
   const [cert, key, ca] = await Promise.all(
     [certificates.certFile, certificates.keyFile, certificates.caFile].map((file) => readFile(file, "utf8")),
   );
-  const server = createServer({ cert, key }, (_request, response) => response.end("here"));
+  const pair = { cert: cert ?? "", key: key ?? "" };
+  const server = createServer(pair, (_request, response) => response.end("here"));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `https://localhost:${(server.address() as AddressInfo).port}/`;
-  const through = async (certificateAuthorities: readonly string[]) => {
+  const shared = await startFrameReceiver(pair, ({ head, socket }) =>
+    head("200", [["x-protocol", String(socket.alpnProtocol)]], true),
+  );
+  const through = async (target: string, certificateAuthorities: readonly string[], http2 = false) => {
     const client = createOutboundClient({
-      ...{ allow: ["127.0.0.1:*"], clock: systemClock, certificateAuthorities },
+      ...{ allow: ["127.0.0.1:*"], clock: systemClock, certificateAuthorities, http2 },
       proxy: `http://127.0.0.1:${proxy.port}`,
     });
-    const answer = client.request({ url, deadlineMs: 30_000, responseBytesMax: 100 });
+    const answer = client.request({ url: target, deadlineMs: 30_000, responseBytesMax: 100 });
     return answer.finally(() => client.close());
   };
-  assert.equal((await through([ca ?? ""])).body.toString(), "here");
-  await assert.rejects(through([]), { stage: "tls", code: "certificate" });
+  assert.equal((await through(url, [ca ?? ""])).body.toString(), "here");
+  assert.equal((await through(shared.url, [ca ?? ""], true)).headers["x-protocol"], "h2");
+  await assert.rejects(through(shared.url, [], true), { stage: "tls", code: "certificate" });
+  await assert.rejects(through(url, []), { stage: "tls", code: "certificate" });
+  shared.close();
   server.closeAllConnections();
   server.close();
   await certificates.remove();

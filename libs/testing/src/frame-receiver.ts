@@ -1,0 +1,103 @@
+import { constants } from "node:http2";
+import type { AddressInfo } from "node:net";
+import { createServer, type TLSSocket } from "node:tls";
+import { frameOf, headersOf, takeFrames } from "./http2-frames.ts";
+
+/** A request of HTTP/2 that has come whole, and everything that may be said to it, also what no server should say. */
+export interface FrameStream {
+  readonly id: number;
+  readonly socket: TLSSocket;
+  /** A head with a status; `ends` where no body follows. Without a status, trailers. */
+  head(status: string | null, headers?: readonly (readonly [string, string])[], ends?: boolean): void;
+  data(body: string | Buffer, ends?: boolean): void;
+  reset(code: number): void;
+  goAway(lastStream: number, code: number): void;
+  frame(type: number, flags: number, payload?: Buffer, id?: number): void;
+}
+
+interface FrameReceiver {
+  readonly url: string;
+  /** Every connection so far, oldest first. */
+  readonly sockets: readonly TLSSocket[];
+  close(): void;
+}
+
+interface FrameReceiverOptions {
+  /** In PEM, for `localhost`. */
+  readonly cert: string;
+  readonly key: string;
+  /** The authority of the certificates that clients have to show; without it none is asked for. */
+  readonly clientAuthority?: string;
+  /** How many streams it allows at once on one connection. */
+  readonly streamsMax?: number;
+}
+
+const { NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS } = constants;
+const [typeData, typeHeaders, typeReset, typeSettings, typePing, typeGoAway] = [0, 1, 3, 4, 6, 7];
+const [endStream, endHeaders, acknowledges] = [1, 4, 1];
+const prefaceBytes = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".length;
+
+/** A server that speaks HTTP/2 in single frames, on `localhost`: the far end that no library would let anybody be. */
+export async function startFrameReceiver(
+  { cert, key, clientAuthority, streamsMax = 100 }: FrameReceiverOptions,
+  answer: (stream: FrameStream) => void,
+): Promise<FrameReceiver> {
+  const sockets: TLSSocket[] = [];
+  const settings = Buffer.alloc(6);
+  settings.writeUInt16BE(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS);
+  settings.writeUInt32BE(streamsMax, 2);
+  const client = clientAuthority === undefined ? {} : { requestCert: true, ca: clientAuthority };
+  const server = createServer({ cert, key, ...client, ALPNProtocols: ["h2"] }, (socket) => {
+    sockets.push(socket);
+    socket.on("error", () => {});
+    socket.write(frameOf(typeSettings, 0, 0, settings));
+    let held = Buffer.alloc(0);
+    let isGreeted = false;
+    socket.on("data", (chunk: Buffer) => {
+      held = Buffer.concat([held, chunk]);
+      if (!isGreeted && held.length < prefaceBytes) return;
+      if (!isGreeted) held = held.subarray(prefaceBytes);
+      isGreeted = true;
+      const { frames, rest } = takeFrames(held);
+      held = rest;
+      for (const { type, flags, id, payload } of frames) {
+        const isOurs = (type === typeSettings || type === typePing) && (flags & acknowledges) === 0;
+        if (isOurs) socket.write(frameOf(type, acknowledges, 0, type === typePing ? payload : undefined));
+        if ((type === typeHeaders || type === typeData) && flags & endStream) answer(streamOf(socket, id));
+      }
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `https://localhost:${(server.address() as AddressInfo).port}/`,
+    sockets,
+    close() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  };
+}
+
+function streamOf(socket: TLSSocket, own: number): FrameStream {
+  const frame: FrameStream["frame"] = (type, flags, payload, id = own) =>
+    void socket.write(frameOf(type, flags, id, payload));
+  const numbers = (...values: readonly number[]) => {
+    const payload = Buffer.alloc(4 * values.length);
+    for (const [index, value] of values.entries()) payload.writeUInt32BE(value, 4 * index);
+    return payload;
+  };
+  return {
+    id: own,
+    socket,
+    frame,
+    head: (status, headers = [], ends = false) =>
+      frame(
+        typeHeaders,
+        endHeaders | (ends ? endStream : 0),
+        headersOf([...(status === null ? [] : ([[":status", status]] as const)), ...headers]),
+      ),
+    data: (body, ends = false) => frame(typeData, ends ? endStream : 0, Buffer.from(body)),
+    reset: (code) => frame(typeReset, 0, numbers(code)),
+    goAway: (lastStream, code) => frame(typeGoAway, 0, numbers(lastStream, code), 0),
+  };
+}
