@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ImageResource } from "@signalbox/contracts";
 import { minutes, seconds } from "@signalbox/core";
@@ -130,14 +130,13 @@ async function openParts(context: Context, opened: OpenedService, sealer: Sealer
     renditionStore: createRenditionStore(pool),
     deletionStore: createDeletionStore(pool),
     directUploadStore: createDirectUploadStore(pool),
-    uploadTarget: await openUploadTarget(objects, { baseUrl, log }),
+    uploadTarget: await openUploadTarget(objects, { directory: objectFiles.directory, baseUrl, log }),
     events: createImageEvents(view),
     objectFiles,
     imagePool:
       context.imagePool ?? (await openImagePool({ memoryMax, clock, log, runner, onJob: imageJobMetrics(metrics) })),
     termsOf: createTermsOf({
       answerMs: () => seconds(configuration.get("limits.requestTimeoutSeconds")),
-      waitMaxMs: () => configuration.get("images.render.wait-max"),
     }),
     renderBudget: new RenderBudget({ clock, budgetMs: () => configuration.get("images.public.render-budget") }),
     memory: createRenditionMemory({ bytesMax: configuration.get("images.render.memory") }),
@@ -185,12 +184,19 @@ async function openStores({ configuration, runner, log, tracer, metrics }: Conte
   return { objects, objectFiles, staging };
 }
 
+interface Beside {
+  /** The folder beside the objects. */
+  readonly directory: string;
+  readonly baseUrl: string;
+  readonly log: Logger;
+}
+
 /** Opens where direct uploads wait: behind the store's own door where clients can use it, else in a folder beside the objects. */
-async function openUploadTarget(objects: ObjectStore, { baseUrl, log }: { baseUrl: string; log: Logger }) {
+async function openUploadTarget(objects: ObjectStore, { directory, baseUrl, log }: Beside) {
   const { presignPut, folder } = objects;
   if (presignPut) return createPresignedTarget({ ...objects, presignPut });
   if (!folder) throw new Error("the object store takes files neither from clients nor in its folder");
-  return openResumableTarget({ folder: join(dirname(folder.newPath()), "direct-uploads"), baseUrl, log });
+  return openResumableTarget({ folder: join(directory, "direct-uploads"), baseUrl, log });
 }
 
 const publicContentLimit = ({ configuration }: Context) => ({
@@ -228,6 +234,7 @@ function livePropertiesOf({ configuration }: Context) {
     quota: () => ({ images: configuration.get("images.quota.images"), bytes: configuration.get("images.quota.bytes") }),
     attemptsMax: () => configuration.get("images.render.attempts"),
     lostAfterMs: () => configuration.get("images.render.lost-after"),
+    waitMaxMs: () => configuration.get("images.render.wait-max"),
     graceMs: () => configuration.get("images.sweep.grace"),
     cacheSeconds: (visibility: Image["visibility"]) => configuration.get(`images.cache.${visibility}`),
     imageLimits: (): ImageLimits => ({

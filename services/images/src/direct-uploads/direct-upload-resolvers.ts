@@ -1,8 +1,7 @@
-import { AppError } from "@signalbox/core";
 import { mutation, refusalError } from "@signalbox/graphql";
 import type { TermsOf } from "../renditions/render-terms.ts";
 import { CompletionBody, NewUploadBody } from "./direct-upload-body.ts";
-import type { DirectUploads } from "./direct-uploads.ts";
+import { type DirectUploads, requireSwitchedOn } from "./direct-uploads.ts";
 import type { JudgeUpload } from "./judge-upload.ts";
 
 interface Dependencies {
@@ -14,15 +13,12 @@ interface Dependencies {
 
 /** The mutations of direct uploads, and who may use them. */
 export function directUploadMutations({ directUploads, judgeUpload, termsOf, mayUploadDirectly }: Dependencies) {
-  const requireSwitchedOn = () => {
-    if (!mayUploadDirectly()) throw new AppError("forbidden", "Direct uploads are switched off.");
-  };
   const writers = { scopes: ["images:write"] } as const;
   return {
     createImageUpload: mutation(
       { ...writers, audit: "image_upload.create", input: NewUploadBody, payload: "upload" },
       async (input, { caller, inTransaction }) => {
-        requireSwitchedOn();
+        requireSwitchedOn(mayUploadDirectly);
         const { upload, terms } = await inTransaction((tx) => directUploads.create(tx, caller, input));
         const headers = Object.entries(terms.headers).map(([name, value]) => ({ name, value }));
         return { id: upload.id, ...terms, headers, expiresAt: upload.expiresAt };
@@ -31,10 +27,9 @@ export function directUploadMutations({ directUploads, judgeUpload, termsOf, may
     completeImageUpload: mutation(
       { ...writers, audit: "image.create", input: CompletionBody, payload: "image" },
       async (fields, { caller, inTransaction }, { id: uploadId }: { readonly id: string }) => {
-        requireSwitchedOn();
-        // The gateway ends what nobody waits for by its own deadline.
-        const { signal } = new AbortController();
-        const terms = termsOf({ principal: caller, clientAddress: caller.clientAddress ?? "", signal });
+        requireSwitchedOn(mayUploadDirectly);
+        // Without a signal: the gateway ends what nobody waits for by its own deadline.
+        const terms = termsOf({ principal: caller, clientAddress: caller.clientAddress ?? "" });
         const judged = await judgeUpload(caller.accountId, uploadId, terms);
         if (judged.outcome === "refused") throw refusalError(judged.refusal);
         const { original } = judged;

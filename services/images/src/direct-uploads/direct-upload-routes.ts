@@ -28,13 +28,13 @@ import {
   viewUpload,
 } from "./direct-upload-body.ts";
 import type { DirectUploadStore } from "./direct-upload-store.ts";
-import { type DirectUploads, noUpload } from "./direct-uploads.ts";
+import { type DirectUploads, noUpload, requireSwitchedOn } from "./direct-uploads.ts";
 import type { JudgeUpload } from "./judge-upload.ts";
 import { pieceType } from "./resumable-target.ts";
 
 interface Dependencies {
   readonly directUploads: DirectUploads;
-  readonly directUploadStore: Pick<DirectUploadStore, "lockOwn">;
+  readonly directUploadStore: Pick<DirectUploadStore, "findOwn" | "lockOwn">;
   readonly judgeUpload: JudgeUpload;
   readonly view: ViewImage;
   readonly termsOf: TermsOf;
@@ -47,7 +47,6 @@ type Params = { readonly upload_id: string };
 type Input<Body> = RouteInput<Principal, Params, unknown, Body>;
 
 const auth = { scopes: ["images:write"] } as const;
-const switchedOff = "Direct uploads are switched off.";
 
 /** Files that clients send straight to the store: announced, sent, completed or cancelled. */
 export function directUploadRoutes(dependencies: Dependencies) {
@@ -72,7 +71,7 @@ function declareBeginAndEnd(routes: Routes, dependencies: Dependencies): void {
     idempotent: "sealed",
     create: {
       run(tx, { caller, body }) {
-        requireSwitchedOn(dependencies);
+        requireSwitchedOn(dependencies.mayUploadDirectly);
         return directUploads.create(tx, caller, body);
       },
       answer: ({ upload, terms }) => created(`/images/uploads/${upload.id}`, viewNewUpload(upload, terms)),
@@ -136,11 +135,10 @@ function declareSending(routes: Routes, dependencies: Dependencies): void {
 }
 
 async function append(dependencies: Dependencies, { principal, params, request }: Input<null>): Promise<HttpResponse> {
-  requireSwitchedOn(dependencies);
-  const { directUploads } = dependencies;
-  const found = await directUploads.findOwn(principal.accountId, params.upload_id);
-  if (!found) return refused(404, "not_found", { message: noUpload });
-  const { upload } = found;
+  requireSwitchedOn(dependencies.mayUploadDirectly);
+  const { directUploads, directUploadStore } = dependencies;
+  const upload = await directUploadStore.findOwn(principal.accountId, params.upload_id);
+  if (!upload) return refused(404, "not_found", { message: noUpload });
   const offset = offsetIn(request.headers);
   const digest = createDigestCheck(request, ["content-digest"]);
   const pieceBytes = Number(request.headers["content-length"] ?? 0);
@@ -179,7 +177,7 @@ function declareCompletion(routes: Routes, dependencies: Dependencies): void {
 
 /** Bytes before record, as in every upload: whatever stops between the two leaves the upload open. */
 async function complete(dependencies: Dependencies, input: Input<NewImageFields>): Promise<HttpResponse> {
-  requireSwitchedOn(dependencies);
+  requireSwitchedOn(dependencies.mayUploadDirectly);
   const { directUploads, judgeUpload, termsOf, view } = dependencies;
   const { upload_id: uploadId } = input.params;
   const judged = await judgeUpload(input.principal.accountId, uploadId, termsOf(input));
@@ -208,8 +206,4 @@ function offsetIn(headers: IncomingHttpHeaders): number {
   if (/^\d{1,10}$/.test(given)) return Number(given);
   const message = "Must say how many bytes come before this piece.";
   throw new AppError("invalid_request", message, { details: [{ field: "upload-offset", code: "required", message }] });
-}
-
-function requireSwitchedOn({ mayUploadDirectly }: Dependencies): void {
-  if (!mayUploadDirectly()) throw new AppError("forbidden", switchedOff);
 }

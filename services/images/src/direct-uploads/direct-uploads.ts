@@ -173,6 +173,11 @@ async function imageOf({ imageStore }: Dependencies, tx: Tx, { accountId, imageI
 
 export const noUpload = "There is no such upload.";
 
+/** @throws AppError `forbidden` while the operator does not offer direct uploads. */
+export function requireSwitchedOn(mayUploadDirectly: () => boolean): void {
+  if (!mayUploadDirectly()) throw new AppError("forbidden", "Direct uploads are switched off.");
+}
+
 /** @throws AppError `conflict` for an upload that takes no more bytes. */
 export function requireOpen(upload: DirectUpload, now: Date): void {
   const status = statusOf(upload, now);

@@ -49,6 +49,8 @@ interface Dependencies {
   readonly log: Logger;
   readonly tracer: Tracer;
   readonly imageLimits: () => ImageLimits;
+  /** How long a quick rendition may wait for its turn. Uploads wait as long as their callers: refused, they would be sent again. */
+  readonly waitMaxMs: () => number;
 }
 
 interface Wanted {
@@ -176,7 +178,7 @@ export class Renderer {
   }
 
   async #make({ key, image, rendition }: Wanted, terms: JobTerms) {
-    const { imagePool, objectFiles, renditionStore, imageLimits, memory, clock, tracer } = this.#parts;
+    const { imagePool, objectFiles, renditionStore, imageLimits, waitMaxMs, memory, clock, tracer } = this.#parts;
     let attempt = 0;
     // Not before: what only waits for its turn when this process is killed did no harm.
     const beforeHandOver = async () => {
@@ -192,7 +194,7 @@ export class Renderer {
           tracer.span("render image", { attributes: { "image.format": rendition.format } }, () =>
             imagePool.run(
               { kind: "render", source, target: path, facts, rendition, limits },
-              { ...terms, beforeHandOver },
+              { ...terms, waitMaxMs: waitMaxMs(), beforeHandOver },
             ),
           ),
         terms.signal,

@@ -32,10 +32,8 @@ export function createUploads({ blobs, imagePool, imageLimits, acceptedTypes, tr
     /** Judges a file and stores its bytes, so that a record of it may be created. Does not discard the file. */
     async store(accountId: string, { file, filename }: ArrivedFile, terms: JobTerms): Promise<StoreOutcome> {
       const { path, bytes: sizeBytes, sha256 } = file;
-      // It has been sent: refused for a short wait it would be sent again. So it waits as long as its caller does.
-      const { waitMaxMs: _forRenditions, ...patient } = terms;
       const inspection = await tracer.span("read image", { attributes: { "image.bytes": sizeBytes } }, () =>
-        inspectImage(imagePool, file, imageLimits(), patient),
+        inspectImage(imagePool, file, imageLimits(), terms),
       );
       if (inspection.outcome !== "accepted") return inspection;
       const { facts, placeholder, dominantColor } = inspection;
