@@ -85,15 +85,9 @@ export function connectionField<Loaders, Parent, Args, Row = Listed>(
  * a hundred references to one account are one statement.
  */
 function createReadOnce<Row>() {
-  const reads = new WeakMap<object, Map<string, Promise<readonly Row[]>>>();
-  return (context: object, parent: unknown, args: object, read: () => Promise<readonly Row[]>) => {
-    const ofRequest = reads.get(context) ?? new Map<string, Promise<readonly Row[]>>();
-    reads.set(context, ofRequest);
-    const key = JSON.stringify([(parent as { readonly id?: string } | undefined)?.id, args]);
-    const started = ofRequest.get(key) ?? read();
-    ofRequest.set(key, started);
-    return started;
-  };
+  const reads = createPerRequest<Promise<readonly Row[]>>();
+  return (context: object, parent: unknown, args: object, read: () => Promise<readonly Row[]>) =>
+    reads(context, JSON.stringify([(parent as { readonly id?: string } | undefined)?.id, args]), read);
 }
 
 /** Joins the pages of many parents that are read side by side, with the same arguments, into one read. */
@@ -101,22 +95,32 @@ function readTogether<Loaders, Parent, Args, Row>({
   readMany,
   parentId,
 }: Extract<ConnectionReader<Loaders, Parent, Args, Row>, { readMany: unknown }>): ReadPage<Loaders, Parent, Args, Row> {
-  const loaders = new WeakMap<object, Map<string, DataLoader<string, readonly Row[]>>>();
+  const loaders = createPerRequest<DataLoader<string, readonly Row[]>>();
   return (range, parent, context, args) => {
-    const ofRequest = loaders.get(context) ?? new Map<string, DataLoader<string, readonly Row[]>>();
-    loaders.set(context, ofRequest);
-    const key = JSON.stringify(args);
-    const loader =
-      ofRequest.get(key) ??
-      new DataLoader<string, readonly Row[]>(
-        async (ids) => {
-          const rows = Map.groupBy(await readMany(range, ids, context, args), parentId);
-          return ids.map((id) => rows.get(id) ?? []);
-        },
-        { cache: false, maxBatchSize: parentsMax },
-      );
-    ofRequest.set(key, loader);
+    const readLists = async (ids: readonly string[]) => {
+      const rows = Map.groupBy(await readMany(range, ids, context, args), parentId);
+      return ids.map((id) => rows.get(id) ?? []);
+    };
+    const loader = loaders(
+      context,
+      JSON.stringify(args),
+      () => new DataLoader(readLists, { cache: false, maxBatchSize: parentsMax }),
+    );
     return loader.load((parent as { readonly id: string }).id);
+  };
+}
+
+/** Keeps what is made once for each key of a request; it goes with the request's context. */
+function createPerRequest<T>() {
+  const requests = new WeakMap<object, Map<string, T>>();
+  return (context: object, key: string, make: () => T): T => {
+    const ofRequest = requests.get(context) ?? new Map<string, T>();
+    requests.set(context, ofRequest);
+    const made = ofRequest.get(key);
+    if (made !== undefined) return made;
+    const value = make();
+    ofRequest.set(key, value);
+    return value;
   };
 }
 

@@ -18,7 +18,9 @@ export function jsonText(route: CompiledRoute, strict: boolean, response: HttpRe
   const { value } = response.body;
   if (response.lasting === undefined || typeof value !== "object" || value === null)
     return declaredText(route, strict, response.status, value);
-  const text = route.lastingTexts.get(value) ?? declaredText(route, strict, response.status, value);
+  const written = route.lastingTexts.get(value);
+  if (written !== undefined) return written;
+  const text = declaredText(route, strict, response.status, value);
   route.lastingTexts.set(value, text);
   return text;
 }
