@@ -6,12 +6,12 @@ import { topicAccess, topics } from "@signalbox/contracts";
 import type { ServiceName } from "@signalbox/core";
 import { type EventLog, topicSettings } from "@signalbox/events";
 import { type ObjectStore, openObjectStore } from "@signalbox/storage";
-import { blobProperties, databaseProperties } from "@signalbox/storage/properties";
-import { databaseOf, withDefaults } from "../embedded/embedded-defaults.ts";
+import { blobProperties } from "@signalbox/storage/properties";
+import { withDefaults } from "../embedded/embedded-defaults.ts";
 import { embeddedServices } from "../embedded/embedded-services.ts";
 import { processProperties } from "../embedded/process-properties.ts";
 import { foreignNames } from "../embedded/service-configurations.ts";
-import { commandTelemetry, withEngineUrl } from "../kafka/engine-url.ts";
+import { commandTelemetry, withDatabaseUrl } from "../kafka/engine-url.ts";
 import { withEventLog } from "../kafka/open-log.ts";
 
 export interface OwnedDatabase {
@@ -47,13 +47,7 @@ async function withDatabases<T>(
   work: (databases: readonly OwnedDatabase[]) => Promise<T>,
 ): Promise<T> {
   if (service === undefined) return work(opened);
-  const engine = {
-    service,
-    properties: databaseProperties,
-    name: "database.url",
-    database: databaseOf(service),
-  } as const;
-  return withEngineUrl(argv, engine, (url) => withDatabases(argv, others, [...opened, { service, url }], work));
+  return withDatabaseUrl(argv, service, (url) => withDatabases(argv, others, [...opened, { service, url }], work));
 }
 
 async function withObjects<T>(argv: readonly string[], work: (objects: ObjectStore) => Promise<T>): Promise<T> {

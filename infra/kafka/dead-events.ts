@@ -2,10 +2,8 @@ import process from "node:process";
 import { type ServiceName, serviceNames } from "@signalbox/contracts";
 import { type DeadEvent, dropDeadEvent, findDeadEvent, listDeadEvents, replayDeadEvent } from "@signalbox/events";
 import { openPool, type Pool } from "@signalbox/storage";
-import { databaseProperties } from "@signalbox/storage/properties";
-import { databaseOf } from "../embedded/embedded-defaults.ts";
 import { embeddedServices } from "../embedded/embedded-services.ts";
-import { commandTelemetry, withEngineUrl } from "./engine-url.ts";
+import { commandTelemetry, withDatabaseUrl } from "./engine-url.ts";
 import { print, runCommand } from "./run-command.ts";
 
 const usage = `usage: npm run dead-events -- list [service]   what the event log refused for good, oldest first
@@ -64,13 +62,7 @@ async function forEachId(work: (pool: Pool, service: ServiceName, id: string) =>
 }
 
 async function withDatabase<T>(service: ServiceName, work: (pool: Pool) => Promise<T>): Promise<T> {
-  const engine = {
-    service,
-    properties: databaseProperties,
-    name: "database.url",
-    database: databaseOf(service),
-  } as const;
-  return withEngineUrl(argv, engine, async (url) => {
+  return withDatabaseUrl(argv, service, async (url) => {
     const runner = { defer: () => {} }; // closed below
     const pool = openPool({ url, max: 1, applicationName: "signalbox-commands", runner, ...commandTelemetry() });
     try {

@@ -7,8 +7,10 @@ import {
   type PropertyDeclarations,
   startOptions,
 } from "@signalbox/config";
+import type { ServiceName } from "@signalbox/core";
+import { databaseProperties } from "@signalbox/storage/properties";
 import { createLogger, createMetrics } from "@signalbox/telemetry";
-import { withDefaults } from "../embedded/embedded-defaults.ts";
+import { databaseOf, withDefaults } from "../embedded/embedded-defaults.ts";
 import { processProperties } from "../embedded/process-properties.ts";
 import { foreignNames } from "../embedded/service-configurations.ts";
 import { findPostgresUrl, startPostgres } from "../engines/postgres/start-postgres.ts";
@@ -24,7 +26,8 @@ interface Engine {
 
 /**
  * Finds the URL of an engine for a command; where the property names none, it is that of the embedded mode: a server
- * of one's own, or the PostgreSQL inside, which is started for the command when it does not run. Only arguments of the form `--name=value` are properties.
+ * of one's own, or the PostgreSQL inside, which is started for the command when it does not run. Only arguments of the
+ * form `--name=value` are properties.
  */
 export async function withEngineUrl<T>(
   argv: readonly string[],
@@ -59,6 +62,16 @@ export async function withEngineUrl<T>(
   } finally {
     if (!postgres.attached) await postgres.stop();
   }
+}
+
+/** Finds the database of a service, as `withEngineUrl` does. */
+export function withDatabaseUrl<T>(
+  argv: readonly string[],
+  service: ServiceName,
+  work: (url: string) => Promise<T>,
+): Promise<T> {
+  const database = databaseOf(service);
+  return withEngineUrl(argv, { service, properties: databaseProperties, name: "database.url", database }, work);
 }
 
 /** For what a command opens. */
