@@ -88,6 +88,39 @@ test("what was held goes out in the order of the events, twenty a second, and be
   await eventually(async () => (await inQueue(endpoint)) === 0);
 });
 
+test("what was held goes out at the rate of the endpoint where it has one", async () => {
+  const rate = { limit: 10, per_seconds: 1 };
+  const endpoint = await newEndpoint({ settings: { ...settings, rate } });
+  await act(endpoint, "pause");
+  const ids = await createImages(12);
+  await eventually(async () => (await inQueue(endpoint)) === ids.length);
+  const resumedMs = performance.now();
+  await act(endpoint, "resume");
+  await eventually(() => receiver.requests.length === ids.length);
+  // One goes at once, and whoever is late may catch up by 5 %.
+  assert.ok(performance.now() - resumedMs >= (ids.length - 2) * 95);
+});
+
+test("with one attempt at a time a delivery costs the queue one lease and one end", async () => {
+  const counts = async () => {
+    const [row] = await run<{ updated: number; deleted: number }>(
+      "select n_tup_upd::int as updated, n_tup_del::int as deleted from pg_stat_user_tables where relname = 'delivery_queue'",
+    );
+    return row ?? { updated: 0, deleted: 0 };
+  };
+  const endpoint = await newEndpoint({ settings: { ...settings, max_in_flight: 1 } });
+  await act(endpoint, "pause");
+  const ids = await createImages(16);
+  await eventually(async () => (await inQueue(endpoint)) === ids.length);
+  const before = await counts();
+  await act(endpoint, "resume");
+  await eventually(() => receiver.requests.length === ids.length);
+  // PostgreSQL counts late, and the end of a delivery after its lease.
+  await eventually(async () => (await counts()).deleted - before.deleted >= ids.length);
+  const updates = (await counts()).updated - before.updated;
+  assert.ok(updates <= 2 * ids.length, `${updates} updates for ${ids.length} deliveries`);
+});
+
 /** A receiver that counts its connections. */
 async function countingReceiver(bodyBytes: number) {
   let [connections, requests] = [0, 0];

@@ -128,6 +128,10 @@ test("deliveries are found by type, event and time, attempts by time and result"
   ] as const) {
     assert.equal(await count("deliveries", query), expected, query);
   }
-  assert.deepEqual([await count("attempts", "result=failed"), await count("attempts", "result=succeeded")], [1, 2]);
+  receiver.answer({ instead: "reset" });
+  await publish(1, "bill.sent");
+  await inStatus("exhausted", 2);
+  // One was answered with 500, the other with nothing.
+  assert.deepEqual([await count("attempts", "result=failed"), await count("attempts", "result=succeeded")], [2, 2]);
   assert.equal(await count("attempts", `from=${later}`), 0);
 });

@@ -91,6 +91,15 @@ test("a header that is not the endpoint's, or a secret one without a value, is 4
   assert.equal((await delivery.send(who, "POST", endpointsPath, { body: twice })).status, 422);
 });
 
+test("an endpoint that asks for a version of its events gets them, and one that there is not is 422", async () => {
+  const endpoint = await newEndpoint({ api_version: "v1" });
+  assert.equal((await read(endpoint)).settings.api_version, "v1");
+  await publish({});
+  assert.equal(JSON.parse((await receiver.waitFor(() => true)).body.toString()).api_version, "v1");
+  const refused = await patch(endpoint, { api_version: "v9" });
+  assert.deepEqual([refused.status, refused.body.error.field], [422, "settings.api_version"]);
+});
+
 test("metadata merge by member and are not sent", async () => {
   const endpoint = await newEndpoint({ metadata: { team: "blue", tier: "1" } });
   await patch(endpoint, { metadata: { tier: null, owner: "Ada" } });

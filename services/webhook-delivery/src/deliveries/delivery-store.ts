@@ -76,7 +76,7 @@ const listAttempts = sql(
   "attempt.list",
   `select found.* from ${endpointsOf} cross join lateral (
      select ${attempts.columns} from delivery_attempts where endpoint_id = p.id and started_at <= $3
-       and started_at >= $6 and started_at < $7 and ($8::bool is null or $8 = (status between 200 and 299) is true)
+       and started_at >= $6 and started_at < $7 and ($8::bool is null or $8 = ((status between 200 and 299) is true))
        and ${newestFirst(3, "started_at")}) as found
    order by found."startedAt" desc, found.id desc limit $5`,
 );

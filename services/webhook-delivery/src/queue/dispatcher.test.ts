@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createManualClock } from "@signalbox/core";
+import { testContext } from "@signalbox/testing";
+import type { SigningEndpoint } from "../endpoints/signing-endpoint.ts";
+import type { LeasedDelivery } from "./delivery-queue.ts";
+import { Dispatcher } from "./dispatcher.ts";
+
+const endpointAt = (id: string, url: string) =>
+  ({ id, url, accountId: `acc_${id}`, status: "enabled", settings: { max_in_flight: null } }) as SigningEndpoint;
+const deliveriesOf = ({ id: endpointId }: SigningEndpoint, count: number) =>
+  Array.from(
+    { length: count },
+    (_, at) => ({ id: `${endpointId}-${at}`, endpointId, body: Buffer.from("{}") }) as LeasedDelivery,
+  );
+
+/** A dispatcher whose attempts end when the test says so, with what it says. */
+function dispatcherUnderTest(bounds: { readonly inFlightMax: number; readonly inFlightMaxPerHost: number }) {
+  const clock = createManualClock(new Date("2026-01-02T03:04:05Z"));
+  const underWay: { readonly endpointId: string; readonly end: (status: number | null, error?: string) => void }[] = [];
+  const dispatcher = new Dispatcher({
+    ...{ ...bounds, clock, log: testContext("webhook-delivery", {}).log, leaseMs: 90_000, inFlightMaxPerEndpoint: 64 },
+    attempt: ({ endpointId }) =>
+      new Promise((resolve) => {
+        const end = (status: number | null, error: string | null = null) =>
+          resolve({ result: { status, error } } as Awaited<
+            ReturnType<ConstructorParameters<typeof Dispatcher>[0]["attempt"]>
+          >);
+        underWay.push({ endpointId, end });
+      }),
+    results: { add: async () => {} },
+    deliveryQueue: { handBack: async () => {} },
+    attemptMsMax: () => 30_000,
+    onEmpty: () => {},
+    onHandedBack: () => {},
+  });
+  const settled = () => new Promise((resolve) => setImmediate(resolve));
+  return { clock, dispatcher, underWay, settled };
+}
+
+test("one host gets so many attempts at once over all accounts, and others do not wait for it", async () => {
+  const { dispatcher, underWay, settled } = dispatcherUnderTest({ inFlightMax: 100, inFlightMaxPerHost: 3 });
+  const [ada, bob] = [endpointAt("ada", "https://shared.example/a"), endpointAt("bob", "https://shared.example/b")];
+  const eve = endpointAt("eve", "https://other.example/");
+  for (const endpoint of [ada, bob, eve]) dispatcher.add(endpoint, deliveriesOf(endpoint, 3));
+  const atShared = () => underWay.filter(({ endpointId }) => endpointId !== "eve").length;
+  assert.deepEqual([atShared(), underWay.length], [3, 6]);
+  underWay[0]?.end(200);
+  await settled();
+  assert.equal(atShared(), 4);
+});
+
+test("endpoints that are slow share a quarter of the places", async () => {
+  const { clock, dispatcher, underWay, settled } = dispatcherUnderTest({ inFlightMax: 8, inFlightMaxPerHost: 100 });
+  const slow = ["ada", "bob", "eve"].map((name) => endpointAt(name, `https://${name}.example/`));
+  for (const endpoint of slow) dispatcher.add(endpoint, deliveriesOf(endpoint, 1));
+  clock.advance(15_000);
+  for (const { end } of underWay.splice(0)) end(null, "deadline");
+  await settled();
+  for (const endpoint of slow) dispatcher.add(endpoint, deliveriesOf(endpoint, 4));
+  assert.equal(underWay.length, 2);
+  const quick = endpointAt("joe", "https://joe.example/");
+  dispatcher.add(quick, deliveriesOf(quick, 8));
+  assert.equal(underWay.length, 8);
+});
