@@ -100,5 +100,7 @@ async function buildServices(): Promise<void> {
   const values = [`NODE_IMAGE=${nodeImage}`, "RELEASE=0.0.0-test", "COMMIT=containers"];
   const file = join(repositoryFolder, "infra/docker/Dockerfile");
   const built = values.flatMap((value) => ["--build-arg", value]);
-  await run("buildah", ["bud", ...options, ...built, "-f", file, "-t", "localhost/signalbox", repositoryFolder]);
+  // By the name that the compose file has, and by the version that the overlay `local` names.
+  const names = ["-t", "localhost/signalbox", "-t", "localhost/signalbox:0.0.0-test"];
+  await run("buildah", ["bud", ...options, ...built, "-f", file, ...names, repositoryFolder]);
 }

@@ -1,16 +1,15 @@
-import { execFileSync } from "node:child_process";
-import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import process from "node:process";
-import { setTimeout as sleep } from "node:timers/promises";
+import { chmod, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { delimiter, join } from "node:path";
+import { environment } from "@signalbox/config";
 import { parse, stringify } from "yaml";
 import { repositoryFolder } from "../engines/engine-folders.ts";
-import { compose, containersFolder, run } from "./podman.ts";
+import { containersFolder, podmanCompose, run } from "./podman.ts";
 
-/** The containers of docker-compose.yml, run by podman. */
+/** The containers of a compose file, run by podman in a folder that looks like a clone. */
 export interface ComposedSystem {
   readonly baseUrl: string;
-  up(): Promise<void>;
+  /** Runs a line of shell as a reader of our pages does, for whom `docker` is podman, and answers with what it printed. */
+  shell(line: string): Promise<string>;
   /** Ends and removes the containers; the data stay. */
   down(): Promise<void>;
   /** Removes the data too. */
@@ -23,31 +22,28 @@ export interface ComposedSystem {
   logs(service: string): Promise<string>;
 }
 
-const project = "signalbox-test";
-const engines = ["postgres", "kafka", "redis", "blobs"];
-const jobs = ["migrate", "topics"];
-const pauseMs = 1_000;
-const pausesMax = 600;
+/** Prepares a compose file of the repository for podman, with the edge on a port of the caller. */
+export async function composedSystem(file: string, port: number): Promise<ComposedSystem> {
+  const project = file.replace(/\.yml$/, "").replaceAll(".", "-");
+  const folder = join(containersFolder, project);
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(join(folder, "bin"), { recursive: true });
+  await symlink(join(repositoryFolder, "infra"), join(folder, "infra"));
+  await writeFile(join(folder, file), await forPodman(file));
+  const docker = join(folder, "bin/docker");
+  await writeFile(docker, dockerOf(await podmanCompose(), project));
+  await chmod(docker, 0o755);
 
-/** Prepares the compose file for podman, with new secrets, and the edge on a port of the caller. */
-export async function composedSystem(port: number): Promise<ComposedSystem> {
-  const file = join(containersFolder, "docker-compose.yml");
-  await writeFile(file, await forPodman());
-  const secrets = execFileSync(process.execPath, [join(repositoryFolder, "infra/docker/make-secrets.mjs")]);
-  const environmentFile = join(containersFolder, "test.env");
-  await writeFile(environmentFile, secrets, { mode: 0o600 });
-  const files = ["--env-file", environmentFile, "-f", file, "-p", project];
-  const composing = (args: readonly string[]) => compose([...files, ...args], { EDGE_PORT: String(port) });
+  const PATH = [join(folder, "bin"), environment().PATH].join(delimiter);
+  const variables = { PATH, EDGE_PORT: String(port) };
+  const shell = (line: string) => run("sh", ["-c", line], { cwd: folder, variables });
   const container = (service: string) => `${project}_${service}_1`;
   return {
     baseUrl: `http://127.0.0.1:${port}`,
-    async up() {
-      await composing(["up", "-d", "--no-build", ...engines, ...jobs]);
-      for (const job of jobs) await untilDone(container(job));
-      await composing(["up", "-d", "--no-build"]);
-    },
-    down: async () => void (await composing(["down"])),
-    remove: async () => void (await composing(["down", "--volumes"])),
+    shell,
+    down: async () => void (await shell(`docker compose -f ${file} down`)),
+    // Without secrets no variable of the file has a value, and nothing can be removed.
+    remove: async () => void (await shell(`${madeSecrets}; docker compose -f ${file} down --volumes`)),
     restart: async (service) => void (await run("podman", ["restart", container(service)])),
     containerOf: container,
     exec: (service, command) => run("podman", ["exec", container(service), ...command]),
@@ -55,32 +51,38 @@ export async function composedSystem(port: number): Promise<ComposedSystem> {
   };
 }
 
-/** Waits for a job, which is started again as long as what it needs is not there yet. */
-async function untilDone(container: string): Promise<void> {
-  const state = ["inspect", "--format", "{{.State.Status}} {{.State.ExitCode}}", container];
-  for (let pause = 0; (await run("podman", state)).trim() !== "exited 0"; pause++) {
-    if (pause > pausesMax) throw new Error(`${container} did not end with 0`);
-    await sleep(pauseMs);
-  }
-}
+const madeSecrets = "[ -f .env ] || node infra/docker/make-secrets.mjs > .env";
+
+/** The part of Docker's command line that our pages use. Nobody sits at a terminal, so `exec` must not ask for one. */
+const dockerOf = (podmanComposeFile: string, project: string): string => `#!/bin/bash
+set -eu
+[ "$1" = compose ] || exec podman "$@"
+shift
+words=()
+for word in "$@"; do
+  words+=("$word")
+  [ "$word" != exec ] || words+=(-T)
+done
+exec ${podmanComposeFile} -p ${project} "\${words[@]}"
+`;
 
 /**
  * What podman 4 needs otherwise than Docker. It starts no container whose jobs have ended (its graph of dependencies loses
- * them), so engines and jobs are started before the rest; and it has no names on a network without a way out, nor for a
- * container on two networks, so there is one, with a way out.
+ * them), so everything starts at once, and waits. It has no names on a network without a way out, nor for a container on two
+ * networks, so there is one, with a way out.
  */
-async function forPodman(): Promise<string> {
-  const text = await readFile(join(repositoryFolder, "docker-compose.yml"), "utf8");
+async function forPodman(name: string): Promise<string> {
+  const text = await readFile(join(repositoryFolder, name), "utf8");
   const file = parse(text, { merge: true });
-  for (const [name, service] of Object.entries<Record<string, unknown>>(file.services)) {
-    delete service.depends_on;
-    delete service.build;
+  for (const [service, container] of Object.entries<Record<string, unknown>>(file.services)) {
+    delete container.depends_on;
+    delete container.build;
     // There are no stand-ins for what observes the rest.
-    if (service.profiles) delete file.services[name];
-    else service.networks = ["inside"];
+    if (container.profiles) delete file.services[service];
+    else if (container.networks) container.networks = ["inside"];
   }
-  file.networks.inside.internal = false;
-  for (const name of Object.keys(file)) if (name.startsWith("x-")) delete file[name];
+  if (file.networks) file.networks.inside.internal = false;
+  for (const key of Object.keys(file)) if (key.startsWith("x-")) delete file[key];
   // As YAML 1.1, in which podman-compose would read a plain `no` as false.
-  return stringify(file, { version: "1.1" }).replaceAll("./infra/", `${repositoryFolder}/infra/`);
+  return stringify(file, { version: "1.1" });
 }

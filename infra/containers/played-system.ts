@@ -116,10 +116,16 @@ function asPod({ metadata, spec }: Manifest): Manifest {
   };
 }
 
-/** Without the liveness probe, which podman asks by a curl inside of the container: it is asked from outside. */
+/**
+ * Without the liveness probe, which podman asks by a curl inside of the container: it is asked from outside. Without ports,
+ * which podman 4 would open on the machine.
+ */
 function forPodman(manifest: Manifest): Manifest {
   const copy = structuredClone(manifest);
-  for (const container of copy.spec?.template?.spec.containers ?? []) delete container.livenessProbe;
+  for (const container of copy.spec?.template?.spec.containers ?? []) {
+    delete container.livenessProbe;
+    delete container.ports;
+  }
   return copy;
 }
 

@@ -37,6 +37,7 @@ export async function preparePodman(): Promise<void> {
 }
 
 interface Run {
+  readonly cwd?: string;
   readonly variables?: Readonly<Record<string, string>>;
   /** A file whose bytes it reads. */
   readonly input?: NodeJS.ReadableStream;
@@ -53,7 +54,7 @@ export async function run(command: string, args: readonly string[], options: Run
     CONTAINERS_CONF: join(containersFolder, "containers.conf"),
     ...options.variables,
   };
-  const child = spawn(command, args, { cwd: repositoryFolder, env, stdio: ["pipe", "pipe", "pipe"] });
+  const child = spawn(command, args, { cwd: options.cwd ?? repositoryFolder, env, stdio: ["pipe", "pipe", "pipe"] });
   const printed: Buffer[] = [];
   const errors: Buffer[] = [];
   child.stdout.on("data", (chunk: Buffer) => printed.push(chunk));
@@ -76,8 +77,8 @@ export async function run(command: string, args: readonly string[], options: Run
 export const hasImage = async (name: string): Promise<boolean> =>
   (await run("podman", ["images", "--quiet", name])).trim() !== "";
 
-/** Runs podman-compose, from an environment of Python of its own. */
-export async function compose(args: readonly string[], variables: Readonly<Record<string, string>>): Promise<string> {
+/** The program podman-compose, from an environment of Python of its own. */
+export async function podmanCompose(): Promise<string> {
   const folder = join(containersFolder, "podman-compose-1.6.0");
   const program = join(folder, "bin/podman-compose");
   const isThere = await access(program).then(
@@ -88,5 +89,5 @@ export async function compose(args: readonly string[], variables: Readonly<Recor
     await run("python3", ["-m", "venv", folder]);
     await run(join(folder, "bin/pip"), ["install", "--quiet", "podman-compose==1.6.0"]);
   }
-  return await run(program, args, { variables });
+  return program;
 }

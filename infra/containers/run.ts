@@ -6,21 +6,22 @@ import { buildImages } from "./build-images.ts";
 import { preparePodman } from "./podman.ts";
 
 /**
- * `npm run containers`: builds the image and stand-ins for the engine images, then runs the tests of docker-compose.yml on them;
- * `npm run containers -- kubernetes` those of the overlay `local`, which is left alone for `--idle-minutes=2`.
- * It needs podman, buildah, runc and debootstrap, and root.
+ * `npm run containers`: builds the image and stand-ins for the engine images, and tests what is deployed with them: compose
+ * (docker-compose.yml), small (compose.small.yml), kubernetes (the overlay `local`, left alone for `--idle-minutes=2`). `--
+ * small` runs one of them. It needs podman, buildah, runc and debootstrap, and root.
  */
-const tests = ["compose", "kubernetes"] as const;
+const tests = ["compose", "small", "kubernetes"];
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { "idle-minutes": { type: "string", default: "2" } },
 });
-const [name = "compose"] = positionals;
-if (!tests.some((one) => one === name)) throw new Error(`there is no ${name}; there are ${tests.join(", ")}`);
+const unknown = positionals.find((name) => !tests.includes(name));
+if (unknown) throw new Error(`there is no ${unknown}; there are ${tests.join(", ")}`);
+const files = (positionals.length > 0 ? positionals : tests).map((name) => `test-e2e/containers/${name}.ts`);
 
 await preparePodman();
 await buildImages((step) => void process.stderr.write(`Building ${step}\n`));
-const child = spawn(process.execPath, ["--test", "--test-timeout=1800000", `test-e2e/containers/${name}.ts`], {
+const child = spawn(process.execPath, ["--test", "--test-concurrency=1", "--test-timeout=1800000", ...files], {
   stdio: "inherit",
   env: { ...environment(), IDLE_MINUTES: values["idle-minutes"] },
 });

@@ -4,16 +4,23 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { MiB, serviceNames } from "@signalbox/core";
 import { type ComposedSystem, composedSystem } from "@signalbox/infra/containers/composed-system.ts";
 import { describeImage, memoryOf, readyMsOf } from "@signalbox/infra/containers/measure.ts";
-import { eventually, freePort, readFixture } from "@signalbox/testing";
+import { eventually, freePort } from "@signalbox/testing";
+import { type Caller, createCaller } from "./caller.ts";
+import { linesWith } from "./page-lines.ts";
 
+const up = "docker compose up --build --detach";
 let system: ComposedSystem;
-let key = "";
+let showKey = "";
+let caller: Caller;
 const patience = { timeoutMs: 600_000 };
 
 before(async () => {
-  system = await composedSystem(await freePort());
+  const [makeSecrets = "", ...rest] = await linesWith(up);
+  showKey = rest.at(-1) ?? "";
+  system = await composedSystem("docker-compose.yml", await freePort());
   await system.remove();
-  await system.up();
+  await system.shell(makeSecrets);
+  await system.shell(up);
 });
 after(() => system.remove());
 
@@ -37,22 +44,6 @@ async function isReady(service: string): Promise<true> {
   return true;
 }
 
-async function api(path: string, init: RequestInit = {}): Promise<{ status: number; json: Record<string, unknown> }> {
-  const headers = { "x-api-key": key, ...(typeof init.body === "string" && { "content-type": "application/json" }) };
-  const answer = await fetch(system.baseUrl + path, { ...init, headers, signal: AbortSignal.timeout(30_000) });
-  return { status: answer.status, json: (await answer.json().catch(() => ({}))) as Record<string, unknown> };
-}
-
-async function uploads(): Promise<string> {
-  const body = new FormData();
-  body.set("file", new Blob([await readFixture("photo.jpg")]), "photo.jpg");
-  const { status, json } = await api("/images", { method: "POST", body });
-  assert.equal(status, 201, JSON.stringify(json));
-  return String(json.id);
-}
-
-const isRendered = (id: string) => async () => (await api(`/images/${id}`)).json.status === "ready";
-
 test("every service becomes ready on engines that start beside it", async () => {
   for (const service of serviceNames) {
     const message = `${service} is ready`;
@@ -70,14 +61,16 @@ test("a service is nobody special, writes nowhere, and has its limits", async ()
 });
 
 test("the job `first-key` gives a key, and a photograph passes through every part", async () => {
-  key = (await system.exec("account", ["infra/docker/run-service.sh", "first-key"])).trim();
-  const changed = await api("/api/account/", { method: "PATCH", body: JSON.stringify({ display_name: "Ada" }) });
-  assert.equal(changed.status, 200, JSON.stringify(changed.json));
-  const id = await uploads();
-  await eventually(isRendered(id), patience);
+  caller = createCaller(() => system.baseUrl, (await system.shell(showKey)).trim());
+  const { status, json } = await caller.api("/api/account/", {
+    method: "PATCH",
+    body: JSON.stringify({ display_name: "Ada" }),
+  });
+  assert.equal(status, 200, JSON.stringify(json));
+  const id = await caller.upload();
+  await eventually(() => caller.isRendered(id), patience);
   const query = "{ viewer { displayName images { edges { node { id status } } } } serverSettings { server { name } } }";
-  const { json } = await api("/graphql", { method: "POST", body: JSON.stringify({ query }) });
-  const { viewer } = json.data as { viewer: unknown };
+  const { viewer } = (await caller.query(query)) as { viewer: unknown };
   assert.deepEqual(viewer, { displayName: "Ada", images: { edges: [{ node: { id, status: "ready" } }] } });
 });
 
@@ -134,22 +127,23 @@ test("on Kafka each service writes what is its own, nobody but account says who 
 
 test("a service that is restarted is found again by the edge", async () => {
   await system.restart("images");
-  await eventually(async () => (await api("/images")).status === 200, patience);
+  await eventually(async () => (await caller.api("/images")).status === 200, patience);
 });
 
 test("after `down` and `up` the data are still there", async () => {
   await system.down();
-  await system.up();
-  await eventually(async () => (await api("/api/account/")).json.display_name === "Ada", patience);
+  await system.shell(up);
+  await eventually(async () => (await caller.api("/api/account/")).json.display_name === "Ada", patience);
   const { items } = (await eventually(async () => {
-    const { status, json } = await api("/images");
+    const { status, json } = await caller.api("/images");
     return status === 200 ? json : null;
   }, patience)) as { items: { status: string }[] };
   assert.deepEqual(
     items.map(({ status }) => status),
     ["ready"],
   );
-  await eventually(isRendered(await uploads()), patience);
+  const id = await eventually(() => caller.upload(), patience);
+  await eventually(() => caller.isRendered(id), patience);
 });
 
 test("its figures, for the page about capacity", async (t) => {

@@ -3,14 +3,14 @@ import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { environment } from "@signalbox/config";
 import { type PlayedSystem, type Probe, playedSystem } from "@signalbox/infra/containers/played-system.ts";
-import { eventually, readFixture } from "@signalbox/testing";
+import { eventually } from "@signalbox/testing";
+import { createCaller } from "./caller.ts";
 
 /** How long the pods are left alone. */
 const idleMs = Number(environment().IDLE_MINUTES ?? 2) * 60_000;
 const patience = { timeoutMs: 600_000 };
 
 let system: PlayedSystem;
-let key = "";
 
 before(async () => {
   system = await playedSystem();
@@ -37,13 +37,6 @@ async function succeeds(service: string, probe: Probe): Promise<void> {
   }
 }
 
-async function api(service: string, path: string, init: RequestInit = {}) {
-  const headers = { "x-api-key": key, ...(typeof init.body === "string" && { "content-type": "application/json" }) };
-  const url = (await system.urlOf(service)) + path;
-  const answer = await fetch(url, { ...init, headers, signal: AbortSignal.timeout(30_000) });
-  return { status: answer.status, json: (await answer.json().catch(() => ({}))) as Record<string, unknown> };
-}
-
 test("the jobs end, every pod passes its startup probe in time, and is then ready", async () => {
   await Promise.all(["migrate", "topics"].map((job) => system.untilDone(job)));
   await Promise.all(system.services.map((service) => succeeds(service, "startupProbe")));
@@ -61,16 +54,15 @@ test("a container is nobody special, writes only to its scratch, and has its lim
 });
 
 test("a photograph passes through every pod", async () => {
-  key = (await system.exec("account", ["infra/docker/run-service.sh", "first-key"])).trim();
-  const body = new FormData();
-  body.set("file", new Blob([await readFixture("photo.jpg")]), "photo.jpg");
-  const { status, json } = await api("images", "/images", { method: "POST", body });
-  assert.equal(status, 201, JSON.stringify(json));
-  await eventually(async () => (await api("images", `/images/${json.id}`)).json.status === "ready", patience);
+  const key = await system.exec("account", ["infra/docker/run-service.sh", "first-key"]);
+  const urls = new Map<string, string>();
+  for (const service of system.services) urls.set(service, await system.urlOf(service));
+  const caller = createCaller((service) => urls.get(service) ?? "", key.trim());
+  const id = await caller.upload();
+  await eventually(() => caller.isRendered(id), patience);
   const query = "{ viewer { images { edges { node { id status } } } } serverSettings { server { name } } }";
-  const answer = await api("gateway", "/graphql", { method: "POST", body: JSON.stringify({ query }) });
-  const { viewer } = answer.json.data as { viewer: unknown };
-  assert.deepEqual(viewer, { images: { edges: [{ node: { id: json.id, status: "ready" } }] } });
+  const { viewer } = (await caller.query(query)) as { viewer: unknown };
+  assert.deepEqual(viewer, { images: { edges: [{ node: { id, status: "ready" } }] } });
 });
 
 test("every pod stays alive and ready while nothing happens", async () => {

@@ -1,0 +1,12 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { repositoryFolder } from "@signalbox/infra/engines/engine-folders.ts";
+import { commandsOf } from "../tour/read-page.ts";
+
+/** The lines of the block of commands in the page about deploying that has this one. */
+export async function linesWith(command: string): Promise<readonly string[]> {
+  const page = await readFile(join(repositoryFolder, "docs/how-to/deploy.md"), "utf8");
+  const block = commandsOf("deploy.md", page).find(({ script }) => script.split("\n").includes(command));
+  if (!block) throw new Error(`the page about deploying has no line ${command}`);
+  return block.script.split("\n");
+}

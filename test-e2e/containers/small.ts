@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { MiB } from "@signalbox/core";
+import { type ComposedSystem, composedSystem } from "@signalbox/infra/containers/composed-system.ts";
+import { memoryOf } from "@signalbox/infra/containers/measure.ts";
+import { eventually, freePort } from "@signalbox/testing";
+import { type Caller, createCaller } from "./caller.ts";
+import { linesWith } from "./page-lines.ts";
+
+const up = "docker compose -f compose.small.yml up --build --detach";
+const patience = { timeoutMs: 300_000 };
+let system: ComposedSystem;
+let showKey = "";
+let caller: Caller;
+
+before(async () => {
+  const [makeSecrets = "", ...rest] = await linesWith(up);
+  showKey = rest.at(-1) ?? "";
+  system = await composedSystem("compose.small.yml", await freePort());
+  await system.remove();
+  await system.shell(makeSecrets);
+  await system.shell(up);
+});
+after(() => system.remove());
+
+test("two containers take an upload, render it, and show it in the graph", async (t) => {
+  const key = await eventually(() => system.shell(showKey), { ...patience, message: "the first key is there" }).catch(
+    async (error: unknown) => {
+      throw new Error(await system.logs("signalbox"), { cause: error });
+    },
+  );
+  caller = createCaller(() => system.baseUrl, key.trim());
+  const id = await eventually(() => caller.upload(), patience);
+  await eventually(() => caller.isRendered(id), patience);
+  assert.deepEqual(await caller.query("{ viewer { images { edges { node { id status } } } } }"), {
+    viewer: { images: { edges: [{ node: { id, status: "ready" } }] } },
+  });
+  const { resident } = await memoryOf(system.containerOf("signalbox"));
+  t.diagnostic(`resident after it: ${Math.round(resident / MiB)} MiB`);
+});
+
+test("it is nobody special and writes nowhere but to its volume", async () => {
+  assert.match(await system.exec("signalbox", ["id", "-u"]), /^1000\n$/);
+  await assert.rejects(system.exec("signalbox", ["touch", "/app/file"]), /Read-only file system/);
+});
+
+test("after `down` and `up` the data and the key are still there", async () => {
+  await system.down();
+  await system.shell(up);
+  const images = () => caller.api("/images");
+  await eventually(async () => (await images()).status === 200, patience);
+  assert.equal(((await images()).json.items as unknown[]).length, 1);
+});
