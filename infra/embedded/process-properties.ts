@@ -26,6 +26,8 @@ export const processProperties = defineProperties({
     ...runtimeProperties["management.endpoints.web.exposure.include"],
     default: ["health", "metrics", "info", "env"],
   },
+  // Nobody is told to go to another instance, and whoever pressed Ctrl-C waits.
+  "shutdown.keep-alive": { ...runtimeProperties["shutdown.keep-alive"], default: 100 },
   // People read the log of this mode at a terminal, where a line per request drowns what matters.
   "log.level": { ...runtimeProperties["log.level"], default: "warn" },
 });

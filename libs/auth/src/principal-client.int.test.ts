@@ -68,6 +68,15 @@ test("a credential that account refuses is unauthorized, with account's own sent
   );
 });
 
+test("one instance of account that goes away is nobody's outage: the question is put once more", async () => {
+  let asked = 0;
+  const { client } = await given((request, response) => {
+    if (++asked === 1) request.socket.destroy();
+    else response.end(JSON.stringify(answerFromPrincipal(principal)));
+  });
+  assert.deepEqual(await client.resolve(credential), principal);
+});
+
 for (const status of [401, 404, 500, 503]) {
   test(`an answer ${status} of account never reads as a bad credential`, async () => {
     const { client } = await given((_request, response) => {

@@ -1,5 +1,5 @@
 import { AppError, type Clock, KiB, seconds } from "@signalbox/core";
-import { createInternalClient, type InternalAnswer } from "@signalbox/net";
+import { createInternalClient, type InternalAnswer, sendTwice } from "@signalbox/net";
 import type { Runner } from "@signalbox/runtime";
 import { z } from "zod";
 import type { PresentedCredential } from "./credential.ts";
@@ -55,7 +55,7 @@ export function createPrincipalClient(dependencies: Dependencies): PrincipalSour
   async function ask({ kind, value }: PresentedCredential): Promise<InternalAnswer> {
     if (clock.steadyMs() < pausedUntilMs) throw unavailable();
     try {
-      return await account.post(principalsPath, JSON.stringify({ kind, value }));
+      return await sendTwice(() => account.post(principalsPath, JSON.stringify({ kind, value })));
     } catch (error) {
       pausedUntilMs = clock.steadyMs() + pauseMs;
       throw unavailable(error);

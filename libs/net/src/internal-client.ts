@@ -1,4 +1,4 @@
-import { AppError } from "@signalbox/core";
+import { AppError, seconds } from "@signalbox/core";
 import { type Dispatcher, Pool } from "undici";
 
 interface InternalClientOptions {
@@ -25,10 +25,16 @@ export interface InternalClient {
     headers?: Record<string, string>,
     signal?: AbortSignal,
   ): Promise<InternalAnswer>;
-  /** GETs. @throws AppError `unavailable` as `post` does. */
+  /** GETs, once more where the connection broke. @throws AppError `unavailable` as `post` does. */
   get(path: string): Promise<InternalAnswer>;
   close(): Promise<void>;
 }
+
+/**
+ * How long a connection is kept that nothing is asked on. Shorter than a stopping service leaves it open
+ * (`shutdown.keep-alive`), or a request would now and then meet its end.
+ */
+const idleMs = seconds(2);
 
 /**
  * Calls another of our services over its internal listener. Not for addresses that came from outside: it has no guard,
@@ -43,6 +49,9 @@ export function createInternalClient(options: InternalClientOptions): InternalCl
     headersTimeout: options.deadlineMs,
     bodyTimeout: options.deadlineMs,
     maxResponseSize: options.responseBytesMax,
+    keepAliveTimeout: idleMs,
+    // What the service says of its own patience counts for nothing.
+    keepAliveMaxTimeout: idleMs,
   });
   async function exchange(request: Request) {
     try {
@@ -66,9 +75,26 @@ export function createInternalClient(options: InternalClientOptions): InternalCl
         headers: { "content-type": "application/json", ...headers },
         ...(signal && { signal }),
       }),
-    get: (path) => exchange({ method: "GET", path, body: null, headers: {} }),
+    get: (path) => sendTwice(() => exchange({ method: "GET", path, body: null, headers: {} })),
     close: () => pool.close(),
   };
+}
+
+const connectionLost = /^(ECONNREFUSED|ECONNRESET|EPIPE|UND_ERR_SOCKET)$/;
+
+/**
+ * Sends what may be sent again once more where its connection broke or something before the service could not reach it:
+ * one instance of several may be gone. What was slow is not asked again.
+ */
+export async function sendTwice(send: () => Promise<InternalAnswer>): Promise<InternalAnswer> {
+  try {
+    const answer = await send();
+    if (answer.status !== 502 && answer.status !== 503) return answer;
+  } catch (error) {
+    const { code } = ((error as Error).cause ?? {}) as { readonly code?: unknown };
+    if (typeof code !== "string" || !connectionLost.test(code)) throw error;
+  }
+  return send();
 }
 
 interface Request {

@@ -35,6 +35,12 @@ async function exchange(port: number, ...parts: string[]): Promise<{ status: num
   return { status: Number(headers.split(" ")[1]), headers, body };
 }
 
+const takesConnections = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1");
+    socket.once("error", () => resolve(false)).once("connect", () => resolve(Boolean(socket.destroy())));
+  });
+
 const never: RequestListener = () => assert.fail("the request should not have reached the service");
 
 for (const { kind, sent, status, code, options } of [
@@ -120,11 +126,42 @@ test("a drain refuses new connections, finishes the answer in hand and closes id
   const answer = fetch(url);
   const finish = await begun.promise;
   const stopped = runner.stop(5000);
-  await assert.rejects(fetch(url));
+  while (await takesConnections(port));
   finish();
   const response = await answer;
   assert.equal(await response.text(), "finished");
   assert.equal(response.headers.get("connection"), "close");
+  assert.deepEqual(await stopped, []);
+});
+
+test("a connection that was made and not taken yet is answered by the drain", async () => {
+  const { runner, port } = await open((_request, response) => response.end("finished"));
+  const answers = Array.from({ length: 20 }, () =>
+    exchange(port, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n"),
+  );
+  // They are connected by then, and this loop has taken none of them.
+  await new Promise(process.nextTick);
+  const stopped = runner.stop(5_000);
+  for (const { status, headers } of await Promise.all(answers)) {
+    assert.equal(status, 200);
+    assert.match(headers, /connection: close/i);
+  }
+  assert.deepEqual(await stopped, []);
+});
+
+test("a drain leaves an idle connection to whoever keeps it, and answers what still comes by it", async () => {
+  const { runner, port } = await open((_request, response) => response.end("finished"), { drainIdleMs: 60_000 });
+  const [asking, leaving] = [connect(port, "127.0.0.1"), connect(port, "127.0.0.1")];
+  for (const socket of [asking, leaving]) {
+    socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    assert.match(String(await once(socket, "data")), /connection: keep-alive/i);
+  }
+  const stopped = runner.stop(5_000);
+  while (await takesConnections(port));
+  await assert.rejects(once(leaving, "end", { signal: AbortSignal.timeout(300) }), "the server has not closed it");
+  asking.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+  assert.match(String(await once(asking, "data")), /200 OK[\s\S]*connection: close/i);
+  leaving.end();
   assert.deepEqual(await stopped, []);
 });
 

@@ -19,6 +19,8 @@ export interface OpenListener {
   /** How long a client may take nothing of an answer. */
   readonly stallTimeoutMs?: number;
   readonly keepAliveTimeoutMs?: number;
+  /** How long a drain leaves connections open on which nothing is asked. */
+  readonly drainIdleMs?: number;
   readonly headerBytesMax?: number;
   /** The page that explains the error codes. */
   readonly errorDocs: string;
@@ -33,7 +35,7 @@ export interface Listener {
 
 /**
  * Puts a request listener on a port. Slow and oversized requests end with an error in our shape. On a drain it stops
- * accepting, asks clients to close, and waits for the requests in hand.
+ * accepting, asks clients to close, and waits for the requests in hand and for those who keep idle connections.
  *
  * @throws ConfigurationError when the address cannot be used.
  */
@@ -64,7 +66,7 @@ export async function openListener(runner: Runner, options: OpenListener): Promi
   if (!options.openWhileDraining) {
     runner.onDrain(
       `${name} listener`,
-      () => traffic.drain(),
+      () => traffic.drain(options.drainIdleMs ?? 100),
       () => traffic.inHand(),
     );
   }

@@ -141,6 +141,17 @@ export const runtimeProperties = defineProperties({
     ...own,
     effect: "How long a stopping process reports itself unready but still takes work, so that load balancers see it.",
   },
+  "shutdown.keep-alive": {
+    type: "integer",
+    default: 3_000,
+    unit: "ms",
+    min: 0,
+    max: 60_000,
+    secrecy: "internal",
+    ...own,
+    effect:
+      "How long a stopping process leaves connections open on which nothing is asked; longer than the edge and other services keep theirs (2 s), so that they close them first and no request meets a closed one.",
+  },
   "config.start-wait": {
     type: "integer",
     default: 10_000,

@@ -145,6 +145,7 @@ export function listenerLimits(configuration: Pick<Configuration<RuntimeProperti
     headerTimeoutMs: configuration.get("http.header-timeout"),
     stallTimeoutMs: configuration.get("http.stall-timeout"),
     keepAliveTimeoutMs: configuration.get("http.keep-alive-timeout"),
+    drainIdleMs: configuration.get("shutdown.keep-alive"),
     headerBytesMax: configuration.get("http.header-max-bytes"),
     errorDocs: configuration.get("http.error-docs"),
   };

@@ -2,13 +2,13 @@ import { once } from "node:events";
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import { Server as NetServer, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as turnOfLoop } from "node:timers/promises";
 import { answerClientError } from "./answer-client-error.ts";
 import type { ErrorResponses } from "./error-response.ts";
 import type { UpgradeListener } from "./service-context.ts";
 
-/** How long a request may take from a client that had not heard of the stop to us. Longer than a round trip in one region. */
-const requestOnItsWayMs = 100;
+/** So many connections may have been made and not been taken yet; more than that is nothing that a stop waits for. */
+const waitingMax = 1_000;
 
 /** Knows which requests are in hand, so that a drain can wait for them and a bad request cannot tear an answer apart. */
 export class Traffic {
@@ -19,6 +19,8 @@ export class Traffic {
   readonly #connections = new Map<Duplex, ServerResponse[]>();
   readonly #upgraded = new Set<Duplex>();
   readonly #drained = Promise.withResolvers<void>();
+  readonly #left = Promise.withResolvers<void>();
+  #taken = 0;
   #leaving = false;
   #draining = false;
 
@@ -46,13 +48,19 @@ export class Traffic {
     this.#leaving = true;
   }
 
-  /** Takes no more connections and waits for the requests in hand. */
-  async drain(): Promise<void> {
+  /**
+   * Takes no more connections, and waits for the requests in hand. A connection on which nothing is asked stays open for
+   * `idleMs`: a request may be on its way, and only who keeps the connection can close it without losing one.
+   */
+  async drain(idleMs: number): Promise<void> {
     this.#leaving = true;
+    await this.#takeWaiting();
     // Not http's own close: it would at once reset connections whose request is still on its way.
     NetServer.prototype.close.call(this.#server);
     for (const response of this.#inHand()) if (!response.headersSent) response.setHeader("connection", "close");
-    await sleep(requestOnItsWayMs);
+    const timer = setTimeout(this.#left.resolve, idleMs);
+    if (this.#connections.size > 0) await this.#left.promise;
+    clearTimeout(timer);
     this.#draining = true;
     this.#server.closeIdleConnections();
     if (this.#inHand().length > 0) await this.#drained.promise;
@@ -76,9 +84,27 @@ export class Traffic {
     return [...this.#connections.values()].flat();
   }
 
+  /**
+   * Takes the connections that the system has made for us. It resets them, with the requests that they carry, when the
+   * listener closes; Node takes one in each turn of its loop.
+   */
+  async #takeWaiting(): Promise<void> {
+    await turnOfLoop();
+    for (let turns = 0, before = -1; before < this.#taken && turns < waitingMax; turns++) {
+      before = this.#taken;
+      await turnOfLoop();
+    }
+  }
+
   #onConnection(socket: Duplex): void {
+    this.#taken++;
     this.#connections.set(socket, []);
-    socket.once("close", () => this.#connections.delete(socket));
+    socket.once("close", () => this.#forget(socket));
+  }
+
+  #forget(socket: Duplex): void {
+    this.#connections.delete(socket);
+    if (this.#connections.size === 0 && !this.#server.listening) this.#left.resolve();
   }
 
   #onRequest(request: IncomingMessage, response: ServerResponse, listener: RequestListener): void {
@@ -134,6 +160,7 @@ export class Traffic {
 
   #onUpgrade([request, socket, head]: Parameters<UpgradeListener>, upgrade: UpgradeListener): void {
     this.#upgraded.add(socket);
+    this.#forget(socket);
     // Without a listener, the reset of one client would be the end of the process.
     socket.on("error", () => socket.destroy());
     socket.once("close", () => this.#upgraded.delete(socket));

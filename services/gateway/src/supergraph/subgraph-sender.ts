@@ -10,7 +10,7 @@ import {
   replayedExtension,
   takeAccessChanges,
 } from "@signalbox/graphql";
-import type { InternalAnswer, InternalClient } from "@signalbox/net";
+import { type InternalAnswer, type InternalClient, sendTwice } from "@signalbox/net";
 import type { Metrics, Tracer } from "@signalbox/telemetry";
 import type { FormattedExecutionResult } from "graphql";
 import { Breaker } from "./breaker.ts";
@@ -157,22 +157,6 @@ function keyFor(subgraph: string, { key, fingerprint, sentTo }: KeyedOperation):
   const isFirst = !sentTo.has(subgraph);
   sentTo.add(subgraph);
   return encodeOperationKey({ key, fingerprint, isFirst });
-}
-
-const connectionLost = /^(ECONNREFUSED|ECONNRESET|EPIPE|UND_ERR_SOCKET)$/;
-
-/**
- * Sends a query once more where its connection broke or something before the subgraph could not reach it: one instance of
- * several may be gone. What was slow is not asked again.
- */
-async function sendTwice(sendOnce: () => Promise<InternalAnswer>): Promise<InternalAnswer> {
-  try {
-    const answer = await sendOnce();
-    if (answer.status !== 502 && answer.status !== 503) return answer;
-  } catch (error) {
-    if (!connectionLost.test(reasonOf(error))) throw error;
-  }
-  return sendOnce();
 }
 
 /** A subgraph that is away, or is told so by what stands before it. */

@@ -7,7 +7,7 @@ import {
 } from "@signalbox/auth";
 import type { Configuration } from "@signalbox/config";
 import { AppError, KiB, seconds } from "@signalbox/core";
-import { createInternalClient } from "@signalbox/net";
+import { createInternalClient, sendTwice } from "@signalbox/net";
 import { createWakeUp, type Runner } from "@signalbox/runtime";
 import { inTransaction, type Pool, sql } from "@signalbox/storage";
 import type { EndpointStatus } from "../endpoints/endpoint-status.ts";
@@ -79,7 +79,8 @@ export function openAdministrators({ configuration, runner }: ClientContext): As
   const account = createInternalClient({ url: configuration.get("account.internal-url"), headers, ...limits });
   runner.defer("administrators", () => account.close());
   return async (accountIds) => {
-    const { status, body } = await account.post(administratorsPath, JSON.stringify({ account_ids: accountIds }));
+    const question = JSON.stringify({ account_ids: accountIds });
+    const { status, body } = await sendTwice(() => account.post(administratorsPath, question));
     if (status !== 200) throw new AppError("unavailable", `The account service answered ${status}.`);
     const { administrators } = AdministratorsAnswer.parse(JSON.parse(body.toString()));
     return administrators && new Set(administrators);
