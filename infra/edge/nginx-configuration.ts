@@ -51,10 +51,10 @@ const proxying = `    # A hop that already answered in our shape passes through;
     proxy_request_buffering off;
     proxy_connect_timeout 3s;
     proxy_read_timeout 60s;
-    # One more server is tried where the connection failed. A POST or PATCH that reached a service may have had its effect,
+    # Another server is tried where the connection failed, and then a backup. A POST or PATCH that reached a service may have had its effect,
     # so nginx sends neither again, and after five seconds it sends nothing again: then the service was slow, not away.
     proxy_next_upstream error timeout;
-    proxy_next_upstream_tries 2;
+    proxy_next_upstream_tries 3;
     proxy_next_upstream_timeout 5s;`;
 
 /** Writes the whole nginx.conf of the edge. Every answer of nginx itself has the error shape of CONTRACT §2. */
@@ -146,14 +146,23 @@ const accessMembers = Object.entries(accessFields)
   .join(",");
 
 /**
+ * How long a connection to a service is kept that nothing is asked on. Shorter than a stopping service leaves it open
+ * (`shutdown.keep-alive`): closed there, it would cost the POST or PATCH that is just being sent on it.
+ */
+const idleSeconds = 2;
+
+/**
  * A server whose connections fail is left alone for two seconds, and asked again after that. nginx never leaves the only
- * one alone. The zone lets its worker processes share what they know.
+ * one alone. Where all are left alone each is asked as its own backup: in a roll, one that has just come back is left
+ * alone still when the next one goes. The zone lets the worker processes share what they know.
  */
 function upstream(service: string, targets: readonly string[], resolver: string | undefined): string {
   const resolve = resolver === undefined ? "" : " resolve";
-  const servers = targets.map((target) => `server ${target} max_fails=3 fail_timeout=2s${resolve};`);
+  const servers = ["max_fails=3 fail_timeout=2s", "backup max_fails=0"].flatMap((rule) =>
+    targets.map((target) => `server ${target} ${rule}${resolve};`),
+  );
   const dns = resolver === undefined ? "" : ` resolver ${resolver} valid=5s; resolver_timeout 2s;`;
-  return `  upstream ${service} { zone ${service} 128k;${dns} ${servers.join(" ")} keepalive 64; }`;
+  return `  upstream ${service} { zone ${service} 128k;${dns} ${servers.join(" ")} keepalive 64; keepalive_timeout ${idleSeconds}s; }`;
 }
 
 type OwnRefusal = (typeof refusals)[number];

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type RequestListener } from "node:http";
 import { connect } from "node:net";
@@ -196,6 +197,40 @@ test("while one of two replicas is down every request reaches the other, a POST 
     }
   }
   assert.deepEqual([...statuses], [200]);
+});
+
+test("a replica that is back is asked at once when the other one goes", async (t) => {
+  const listener: RequestListener = (_request, response) => response.end("{}");
+  const [first, second] = [await freePort(), await freePort()];
+  const serve = async (at: number) => {
+    const server = createServer(listener).listen(at, "127.0.0.1");
+    await once(server, "listening");
+    const end = () => {
+      server.closeAllConnections();
+      server.close();
+    };
+    t.after(end);
+    return end;
+  };
+  const own = await mkdtemp(join(tmpdir(), "signalbox-edge-"));
+  const edgePort = await freePort();
+  const upstreams = { images: [`127.0.0.1:${first}`, `127.0.0.1:${second}`] };
+  const configuration = nginxConfiguration({
+    ...{ listen: `127.0.0.1:${edgePort}`, workDirectory: own, accessLog: join(own, "access.log"), upstreams },
+  });
+  await writeFile(join(own, "nginx.conf"), configuration);
+  const edge = await startOwnEngine(engineNamed("nginx"), { port: edgePort, folder: own });
+  t.after(async () => {
+    await edge.close();
+    await rm(own, { recursive: true, force: true });
+  });
+  const post = async () => (await fetch(`http://127.0.0.1:${edgePort}/images`, { method: "POST", body: "{}" })).status;
+  const endSecond = await serve(second);
+  // Enough for the edge to leave the first one alone.
+  for (let count = 0; count < 20; count++) assert.equal(await post(), 200);
+  await serve(first);
+  endSecond();
+  for (let count = 0; count < 20; count++) assert.equal(await post(), 200);
 });
 
 test("a POST that reached a service is not sent again", async () => {
