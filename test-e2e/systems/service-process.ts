@@ -1,5 +1,6 @@
-import { fileURLToPath } from "node:url";
+import { resolve } from "node:path";
 import type { ServiceName } from "@signalbox/core";
+import { repositoryFolder } from "@signalbox/infra/engines/engine-folders.ts";
 import { startProcess, type TestProcess } from "@signalbox/testing";
 
 /** Seven services start at once, on as few as two cores that others use as well. */
@@ -52,6 +53,7 @@ export function environmentOf(properties: Readonly<Record<string, string>>): Rec
   return Object.fromEntries(Object.entries(properties).map(([name, value]) => [variable(name), value]));
 }
 
+/** A path in this repository, or one that begins at the root. */
 function scriptOf(path: string): string {
-  return fileURLToPath(new URL(`../../${path}`, import.meta.url));
+  return resolve(repositoryFolder, path);
 }

@@ -4,6 +4,8 @@ import { engineNamed, enginesFolder, freePort, startOwnEngine } from "@signalbox
 
 export interface StartedNginx {
   readonly url: string;
+  /** With its configuration and what it writes. */
+  readonly folder: string;
   close(): Promise<void>;
 }
 
@@ -22,6 +24,7 @@ export async function startNginx(
   const engine = await startOwnEngine(engineNamed("nginx"), { port, folder });
   return {
     url: `http://127.0.0.1:${port}`,
+    folder,
     close: async () => {
       await engine.close();
       await rm(folder, { recursive: true, force: true });

@@ -1,0 +1,160 @@
+import { createHash } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Call, createHttp, formOf, type Http, type Reply } from "../ledger/http.ts";
+import { pictureOf } from "../ledger/picture.ts";
+import { createRandom } from "../ledger/random.ts";
+import { signed } from "../ledger/writers/partners.ts";
+
+/** A change that was acknowledged, as its event on the log tells of it. */
+export type Change = string;
+
+/** A request that did not get what one of two instances could have given. */
+export interface Failure {
+  readonly id: string;
+  readonly name: string;
+  readonly answer: string;
+}
+
+export interface Traffic {
+  /** Stops asking, waits for the answers and gives what came of all requests. */
+  end(): Promise<TrafficResult>;
+}
+
+interface TrafficResult {
+  readonly asked: number;
+  readonly changes: readonly Change[];
+  readonly failures: readonly Failure[];
+}
+
+/** One kind of request: what it asks, and the change that it makes. */
+interface Kind {
+  readonly name: string;
+  /** Of the change with this number. */
+  readonly ask: (number: number) => { readonly path: string; readonly call?: Call };
+  readonly change?: (number: number, reply: Reply) => Change;
+}
+
+/** Those in front come as often as they are named: two reads to one change. */
+const mix = ["account", "title", "images", "name", "graph", "upload", "config", "webhook", "endpoints", "mutation"];
+
+/** Mixed requests at even distances to one address, each at its moment whatever became of the ones before. */
+export async function startTraffic(baseUrl: string, administratorKey: string, perSecond: number): Promise<Traffic> {
+  const people = await openPeople(baseUrl, administratorKey);
+  const result = { asked: 0, changes: [] as Change[], failures: [] as Failure[] };
+  const answers: Promise<void>[] = [];
+  const stopped = new AbortController();
+  const send = async (number: number) => {
+    const kind = people.kinds.get(mix[number % mix.length] ?? "") as Kind;
+    const id = `rolling-${number}`;
+    const { path, call = {} } = kind.ask(number);
+    const http = people.callers[number % people.callers.length] as Http;
+    const headers = { ...call.headers, "x-request-id": id };
+    const reply = await http(path, { ...call, headers, timeoutMs: 30_000 });
+    const answer = failureIn(reply);
+    if (answer !== null) result.failures.push({ id, name: kind.name, answer });
+    else if (kind.change && reply) result.changes.push(kind.change(number, reply));
+  };
+  const asking = (async () => {
+    const startedMs = performance.now();
+    while (!stopped.signal.aborted) {
+      const dueMs = startedMs + (result.asked * 1000) / perSecond;
+      if (dueMs <= performance.now()) answers.push(send(result.asked++));
+      else await sleep(Math.max(0, dueMs - performance.now()));
+    }
+  })();
+  return {
+    async end() {
+      stopped.abort();
+      await asking;
+      await Promise.all(answers);
+      return result;
+    },
+  };
+}
+
+/** What a caller would complain of, in the words of the answer; also a field of the graph that is away. */
+function failureIn(reply: Reply | null): string | null {
+  if (reply === null) return "no answer";
+  if (reply.status >= 300) return `${reply.status} ${reply.bytes}`;
+  return reply.json?.errors === undefined ? null : JSON.stringify(reply.json.errors);
+}
+
+/** Several credentials of one account, a partner, an endpoint and an image that is renamed. */
+async function openPeople(baseUrl: string, administratorKey: string) {
+  const administrator = createHttp(baseUrl, administratorKey);
+  const must = async (path: string, call?: Call) => {
+    const reply = await administrator(path, call);
+    const failure = failureIn(reply);
+    if (reply === null || failure !== null) throw new Error(`${path}: ${failure}`);
+    return reply.json;
+  };
+  const scopes = ["account", "images", "webhooks"].flatMap((area) => [`${area}:read`, `${area}:write`]);
+  const keys: string[] = [];
+  for (let count = 0; count < 4; count++) {
+    const body = { name: `rolling ${count}`, scopes: [...scopes, "config:read"] };
+    keys.push((await must("/api/account/api-keys/", { body })).key);
+  }
+  const secret = createHash("sha256").update(administratorKey).digest().subarray(0, 24);
+  const partner = { name: "Partner", scheme: "standard-webhooks", secret: `whsec_${secret.toString("base64")}` };
+  const source: string = (await must("/api/v1/webhooks/sources", { body: partner })).id;
+  const random = createRandom(administratorKey);
+  const formWith = (title: string) =>
+    formOf({ title }, { name: "a.png", type: "image/png", bytes: pictureOf(random).bytes });
+  const image: string = (await must("/images", formWith("first"))).id;
+  const kinds = kindsOf({ image, source, secret, formWith });
+  return { kinds, callers: keys.map((key) => createHttp(baseUrl, key)) };
+}
+
+interface Given {
+  readonly image: string;
+  readonly source: string;
+  readonly secret: Buffer;
+  readonly formWith: (title: string) => Call;
+}
+
+const query = "{ viewer { displayName images { edges { node { id } } } webhookEndpoints { edges { node { id } } } } }";
+const mutation =
+  "mutation ($name: String!) { updateAccount(input: { displayName: $name }) { account { displayName } } }";
+
+function kindsOf({ image, source, secret, formWith }: Given): ReadonlyMap<string, Kind> {
+  const read = (name: string, path: string): Kind => ({ name, ask: () => ({ path }) });
+  const rename: Kind["ask"] = (number) => ({
+    path: `/images/${image}`,
+    call: { method: "PATCH", body: { title: `title ${number}` } },
+  });
+  const kinds: Kind[] = [
+    read("account", "/api/account/"),
+    read("images", "/images"),
+    read("config", "/api/v1/config"),
+    read("endpoints", "/api/v1/webhooks/endpoints"),
+    { name: "graph", ask: () => ({ path: "/graphql", call: { body: { query } } }) },
+    { name: "title", ask: rename, change: (number) => `image.updated ${image} title ${number}` },
+    {
+      name: "name",
+      ask: (number) => ({
+        path: "/api/account/",
+        call: { method: "PATCH", body: { display_name: `name ${number}` } },
+      }),
+      change: (number) => `account.updated name ${number}`,
+    },
+    {
+      name: "upload",
+      ask: (number) => ({ path: "/images", call: formWith(`upload ${number}`) }),
+      change: (number, { json }) => `image.created ${json.id} upload ${number}`,
+    },
+    {
+      name: "webhook",
+      ask: (number) => ({ path: `/ingest/${source}`, call: signed(`delivery-${number}`, secret) }),
+      change: (number) => `webhook.received ${source} delivery-${number}`,
+    },
+    {
+      name: "mutation",
+      ask: (number) => ({
+        path: "/graphql",
+        call: { body: { query: mutation, variables: { name: `name ${number}` } } },
+      }),
+      change: (number) => `account.updated name ${number}`,
+    },
+  ];
+  return new Map(kinds.map((kind) => [kind.name, kind]));
+}
