@@ -1,23 +1,16 @@
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
 import { constants } from "node:http2";
 import { after, before, test } from "node:test";
-import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
-import { createCertificates, type FrameStream, headersOf, startFrameReceiver, testPerson } from "@signalbox/testing";
+import { type FrameStream, headersOf, startFrameReceiver, testPerson } from "@signalbox/testing";
 import { type Harness, startDelivery } from "./harness.ts";
+import { trustedPair } from "./trusted-pair.ts";
 import { plainStatuses, type Row, visitZoo } from "./zoo.ts";
 
 let delivery: Harness;
-let pair: { readonly cert: string; readonly key: string };
+let pair: Awaited<ReturnType<typeof trustedPair>>;
 before(async () => {
-  const certificates = await createCertificates();
-  const [cert, key, authority] = await Promise.all(
-    [certificates.certFile, certificates.keyFile, certificates.caFile].map((file) => readFile(file, "utf8")),
-  );
-  await certificates.remove();
-  pair = { cert: cert ?? "", key: key ?? "" };
-  setDefaultCACertificates([...getCACertificates(), authority ?? ""]);
+  pair = await trustedPair();
   delivery = await startDelivery({ "webhook-delivery.outbound.http2": "true" });
 });
 after(() => delivery.close());

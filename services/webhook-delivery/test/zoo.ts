@@ -3,7 +3,7 @@ import type { TestPerson } from "@signalbox/testing";
 import { endpointsPath, type Harness } from "./harness.ts";
 
 /** Status or error with its phase, and the connections that two attempts take. */
-export type Expected = readonly [outcome: string, connections: number];
+type Expected = readonly [outcome: string, connections: number];
 
 /** What one receiver does, and what is expected of two attempts at it. */
 export type Row<Animal> = readonly [name: string, animal: Animal, expected: Expected];
