@@ -40,7 +40,7 @@ async function copy(path: string, folder: string): Promise<void> {
 }
 
 /** A package of ours is a link into the clone; every other is a link to where it is installed. */
-async function shareModules(folder: string): Promise<void> {
+export async function shareModules(folder: string): Promise<void> {
   const holders = ["", ...(await foldersOfPackages())];
   for (const holder of holders) {
     const from = join(repositoryFolder, holder, "node_modules");

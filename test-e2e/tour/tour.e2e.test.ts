@@ -172,7 +172,7 @@ test("a field, a route, an event, a property and a service: the tools do what th
 test("who runs the product follows the pages for it", async () => {
   await using stack = new AsyncDisposableStack();
   const reader = await newReader(stack);
-  for (const page of ["deploy", "watch", "release"]) await follow(`docs/how-to/${page}.md`, reader);
+  for (const page of ["deploy", "watch", "release", "upgrade"]) await follow(`docs/how-to/${page}.md`, reader);
 });
 
 test("every page for readers is followed, and every script that one names is there", async () => {

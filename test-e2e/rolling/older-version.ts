@@ -1,0 +1,47 @@
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { repositoryFolder } from "@signalbox/infra/engines/engine-folders.ts";
+import { shareModules } from "../tour/clone.ts";
+
+const run = promisify(execFile);
+
+/** The tag before this version; null where the clone has none. */
+export async function lastTag(): Promise<string | null> {
+  const { stdout } = await run("git", ["tag", "--list", "v*", "--sort=-version:refname"], { cwd: repositoryFolder });
+  return stdout.split("\n")[0] || null;
+}
+
+/** The commit that a tag or a short name stands for. */
+export async function commitOf(name: string): Promise<string> {
+  const { stdout } = await run("git", ["rev-parse", "--short", `${name}^{commit}`], { cwd: repositoryFolder });
+  return stdout.trim();
+}
+
+/** Puts the version of a commit into an empty folder, ready to run. */
+export async function checkOut(commit: string, folder: string): Promise<void> {
+  await run("sh", ["-c", 'git archive "$1" | tar -x -C "$2"', "sh", commit, folder], { cwd: repositoryFolder });
+  if (!(await hasPackagesOf(folder))) {
+    // What every command of that version does first: packages of its own, and what is generated.
+    await run(process.execPath, ["infra/tasks/run.mjs", "--version"], { cwd: folder });
+    return;
+  }
+  await shareModules(folder);
+  await run(process.execPath, ["infra/generate/run.ts", "--built"], { cwd: folder });
+}
+
+interface LockFile {
+  readonly packages: Readonly<Record<string, { readonly version?: string; readonly link?: boolean }>>;
+}
+
+/** Whether every package that the other version locks is installed here in that version. */
+async function hasPackagesOf(folder: string): Promise<boolean> {
+  const [theirs, ours] = await Promise.all([folder, repositoryFolder].map(lockOf));
+  return Object.entries(theirs?.packages ?? {})
+    .filter(([path, { link }]) => path.includes("node_modules/") && !link)
+    .every(([path, { version }]) => ours?.packages[path]?.version === version);
+}
+
+const lockOf = async (folder: string): Promise<LockFile> =>
+  JSON.parse(await readFile(join(folder, "package-lock.json"), "utf8"));

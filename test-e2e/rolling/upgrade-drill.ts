@@ -1,0 +1,69 @@
+/**
+ * `npm run upgrade-drill -- [<tag or commit>]` rolls a system from an older version, the last tag, to this one under traffic,
+ * leaves both side by side for a minute, and rolls back to the older one on the databases that this one has migrated. It ends
+ * with 1 when a request failed, or a change has not exactly one event. `--rate` and `--seconds` change how much and how long.
+ */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import { repositoryFolder } from "@signalbox/infra/engines/engine-folders.ts";
+import { eventually } from "@signalbox/testing";
+import type { LogRecord } from "../ledger/evidence.ts";
+import { explained, inOrder, wrongEvents } from "./judge-traffic.ts";
+import { checkOut, commitOf, lastTag } from "./older-version.ts";
+import { type RollingSystem, startRollingSystem } from "./rolling-system.ts";
+import { startTraffic } from "./traffic.ts";
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { rate: { type: "string", default: "20" }, seconds: { type: "string", default: "60" } },
+});
+const tell = (line: string) => void process.stdout.write(`${new Date().toISOString().slice(11, 19)} ${line}\n`);
+
+const name = positionals[0] ?? (await lastTag());
+if (name === null) {
+  process.stderr.write("There is no tag v… in this clone. Name a commit: npm run upgrade-drill -- <commit>\n");
+  process.exit(1);
+}
+const [older, newer] = [await commitOf(name), await commitOf("HEAD")];
+await using opened = new AsyncDisposableStack();
+const folder = await mkdtemp(join(tmpdir(), "signalbox-older-"));
+opened.defer(() => rm(folder, { recursive: true, force: true }));
+tell(`from ${older} to ${newer} and back, ${values.rate} requests/s`);
+await checkOut(older, folder);
+const system = await startRollingSystem({ folder });
+opened.defer(() => system.close());
+tell(`two instances of each service of ${older} are ready`);
+
+const traffic = await startTraffic(system.edge.url, system.administratorKey, Number(values.rate));
+await moveFirsts(system, repositoryFolder);
+tell(`side by side for ${values.seconds} s`);
+await sleep(Number(values.seconds) * 1000);
+await moveFirsts(system, folder);
+tell(`back to ${older}`);
+const { asked, changes, failures } = await traffic.end();
+for (const line of await explained(failures, system)) tell(line);
+const records: LogRecord[] = [];
+const wrong = await eventually(
+  async () => {
+    records.push(...(await system.log.read()));
+    if (wrongEvents(changes, records).length > 0) throw new Error("events are missing");
+    return [];
+  },
+  { timeoutMs: 60_000 },
+).catch(() => wrongEvents(changes, records));
+for (const line of wrong.slice(0, 20)) tell(line);
+tell(`${asked} requests, ${failures.length} failed; ${changes.length} changes, ${wrong.length} with wrong events`);
+process.exitCode = failures.length + wrong.length > 0 ? 1 : 0;
+
+/** One instance of each service goes on as the other version. */
+async function moveFirsts(from: RollingSystem, to: string): Promise<void> {
+  for (const instance of inOrder(from).filter((one) => one.name.endsWith("-1"))) {
+    const code = await instance.stop();
+    if (code !== 0) throw new Error(`${instance.name} ended with ${code}:\n${instance.output.slice(-4_000)}`);
+    await from.replace(instance, to);
+    tell(`${instance.name} is moved`);
+  }
+}
