@@ -143,6 +143,27 @@ test("a connection that is going away loses no request, and one that was never t
   assert.deepEqual([refused.stage, refused.code, refusing.sockets.length], ["request", "closed", 2]);
 });
 
+test("a server that takes so many requests of a connection and then goes away gets each once, with many under way", async () => {
+  const [perConnection, atOnce] = [20, 10];
+  const onConnection = new Map<TLSSocket, number>();
+  let taken = 0;
+  const { url, sockets } = await receive((stream) => {
+    const number = (onConnection.get(stream.socket) ?? 0) + 1;
+    onConnection.set(stream.socket, number);
+    if (number > perConnection) return; // not taken, as it has said
+    taken++;
+    if (number === perConnection) stream.goAway(stream.id, 0);
+    setImmediate(() => ok(stream));
+  });
+  const { post } = clientWith();
+  for (let round = 0; round < 10; round++) {
+    const answers = await Promise.all(Array.from({ length: atOnce }, () => post(url)));
+    assert.ok(answers.every(({ status }) => status === 200));
+  }
+  assert.equal(taken, 10 * atOnce);
+  assert.ok(sockets.length >= 5);
+});
+
 test("a server that allows no streams gets no request, and the deadline holds", async () => {
   let requests = 0;
   const { url } = await receive(() => void requests++, { streamsMax: 0 });
