@@ -53,7 +53,7 @@ export async function composedSystem(file: string, port: number): Promise<Compos
 
 const madeSecrets = "[ -f .env ] || node infra/docker/make-secrets.mjs > .env";
 
-/** The part of Docker's command line that our pages use. Nobody sits at a terminal, so `exec` must not ask for one. */
+/** The part of Docker's command line that our pages use. Nobody sits at a terminal, so none is asked for. */
 const dockerOf = (podmanComposeFile: string, project: string): string => `#!/bin/bash
 set -eu
 [ "$1" = compose ] || exec podman "$@"
@@ -61,7 +61,7 @@ shift
 words=()
 for word in "$@"; do
   words+=("$word")
-  [ "$word" != exec ] || words+=(-T)
+  case "$word" in exec | run) words+=(-T) ;; esac
 done
 exec ${podmanComposeFile} -p ${project} "\${words[@]}"
 `;

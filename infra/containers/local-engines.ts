@@ -69,7 +69,9 @@ export async function startLocalEngines(network: string): Promise<void> {
 
 export async function removeLocalEngines(network: string): Promise<void> {
   const names = Object.keys(engines).map((name) => `${network}-${name}`);
-  await run("podman", ["rm", "--force", "--ignore", "--volumes", "--time", "5", ...names]);
+  const remove = ["rm", "--force", "--ignore", "--volumes", "--time", "30", ...names];
+  // podman 4 loses track of a container that ends while it is about to be killed.
+  await attempt("the engines are removed", () => run("podman", remove));
 }
 
 /** Tries until it works. @throws Error with the last reason when it never does */

@@ -3,7 +3,7 @@ import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { MiB, serviceNames } from "@signalbox/core";
 import { type ComposedSystem, composedSystem } from "@signalbox/infra/containers/composed-system.ts";
-import { describeImage, memoryOf, readyMsOf } from "@signalbox/infra/containers/measure.ts";
+import { describeImage, memoryOf, startOf } from "@signalbox/infra/containers/measure.ts";
 import { eventually, freePort } from "@signalbox/testing";
 import { type Caller, createCaller } from "./caller.ts";
 import { linesWith } from "./page-lines.ts";
@@ -43,6 +43,11 @@ async function isReady(service: string): Promise<true> {
   await system.exec(service, ["infra/docker/healthcheck.sh"]);
   return true;
 }
+
+test("a service finds the code of the image compiled, under the user that it runs as", async () => {
+  const files = await system.exec("account", ["sh", "-c", 'ls "$(node -p "module.getCompileCacheDir()")" | wc -l']);
+  assert.ok(Number(files) > 1_000, `${files} files`);
+});
 
 test("every service becomes ready on engines that start beside it", async () => {
   for (const service of serviceNames) {
@@ -125,6 +130,11 @@ test("on Kafka each service writes what is its own, nobody but account says who 
   await assert.rejects(system.exec("account", ["bash", "-c", "exec 3<>/dev/tcp/kafka/9094"]), /refused/);
 });
 
+test("commands about the log run under the operator's name", async () => {
+  const groups = await system.shell("docker compose run --rm topics groups list");
+  assert.match(groups, /images\.facts|webhook-delivery\.fan-out/);
+});
+
 test("a service that is restarted is found again by the edge", async () => {
   await system.restart("images");
   await eventually(async () => (await caller.api("/images")).status === 200, patience);
@@ -147,10 +157,12 @@ test("after `down` and `up` the data are still there", async () => {
 });
 
 test("its figures, for the page about capacity", async (t) => {
-  const readyMs: string[] = [];
-  for (const service of serviceNames)
-    readyMs.push(`${service} ${Math.round(await readyMsOf(system.containerOf(service)))}`);
-  t.diagnostic(`ready, ms from the start of the container: ${readyMs.join(", ")}`);
+  const starts: string[] = [];
+  for (const service of serviceNames) {
+    const { readyMs, processorMs } = await startOf(system.containerOf(service));
+    starts.push(`${service} ${readyMs} (${processorMs})`);
+  }
+  t.diagnostic(`ready, ms from the start of the process (its processor time): ${starts.join(", ")}`);
   const memory = await settledMemory();
   const each = serviceNames.map((name) => `${name} ${inMiB(memory.get(name)?.resident)}`);
   const sum = (kind: "resident" | "share") => [...memory.values()].reduce((all, one) => all + one[kind], 0);

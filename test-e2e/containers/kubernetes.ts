@@ -37,10 +37,11 @@ async function succeeds(service: string, probe: Probe): Promise<void> {
   }
 }
 
+const isReady = (service: string) => async () => (await system.asks(service, "readinessProbe")) === 200;
+
 test("the jobs end, every pod passes its startup probe in time, and is then ready", async () => {
   await Promise.all(["migrate", "topics"].map((job) => system.untilDone(job)));
   await Promise.all(system.services.map((service) => succeeds(service, "startupProbe")));
-  const isReady = (service: string) => async () => (await system.asks(service, "readinessProbe")) === 200;
   for (const service of system.services)
     await eventually(isReady(service), { ...patience, message: `${service} is ready` });
 });
@@ -65,11 +66,11 @@ test("a photograph passes through every pod", async () => {
   assert.deepEqual(viewer, { images: { edges: [{ node: { id, status: "ready" } }] } });
 });
 
-test("every pod stays alive and ready while nothing happens", async () => {
+test("every pod stays alive while nothing happens, and then takes work", async () => {
   const end = performance.now() + idleMs;
   const isOver = () => performance.now() > end;
-  const probes = ["livenessProbe", "readinessProbe"] as const;
-  await Promise.all(system.services.flatMap((service) => probes.map((probe) => holds(service, probe, isOver))));
+  await Promise.all(system.services.map((service) => holds(service, "livenessProbe", isOver)));
+  for (const service of system.services) await eventually(isReady(service), patience);
 });
 
 test("a pod that is stopped is unready and alive until it has drained, and ends with 0 in its time", async () => {
