@@ -46,8 +46,8 @@ async function isReady(service: string): Promise<true> {
 
 test("a service finds the code of the image compiled, and may read it", async () => {
   const loads = "node --eval 'import(process.argv[1]).then(() => process.exit())' /app/services/account/src/service.ts";
-  const told = await system.exec("account", ["sh", "-c", `NODE_DEBUG_NATIVE=COMPILE_CACHE ${loads} 2>&1`]);
-  assert.ok(told.split("\n").filter((line) => line.includes(" was accepted,")).length > 200, told.slice(-2_000));
+  const counts = `NODE_DEBUG_NATIVE=COMPILE_CACHE ${loads} 2>&1 | grep -c " was accepted,"`;
+  assert.ok(Number(await system.exec("account", ["sh", "-c", counts])) > 200);
 });
 
 test("every service becomes ready on engines that start beside it", async () => {
