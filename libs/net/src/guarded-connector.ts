@@ -16,7 +16,7 @@ export interface ClientCertificate {
   readonly key: string;
 }
 
-interface GuardedConnectorOptions {
+export interface GuardedConnectorOptions {
   readonly clock: Clock;
   readonly policy: TargetPolicy;
   readonly resolve?: AddressLookup | undefined;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
+import { constants, createSecureServer } from "node:http2";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { after, afterEach, before, test } from "node:test";
@@ -71,6 +72,21 @@ test("HTTP/2 is spoken with a server that chooses it, never unasked, and HTTP/1.
   const { post } = clientWith();
   assert.equal((await post(await serve(["http/1.1"]))).body.toString(), "1.1");
   assert.equal((await clientWith({ http2: false }).post(await serve(["h2", "http/1.1"]))).body.toString(), "1.1");
+});
+
+test("a server that wants HTTP/1.1 gets the request in it, at once from then on", async () => {
+  const versions: string[] = [];
+  const server = createSecureServer({ ...pair, allowHTTP1: true }, (request, response) => {
+    versions.push(request.httpVersion);
+    if (request.httpVersionMajor === 1) response.end("here");
+    else request.stream.close(constants.NGHTTP2_HTTP_1_1_REQUIRED);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  cleanups.push(() => server.close());
+  const { post } = clientWith();
+  const url = `https://localhost:${(server.address() as AddressInfo).port}/`;
+  for (let count = 0; count < 2; count++) assert.equal((await post(url)).body.toString(), "here");
+  assert.deepEqual(versions, ["2.0", "1.1", "1.1"]);
 });
 
 test("exchanges share a connection as far as the server allows, and take another beyond that", async () => {

@@ -1,15 +1,10 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Writable } from "node:stream";
 import { type Clock, seconds } from "@signalbox/core";
-import { createConnectionPool, createPoolsByCertificate } from "./connection-pool.ts";
-import { type ExchangeRequest, exchange } from "./exchange.ts";
-import {
-  type AddressLookup,
-  type ClientCertificate,
-  type ConnectionTiming,
-  createGuardedConnector,
-} from "./guarded-connector.ts";
+import type { ExchangeRequest } from "./exchange.ts";
+import type { AddressLookup, ClientCertificate, ConnectionTiming } from "./guarded-connector.ts";
 import { isOutboundError, OutboundError, type OutboundStage } from "./outbound-error.ts";
+import { createProtocolPools } from "./protocol-pools.ts";
 import { parseProxy } from "./proxy-tunnel.ts";
 import { redirectedRequest, redirectTarget } from "./redirect.ts";
 import { createTargetPolicy, type TargetPolicy, type TargetProblem } from "./target-policy.ts";
@@ -100,11 +95,9 @@ export function createOutboundClient(options: OutboundClientOptions): OutboundCl
   const policy = createTargetPolicy(options);
   const { lookup: resolve, certificateAuthorities, http2 = false } = options;
   const proxy = options.proxy ? parseProxy(options.proxy) : undefined;
-  const pools = createPoolsByCertificate((clientCertificate) => {
-    const connect = createGuardedConnector({
-      ...{ clock, policy, resolve, connectTimeoutMs, certificateAuthorities, clientCertificate, proxy, http2 },
-    });
-    return createConnectionPool({ connect, connectionsPerOriginMax, idleTimeoutMs, http2 });
+  const pools = createProtocolPools({
+    ...{ clock, policy, resolve, connectTimeoutMs, certificateAuthorities, proxy },
+    ...{ connectionsPerOriginMax, idleTimeoutMs, http2 },
   });
 
   const running = new Set<Promise<unknown>>();
@@ -114,7 +107,7 @@ export function createOutboundClient(options: OutboundClientOptions): OutboundCl
     let hop = firstHop(input, startedAtMs + input.deadlineMs);
     for (let redirectsLeft = input.followRedirects ?? 0; ; redirectsLeft--) {
       refuseForbidden(policy, hop.url, input.requireHttps ?? false);
-      const response = await exchange(pools.of(input.clientCertificate), hop, clock);
+      const response = await pools.exchange(hop, input.clientCertificate);
       const next = hop.followsRedirects ? redirectTarget(hop.url, response) : null;
       if (!next) {
         const { status, headers, body, truncated, remoteAddress, sentAfterMs, firstByteAfterMs, opened } = response;

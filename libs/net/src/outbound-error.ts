@@ -129,8 +129,14 @@ const malformedStreams: readonly (number | undefined)[] = [
   constants.NGHTTP2_COMPRESSION_ERROR,
 ];
 
-const streamCode = (error: Error & { readonly http2ErrorCode?: number }): OutboundCode =>
+type StreamError = Error & { readonly http2ErrorCode?: number };
+const streamCode = (error: StreamError): OutboundCode =>
   malformedStreams.includes(error.http2ErrorCode) ? "malformed" : "reset";
+
+/** Recognizes the answer of a server that takes this request in HTTP/1.1 alone. */
+export const wantsHttp1 = (error: unknown): boolean =>
+  isOutboundError(error) &&
+  (error.cause as StreamError | undefined)?.http2ErrorCode === constants.NGHTTP2_HTTP_1_1_REQUIRED;
 
 /** Recognizes the end of a connection that HTTP/2 exchanges share, before the request was on it. */
 export const isUnsent = (error: Error): boolean =>

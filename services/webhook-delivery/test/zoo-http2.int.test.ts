@@ -165,7 +165,8 @@ const endings: readonly Row<Animal>[] = [
   ["breaks down", resets(internalError), ["reset request", 1]],
   ["refuses the stream, twice", resets(refusedStream), ["reset request", 1]],
   ["wants less", resets(enhanceYourCalm), ["reset request", 1]],
-  ["wants HTTP/1.1", resets(http11Required), ["reset request", 1]],
+  // It does not speak it.
+  ["wants HTTP/1.1", resets(http11Required), ["tls tls", 1]],
   ["calls the request malformed", resets(protocolError), ["malformed response", 1]],
 ];
 
