@@ -22,8 +22,9 @@ after(() => opened.disposeAsync());
 
 test("every service is rolled under traffic: no request fails, and every change has one event", async (t) => {
   const traffic = await startTraffic(system.edge.url, system.administratorKey, perSecond);
+  t.after(() => traffic.end());
   for (const instance of inOrder(system)) {
-    assert.equal(await instance.stop(), 0, instance.output.slice(-4_000));
+    assert.equal(await instance.stop(), 0, `${instance.name}: ${instance.output.slice(-4_000)}`);
     const drain = drainOf(instance);
     assert.ok(drain, `${instance.name} says what its drain waited for`);
     assert.ok("http listener" in drain.in_hand || instance.program.service === "image-worker", JSON.stringify(drain));

@@ -7,8 +7,8 @@ import { answerClientError } from "./answer-client-error.ts";
 import type { ErrorResponses } from "./error-response.ts";
 import type { UpgradeListener } from "./service-context.ts";
 
-/** So many connections may have been made and not been taken yet; more than that is nothing that a stop waits for. */
-const waitingMax = 1_000;
+/** How long connections are taken that wait. Under a load that brings one in each turn of the loop there is no end to them. */
+const waitingMsMax = 1_000;
 
 /** Knows which requests are in hand, so that a drain can wait for them and a bad request cannot tear an answer apart. */
 export class Traffic {
@@ -53,8 +53,11 @@ export class Traffic {
    * `idleMs`: a request may be on its way, and only who keeps the connection can close it without losing one.
    */
   async drain(idleMs: number): Promise<void> {
-    this.#leaving = true;
+    // As long as the listener is there, clients go on with the connections that they keep: told to close them, they would
+    // make new ones, and one of those is lost when the listener closes.
+    this.#leaving = false;
     await this.#takeWaiting();
+    this.#leaving = true;
     // Not http's own close: it would at once reset connections whose request is still on its way.
     NetServer.prototype.close.call(this.#server);
     for (const response of this.#inHand()) if (!response.headersSent) response.setHeader("connection", "close");
@@ -89,8 +92,9 @@ export class Traffic {
    * listener closes; Node takes one in each turn of its loop.
    */
   async #takeWaiting(): Promise<void> {
+    const over = AbortSignal.timeout(waitingMsMax);
     await turnOfLoop();
-    for (let turns = 0, before = -1; before < this.#taken && turns < waitingMax; turns++) {
+    for (let before = -1; before < this.#taken && !over.aborted; ) {
       before = this.#taken;
       await turnOfLoop();
     }
