@@ -62,7 +62,7 @@ export async function startLocalEngines(network: string): Promise<void> {
     await run("podman", ["run", ...place, ...variables, ...mounts, image, ...command]);
   }
   const sql = (text: string) =>
-    run("podman", ["exec", `${network}-postgres`, "psql", "-h", "/tmp", "-U", "signalbox", "-c", text]);
+    run("podman", ["exec", `${network}-postgres`, "psql", "--host=/tmp", "-U", "signalbox", "-c", text]);
   await attempt("PostgreSQL takes connections", () => sql("select 1"));
   for (const name of databases) await sql(`create database signalbox_${name}`);
 }
