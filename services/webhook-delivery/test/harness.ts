@@ -164,7 +164,7 @@ export async function sayImageCreated(eventsUrl: string, accountId: string): Pro
   await context.close();
 }
 
-function imageCreated(accountId: string) {
+export function imageCreated(accountId: string) {
   const id = randomId("img");
   return draft("image.created", { subject: id, accountId, data: { ...eventOf("image.created").example, id } });
 }

@@ -11,10 +11,11 @@ import {
   eventually,
   freePort,
   internalToken,
-  type OwnEngine,
+  killInTurn,
   startAccountStandIn,
   startEngine,
   startProcess,
+  superviseProcess,
   type TestProcess,
   testContext,
   testPerson,
@@ -27,8 +28,6 @@ const instances = 2;
 const perSecond = 300;
 /** `INGEST_STORM_SECONDS=60` makes it the long run. */
 const stormMs = seconds(Number(environment().INGEST_STORM_SECONDS ?? 14));
-/** Between two kills, of each in turn: about three of each in a storm. */
-const killEveryMs = 1_100;
 const schemes: readonly Scheme[] = ["stripe", "github", "hmac"];
 
 for (const [mode, log] of [
@@ -39,7 +38,7 @@ for (const [mode, log] of [
     await using opened = new AsyncDisposableStack();
     const system = await startSystem(opened, log);
     const partner = startPartner(system);
-    const killed = await storm(system);
+    const killed = await killInTurn({ ...system, forMs: stormMs });
     await partner.finish();
     const events = await eventsOf(system);
     const wrong = [...partner.sent].filter((id) => events.get(id)?.size !== 1);
@@ -66,7 +65,7 @@ async function startSystem(opened: AsyncDisposableStack, logEngine: "postgres" |
   const ports = await Promise.all(Array.from({ length: instances }, () => freePort()));
   const start = (port: number) =>
     startInstance(port, { databaseUrl: database.url, eventsUrl, accountUrl: account.url });
-  const processes = ports.map((port) => keepAlive(() => start(port)));
+  const processes = ports.map((port) => superviseProcess(() => start(port)));
   opened.defer(async () => void (await Promise.all(processes.map(({ end }) => end()))));
   const origins = ports.map((port) => `http://127.0.0.1:${port}`);
   const sources = new Map<Scheme, string>();
@@ -97,47 +96,6 @@ async function startInstance(
     SIGNALBOX_MANAGEMENT_SERVER_PORT: String(await freePort()),
     SIGNALBOX_LOG_LEVEL: "error",
   });
-}
-
-/** A process that is started again whenever it ends, as an orchestrator does. */
-function keepAlive(start: () => Promise<TestProcess>) {
-  let current: TestProcess | null = null;
-  let isEnding = false;
-  const keeping = (async () => {
-    while (!isEnding) {
-      current = await start();
-      if (isEnding) await current.kill();
-      await current.exited;
-      // One whose database is away ends at once.
-      await sleep(100);
-    }
-  })();
-  return {
-    kill: async (): Promise<void> => void (await current?.kill()),
-    async end(): Promise<void> {
-      isEnding = true;
-      await current?.kill();
-      await keeping;
-    },
-  };
-}
-
-/** Kills an instance, the database and the log in turn, at moments that fall anywhere into their work. */
-async function storm({ processes, database, log }: System) {
-  const killed = { process: 0, database: 0, log: 0 };
-  const endsMs = performance.now() + stormMs;
-  const restarted = async (engine: OwnEngine) => {
-    await engine.kill();
-    await engine.restart();
-  };
-  for (let turn = 0; performance.now() < endsMs || killed.log < 2; turn++) {
-    await sleep(killEveryMs * (0.5 + Math.random()));
-    const victim = (["process", "database", "process", "log"] as const)[turn % 4] ?? "process";
-    killed[victim]++;
-    if (victim === "process") await processes[turn % processes.length]?.kill();
-    else await restarted(victim === "database" ? database : log);
-  }
-  return killed;
 }
 
 /** Posts webhooks as partners do: one that was not taken comes again until it is, and half of those that were come once more. */
