@@ -20,6 +20,7 @@ import {
   testPerson,
 } from "@signalbox/testing";
 import { benchParts, percentile, rounded } from "./bench-parts.ts";
+import { publishedRows, waitingRows } from "./delivery-crowds.ts";
 
 const service = fileURLToPath(new URL("../services/webhook-delivery/src/main.ts", import.meta.url));
 const relayFile = new URL("./delivery-relay.ts", import.meta.url);
@@ -32,7 +33,7 @@ const targets = { shareOfRelay: 0.28, cpuMs: 0.4, rssMiB: 250, arrivalP50Ms: 10,
 
 export const bench = {
   name: "delivery",
-  description: `Events of about 1 KB on the event log of PostgreSQL, delivered to ${endpoints} endpoints, one of them for each event: a backlog, beside a Node process that posts as much out of its memory; and ${pace.perSecond} per second, from the publish to the arrival.`,
+  description: `Events of about 1 KB on the event log of PostgreSQL, delivered to ${endpoints} endpoints, one of them for each event: a backlog, beside a Node process that posts as much out of its memory; and ${pace.perSecond} per second, from the publish to the arrival, on the log and over HTTP, there also beside endpoints that hang; and a million that wait.`,
   run,
 };
 
@@ -42,6 +43,7 @@ interface System {
   readonly eventLog: EventLog;
   readonly pool: Pool;
   readonly sink: Sink;
+  readonly origin: string;
   start(): Promise<TestProcess>;
 }
 
@@ -51,6 +53,7 @@ async function run() {
   const relaySeconds = await timedRelay(system.sink);
   const drained = await drainBacklog(system, opened);
   const paced = await pacedArrivals(system);
+  const [over, waiting] = [await publishedRows(system), await waitingRows(system)];
   const ourPerSecond = backlogEvents / drained.seconds;
   const relayPerSecond = backlogEvents / relaySeconds;
   const share = Math.round((ourPerSecond / relayPerSecond) * 100) / 100;
@@ -62,6 +65,7 @@ async function run() {
       { what: "Node relay out of its memory (baseline)", perSecond: Math.round(relayPerSecond) },
       { what: "backlog of the event log, drained", perSecond: Math.round(ourPerSecond), cpuMs, ...drained.costs },
       { what: `${pace.perSecond}/s, publish to arrival`, p50Ms: p50, p99Ms: p99 },
+      ...[...over.rows, ...waiting.rows],
     ],
     targets: [
       target("share of the relay", targets.shareOfRelay, share, share >= targets.shareOfRelay),
@@ -69,6 +73,7 @@ async function run() {
       target("RSS of the service, MiB", targets.rssMiB, drained.rssMiB, drained.rssMiB <= targets.rssMiB),
       target("publish to arrival p50, ms", targets.arrivalP50Ms, p50, p50 <= targets.arrivalP50Ms),
       target("publish to arrival p99, ms", targets.arrivalP99Ms, p99, p99 <= targets.arrivalP99Ms),
+      ...[...over.targets, ...waiting.targets],
     ],
   };
 }
@@ -99,6 +104,10 @@ async function prepare(opened: AsyncDisposableStack): Promise<System> {
       SIGNALBOX_HTTP_PORT: String(port),
       SIGNALBOX_MANAGEMENT_SERVER_PORT: String(await freePort()),
       SIGNALBOX_WEBHOOK_DELIVERY_OUTBOUND_ALLOW: "127.0.0.1:*",
+      // What is measured is the work, not the allowance.
+      SIGNALBOX_HTTP_RATE_LIMIT_CREDENTIAL_REQUESTS: "1000000",
+      SIGNALBOX_HTTP_RATE_LIMIT_CREDENTIAL_BURST: "1000000",
+      SIGNALBOX_HTTP_RATE_LIMIT_ACCOUNT_REQUESTS: "1000000",
       SIGNALBOX_LOG_LEVEL: "warn",
       LOG_LEVEL: "warn",
     });
@@ -110,12 +119,12 @@ async function prepare(opened: AsyncDisposableStack): Promise<System> {
   const first = await start();
   const send = createSender(`http://127.0.0.1:${port}`);
   for (const [index, person] of who.entries()) {
-    const body = { url: `${sink.url}/${index}`, event_types: ["image.updated"] };
+    const body = { url: `${sink.url}/${index}`, event_types: ["image.updated", "order.paid"] };
     await send(person, "POST", "/api/v1/webhooks/endpoints", { body });
   }
   first.signal("SIGTERM");
   await first.exited;
-  return { who, eventLog, pool, sink, start };
+  return { who, eventLog, pool, sink, start, origin: `http://127.0.0.1:${port}` };
 }
 
 /** Draws from every account in turn. */
@@ -185,7 +194,7 @@ async function timedRelay(sink: Sink): Promise<number> {
   return ((times.at(-1) ?? 0) - (times[0] ?? 0)) / 1000;
 }
 
-interface Sink {
+export interface Sink {
   readonly url: string;
   count(): Promise<number>;
   /** Answers what has arrived since it was last asked. */

@@ -21,7 +21,14 @@ export interface ImagesService {
   cpuMs(): Promise<number>;
   /** Resident memory of it and its children, in MiB. */
   residentMiB(): Promise<number>;
+  /** Bytes that it and its children have read and written, those of connections included. */
+  transferred(): Promise<Transferred>;
   close(): Promise<void>;
+}
+
+export interface Transferred {
+  readonly read: number;
+  readonly written: number;
 }
 
 export async function startImagesService(): Promise<ImagesService> {
@@ -61,6 +68,10 @@ export async function startImagesService(): Promise<ImagesService> {
     url: `http://127.0.0.1:${ports.http}`,
     cpuMs: async () => sum(await Promise.all((await processTree(pid)).map(cpuMsOf))),
     residentMiB: async () => sum(await Promise.all((await processTree(pid)).map(residentMiBOf))),
+    async transferred() {
+      const all = await Promise.all((await processTree(pid)).map(transferredBy));
+      return { read: sum(all.map(({ read }) => read)), written: sum(all.map(({ written }) => written)) };
+    },
     close: () => closes.disposeAsync(),
   };
 }
@@ -77,6 +88,13 @@ async function cpuMsOf(pid: number): Promise<number> {
 async function residentMiBOf(pid: number): Promise<number> {
   const text = await readFile(`/proc/${pid}/smaps_rollup`, "utf8").catch(() => "");
   return Number(/^Rss: +(\d+)/m.exec(text)?.[1] ?? 0) / 1024;
+}
+
+/** proc(5), io: what its system calls have read and written. */
+async function transferredBy(pid: number): Promise<Transferred> {
+  const text = await readFile(`/proc/${pid}/io`, "utf8").catch(() => "");
+  const bytes = (name: string) => Number(new RegExp(`^${name}: (\\d+)`, "m").exec(text)?.[1] ?? 0);
+  return { read: bytes("rchar"), written: bytes("wchar") };
 }
 
 function start(properties: Readonly<Record<string, string>>): ChildProcess {

@@ -15,6 +15,8 @@ const formats = ["jpeg", "webp", "png"] as const;
 type Format = (typeof formats)[number];
 
 const rounds = 3;
+const uploadCount = 500;
+const uploadBytes = 3_000_000;
 const rendersOf: Readonly<Record<Format, number>> = { jpeg: 100, webp: 40, png: 20 };
 const rawScript = fileURLToPath(new URL("./raw-sharp.ts", import.meta.url));
 const bareScript = fileURLToPath(new URL("./bare-server.ts", import.meta.url));
@@ -42,9 +44,10 @@ async function run() {
     const floods = [await flood(service, sources, 32), await flood(service, sources, 64)];
     const fair = await fairness(service, sources);
     const shown = await stored(service, sources);
+    const sent = await uploads(service, sources);
     await sleep(3_000);
     const memory = { what: "memory 3 s after load, MiB", figure: rounded(await service.residentMiB()) };
-    return { name: bench.name, rows: [...cold, ...floods, ...fair, ...shown, memory] };
+    return { name: bench.name, rows: [...cold, ...floods, ...fair, ...shown, sent, memory] };
   } finally {
     await service.close();
     await rm(folder, { recursive: true, force: true });
@@ -227,6 +230,30 @@ async function stored(service: ImagesService, { photo }: Sources) {
     { what: "304", ...same, ofRaw: hundredth(same.perSecond / express.perSecond) },
     { what: "304 of bare Express", ...express },
   ];
+}
+
+/** Each byte comes by the connection, is written to the store once, and is read by the child that judges it. */
+async function uploads(service: ImagesService, { photo }: Sources) {
+  const who = testPerson();
+  const padding = Buffer.alloc(Math.max(0, uploadBytes - photo.length));
+  const [beforeMiB, before] = [await service.residentMiB(), await service.transferred()];
+  let left = uploadCount;
+  let peakMiB = beforeMiB;
+  const worker = async () => {
+    while (left-- > 0) {
+      await upload(service, who, Buffer.concat([photo, padding, Buffer.from(crypto.randomUUID())]));
+      if (left % 50 === 0) peakMiB = Math.max(peakMiB, await service.residentMiB());
+    }
+  };
+  await Promise.all([worker(), worker()]);
+  const after = await service.transferred();
+  const bytes = uploadCount * Math.max(uploadBytes, photo.length);
+  return {
+    what: `${uploadCount} uploads of 3 MB`,
+    grownMiB: rounded(peakMiB - beforeMiB),
+    readOfSent: hundredth((after.read - before.read) / bytes),
+    writtenOfSent: hundredth((after.written - before.written) / bytes),
+  };
 }
 
 /** With the processor time that an answer takes of the service: the load shares the cores, and reads what is sent. */

@@ -12,7 +12,8 @@ interface PacedLoad {
   readonly perSecond: number;
   readonly seconds: number;
   readonly connections: number;
-  readonly next: () => PacedRequest;
+  /** Makes the request that is due at that moment, in milliseconds of `performance.now()`. */
+  readonly next: (dueMs: number) => PacedRequest;
 }
 
 /**
@@ -26,7 +27,8 @@ export async function pacedLoad({ url, perSecond, seconds, connections, next }: 
   const startedMs = performance.now();
   const dueMs = (index: number) => startedMs + (index * 1000) / perSecond;
   while (answers.length < perSecond * seconds) {
-    while (dueMs(answers.length) <= performance.now()) answers.push(timed(pool, path, next(), dueMs(answers.length)));
+    for (let due = dueMs(answers.length); due <= performance.now(); due = dueMs(answers.length))
+      answers.push(timed(pool, path, next(due), due));
     await sleep(1);
   }
   const latenciesMs = await Promise.all(answers);
