@@ -15,7 +15,7 @@ import { sourceFiles } from "./source-files.ts";
 /** Test files run at once: one more than the cores of the smallest machine, because files often wait for engines. */
 const concurrency = 3;
 /** Longer than the slowest crash test; without it a test that hangs would hold the whole run. */
-const testTimeoutMs = 10 * 60_000;
+const testTimeoutMs = 15 * 60_000;
 /** With more files than this the build is broken, and not the machine busy. */
 const secondTriesMax = 5;
 

@@ -131,8 +131,9 @@ describe("a pool of its own", () => {
     const gone = new AbortController();
     const large = { width: null, format: "avif" } as const;
     const flood = Array.from({ length: 3 }, () => images.tryToRender(photo, facts, large, { signal: gone.signal }));
+    await eventually(() => images.pool.state().running === 1 && images.pool.state().waiting.heavy === 2);
     const waiting = images.tryToRender(photo, facts, large, { signal: gone.signal, beforeHandOver: killer });
-    await eventually(() => images.pool.state().running > 0 && images.pool.state().waiting.heavy > 0);
+    await eventually(() => images.pool.state().waiting.heavy === 3);
     gone.abort(new Error("gone"));
     await assert.rejects(waiting, /gone/);
     await Promise.allSettled(flood);
