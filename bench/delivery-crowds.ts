@@ -1,7 +1,7 @@
 import { type Pool, sql } from "@signalbox/storage";
 import { createSender, eventually, type TestPerson, testPerson } from "@signalbox/testing";
 import { percentile, rounded } from "./bench-parts.ts";
-import type { Sink } from "./delivery.ts";
+import { hangingHosts } from "./hanging-hosts.ts";
 import { pacedLoad } from "./paced-load.ts";
 
 /** What is needed of the system of `delivery.ts`. */
@@ -9,12 +9,11 @@ interface Crowded {
   readonly origin: string;
   readonly who: readonly TestPerson[];
   readonly pool: Pool;
-  readonly sink: Sink;
+  readonly sink: { readonly url: string; take(): Promise<{ id: string; atMs: number }[]> };
 }
 
 const perSecond = 200;
 const seconds = 15;
-const hangingAccounts = 8;
 const hangingOfEach = 8;
 const unresolvable = 8;
 const stuckEvents = 100_000;
@@ -97,16 +96,17 @@ export async function publishedRows(system: Crowded) {
 /** Endpoints that take requests and never answer, names that never resolve, and a long queue behind one of them. */
 async function hang({ origin, sink }: Crowded): Promise<void> {
   const send = createSender(origin);
-  const people = Array.from({ length: hangingAccounts }, () => testPerson());
+  const people = hangingHosts.map((host) => ({ ...testPerson(), url: `${sink.url.replace("127.0.0.1", host)}/hang` }));
   const register = async (person: TestPerson, url: string) => {
     const { status, text } = await send(person, "POST", endpointsPath, { body: { url, event_types: ["order.stuck"] } });
     if (status !== 201) throw new Error(`an endpoint was answered ${status}: ${text}`);
   };
-  const [last = testPerson()] = people;
-  await register(last, `${sink.url}/hang`);
-  await publishStuck(send, last, stuckEvents);
+  for (const person of people.slice(0, 1)) {
+    await register(person, person.url);
+    await publishStuck(send, person, stuckEvents);
+  }
   for (const person of people) {
-    for (let nth = 1; nth < hangingOfEach; nth++) await register(person, `${sink.url}/hang`);
+    for (let nth = 1; nth < hangingOfEach; nth++) await register(person, person.url);
     await publishStuck(send, person, 100);
   }
   const lost = testPerson();

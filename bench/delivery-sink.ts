@@ -1,20 +1,26 @@
-import { createServer } from "node:http";
+import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import process from "node:process";
+import { hangingHosts } from "./hanging-hosts.ts";
 
 /** The receivers of a bench, in a process of their own: they answer 200 and note when each delivery came. `/hang` never answers. */
 
 let arrivals: { id: string; atMs: number }[] = [];
 
-const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
+const take: RequestListener = (request, response) => {
   const id = String(request.headers["webhook-id"]);
   request.resume().on("end", () => {
     if (request.url === "/hang") return;
     arrivals.push({ id, atMs: performance.timeOrigin + performance.now() });
     response.end();
   });
+};
+const server = createServer({ keepAliveTimeout: 60_000 }, take).listen(0, "127.0.0.1", () => {
+  const { port } = server.address() as AddressInfo;
+  // A host may have so many attempts at once, over all accounts: those that hang are other hosts.
+  for (const address of hangingHosts) createServer(take).listen(port, address);
+  process.send?.({ port });
 });
-server.listen(0, "127.0.0.1", () => process.send?.({ port: (server.address() as AddressInfo).port }));
 
 process.on("message", (message) => {
   if (message === "count") process.send?.({ count: arrivals.length });

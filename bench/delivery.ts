@@ -21,6 +21,7 @@ import {
 } from "@signalbox/testing";
 import { benchParts, percentile, rounded } from "./bench-parts.ts";
 import { publishedRows, waitingRows } from "./delivery-crowds.ts";
+import { hangingHosts } from "./hanging-hosts.ts";
 
 const service = fileURLToPath(new URL("../services/webhook-delivery/src/main.ts", import.meta.url));
 const relayFile = new URL("./delivery-relay.ts", import.meta.url);
@@ -103,7 +104,7 @@ async function prepare(opened: AsyncDisposableStack): Promise<System> {
       SIGNALBOX_SECRETS_KEYS: `bench:${Buffer.alloc(32, 7).toString("base64")}`,
       SIGNALBOX_HTTP_PORT: String(port),
       SIGNALBOX_MANAGEMENT_SERVER_PORT: String(await freePort()),
-      SIGNALBOX_WEBHOOK_DELIVERY_OUTBOUND_ALLOW: "127.0.0.1:*",
+      SIGNALBOX_WEBHOOK_DELIVERY_OUTBOUND_ALLOW: ["127.0.0.1", ...hangingHosts].map((host) => `${host}:*`).join(","),
       // What is measured is the work, not the allowance.
       SIGNALBOX_HTTP_RATE_LIMIT_CREDENTIAL_REQUESTS: "1000000",
       SIGNALBOX_HTTP_RATE_LIMIT_CREDENTIAL_BURST: "1000000",
@@ -194,7 +195,7 @@ async function timedRelay(sink: Sink): Promise<number> {
   return ((times.at(-1) ?? 0) - (times[0] ?? 0)) / 1000;
 }
 
-export interface Sink {
+interface Sink {
   readonly url: string;
   count(): Promise<number>;
   /** Answers what has arrived since it was last asked. */
