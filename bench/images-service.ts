@@ -26,7 +26,7 @@ export interface ImagesService {
   close(): Promise<void>;
 }
 
-export interface Transferred {
+interface Transferred {
   readonly read: number;
   readonly written: number;
 }
