@@ -31,6 +31,37 @@ export function superviseProcess(start: () => Promise<TestProcess>): SupervisedP
   };
 }
 
+interface Sending {
+  readonly perSecond: number;
+  /** So many may be on their way; beyond that senders wait, too: repetitions must not starve what is starting again. */
+  readonly openMax: number;
+  /** Sends the one with this number, again until it is taken. */
+  readonly send: (nth: number) => Promise<void>;
+}
+
+/** Sends at even distances until `finish`, which waits for those that are on their way. */
+export function sendEvenly({ perSecond, openMax, send }: Sending): { finish(): Promise<void> } {
+  const open = new Set<Promise<void>>();
+  let isOver = false;
+  const sending = (async () => {
+    const startedMs = performance.now();
+    for (let nth = 0; !isOver; nth++) {
+      const waitMs = startedMs + (nth * 1000) / perSecond - performance.now();
+      if (waitMs > 0) await sleep(waitMs);
+      if (open.size >= openMax) await Promise.race(open);
+      const sent: Promise<void> = send(nth).finally(() => open.delete(sent));
+      open.add(sent);
+    }
+  })();
+  return {
+    async finish() {
+      isOver = true;
+      await sending;
+      await Promise.all(open);
+    },
+  };
+}
+
 interface Storm {
   readonly processes: readonly SupervisedProcess[];
   readonly database: OwnEngine;

@@ -13,6 +13,7 @@ import {
   internalToken,
   killInTurn,
   type Receiver,
+  sendEvenly,
   startAccountStandIn,
   startEngine,
   startProcess,
@@ -29,7 +30,6 @@ const instances = 3;
 const perSecond = 300;
 /** `DELIVERY_STORM_SECONDS=60` makes it the long run. */
 const stormMs = seconds(Number(environment().DELIVERY_STORM_SECONDS ?? 10));
-/** As long as nothing is taken nobody publishes more: repetitions must not starve what is starting again. */
 const openMax = 150;
 const failedShare = 0.02;
 
@@ -116,8 +116,6 @@ async function startInstance(
 function startPublisher({ senders, who, publish }: System) {
   const begun = new Set<string>();
   const taken = new Set<string>();
-  const open = new Set<Promise<void>>();
-  let isOver = false;
 
   async function overHttp(nth: number): Promise<boolean> {
     const body = { id: `order-${nth}`, type: "order.paid", data: { nth } };
@@ -140,24 +138,12 @@ function startPublisher({ senders, who, publish }: System) {
     taken.add(id);
   }
 
-  const publishing = (async () => {
-    const startedMs = performance.now();
-    for (let nth = 0; !isOver; nth++) {
-      const waitMs = startedMs + (nth * 1000) / perSecond - performance.now();
-      if (waitMs > 0) await sleep(waitMs);
-      if (open.size >= openMax) await Promise.race(open);
-      const published: Promise<void> = publishUntilTaken(nth).finally(() => open.delete(published));
-      open.add(published);
-    }
-  })();
-
+  const publishing = sendEvenly({ perSecond, openMax, send: publishUntilTaken });
   return {
     begun,
     /** Publishes no more new ones, waits until each was taken, and gives their ids. */
     async finish(): Promise<Set<string>> {
-      isOver = true;
-      await publishing;
-      await Promise.all(open);
+      await publishing.finish();
       return taken;
     },
   };

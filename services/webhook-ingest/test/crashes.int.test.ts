@@ -12,6 +12,7 @@ import {
   freePort,
   internalToken,
   killInTurn,
+  sendEvenly,
   startAccountStandIn,
   startEngine,
   startProcess,
@@ -26,6 +27,7 @@ import { type Scheme, secrets, sign, type Webhook } from "./signing.ts";
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 const instances = 2;
 const perSecond = 300;
+const openMax = 150;
 /** `INGEST_STORM_SECONDS=60` makes it the long run. */
 const stormMs = seconds(Number(environment().INGEST_STORM_SECONDS ?? 14));
 const schemes: readonly Scheme[] = ["stripe", "github", "hmac"];
@@ -101,9 +103,7 @@ async function startInstance(
 /** Posts webhooks as partners do: one that was not taken comes again until it is, and half of those that were come once more. */
 function startPartner({ origins, sources }: System) {
   const sent = new Set<string>();
-  const open = new Set<Promise<void>>();
   let posts = 0;
-  let isOver = false;
 
   async function post(path: string, { headers, body }: Webhook): Promise<boolean> {
     posts++;
@@ -131,28 +131,8 @@ function startPartner({ origins, sources }: System) {
     if (again > 0.75) await post(path, webhook);
   }
 
-  const posting = (async () => {
-    const startedMs = performance.now();
-    for (let nth = 0; !isOver; nth++) {
-      const waitMs = startedMs + (nth * 1000) / perSecond - performance.now();
-      if (waitMs > 0) await sleep(waitMs);
-      // Partners wait, too, while nothing is taken: their repetitions must not starve what is starting again.
-      if (open.size > 150) await Promise.race(open);
-      const delivered: Promise<void> = deliver(nth).finally(() => open.delete(delivered));
-      open.add(delivered);
-    }
-  })();
-
-  return {
-    sent,
-    posts: () => posts,
-    /** Posts no more new ones, and waits until each was taken. */
-    async finish(): Promise<void> {
-      isOver = true;
-      await posting;
-      await Promise.all(open);
-    },
-  };
+  const { finish } = sendEvenly({ perSecond, openMax, send: deliver });
+  return { sent, posts: () => posts, finish };
 }
 
 const waiting = sql("", "select count(*)::int as count from signalbox.outbox");
