@@ -1,6 +1,6 @@
 import { type Pool, sql } from "@signalbox/storage";
 import { createSender, eventually, type TestPerson, testPerson } from "@signalbox/testing";
-import { percentile, rounded } from "./bench-parts.ts";
+import { most, percentile, rounded } from "./bench-parts.ts";
 import { hangingHosts } from "./hanging-hosts.ts";
 import { pacedLoad } from "./paced-load.ts";
 
@@ -61,7 +61,6 @@ const p = (samples: readonly number[]) => ({
   p50Ms: rounded(percentile(samples, 0.5)),
   p99Ms: rounded(percentile(samples, 0.99)),
 });
-const most = (what: string, wanted: number, measured: number) => ({ what, wanted, measured, met: measured <= wanted });
 
 /** Events that are published over HTTP, and the same beside endpoints that hang. */
 export async function publishedRows(system: Crowded) {

@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { eventually } from "@signalbox/testing";
-import { percentile, rounded } from "./bench-parts.ts";
+import { least, most, percentile, rounded } from "./bench-parts.ts";
 import { costsOf, cpuMsOf, rssMiBOf } from "./delivery.ts";
 import type { BenchSource, IngestLoadResult } from "./ingest-load.ts";
 import { type IngestSystem, startIngestSystem } from "./ingest-system.ts";
@@ -40,10 +40,6 @@ async function run() {
   all.push(await deliveredRow(system, "accepted and delivered, one source", one, targets.deliveredOfOnePerSecond));
   return { name: bench.name, rows: all.map(({ row }) => row), targets: all.flatMap((measured) => measured.targets) };
 }
-
-const target = (what: string, wanted: number, measured: number, met: boolean) => ({ what, wanted, measured, met });
-const most = (what: string, wanted: number, measured: number) => target(what, wanted, measured, measured <= wanted);
-const least = (what: string, wanted: number, measured: number) => target(what, wanted, measured, measured >= wanted);
 
 async function pacedRow({ load, ingest, pool, quiet }: IngestSystem) {
   const [cpuBefore, before] = [await cpuMsOf(ingest.pid), await costsOf(pool)];
