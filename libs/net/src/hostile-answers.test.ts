@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Socket } from "node:net";
 import { after, test } from "node:test";
 import { systemClock } from "@signalbox/core";
 import { createOutboundClient } from "./outbound-client.ts";
-import { OutboundError } from "./outbound-error.ts";
+import { failureOf } from "./test-failure.ts";
 
 const cleanups: (() => unknown)[] = [];
 after(async () => {
@@ -26,15 +26,6 @@ async function listen(onRequest: (socket: Socket) => void): Promise<string> {
 }
 
 const get = (url: string, deadlineMs = 60_000) => client.request({ url, deadlineMs, responseBytesMax: 100_000 });
-
-async function failureOf(promise: Promise<unknown>): Promise<OutboundError> {
-  const error = await promise.then(
-    () => assert.fail("the exchange succeeded"),
-    (reason) => reason,
-  );
-  assert.ok(error instanceof OutboundError, String(error));
-  return error;
-}
 
 /** Writes the block for as long as somebody takes it, and tells how many bytes the system took. */
 function flood(socket: Socket, block: Buffer): Promise<number> {

@@ -15,7 +15,7 @@ import {
   type TestCertificates,
 } from "@signalbox/testing";
 import { createOutboundClient } from "./outbound-client.ts";
-import { OutboundError } from "./outbound-error.ts";
+import { failureOf } from "./test-failure.ts";
 
 const cleanups: (() => unknown)[] = [];
 let certificates: TestCertificates;
@@ -47,15 +47,6 @@ async function receive(answer: (stream: FrameStream) => void, more: object = {})
 }
 
 const ok = (stream: FrameStream) => stream.head("200", [], true);
-
-async function failureOf(promise: Promise<unknown>): Promise<OutboundError> {
-  const error = await promise.then(
-    () => assert.fail("the exchange succeeded"),
-    (reason) => reason,
-  );
-  assert.ok(error instanceof OutboundError, String(error));
-  return error;
-}
 
 test("HTTP/2 is spoken with a server that chooses it, never unasked, and HTTP/1.1 with every other", async () => {
   const serve = async (ALPNProtocols: readonly string[]) => {

@@ -6,7 +6,7 @@ import { after, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { systemClock } from "@signalbox/core";
 import { createOutboundClient, type OutboundClient, type OutboundRequest } from "./outbound-client.ts";
-import { OutboundError } from "./outbound-error.ts";
+import { failureOf } from "./test-failure.ts";
 
 const cleanups: (() => unknown)[] = [];
 after(async () => {
@@ -51,15 +51,6 @@ const get = (url: string, rest: Partial<OutboundRequest> = {}): OutboundRequest 
   ...rest,
 });
 
-async function failure(promise: Promise<unknown>): Promise<OutboundError> {
-  const error = await promise.then(
-    () => assert.fail("the exchange succeeded"),
-    (reason) => reason,
-  );
-  assert.ok(error instanceof OutboundError, String(error));
-  return error;
-}
-
 test("an exchange returns status, headers, body and the address it was made with", async () => {
   const { url } = await listen((request, response) => {
     response.setHeader("x-seen", `${request.method} ${request.headers["accept-encoding"]} ${request.headers["x-a"]}`);
@@ -80,7 +71,7 @@ test("a target that is not allowed gets no packet, in whatever notation it is wr
   server.on("connection", () => connections++);
   const client = clientWith({ allow: [] });
   for (const host of ["127.0.0.1", "127.1", "2130706433", "0x7f.1", "0177.1", "[::ffff:127.0.0.1]", "localhost", "0"]) {
-    const error = await failure(client.request(get(`http://${host}:${port}/`)));
+    const error = await failureOf(client.request(get(`http://${host}:${port}/`)));
     assert.equal(error.stage, "forbidden", host);
   }
   assert.equal(connections, 0);
@@ -95,7 +86,7 @@ test("a name that resolves to a non-public address is refused at the socket, als
     ],
   ];
   for (const answer of answers) {
-    const error = await failure(clientWith({ lookup: async () => answer }).request(get("http://partner.example/")));
+    const error = await failureOf(clientWith({ lookup: async () => answer }).request(get("http://partner.example/")));
     assert.equal(error.stage, "forbidden");
     assert.doesNotMatch(error.message, /10\.0\.0\.7|::1/);
   }
@@ -110,13 +101,13 @@ test("a rebinding resolver gains nothing: the second answer is judged as the fir
   });
   const url = `http://rebind.example:${port}/`;
   assert.equal((await client.request(get(url))).status, 200);
-  assert.equal((await failure(client.request(get(url)))).stage, "forbidden");
+  assert.equal((await failureOf(client.request(get(url)))).stage, "forbidden");
 });
 
 test("a kept connection of one use does not serve another use with a narrower allow list", async () => {
   const { url } = await listen((_request, response) => response.end("ok"));
   assert.equal((await clientWith().request(get(url))).status, 200);
-  assert.equal((await failure(clientWith({ allow: [] }).request(get(url)))).stage, "forbidden");
+  assert.equal((await failureOf(clientWith({ allow: [] }).request(get(url)))).stage, "forbidden");
 });
 
 test("a port that becomes this process's own is refused although a connection to it is open", async () => {
@@ -125,7 +116,7 @@ test("a port that becomes this process's own is refused although a connection to
   const client = clientWith({ refusePorts: () => own });
   assert.equal((await client.request(get(url))).status, 200);
   own.push(port);
-  assert.equal((await failure(client.request(get(url)))).code, "own_port");
+  assert.equal((await failureOf(client.request(get(url)))).code, "own_port");
 });
 
 test("connections are kept and used again", async () => {
@@ -172,7 +163,7 @@ test("each hop of a redirect is judged, loses credentials for another origin, an
     ["user", "credentials"],
   ]);
   for (const [path, code] of codes) {
-    assert.equal((await failure(client.request(get(url + path, { followRedirects: 3 })))).code, code, path);
+    assert.equal((await failureOf(client.request(get(url + path, { followRedirects: 3 })))).code, code, path);
   }
 });
 
@@ -188,7 +179,7 @@ test("the deadline holds over connecting, waiting for headers, and a body that d
     [silent, "request"],
     [dripping.url, "response"],
   ] as const) {
-    const error = await failure(client.request(get(url, { deadlineMs: 1_000 })));
+    const error = await failureOf(client.request(get(url, { deadlineMs: 1_000 })));
     assert.deepEqual([error.stage, error.during], ["deadline", during], url);
   }
 });
@@ -203,7 +194,7 @@ test("a request that ran out of time while it waited for a connection is never s
   });
   const client = clientWith({ connectionsPerOriginMax: 1 });
   const slow = client.request(get(`${url}slow`));
-  assert.equal((await failure(client.request(get(`${url}late`, { deadlineMs: 50 })))).stage, "deadline");
+  assert.equal((await failureOf(client.request(get(`${url}late`, { deadlineMs: 50 })))).stage, "deadline");
   late.resolve();
   await slow;
   await client.request(get(`${url}next`));
@@ -218,7 +209,7 @@ test("bytes are counted while they come: declared, chunked, truncated or refused
   });
   const client = clientWith();
   for (const path of ["declared", "chunked"]) {
-    assert.equal((await failure(client.request(get(url + path)))).stage, "too-large", path);
+    assert.equal((await failureOf(client.request(get(url + path)))).stage, "too-large", path);
     const cut = await client.request(get(url + path, { whenTooLarge: "truncate" }));
     assert.deepEqual([cut.body.length, cut.truncated, cut.status], [1000, true, 200], path);
   }
@@ -246,14 +237,14 @@ test("where the head is the answer, a body that drips, stalls or breaks off is k
     assert.match(body.toString(), /^part\.*$/);
   }
   const halfAHead = await listenTcp((socket) => socket.end("HTTP/1.1 200 OK\r\nx-a"));
-  assert.equal((await failure(client.request(get(halfAHead, { bodyGraceMs: 60_000 })))).stage, "request");
+  assert.equal((await failureOf(client.request(get(halfAHead, { bodyGraceMs: 60_000 })))).stage, "request");
 });
 
 test("an encoded answer is refused, or handed on as it came, so a small one cannot become a large one", async () => {
   const bomb = gzipSync(Buffer.alloc(5_000_000));
   const { url } = await listen((_request, response) => response.setHeader("content-encoding", "gzip").end(bomb));
   const client = clientWith();
-  assert.equal((await failure(client.request(get(url, { responseBytesMax: 10_000 })))).code, "encoding");
+  assert.equal((await failureOf(client.request(get(url, { responseBytesMax: 10_000 })))).code, "encoding");
   const raw = await client.request(get(url, { responseBytesMax: 10_000, encodedBody: "raw" }));
   assert.deepEqual(raw.body, bomb);
 });
@@ -296,17 +287,17 @@ test("failures say their stage", async () => {
     [halfWay, "response"],
     ["nonsense", "forbidden"],
   ]);
-  for (const [url, stage] of stages) assert.equal((await failure(client.request(get(url)))).stage, stage, url);
+  for (const [url, stage] of stages) assert.equal((await failureOf(client.request(get(url)))).stage, stage, url);
 });
 
 test("a caller can call an exchange off, before and while it runs", async () => {
   const silent = await listenTcp(() => {});
   const client = clientWith();
   const controller = new AbortController();
-  const running = failure(client.request(get(silent, { signal: controller.signal })));
+  const running = failureOf(client.request(get(silent, { signal: controller.signal })));
   controller.abort();
   assert.equal((await running).code, "aborted");
-  assert.equal((await failure(client.request(get(silent, { signal: AbortSignal.abort() })))).code, "aborted");
+  assert.equal((await failureOf(client.request(get(silent, { signal: AbortSignal.abort() })))).code, "aborted");
 });
 
 test("proxy settings of the environment are not used", async () => {
