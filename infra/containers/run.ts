@@ -7,8 +7,8 @@ import { preparePodman } from "./podman.ts";
 
 /**
  * `npm run containers`: builds the image and stand-ins for the engine images, and tests what is deployed with them: compose
- * (docker-compose.yml), small (compose.small.yml), kubernetes (the overlay `local`, left alone for `--idle-minutes=2`). `--
- * small` runs one of them. It needs podman, buildah, runc and debootstrap, and root.
+ * (docker-compose.yml), small (compose.small.yml), kubernetes (the overlay `local`, left alone for `--idle-minutes=2`).
+ * `npm run containers -- small` runs one of them. It needs podman, buildah, runc and debootstrap, and root.
  */
 const tests = ["compose", "small", "kubernetes"];
 const { values, positionals } = parseArgs({

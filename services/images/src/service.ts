@@ -184,7 +184,7 @@ async function openStores({ configuration, runner, log, tracer, metrics }: Conte
   return { objects, objectFiles, staging };
 }
 
-interface Beside {
+interface UploadTargetOptions {
   /** The folder beside the objects. */
   readonly directory: string;
   readonly baseUrl: string;
@@ -192,7 +192,7 @@ interface Beside {
 }
 
 /** Opens where direct uploads wait: behind the store's own door where clients can use it, else in a folder beside the objects. */
-async function openUploadTarget(objects: ObjectStore, { directory, baseUrl, log }: Beside) {
+async function openUploadTarget(objects: ObjectStore, { directory, baseUrl, log }: UploadTargetOptions) {
   const { presignPut, folder } = objects;
   if (presignPut) return createPresignedTarget({ ...objects, presignPut });
   if (!folder) throw new Error("the object store takes files neither from clients nor in its folder");
