@@ -11,7 +11,8 @@ export { enginesFolder, repositoryFolder } from "./engine-folders.ts";
 export { engineNamed, engines, sharedEngines } from "./engines.ts";
 export { withFileLock } from "./file-lock.ts";
 export { freePort } from "./free-port.ts";
-export { kafkaJars, newClusterId } from "./kafka/kafka.ts";
+export { runKafkaTool } from "./kafka/java.ts";
+export { newClusterId } from "./kafka/kafka.ts";
 export { type OwnEngine, startOwnEngine } from "./own-engines.ts";
 export {
   findPostgresUrl,

@@ -1,26 +1,29 @@
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { type Engine, EngineAbsentError, type KafkaMember } from "../engine.ts";
-import { enginesFolder } from "../engine-folders.ts";
+import { minutes } from "@signalbox/core";
+import type { Engine, EnginePlace, KafkaMember, RunningEngine } from "../engine.ts";
 import { exchange } from "../exchange.ts";
 import { fetchOnce } from "../fetch-once.ts";
 import { findProgram } from "../find-program.ts";
 import { freePort } from "../free-port.ts";
-import { startDetached } from "../processes.ts";
+import { startDetached, stopProcess } from "../processes.ts";
+import {
+  archiveClassesIn,
+  archivedClasses,
+  classArchiveFolder,
+  findJava,
+  javaArguments,
+  kafkaJars,
+  kafkaVersion,
+  runKafkaTool,
+} from "./java.ts";
 import { serverProperties } from "./server-properties.ts";
 
 const run = promisify(execFile);
-
-const version = "4.3.1";
-const oldestJava = 17;
-export const kafkaJars = join(enginesFolder, `kafka-${version}`);
-const classPath = join(kafkaJars, "*");
-/** One broker needs little; the serial collector keeps its threads off the two cores the tests run on. */
-const memory = ["-Xms256m", "-Xmx512m", "-XX:+UseSerialGC"];
 
 /** Apache Kafka in KRaft mode, a single broker or a member of several: jars from Maven Central, run by the machine's JDK. */
 export const kafka: Engine = {
@@ -28,33 +31,13 @@ export const kafka: Engine = {
   stopSignal: "SIGTERM",
 
   async fetch() {
-    await checkJava();
+    await findJava();
     await fetchOnce(kafkaJars, fetchJars);
-    return `Apache Kafka ${version}`;
+    await fetchOnce(classArchiveFolder, archiveClasses);
+    return `Apache Kafka ${kafkaVersion}`;
   },
 
-  async start({ folder, port: wanted, advertisedPort, member, configure = (properties) => properties }) {
-    const dataFolder = join(folder, "data");
-    const configuration = join(folder, "server.properties");
-    await mkdir(folder, { recursive: true });
-    const port = wanted ?? (await freePort());
-    const place = member ?? (await alone(configuration));
-    await writeFile(
-      configuration,
-      configure(serverProperties({ port, advertisedPort: advertisedPort ?? port, member: place, dataFolder })),
-    );
-    if (!existsSync(join(dataFolder, "meta.properties"))) await format(configuration, place.clusterId);
-    const handle = await startDetached(
-      {
-        command: "java",
-        args: [...memory, "-cp", classPath, "kafka.Kafka", configuration],
-        logFile: join(folder, "kafka.log"),
-        folder,
-      },
-      () => kafka.answers(port),
-    );
-    return { name: "kafka", url: `kafka://127.0.0.1:${port}`, port, ...handle, folder, details: {} };
-  },
+  start: (place) => startBroker(place, archivedClasses()),
 
   /** Asks for the supported API versions (request 18, version 0), the first question of every client. */
   async answers(port) {
@@ -71,14 +54,28 @@ export const kafka: Engine = {
   },
 };
 
-async function checkJava(): Promise<void> {
-  const install = `apt-get install -y openjdk-${oldestJava}-jre-headless`;
-  await findProgram({ name: "java", versionArgs: ["-version"], install });
-  const { stderr } = await run("java", ["-version"]);
-  const major = Number(/version "(\d+)/.exec(stderr)?.[1]);
-  if (!(major >= oldestJava)) {
-    throw new EngineAbsentError(`Kafka ${version} needs Java ${oldestJava} or newer, found ${major}: ${install}`);
-  }
+async function startBroker(place: EnginePlace, classes: string[]): Promise<RunningEngine> {
+  const { folder, port: wanted, advertisedPort, configure = (properties) => properties } = place;
+  const dataFolder = join(folder, "data");
+  const configuration = join(folder, "server.properties");
+  await mkdir(folder, { recursive: true });
+  const port = wanted ?? (await freePort());
+  const member = place.member ?? (await alone(configuration));
+  await writeFile(
+    configuration,
+    configure(serverProperties({ port, advertisedPort: advertisedPort ?? port, member, dataFolder })),
+  );
+  if (!existsSync(join(dataFolder, "meta.properties"))) await format(configuration, member.clusterId);
+  const handle = await startDetached(
+    {
+      command: "java",
+      args: javaArguments(["-Xms256m", "-Xmx512m", "kafka.Kafka", configuration], classes),
+      logFile: join(folder, "kafka.log"),
+      folder,
+    },
+    () => kafka.answers(port),
+  );
+  return { name: "kafka", url: `kafka://127.0.0.1:${port}`, port, ...handle, folder, details: {} };
 }
 
 async function fetchJars(folder: string): Promise<void> {
@@ -88,8 +85,16 @@ async function fetchJars(folder: string): Promise<void> {
   await run("mvn", ["-q", "-B", "-f", pom, ...goal]);
 }
 
+/** Lets a broker start and stop once, so that every later one finds its classes ready. */
+async function archiveClasses(folder: string): Promise<void> {
+  const brokerFolder = join(folder, "broker");
+  const broker = await startBroker({ folder: brokerFolder }, archiveClassesIn(folder));
+  await stopProcess(broker, "SIGTERM", minutes(1));
+  await rm(brokerFolder, { recursive: true });
+}
+
 async function format(configuration: string, clusterId: string): Promise<void> {
-  await run("java", ["-cp", classPath, "kafka.tools.StorageTool", "format", "-t", clusterId, "-c", configuration]);
+  await runKafkaTool(["kafka.tools.StorageTool", "format", "-t", clusterId, "-c", configuration]);
 }
 
 /** The id of a new cluster. The tool that formats the data takes one that begins with a hyphen for an option. */

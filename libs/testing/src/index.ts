@@ -1,4 +1,4 @@
-export { freePort, kafkaJars } from "@signalbox/infra/engines/index.ts";
+export { freePort, runKafkaTool } from "@signalbox/infra/engines/index.ts";
 export { pillow, runPillow } from "@signalbox/infra/engines/pillow/pillow.ts";
 export { type AccountStandIn, startAccountStandIn, type TestPerson, testPerson } from "./account-stand-in.ts";
 export { childProcesses, killProcess } from "./child-processes.ts";

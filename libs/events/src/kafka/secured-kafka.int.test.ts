@@ -1,15 +1,13 @@
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import { join } from "node:path";
 import { after, before, it } from "node:test";
-import { promisify } from "node:util";
 import {
   createCertificates,
   freePort,
-  kafkaJars,
   type OwnEngine,
+  runKafkaTool,
   startEngine,
   type TestCertificates,
   testContext,
@@ -59,8 +57,7 @@ async function addScramUser(bits: string): Promise<void> {
   const server = ["--bootstrap-server", `127.0.0.1:${engine.port}`, "--alter"];
   const user = ["--entity-type", "users", "--entity-name", `signalbox-${bits}`];
   const password = ["--add-config", `SCRAM-SHA-${bits}=[password=scram-${bits}]`];
-  const command = ["kafka.admin.ConfigCommand", ...server, ...user, ...password];
-  await promisify(execFile)("java", ["-cp", join(kafkaJars, "*"), ...command]);
+  await runKafkaTool(["kafka.admin.ConfigCommand", ...server, ...user, ...password]);
 }
 
 /** Listeners with TLS: one that asks for a name and its password or token, one that asks for a client certificate. */
