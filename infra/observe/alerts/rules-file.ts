@@ -1,14 +1,24 @@
 import { stringify } from "yaml";
 import type { Alert } from "./alert.ts";
 import { alerts } from "./alerts.ts";
-import { recordingsOf, slos } from "./slos.ts";
+import { recordingsOf, type Slo, slos } from "./slos.ts";
 
 /** The rules as Prometheus reads them. */
-export function rulesFile(): string {
+export const rulesFile = (): string => rulesOf(slos, alerts);
+
+/** One alert, and the series that are recorded for it. */
+export function rulesFileOf(name: string): string {
+  return rulesOf(
+    slos.filter(({ alert }) => alert === name),
+    alerts.filter((alert) => alert.name === name),
+  );
+}
+
+function rulesOf(recorded: readonly Slo[], told: readonly Alert[]): string {
   const groups = [
-    { name: "signalbox-slos", interval: "30s", rules: slos.flatMap(recordingsOf) },
-    { name: "signalbox-alerts", interval: "30s", rules: alerts.map(ruleOf) },
-  ];
+    { name: "signalbox-slos", interval: "30s", rules: recorded.flatMap(recordingsOf) },
+    { name: "signalbox-alerts", interval: "30s", rules: told.map(ruleOf) },
+  ].filter(({ rules }) => rules.length > 0);
   return `# Generated from infra/observe/alerts by \`npm run generate\`.\n${stringify({ groups }, { lineWidth: 130 })}`;
 }
 
