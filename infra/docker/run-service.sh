@@ -18,4 +18,7 @@ if [ -z "$name" ] || [ ! -f "$script" ]; then
   exit 2
 fi
 # Young objects in a small space: our processes hold little, and a large one would only be filled before it is cleaned.
-exec node --max-semi-space-size="${SEMI_SPACE_MB:-4}" "$script" "$@"
+semi_space_mb=4
+# What the gateway has in the making is larger and would all grow old.
+[ "$name" != gateway ] || semi_space_mb=8
+exec node --max-semi-space-size="${SEMI_SPACE_MB:-$semi_space_mb}" "$script" "$@"

@@ -47,7 +47,7 @@ export async function openObjectStore({
   if (!accessKey || !secretKey)
     throw new Error("blobs.url names an S3 server: blobs.access-key and blobs.secret-key are missing");
   const location = parseS3Url(url);
-  const connection = connectS3(location, { accessKey, secretKey }, timeouts);
+  const connection = await connectS3(location, { accessKey, secretKey }, timeouts);
   runner.defer("object store", async () => connection.close());
   if (startWaitMs !== undefined) await awaitBucket(connection, location, { waitMs: startWaitMs, log });
   const measured = metrics ? withMetrics(connection, metrics) : connection;

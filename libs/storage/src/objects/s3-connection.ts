@@ -3,7 +3,6 @@ import https from "node:https";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
-import { Client } from "minio";
 import type { S3Location } from "./s3-location.ts";
 import { storeAway } from "./store-away.ts";
 
@@ -54,11 +53,13 @@ const busyStatuses = [408, 429, 500, 502, 503, 504];
  * Sends signed requests to a bucket. The minio client makes the signatures; the request is ours, because its own repeats
  * an upload whose stream is already consumed, waits without bound, prints to the console, and cannot write conditionally.
  */
-export function connectS3(
+export async function connectS3(
   { host, port, tls, bucket, region }: S3Location,
   keys: { accessKey: string; secretKey: string },
   timeouts: S3Timeouts,
-): S3Connection {
+): Promise<S3Connection> {
+  // 14 MiB that only services with objects need.
+  const { Client } = await import("minio");
   const signer = new Client({ endPoint: host, port, useSSL: tls, pathStyle: true, region, ...keys });
   const transport = tls ? https : http;
   const agent = new transport.Agent({ keepAlive: true, maxSockets: 64, maxFreeSockets: 16 });
