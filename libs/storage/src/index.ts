@@ -1,4 +1,4 @@
-export { advisoryLock } from "./database/advisory-lock.ts";
+export { advisoryLock, advisoryLocks } from "./database/advisory-lock.ts";
 export { atStart } from "./database/at-start.ts";
 export { databaseOptions } from "./database/database-options.ts";
 export { createDayTables, type DayTable, tableOfDay } from "./database/day-tables.ts";

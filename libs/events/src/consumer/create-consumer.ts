@@ -16,6 +16,7 @@ import { handleCarefully, handleMessage, type MessageParts } from "./handle-mess
 import { handleTogether } from "./handle-together.ts";
 import { inboxRetention } from "./inbox.ts";
 import { LagMeter } from "./lag-meter.ts";
+import { parkRest } from "./park-rest.ts";
 
 interface CommonOptions {
   readonly service: ServiceName;
@@ -79,8 +80,11 @@ export function createConsumer(options: ConsumerOptions): Consumer {
       const { pool, table, batchHandler } = options;
       return handleTogether({ ...parts, pool, table, batchHandler, deadly, limited, handleOne }, batch);
     }
-    return handleBatch({ limited, steadyMs: () => clock.steadyMs(), handle: handleOne }, batch);
+    return handleBatch({ limited, steadyMs: () => clock.steadyMs(), handle: handleOne, parkBehind }, batch);
   }
+
+  const parkBehind = async (records: readonly ReceivedRecord[]) =>
+    parts.pool !== null && (await parkRest(parts, records));
 
   function onExpired(expired: ExpiredRecords): void {
     metrics.expired(expired);

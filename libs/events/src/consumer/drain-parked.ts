@@ -1,10 +1,11 @@
+import type { EventName } from "@signalbox/contracts";
 import { isUnavailable } from "@signalbox/core";
 import { inTransaction, type Tx } from "@signalbox/storage";
-import { decodeEvent, eventNameOf, UnreadableMessage } from "../envelope/decode-event.ts";
+import { decodeEvent, eventNameOf, type ReceivedEvent, UnreadableMessage } from "../envelope/decode-event.ts";
 import type { ConsumerTable, Handler } from "./consumer-table.ts";
 import { type DeadlyMessages, isSamePlace } from "./deadly-messages.ts";
 import { deadlyDeath } from "./handle-message.ts";
-import { recordInInbox } from "./inbox.ts";
+import { leaveInbox, recordInInbox } from "./inbox.ts";
 import { bury } from "./message-context.ts";
 import { type MessageOutcome, reasonOf } from "./message-outcome.ts";
 import { dueMessages, isAnyDue, type ParkedMessage, postponeParked, removeParked } from "./parked-messages.ts";
@@ -48,16 +49,18 @@ async function drainQueue(parts: DrainParts, max: number, signal: AbortSignal): 
       const due = await dueMessages(tx, parts.consumer, max);
       await carefully(parts.deadly, due, {
         async handle(messages) {
+          const turn = await enterTogether(parts, tx, messages);
           for (const message of messages) {
             if (handled.length > 0 && (signal.aborted || parts.clock.steadyMs() > endsMs)) break;
             await reportMessage(parts, message.record, async () => ({
-              outcome: await effect(parts, tx, message, signal),
+              outcome: await turn.effect(message, signal),
             })).catch((error: unknown) => {
               failures.push({ message, error });
               throw error;
             });
             handled.push(message);
           }
+          await turn.leave(messages.slice(handled.length));
         },
         async giveUp(message) {
           await bury(parts, message.record, deadlyDeath, { signal, heartbeat: async () => {} });
@@ -102,19 +105,41 @@ async function carefully(deadly: DeadlyMessages, due: readonly ParkedMessage[], 
   }
 }
 
-async function effect(
-  { consumer, table }: DrainParts,
-  tx: Tx,
-  { record, attempt }: ParkedMessage,
-  signal: AbortSignal,
-): Promise<MessageOutcome> {
-  const name = eventNameOf(record.headers);
-  const handler = name && (table[name] as Handler<typeof name> | undefined);
-  if (!name || !handler) return "handled"; // this version of the service no longer cares
-  const event = decodeEvent(name, record);
-  if ((await recordInInbox(tx, consumer, event.id)) === "repeated") return "repeated";
-  await handler(event, { tx, signal, attempt: attempt + 1 });
-  return "handled";
+/** Enters the messages in the inbox, all with one statement, and gives what handles them one by one. */
+async function enterTogether({ consumer, table }: DrainParts, tx: Tx, messages: readonly ParkedMessage[]) {
+  const readings = new Map(messages.map((message) => [message, read(table, message)]));
+  const idsOf = (some: readonly ParkedMessage[]) => some.flatMap((message) => readings.get(message)?.event?.id ?? []);
+  const entered = await recordInInbox(tx, consumer, idsOf(messages));
+  return {
+    async effect(message: ParkedMessage, signal: AbortSignal): Promise<MessageOutcome> {
+      const { event, error } = readings.get(message) as Reading;
+      if (error) throw error;
+      if (!event) return "handled"; // this version of the service no longer cares
+      if (!entered.delete(event.id)) return "repeated";
+      const handler = table[event.name] as Handler<EventName>;
+      await handler(event, { tx, signal, attempt: message.attempt + 1 });
+      return "handled";
+    },
+    /** Takes out what was not handled. */
+    async leave(rest: readonly ParkedMessage[]): Promise<void> {
+      const ids = idsOf(rest).filter((id) => entered.has(id));
+      if (ids.length > 0) await leaveInbox(tx, consumer, ids);
+    },
+  };
+}
+
+/** The event of a message, null for one that nobody cares about any more, or why it cannot be read. */
+type Reading =
+  | { readonly event: ReceivedEvent | null; readonly error?: undefined }
+  | { readonly event?: undefined; readonly error: unknown };
+
+function read(table: ConsumerTable, { record }: ParkedMessage): Reading {
+  try {
+    const name = eventNameOf(record.headers);
+    return { event: name && table[name] ? decodeEvent(name, record) : null };
+  } catch (error) {
+    return { error };
+  }
 }
 
 /** Puts the next try off, or gives the message up; what queues behind it then has its turn. */

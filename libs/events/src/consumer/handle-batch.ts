@@ -1,39 +1,60 @@
 import type { ReceivedBatch, ReceivedRecord } from "../event-log.ts";
+import { createLimiter } from "../limiter.ts";
+import type { MessageOutcome } from "./message-outcome.ts";
 
 /** A log that reads several partitions in turn must not wait long for one of them. */
 const turnMs = 500;
+/** What waits behind a busy key is begun so far ahead: the keys between go on meanwhile, and if the process ends they come again. */
+const begunMax = 32;
 
 export interface BatchParts {
   /** Lets a bounded number of messages run at the same time, over all partitions of the consumer. */
   readonly limited: <T>(work: () => Promise<T>) => Promise<T>;
   readonly steadyMs: () => number;
-  readonly handle: (record: ReceivedRecord) => Promise<unknown>;
+  readonly handle: (record: ReceivedRecord) => Promise<MessageOutcome | null>;
+  /** Parks messages of one key behind those of it that wait, as one; false when they have to be handled. */
+  readonly parkBehind: (records: readonly ReceivedRecord[]) => Promise<boolean>;
 }
 
 /**
  * Handles the messages of a batch: those of a key one after the other, different keys side by side. Returns how many, from
- * the first, are done; the rest comes again. A message is begun only when there is room for it, so whatever was begun lies
- * at the front of the batch.
+ * the first, are done; the rest comes again. A message waits for the one before it of its key without a place that another
+ * could use, and few are begun at a time, so whatever was begun lies at the front of the batch. When one has to wait behind
+ * others of its key, so have all that follow it: they are parked together.
  */
-export async function handleBatch({ limited, steadyMs, handle }: BatchParts, batch: ReceivedBatch): Promise<number> {
+export async function handleBatch(parts: BatchParts, batch: ReceivedBatch): Promise<number> {
+  const { limited, steadyMs } = parts;
   const endsMs = steadyMs() + turnMs;
-  const done: boolean[] = [];
+  const begun = createLimiter(begunMax);
+  const progress = new Progress(batch.records);
   const lanes = new Map<string, Promise<void>>();
   const running: Promise<void>[] = [];
   let failure: unknown;
+  const isBrokenOff = () => batch.signal.aborted || failure !== undefined;
+
+  async function handleNext(index: number, record: ReceivedRecord): Promise<void> {
+    const outcome = await parts.handle(record);
+    progress.done(index);
+    await batch.heartbeat();
+    if (outcome !== "parked" && outcome !== "queued") return;
+    const rest = progress.restOf(record.key, index);
+    if (rest.length > 1 && (await parts.parkBehind(rest.map((at) => batch.records[at] as ReceivedRecord))))
+      for (const at of rest) progress.done(at);
+  }
 
   for (const [index, record] of batch.records.entries()) {
-    if (batch.signal.aborted || failure !== undefined || steadyMs() > endsMs) break;
-    done[index] = false;
+    if (isBrokenOff() || steadyMs() > endsMs) break;
+    if (progress.isDone(index)) continue;
+    progress.begin(index);
     const started = Promise.withResolvers<void>();
     const lane = lanes.get(record.key);
-    const work = limited(async () => {
+    const work = begun(async () => {
       started.resolve();
       await lane;
-      if (failure !== undefined || batch.signal.aborted) return;
-      await handle(record);
-      done[index] = true;
-      await batch.heartbeat();
+      await limited(async () => {
+        if (isBrokenOff() || progress.isDone(index) || (lane && steadyMs() > endsMs)) return;
+        await handleNext(index, record);
+      });
     }).catch((error: unknown) => {
       failure ??= error;
     });
@@ -43,8 +64,42 @@ export async function handleBatch({ limited, steadyMs, handle }: BatchParts, bat
   }
   await Promise.all(running);
 
-  const firstUndone = done.indexOf(false);
-  const count = firstUndone === -1 ? done.length : firstUndone;
+  const count = progress.doneFromFirst();
   if (count === 0 && failure !== undefined) throw failure;
   return count;
+}
+
+/** Which messages of a batch are done. */
+class Progress {
+  readonly #records: readonly ReceivedRecord[];
+  readonly #done: boolean[] = [];
+
+  constructor(records: readonly ReceivedRecord[]) {
+    this.#records = records;
+  }
+
+  begin(index: number): void {
+    this.#done[index] = false;
+  }
+
+  done(index: number): void {
+    this.#done[index] = true;
+  }
+
+  isDone(index: number): boolean {
+    return this.#done[index] === true;
+  }
+
+  /** Those of the key after this one that are not done. */
+  restOf(key: string, index: number): number[] {
+    const rest: number[] = [];
+    for (let at = index + 1; at < this.#records.length; at++)
+      if (this.#records[at]?.key === key && !this.isDone(at)) rest.push(at);
+    return rest;
+  }
+
+  doneFromFirst(): number {
+    const undone = this.#records.findIndex((_, index) => !this.isDone(index));
+    return undone === -1 ? this.#records.length : undone;
+  }
 }

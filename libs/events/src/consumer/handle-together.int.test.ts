@@ -4,12 +4,13 @@ import { type EventName, topics } from "@signalbox/contracts";
 import { hours, newId, randomId, uuidv7 } from "@signalbox/core";
 import { sql } from "@signalbox/storage";
 import { eventually, type TestDatabase, testDatabase } from "@signalbox/testing";
-import { imageUpdated } from "../contract/image-event.ts";
+import { imageTopic, imageUpdated } from "../contract/image-event.ts";
 import { openLog, parts } from "../contract/log-under-test.ts";
 import { openTestService, type TestService, testWorkers } from "../contract/test-service.ts";
 import { createDeadLetters } from "../dead-letters/dead-letters.ts";
 import { encodeEvent } from "../envelope/encode-event.ts";
 import type { EventLog, LogRecord } from "../event-log.ts";
+import { partitionOf } from "../partition-of.ts";
 import type { BatchHandler, Handler } from "./consumer-table.ts";
 import { createConsumer } from "./create-consumer.ts";
 
@@ -112,4 +113,43 @@ describe("a consumer with a batch handler", () => {
     isBroken = false;
     await eventually(async () => assert.deepEqual(await effectsOf(bad), ["bad", "behind"]));
   });
+
+  test("keys that are parked cost a page one statement: the others have their effect together, and theirs waits", async () => {
+    const bad = newId("img");
+    const other = inPartitionOf(bad);
+    let isBroken = true;
+    const calls = start((title) => {
+      if (isBroken && title === "bad") throw new Error("not yet");
+    });
+    await eventLog.publish([message(bad, "bad")]);
+    await eventually(async () => (await parkedOf(bad)).messages === 1);
+    const titles = Array.from({ length: 100 }, (_, index) => String(index));
+    await eventLog.publish(titles.flatMap((title) => [message(bad, title), message(other, title)]));
+    await eventually(async () => (await parkedOf(bad)).messages === 101);
+    await eventually(async () => (await effectsOf(other)).length === titles.length);
+    assert.ok((await parkedOf(bad)).transactions <= 10, JSON.stringify(await parkedOf(bad)));
+    assert.ok(calls.length <= 20, `${calls.length} calls`);
+    isBroken = false;
+    await eventually(async () => (await effectsOf(bad)).length === 101);
+    assert.deepEqual(await effectsOf(bad), ["bad", ...titles]);
+    assert.deepEqual(await effectsOf(other), titles);
+  });
+
+  /** A key whose messages stand in one batch with those of this one. */
+  function inPartitionOf(key: string): string {
+    const { partitions } = topics.find(({ name }) => name === imageTopic) ?? { partitions: 1 };
+    for (;;) {
+      const other = newId("img");
+      if (partitionOf(other, partitions) === partitionOf(key, partitions)) return other;
+    }
+  }
+  async function parkedOf(key: string) {
+    const statement = sql(
+      "",
+      `select count(*)::int as messages, count(distinct xmin::text)::int as transactions
+       from signalbox.parked where key = $1`,
+    );
+    const { rows } = await service.pool.query<{ messages: number; transactions: number }>(statement, [key]);
+    return rows[0] ?? { messages: 0, transactions: 0 };
+  }
 });

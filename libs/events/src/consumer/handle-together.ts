@@ -6,6 +6,7 @@ import type { ReceivedBatch, ReceivedRecord } from "../event-log.ts";
 import type { BatchHandler, ConsumerTable } from "./consumer-table.ts";
 import type { DeadlyMessages } from "./deadly-messages.ts";
 import { enterInboxTogether } from "./inbox.ts";
+import { parkBehind } from "./parked-messages.ts";
 import type { Reporting } from "./report-message.ts";
 
 export interface TogetherParts extends Reporting {
@@ -86,36 +87,49 @@ async function succeedsTogether(
 
 /** False when one of the records wants to be looked at by itself. */
 function handleAsOne(parts: TogetherParts, page: readonly ReceivedRecord[], batch: ReceivedBatch): Promise<boolean> {
-  const { consumer, log, clock, metrics, tracer, pool, batchHandler } = parts;
+  const { consumer, log, clock, metrics, tracer } = parts;
   const startedMs = clock.steadyMs();
   const [first] = page;
   const span = { kind: "consumer", attributes: { "messaging.consumer.group.name": consumer }, parent: null } as const;
   return tracer.span("process events", span, async () => {
     try {
       const events = eventsOf(parts, page);
-      const entered = await inTransaction(pool, async (tx) => {
-        if (events.length === 0) return new Set<string>();
-        const keys = events.map(({ record }) => record.key);
-        const ids = events.map(({ event }) => event.id);
-        const known = await enterInboxTogether(tx, consumer, keys, ids);
-        if (known === "parked") return null;
-        await batchHandler(firstOfEach(events, known), { tx, signal: batch.signal });
-        return known;
-      });
-      if (entered === null) return false;
+      const outcomeOf = events.length === 0 ? () => "handled" as const : await effectOf(parts, events, batch);
+      if (outcomeOf === null) return false;
       const durationMs = clock.steadyMs() - startedMs;
-      for (const { event, record } of events) {
-        const outcome = entered.has(event.id) ? "handled" : "repeated";
-        metrics.handled(record.headers.ce_type ?? "", outcome, durationMs / 1000);
+      const counts = { events: events.length, repeated: 0, queued: 0 };
+      for (const event of events) {
+        const outcome = outcomeOf(event);
+        metrics.handled(event.record.headers.ce_type ?? "", outcome, durationMs / 1000);
+        if (outcome !== "handled") counts[outcome]++;
       }
       const place = { topic: batch.topic, partition: batch.partition, offset: String(first?.offset) };
-      const repeated = events.length - entered.size;
-      log.info({ consumer, ...place, events: events.length, repeated, durationMs: Math.round(durationMs) }, "messages");
+      log.info({ consumer, ...place, ...counts, durationMs: Math.round(durationMs) }, "messages");
       return true;
     } catch (error) {
       log.info({ consumer, error, records: page.length }, "messages are handled in smaller pages");
       return false;
     }
+  });
+}
+
+/**
+ * Handles what is new, and parks what is behind others of its key, in one transaction; null when a queue was emptied
+ * meanwhile.
+ */
+function effectOf({ consumer, pool, batchHandler }: TogetherParts, events: readonly Decoded[], batch: ReceivedBatch) {
+  return inTransaction(pool, async (tx) => {
+    const keys = events.map(({ record }) => record.key);
+    const ids = events.map(({ event }) => event.id);
+    const { parked, entered } = await enterInboxTogether(tx, consumer, keys, ids);
+    const behind = events.filter(({ record }) => parked.has(record.key)).map(({ record }) => record);
+    if (behind.length > 0 && (await parkBehind(tx, consumer, behind)).size < parked.size) return null;
+    const fresh = firstOfEach(events, entered);
+    if (fresh.length > 0) await batchHandler(fresh, { tx, signal: batch.signal });
+    return ({ event, record }: Decoded) => {
+      if (parked.has(record.key)) return "queued" as const;
+      return entered.has(event.id) ? ("handled" as const) : ("repeated" as const);
+    };
   });
 }
 

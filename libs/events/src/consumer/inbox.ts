@@ -15,18 +15,24 @@ const enterStatement = sql(
 const enterAllStatement = sql(
   "",
   `with queues as materialized (
-     select exists (select from signalbox.parked where consumer = $1) and exists (
-       select from unnest($2::text[]) as given (key) where signalbox.is_parked($1, key)) as parked
+     select distinct key from unnest($2::text[]) as given (key)
+     where (select exists (select from signalbox.parked where consumer = $1)) and signalbox.is_parked($1, key)
    ), entered as (
      insert into signalbox.inbox (consumer, event_id)
-     select $1, event_id from unnest($3::uuid[]) as given (event_id), queues where not parked
+     select $1, event_id from unnest($2::text[], $3::uuid[]) as given (key, event_id)
+     where not exists (select from queues where queues.key = given.key)
      on conflict do nothing returning event_id
    )
-   select parked, array(select event_id::text from entered) as entered from queues`,
+   select array(select key from queues) as parked, array(select event_id::text from entered) as entered`,
 );
 const recordStatement = sql(
   "inbox.record",
-  "insert into signalbox.inbox (consumer, event_id) values ($1, $2) on conflict do nothing",
+  `insert into signalbox.inbox (consumer, event_id) select $1, event_id from unnest($2::uuid[]) as given (event_id)
+   on conflict do nothing returning event_id::text as id`,
+);
+const leaveStatement = sql(
+  "inbox.leave",
+  "delete from signalbox.inbox where consumer = $1 and event_id = any($2::uuid[])",
 );
 
 /**
@@ -44,21 +50,27 @@ export async function enterInbox(
   return rows[0]?.entered ? "new" : "repeated";
 }
 
-/** The same for several events at once: those whose effect has not happened yet, or `parked` when one of the keys is. */
+/** The same for several events at once, each with its key: the keys that are parked, and of the others what is new. */
 export async function enterInboxTogether(
   tx: Tx,
   consumer: string,
   keys: readonly string[],
   eventIds: readonly string[],
-): Promise<ReadonlySet<string> | "parked"> {
-  const values = [consumer, [...new Set(keys)], [...new Set(eventIds)]];
-  const [answer] = (await tx.query<{ parked: boolean; entered: string[] }>(enterAllStatement, values)).rows;
-  return answer === undefined || answer.parked ? "parked" : new Set(answer.entered);
+): Promise<{ readonly parked: ReadonlySet<string>; readonly entered: ReadonlySet<string> }> {
+  const values = [consumer, keys, eventIds];
+  const [answer] = (await tx.query<{ parked: string[]; entered: string[] }>(enterAllStatement, values)).rows;
+  return { parked: new Set(answer?.parked), entered: new Set(answer?.entered) };
 }
 
-/** The same for a message whose turn it is in the queue of its key. */
-export async function recordInInbox(tx: Tx, consumer: string, eventId: string): Promise<"new" | "repeated"> {
-  return (await tx.query(recordStatement, [consumer, eventId])).rowCount === 1 ? "new" : "repeated";
+/** The same for messages whose turn it is in the queue of their key: those whose effect has not happened yet. */
+export async function recordInInbox(tx: Tx, consumer: string, eventIds: readonly string[]): Promise<Set<string>> {
+  const { rows } = await tx.query<{ id: string }>(recordStatement, [consumer, eventIds]);
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** For events that were entered in this transaction and had no effect. */
+export async function leaveInbox(tx: Tx, consumer: string, eventIds: readonly string[]): Promise<void> {
+  await tx.query(leaveStatement, [consumer, eventIds]);
 }
 
 /** Forgets events which can no longer come: older than topics and dead letters keep them. */

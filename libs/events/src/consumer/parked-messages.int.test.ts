@@ -9,10 +9,10 @@ import { openLog, parts, topicSpec } from "../contract/log-under-test.ts";
 import { openTestService, type TestService, testWorkers } from "../contract/test-service.ts";
 import { createDeadLetters } from "../dead-letters/dead-letters.ts";
 import { encodeEvent } from "../envelope/encode-event.ts";
-import type { EventLog } from "../event-log.ts";
+import type { EventLog, ReceivedRecord } from "../event-log.ts";
 import { createConsumer } from "./create-consumer.ts";
 import { enterInbox } from "./inbox.ts";
-import { dueMessages, isAnyDue, removeParked } from "./parked-messages.ts";
+import { dueMessages, isAnyDue, parkBehind, parkMessage, removeParked } from "./parked-messages.ts";
 
 const insertEffect = sql("test.effect", "insert into effect (key, title) values ($1, $2)");
 const readEffects = sql("", "select title from effect where key = $1 order by seq");
@@ -51,6 +51,25 @@ describe("parked messages", () => {
 
   const depth = async (consumer: string) =>
     (await service.pool.query<{ rows: number }>(countParked, [consumer])).rows[0]?.rows;
+  const effectsOf = async (key: string) =>
+    (await service.pool.query<{ title: string }>(readEffects, [key])).rows.map(({ title }) => title);
+  /** Starts a consumer of the topic whose effects are rows, unless `before` throws for their title. */
+  const consumerOf = (name: string, topic: string, before: (title: string) => void) => {
+    const common = { service: "images", name, eventLog, ...parts() } as const;
+    return (workers: ReturnType<typeof testWorkers>) =>
+      createConsumer({
+        ...{ ...common, deadLetters: createDeadLetters(common), pool: service.pool },
+        inboxRetentionMs: hours(24),
+        retryDelaysMs: Array.from({ length: 1_000 }, () => 50),
+        topics: [topic],
+        table: {
+          async "image.updated"(event, { tx }) {
+            before(event.data.title ?? "");
+            await tx.query(insertEffect, [event.subject, event.data.title]);
+          },
+        },
+      }).start(workers);
+  };
   async function readsOf(work: (tx: Tx) => Promise<void>, { pool } = service): Promise<number> {
     return inTransaction(pool, async (tx) => {
       const count = async () => (await tx.query<{ rows: number }>(countReads)).rows[0]?.rows ?? 0;
@@ -90,43 +109,95 @@ describe("parked messages", () => {
     assert.equal(reads, 0);
   });
 
+  test("messages join the queue of their key in their order, in one statement, and only while it is there", async () => {
+    const [consumer, parkedKey, free] = [randomId("consumer"), newId("img"), newId("img")];
+    const recordOf = (key: string, offset: number): ReceivedRecord => ({
+      ...{ topic: "topic", partition: 0, offset: BigInt(offset), timestampMs: 0 },
+      ...{ key, headers: { ce_id: String(offset) }, value: offset % 2 ? null : Buffer.from([0, offset]) },
+    });
+    await inTransaction(service.pool, (tx) =>
+      parkMessage(tx, consumer, recordOf(parkedKey, 0), { attempt: 1, delayMs: 0, reason: "test" }),
+    );
+    const records = [3, 1, 2, 4].flatMap((offset) => [recordOf(parkedKey, offset), recordOf(free, offset + 10)]);
+    for (const _time of ["first", "when they come again"]) {
+      const keys = await inTransaction(service.pool, (tx) => parkBehind(tx, consumer, records));
+      assert.deepEqual([...keys], [parkedKey]);
+    }
+    await inTransaction(service.pool, async (tx) => {
+      const messages = await dueMessages(tx, consumer, 10);
+      const behind = [3, 1, 2, 4].map((offset) => recordOf(parkedKey, offset));
+      assert.deepEqual(
+        messages.map(({ record }) => record),
+        [recordOf(parkedKey, 0), ...behind],
+      );
+      await removeParked(tx, consumer, messages);
+    });
+    assert.equal(await depth(consumer), 0);
+  });
+
+  test("what comes for a parked key is parked by the batch, and is handled in order afterwards", async (context) => {
+    const workers = testWorkers();
+    context.after(() => workers.stop());
+    const [key, topic, name] = [newId("img"), randomId("topic"), randomId("consumer")];
+    await eventLog.ensureTopics([topicSpec(topic)]);
+    let isBroken = true;
+    const start = consumerOf(name, topic, () => {
+      if (isBroken) throw new Error("not yet");
+    });
+    start(workers);
+    await eventLog.publish([message(topic, key, "0")]);
+    await eventually(async () => (await depth(`images.${name}`)) === 1);
+    const titles = Array.from({ length: 1_000 }, (_, index) => String(index + 1));
+    await eventLog.publish(titles.map((title) => message(topic, key, title)));
+    await eventually(async () => (await depth(`images.${name}`)) === 1_001);
+    const transactions = sql(
+      "",
+      "select count(distinct xmin::text)::int as rows from signalbox.parked where consumer = $1 and attempt = 0",
+    );
+    const [row] = (await service.pool.query<{ rows: number }>(transactions, [`images.${name}`])).rows;
+    // Two to a batch: the first message finds its key parked, and the rest follows it.
+    assert.ok((row?.rows ?? 1_000) <= 20, `${row?.rows} transactions`);
+    isBroken = false;
+    await eventually(async () => (await effectsOf(key)).length === 1_001, { timeoutMs: 60_000 });
+    assert.deepEqual(await effectsOf(key), ["0", ...titles]);
+  });
+
+  test("a drain that is broken off has the effect of what it handled, and what it left has its own later", async () => {
+    const [workers, others] = [testWorkers(), testWorkers()];
+    const [key, topic, name] = [newId("img"), randomId("topic"), randomId("consumer")];
+    await eventLog.ensureTopics([topicSpec(topic)]);
+    let failures = 1;
+    let stopped: Promise<void> | undefined;
+    consumerOf(name, topic, (title) => {
+      if (title === "0" && failures-- > 0) throw new Error("not yet");
+      if (title === "2") stopped ??= workers.stop();
+    })(workers);
+    await eventLog.publish(["0", "1", "2", "3", "4"].map((title) => message(topic, key, title)));
+    await eventually(() => stopped !== undefined);
+    await stopped;
+    assert.deepEqual(await effectsOf(key), ["0", "1", "2"]);
+    consumerOf(name, topic, () => {})(others);
+    await eventually(async () => (await effectsOf(key)).length === 5);
+    assert.deepEqual(await effectsOf(key), ["0", "1", "2", "3", "4"]);
+    await others.stop();
+  });
+
   test("a queue that messages join while it drains is emptied in order, and none is left behind without a time", async (context) => {
     const [first, second] = [testWorkers(), testWorkers()];
     context.after(() => Promise.all([first.stop(), second.stop()]));
     const [key, topic, name] = [newId("img"), randomId("topic"), randomId("consumer")];
     await eventLog.ensureTopics([topicSpec(topic)]);
     const failing = new Set(["0", "70", "71", "400", "900"]); // each once
-    const common = { service: "images", name, eventLog, ...parts() } as const;
-    for (const workers of [first, second]) {
-      const consumer = createConsumer({
-        ...common,
-        ...parts(),
-        deadLetters: createDeadLetters({ ...common, ...parts() }),
-        pool: service.pool,
-        inboxRetentionMs: hours(24),
-        retryDelaysMs: [50, 50, 50],
-        topics: [topic],
-        table: {
-          async "image.updated"(event, { tx }) {
-            if (failing.delete(event.data.title ?? "")) throw new Error("not yet");
-            await tx.query(insertEffect, [event.subject, event.data.title]);
-          },
-        },
-      });
-      consumer.start(workers);
-    }
+    const start = consumerOf(name, topic, (title) => {
+      if (failing.delete(title)) throw new Error("not yet");
+    });
+    for (const workers of [first, second]) start(workers);
     const titles = Array.from({ length: 1_500 }, (_, index) => String(index));
     for (let from = 0; from < titles.length; from += 25) {
       await eventLog.publish(titles.slice(from, from + 25).map((title) => message(topic, key, title)));
     }
-    const effects = await eventually(
-      async () => {
-        const { rows } = await service.pool.query<{ title: string }>(readEffects, [key]);
-        return rows.length >= titles.length && rows.map(({ title }) => title);
-      },
-      { timeoutMs: 60_000 },
-    );
-    assert.deepEqual(effects, titles);
+    await eventually(async () => (await effectsOf(key)).length >= titles.length, { timeoutMs: 60_000 });
+    assert.deepEqual(await effectsOf(key), titles);
     assert.equal(failing.size, 0);
     assert.equal(await depth(`images.${name}`), 0);
   });

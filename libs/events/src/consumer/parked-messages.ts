@@ -1,4 +1,4 @@
-import { advisoryLock, type Pool, sql, type Tx } from "@signalbox/storage";
+import { advisoryLock, advisoryLocks, type Pool, sql, type Tx } from "@signalbox/storage";
 import type { ReceivedRecord } from "../event-log.ts";
 
 /** A message that waits in the queue of its key. */
@@ -35,6 +35,22 @@ const parkStatement = sql(
    values ($1, $2, $3, $4, $5, $6, $7, $8, $9,
      case when signalbox.is_parked($1, $2) then 'infinity' else clock_timestamp() + $10 * interval '1 ms' end, $11)
    on conflict (consumer, topic, partition, "offset") do nothing`,
+);
+/** The same for many that stand behind others of their keys, in their order; of keys that are not parked by now, none. */
+const parkBehindStatement = sql(
+  "parked.park-behind",
+  `with queues as materialized (
+     select key from (select distinct key from unnest($2::text[]) as given (key)) as keys where signalbox.is_parked($1, key)
+   ), parked as (
+     insert into signalbox.parked
+       (consumer, key, topic, partition, "offset", timestamp_ms, headers, payload, attempt, next_at, reason)
+     select $1, key, topic, partition, "offset", timestamp_ms, headers, payload, 0, 'infinity', $9
+     from unnest($2::text[], $3::text[], $4::int[], $5::bigint[], $6::bigint[], $7::text[], $8::bytea[]) with ordinality
+       as given (key, topic, partition, "offset", timestamp_ms, headers, payload, nth) join queues using (key)
+     order by nth
+     on conflict (consumer, topic, partition, "offset") do nothing
+   )
+   select key from queues`,
 );
 // These are not prepared: a plan made while the table was empty would read all of it once it is full. And the time is that
 // of the statement: the index cannot be asked for one that moves.
@@ -97,6 +113,39 @@ export async function parkMessage(
   await tx.query(parkStatement, [...values, attempt, delayMs, shorten(reason)]);
 }
 
+const behindReason = "behind an earlier message of its key";
+
+/** Puts a message behind those of its key that wait. */
+export function parkBehindOne(tx: Tx, consumer: string, record: ReceivedRecord): Promise<void> {
+  return parkMessage(tx, consumer, record, { attempt: 0, delayMs: 0, reason: behindReason });
+}
+
+/**
+ * Puts many messages behind those of their keys that wait, in their order. Returns the keys; those of a key whose queue has
+ * been emptied meanwhile are not among them, and their messages have to be handled.
+ */
+export async function parkBehind(
+  tx: Tx,
+  consumer: string,
+  records: readonly ReceivedRecord[],
+): Promise<ReadonlySet<string>> {
+  await advisoryLocks(
+    tx,
+    records.map(({ key }) => queueName(consumer, key)),
+  );
+  const columns = [
+    records.map(({ key }) => key),
+    records.map(({ topic }) => topic),
+    records.map(({ partition }) => partition),
+    records.map(({ offset }) => offset),
+    records.map(({ timestampMs }) => timestampMs),
+    records.map(({ headers }) => JSON.stringify(headers)),
+    records.map(({ value }) => value),
+  ];
+  const { rows } = await tx.query<{ key: string }>(parkBehindStatement, [consumer, ...columns, behindReason]);
+  return new Set(rows.map(({ key }) => key));
+}
+
 /** Looks cheaply for a due message, because nearly always nothing is parked. */
 export async function isAnyDue(pool: Pool, consumer: string): Promise<boolean> {
   return (await pool.query<{ due: boolean }>(dueStatement, [consumer])).rows[0]?.due === true;
@@ -139,8 +188,10 @@ export async function removeParked(tx: Tx, consumer: string, messages: readonly 
  * message would otherwise wait behind one that has just left, without a time, for ever.
  */
 function lockQueue(tx: Tx, consumer: string, key: string): Promise<void> {
-  return advisoryLock(tx, `parked ${consumer} ${key}`);
+  return advisoryLock(tx, queueName(consumer, key));
 }
+
+const queueName = (consumer: string, key: string) => `parked ${consumer} ${key}`;
 
 /** Counts the parked messages of the consumer; `age` is that of the oldest, in seconds. */
 export async function parkedDepth(pool: Pool, consumer: string): Promise<{ depth: number; age: number }> {

@@ -7,7 +7,7 @@ import type { Handler } from "./consumer-table.ts";
 import { enterInbox } from "./inbox.ts";
 import { bury, type ConsumerParts, type Delivery } from "./message-context.ts";
 import { Interrupted, type MessageOutcome, reasonOf } from "./message-outcome.ts";
-import { parkMessage } from "./parked-messages.ts";
+import { parkBehindOne, parkMessage } from "./parked-messages.ts";
 import { createPatience } from "./patience.ts";
 
 /** A conflict or a restart passes; one that stays for so many tries is the message's own. */
@@ -89,11 +89,7 @@ function attempt<N extends EventName>(
     const place = await enterInbox(tx, consumer, record.key, event.id);
     if (place === "repeated") return "repeated";
     if (place === "parked") {
-      await parkMessage(tx, consumer, record, {
-        attempt: 0,
-        delayMs: 0,
-        reason: "behind an earlier message of its key",
-      });
+      await parkBehindOne(tx, consumer, record);
       return "queued";
     }
     await handler(event, { tx, signal, attempt: 1 });

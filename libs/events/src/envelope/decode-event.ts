@@ -50,7 +50,7 @@ export function decodeEvent<N extends EventName>(
   const { headers, value } = record;
   const declaration = eventOf(name);
   if (headers.ce_specversion !== "1.0") throw new UnreadableMessage("ce_specversion is not 1.0");
-  const id = required(headers, "ce_id");
+  const id = required(headers, "ce_id").toLowerCase(); // as PostgreSQL writes it
   if (!uuid.test(id)) throw new UnreadableMessage("ce_id is not a UUID");
   const time = new Date(required(headers, "ce_time"));
   if (Number.isNaN(time.getTime())) throw new UnreadableMessage("ce_time is not a time");
