@@ -1,6 +1,6 @@
 import { lookup as systemLookup } from "node:dns/promises";
 import { isIP, type LookupFunction, type Socket } from "node:net";
-import { rootCertificates } from "node:tls";
+import { createSecureContext, rootCertificates, type SecureContext } from "node:tls";
 import type { Clock } from "@signalbox/core";
 import { buildConnector } from "undici";
 import { connectionCode, OutboundError } from "./outbound-error.ts";
@@ -50,31 +50,8 @@ export const connectionTimingOf = (socket: Socket): ConnectionTiming | undefined
  * as the first one was; and what the socket ended up with is judged once more.
  */
 export function createGuardedConnector(options: GuardedConnectorOptions): buildConnector.connector {
-  const {
-    clock,
-    policy,
-    resolve = systemResolve,
-    connectTimeoutMs,
-    certificateAuthorities,
-    clientCertificate,
-    proxy,
-    http2 = false,
-  } = options;
-  const tls = {
-    ...(certificateAuthorities && { ca: [...rootCertificates, ...certificateAuthorities] }),
-    ...(clientCertificate && { cert: clientCertificate.certificate, key: clientCertificate.key }),
-  };
-  // One per port, because a lookup is not told the port it is for; kept, because each remembers its TLS sessions.
-  const connectors = new Map<number, buildConnector.connector>();
-
-  function connectorOf(port: number): buildConnector.connector {
-    const known = connectors.get(port);
-    if (known) return known;
-    const lookup = guardedLookup({ policy, resolve, port });
-    const connector = buildConnector({ ...tls, lookup, timeout: connectTimeoutMs, allowH2: http2, preferH2: true });
-    connectors.set(port, connector);
-    return connector;
-  }
+  const { clock, policy, resolve = systemResolve, connectTimeoutMs, proxy } = options;
+  const connectorOf = createConnectors(options);
 
   return function connect(target, callback) {
     const hostname = target.hostname.replace(/^\[|\]$/g, "");
@@ -89,7 +66,7 @@ export function createGuardedConnector(options: GuardedConnectorOptions): buildC
       connectThrough(
         proxy,
         { policy, resolve, port, target, hostname, connectTimeoutMs, clock },
-        connectorOf(port),
+        connectorOf(port, target.protocol),
       ).then(
         (socket) => callback(null, socket),
         (error: Error) => callback(stagedError(error, hostname, false, target.protocol), null),
@@ -101,7 +78,7 @@ export function createGuardedConnector(options: GuardedConnectorOptions): buildC
     const startedMs = clock.steadyMs();
     let [resolvedMs, connectedMs] = [startedMs, startedMs];
     // The declared type hides it, but the connector returns its socket: the only way to tell TCP from TLS failures.
-    const socket = connectorOf(port)(target, (error, established) => {
+    const socket = connectorOf(port, target.protocol)(target, (error, established) => {
       if (error) return callback(stagedError(error, hostname, connected, target.protocol), null);
       const remoteAddress = established?.remoteAddress ?? "";
       const verdict = policy.judgeAddress(remoteAddress, port);
@@ -123,6 +100,33 @@ export function createGuardedConnector(options: GuardedConnectorOptions): buildC
     });
   };
 }
+
+/** The connectors that make the sockets, one for each kind. */
+function createConnectors(options: GuardedConnectorOptions) {
+  const { policy, resolve = systemResolve, connectTimeoutMs, http2 = false } = options;
+  // One per port, because a lookup is not told the port it is for; kept, because each remembers its TLS sessions.
+  const connectors = new Map<string, buildConnector.connector>();
+  // Made once: one for each connection, with every root certificate, would cost a millisecond of the processor.
+  let secureContext: SecureContext | undefined;
+
+  return (port: number, protocol: string): buildConnector.connector => {
+    const origin = `${protocol}${port}`;
+    const known = connectors.get(origin);
+    if (known) return known;
+    if (protocol === "https:") secureContext ??= secureContextOf(options);
+    const lookup = guardedLookup({ policy, resolve, port });
+    const timing = { timeout: connectTimeoutMs, allowH2: http2, preferH2: true };
+    const connector = buildConnector({ ...(secureContext && { secureContext }), lookup, ...timing });
+    connectors.set(origin, connector);
+    return connector;
+  };
+}
+
+const secureContextOf = ({ certificateAuthorities, clientCertificate }: GuardedConnectorOptions) =>
+  createSecureContext({
+    ...(certificateAuthorities && { ca: [...rootCertificates, ...certificateAuthorities] }),
+    ...(clientCertificate && { cert: clientCertificate.certificate, key: clientCertificate.key }),
+  });
 
 interface ProxiedTarget extends Guard {
   readonly target: buildConnector.Options;

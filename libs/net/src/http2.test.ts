@@ -5,7 +5,7 @@ import { constants, createSecureServer } from "node:http2";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { after, afterEach, before, test } from "node:test";
-import type { TLSSocket } from "node:tls";
+import tls, { type TLSSocket } from "node:tls";
 import { systemClock } from "@signalbox/core";
 import {
   createCertificates,
@@ -186,6 +186,19 @@ test("an idle connection is closed after its time", async () => {
   const { url, sockets } = await receive(ok);
   await clientWith({ idleTimeoutMs: 50 }).post(url);
   await once(sockets[0] as TLSSocket, "close");
+});
+
+test("certificates are read once for all connections", async (t) => {
+  const server = createServer(pair, (_request, response) => response.setHeader("connection", "close").end());
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  cleanups.push(() => server.close());
+  const { post } = clientWith({ http2: false });
+  // What Node calls for a connection that brings no context.
+  const read = t.mock.method(tls, "createSecureContext");
+  for (let count = 0; count < 3; count++) {
+    await post(`https://localhost:${(server.address() as AddressInfo).port}/`);
+  }
+  assert.equal(read.mock.callCount(), 0);
 });
 
 test("a connection is shared only by requests that show the same certificate", async () => {

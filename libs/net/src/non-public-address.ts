@@ -46,6 +46,9 @@ const ipv6Ranges: readonly Range[] = [
 
 const ipv4NonPublic = blockListOf(ipv4Ranges, "ipv4");
 const ipv6NonPublic = blockListOf(ipv6Ranges, "ipv6");
+// A list takes longer to make than to ask, and an allowed address of an own network is judged for every delivery.
+const ipv4ByName = ipv4Ranges.map((range) => ({ name: range[2], list: blockListOf([range], "ipv4") }));
+const ipv6ByName = ipv6Ranges.map((range) => ({ name: range[2], list: blockListOf([range], "ipv6") }));
 const ipv6GlobalUnicast = blockListOf([["2000::", 3, "global unicast"]], "ipv6");
 
 /**
@@ -54,12 +57,12 @@ const ipv6GlobalUnicast = blockListOf([["2000::", 3, "global unicast"]], "ipv6")
  */
 export function nonPublicRange(address: string): string | null {
   if (isIPv4(address)) {
-    return ipv4NonPublic.check(address, "ipv4") ? rangeName(address, ipv4Ranges, "ipv4") : null;
+    return ipv4NonPublic.check(address, "ipv4") ? rangeName(address, ipv4ByName, "ipv4") : null;
   }
   if (!isIPv6(address)) return "not an IP address";
   // A zone index only makes sense on this link.
   if (address.includes("%")) return "link-local";
-  if (ipv6NonPublic.check(address, "ipv6")) return rangeName(address, ipv6Ranges, "ipv6");
+  if (ipv6NonPublic.check(address, "ipv6")) return rangeName(address, ipv6ByName, "ipv6");
   if (!ipv6GlobalUnicast.check(address, "ipv6")) return "outside global unicast";
   return isIsatap(address) ? "ISATAP" : null;
 }
@@ -86,7 +89,6 @@ function blockListOf(ranges: readonly Range[], family: "ipv4" | "ipv6"): BlockLi
   return list;
 }
 
-function rangeName(address: string, ranges: readonly Range[], family: "ipv4" | "ipv6"): string {
-  const range = ranges.find((candidate) => blockListOf([candidate], family).check(address, family));
-  return range?.[2] ?? "non-public";
+function rangeName(address: string, ranges: typeof ipv4ByName, family: "ipv4" | "ipv6"): string {
+  return ranges.find(({ list }) => list.check(address, family))?.name ?? "non-public";
 }

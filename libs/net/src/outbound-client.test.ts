@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
 import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
 import { Writable } from "node:stream";
@@ -129,6 +130,29 @@ test("connections are kept and used again", async () => {
   }
   // The second is opened when a request comes in the same tick in which the one before ended.
   assert.ok(connections <= 2, `${connections} connections`);
+});
+
+test("a connection is used again after any pause shorter than its idle time, and closed after a longer one", async (t) => {
+  const { url, server } = await listen((_request, response) => response.end());
+  server.keepAliveTimeout = 120_000;
+  const sockets: Socket[] = [];
+  server.on("connection", (socket) => sockets.push(socket));
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const client = clientWith({ idleTimeoutMs: 60_000 });
+  const getOnce = async () => {
+    await client.request(get(url, { deadlineMs: 3_600_000 }));
+    // A connection is idle one turn after its answer.
+    await new Promise(setImmediate);
+  };
+  await getOnce();
+  t.mock.timers.tick(59_000);
+  await getOnce();
+  assert.equal(sockets.length, 1);
+  const closed = once(sockets[0] as Socket, "close");
+  t.mock.timers.tick(60_000);
+  await closed;
+  await getOnce();
+  assert.equal(sockets.length, 2);
 });
 
 test("redirects are the response unless asked for", async () => {
