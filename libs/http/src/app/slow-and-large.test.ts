@@ -217,10 +217,15 @@ test("an upload lives past every deadline while it moves", async (t) => {
   await eventually(() => assert.match(text, /^HTTP\/1\.1 200 [\s\S]*"bytes":640000/));
 });
 
-test("an upload that only drips is 408, however it goes on", async (t) => {
+test("an upload that only drips is 408, however it goes on, and nobody waits for the rest of it", async (t) => {
   const table = createRoutes();
+  let ended = 0;
   const handle = async ({ request }: { request: IncomingMessage }) => {
-    for await (const _chunk of request);
+    try {
+      for await (const _chunk of request.iterator({ destroyOnReturn: false }));
+    } finally {
+      ended += 1;
+    }
     return ok({ bytes: 1 });
   };
   table.post("/upload", { ...shared, deadlineMs: 600, body: { multipart: true }, handle });
@@ -239,6 +244,7 @@ test("an upload that only drips is 408, however it goes on", async (t) => {
     socket.destroy();
   });
   await eventually(() => assert.match(text, /^HTTP\/1\.1 408 [\s\S]*"request_timeout"/));
+  await eventually(() => assert.equal(ended, 1));
 });
 
 test("the answer to an upload has its whole time from the end of the file on", async (t) => {

@@ -84,6 +84,8 @@ async function write(
   if (content === null) response.flushHeaders();
   else response.write(content);
   await discardBody(request);
+  // Node tells nobody that no more of a body comes once its request is answered: a handler that reads it would wait for ever.
+  response.once("close", () => request.destroy());
   response.end();
 }
 
