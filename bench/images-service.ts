@@ -21,7 +21,7 @@ export interface ImagesService {
   cpuMs(): Promise<number>;
   /** Resident memory of it and its children, in MiB. */
   residentMiB(): Promise<number>;
-  /** Bytes that it and its children have read and written, those of connections included. */
+  /** Bytes that it and its children have read and written by calls, those of connections included, and those of mapped files not. */
   transferred(): Promise<Transferred>;
   close(): Promise<void>;
 }
