@@ -47,6 +47,14 @@ test("a client's arguments do not meet those that a requirement of another subgr
   assert.deepEqual(data, JSON.parse(JSON.stringify(merged)));
 });
 
+test("requests that ask the same in the same moment are fetched each for itself: they may be shown different things", async () => {
+  const text = '{ product(upc: "upc-1") { name reviews { stars } } }';
+  await dataOf(shop, text);
+  const alone = shop.sent.length;
+  await Promise.all([dataOf(shop, text), dataOf(shop, text), dataOf(shop, text)]);
+  assert.equal(shop.sent.length, 3 * alone);
+});
+
 test("an entity is sent once, in however many places it stands", async () => {
   await dataOf(shop, "{ users(limit: 50) { friends(first: 50) { reviews { product { name stock } } } } }");
   for (const { body } of shop.sent) {

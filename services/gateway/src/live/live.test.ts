@@ -1,101 +1,11 @@
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import type { Authenticator } from "@signalbox/auth";
-import { eventOf } from "@signalbox/contracts";
 import { MiB, systemClock } from "@signalbox/core";
-import { createLogger, createMetrics } from "@signalbox/telemetry";
-import { eventually, testPerson } from "@signalbox/testing";
-import { buildASTSchema, parse } from "graphql";
-import { openDocuments } from "../documents/documents.ts";
-import { operationRequestFrom } from "../documents/operation-request.ts";
-import { createOperations } from "../operations/operations.ts";
-import { Live } from "./live.ts";
+import { eventually } from "@signalbox/testing";
+import { ada, authenticator, place, quiet, schemaOf, sdl, setUp, take } from "../../test/live-by-hand.ts";
 import { LiveCaller } from "./live-caller.ts";
-import { createCursors, type Positions } from "./live-cursor.ts";
-import type { LiveEvent } from "./live-event.ts";
-import type { LiveStream } from "./live-stream.ts";
-
-const sdl = await readFile(new URL("../../schema.graphql", import.meta.url), "utf8");
-const schemaOf = (text: string) => buildASTSchema(parse(text), { assumeValidSDL: true });
-const place = "signalbox.image.v1/0";
-const origin = { requestId: "r-1", clientAddress: "127.0.0.1" };
-const ada = testPerson();
-const adas = () =>
-  new LiveCaller(
-    { authenticator: authenticator(), clock: systemClock },
-    { credential: null, principal: ada.principal },
-    quiet,
-  );
-const quiet = { change: () => {}, end: () => {} };
-
-const authenticator = (authenticate: () => Promise<unknown> = () => Promise.reject(new Error("not asked"))) =>
-  ({ authenticate }) as unknown as Authenticator;
-
-/** A change of an image of hers; its title is its offset. */
-const changed = (offset: bigint): LiveEvent => {
-  const data = { ...eventOf("image.updated").example, changed: [`${offset}`] };
-  const event = { id: `evt-${offset}`, name: "image.updated", accountId: ada.accountId, time: new Date(0), data };
-  return { event: event as unknown as LiveEvent["event"], topic: "signalbox.image.v1", place, offset };
-};
-
-/** Subscriptions over a feed and a schema that the test moves by hand. */
-function setUp() {
-  const log = createLogger({ service: "gateway", instance: "test", level: "error" });
-  const metrics = createMetrics({ service: "gateway" });
-  const state = { schema: schemaOf(sdl), at: 0n, log: [] as LiveEvent[], reloads: 0 };
-  const operations = createOperations({
-    supergraph: {
-      get schema() {
-        return state.schema;
-      },
-      execute: async () => ({ data: "null", objects: 1, errors: [] }),
-      close: async () => {},
-    },
-    ...{ log, metrics, clock: systemClock, documents: openDocuments("apq", null), deadlineMs: 1_000 },
-    responseBytesMax: () => MiB,
-    costLimits: { estimate: () => 0, refusal: () => null, charge: () => {} },
-    documentCacheBytesMax: MiB,
-    limits: () => ({
-      ...{ depthMax: 16, aliasesMax: 30, rootFieldsMax: 20 },
-      directivesMax: 50,
-      // What was checked against one schema is not taken for the other.
-      tokensMax: 4_000 + state.reloads,
-      introspection: true,
-    }),
-  });
-  const cursors = createCursors(() => ["secret"]);
-  const live = new Live({
-    ...{ operations, cursors, log, metrics, schema: () => state.schema, isServed: () => true },
-    feed: {
-      isReady: true,
-      positionsIn: () => new Map([[place, state.at]]),
-      async *replay(after: Positions) {
-        yield* state.log.filter(({ offset }) => offset >= (after.get(place) ?? 0n) && offset < state.at);
-      },
-    },
-  });
-  const subscribe = (query: string, resumeAfter: string | null = null) =>
-    live.subscribe({ ...operationRequestFrom({ query }), resumeAfter }, adas(), origin);
-  const publish = (offset: bigint) => {
-    state.log.push(changed(offset));
-    state.at = offset + 1n;
-    live.tell(changed(offset));
-  };
-  return { live, cursors, state, subscribe, publish };
-}
-
-async function take(stream: LiveStream, count: number): Promise<string[]> {
-  const titles: string[] = [];
-  while (titles.length < count) {
-    const { value } = await stream.next();
-    const { imageChanged } = (value?.result.data ?? assert.fail()) as { imageChanged: { changed: string[] } };
-    titles.push(...imageChanged.changed);
-  }
-  return titles;
-}
 
 test("after a reload a subscription goes on in its place; one that is not valid any more ends with its cursor", async () => {
   const { live, state, subscribe, publish } = setUp();

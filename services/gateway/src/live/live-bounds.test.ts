@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { eventually, testPerson } from "@signalbox/testing";
+import { ada, place, setUp, take } from "../../test/live-by-hand.ts";
+
+const images = "subscription { imageChanged { changed } }";
+
+test("an instance takes 5,000 subscriptions; who comes then may try again, and gets a place that has become free", async () => {
+  const { live, subscribe } = setUp();
+  const [first] = await Promise.all(Array.from({ length: 5_000 }, () => subscribe(images)));
+  await assert.rejects(subscribe(images), { code: "unavailable", retryAfterSeconds: 2 });
+  await first?.return();
+  await subscribe(images);
+  await assert.rejects(subscribe(images), { code: "unavailable" });
+  live.drain();
+});
+
+test("eight replays go on at once, and the others wait for their turn", async () => {
+  const { cursors, replays, subscribe, publish } = setUp();
+  publish(0n);
+  replays.wait = true;
+  const after = cursors.seal("imageChanged", new Map([[place, 0n]]));
+  const streams = await Promise.all(Array.from({ length: 20 }, () => subscribe(images, after)));
+  const told = Promise.all(streams.map((stream) => take(stream, 1)));
+  for (let ended = 0; ended < 20; ended++) {
+    const running = Math.min(8, 20 - ended);
+    await eventually(() => replays.waiting.length === running);
+    replays.waiting.shift()?.();
+  }
+  assert.deepEqual(await told, Array(20).fill(["0"]));
+});
+
+test("an event is resolved once for all who ask for the same with one credential, and again for each other credential", async () => {
+  const { state, subscribe, publish } = setUp();
+  const withImage = "subscription { imageChanged { changed image { id } } }";
+  const { principal: other } = testPerson({ accountId: ada.accountId });
+  const narrow = { ...ada.principal, scopes: new Set(["images:read"] as const) };
+  const streams = await Promise.all([
+    ...Array.from({ length: 5 }, () => subscribe(withImage)),
+    ...[other, narrow].map((who) => subscribe(withImage, null, who)),
+    subscribe("subscription { imageChanged { changed image { again: id } } }"),
+  ]);
+  publish(0n);
+  assert.deepEqual(await Promise.all(streams.map((stream) => take(stream, 1))), Array(8).fill(["0"]));
+  assert.equal(state.fetches, 4);
+});

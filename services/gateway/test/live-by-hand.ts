@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import type { Authenticator, Principal } from "@signalbox/auth";
+import { eventOf } from "@signalbox/contracts";
+import { MiB, systemClock } from "@signalbox/core";
+import { createLogger, createMetrics } from "@signalbox/telemetry";
+import { testPerson } from "@signalbox/testing";
+import { buildASTSchema, parse } from "graphql";
+import { openDocuments } from "../src/documents/documents.ts";
+import { operationRequestFrom } from "../src/documents/operation-request.ts";
+import { Live } from "../src/live/live.ts";
+import { LiveCaller } from "../src/live/live-caller.ts";
+import { createCursors, type Positions } from "../src/live/live-cursor.ts";
+import type { LiveEvent } from "../src/live/live-event.ts";
+import type { LiveStream } from "../src/live/live-stream.ts";
+import { createOperations } from "../src/operations/operations.ts";
+
+export const sdl = await readFile(new URL("../schema.graphql", import.meta.url), "utf8");
+export const schemaOf = (text: string) => buildASTSchema(parse(text), { assumeValidSDL: true });
+export const place = "signalbox.image.v1/0";
+const origin = { requestId: "r-1", clientAddress: "127.0.0.1" };
+export const ada = testPerson();
+export const quiet = { change: () => {}, end: () => {} };
+
+export const authenticator = (authenticate: () => Promise<unknown> = () => Promise.reject(new Error("not asked"))) =>
+  ({ authenticate }) as unknown as Authenticator;
+
+const callerOf = (principal: Principal) =>
+  new LiveCaller({ authenticator: authenticator(), clock: systemClock }, { credential: null, principal }, quiet);
+
+/** A change of an image of hers; its title is its offset. */
+const changed = (offset: bigint): LiveEvent => {
+  const data = { ...eventOf("image.updated").example, changed: [`${offset}`] };
+  const event = { id: `evt-${offset}`, name: "image.updated", accountId: ada.accountId, time: new Date(0), data };
+  return { event: event as unknown as LiveEvent["event"], topic: "signalbox.image.v1", place, offset };
+};
+
+/** Subscriptions over a feed and a schema that the test moves by hand. */
+export function setUp() {
+  const log = createLogger({ service: "gateway", instance: "test", level: "error" });
+  const metrics = createMetrics({ service: "gateway" });
+  const state = { schema: schemaOf(sdl), at: 0n, log: [] as LiveEvent[], reloads: 0, fetches: 0 };
+  /** Replays that have begun and wait for the test, while it wants them to. */
+  const replays = { wait: false, waiting: [] as (() => void)[] };
+  const operations = createOperations({
+    supergraph: {
+      get schema() {
+        return state.schema;
+      },
+      async execute() {
+        state.fetches++;
+        return { data: "null", objects: 1, errors: [] };
+      },
+      close: async () => {},
+    },
+    ...{ log, metrics, clock: systemClock, documents: openDocuments("apq", null), deadlineMs: 1_000 },
+    responseBytesMax: () => MiB,
+    costLimits: { estimate: () => 0, refusal: () => null, charge: () => {} },
+    documentCacheBytesMax: MiB,
+    limits: () => ({
+      ...{ depthMax: 16, aliasesMax: 30, rootFieldsMax: 20 },
+      directivesMax: 50,
+      // What was checked against one schema is not taken for the other.
+      tokensMax: 4_000 + state.reloads,
+      introspection: true,
+    }),
+  });
+  const cursors = createCursors(() => ["secret"]);
+  const live = new Live({
+    ...{ operations, cursors, log, metrics, schema: () => state.schema, isServed: () => true },
+    feed: {
+      isReady: true,
+      positionsIn: () => new Map([[place, state.at]]),
+      async *replay(after: Positions) {
+        if (replays.wait) await new Promise<void>((resolve) => replays.waiting.push(resolve));
+        yield* state.log.filter(({ offset }) => offset >= (after.get(place) ?? 0n) && offset < state.at);
+      },
+    },
+  });
+  const subscribe = (query: string, resumeAfter: string | null = null, who: Principal = ada.principal) =>
+    live.subscribe({ ...operationRequestFrom({ query }), resumeAfter }, callerOf(who), origin);
+  const publish = (offset: bigint) => {
+    state.log.push(changed(offset));
+    state.at = offset + 1n;
+    live.tell(changed(offset));
+  };
+  return { live, cursors, state, replays, subscribe, publish };
+}
+
+export async function take(stream: LiveStream, count: number): Promise<string[]> {
+  const titles: string[] = [];
+  while (titles.length < count) {
+    const { value } = await stream.next();
+    const { imageChanged } = (value?.result.data ?? assert.fail()) as { imageChanged: { changed: string[] } };
+    titles.push(...imageChanged.changed);
+  }
+  return titles;
+}
