@@ -1,9 +1,12 @@
 /**
- * Prints the secrets that docker-compose.yml asks for, new ones each time, and where mails go:
- *   node infra/docker/make-secrets.mjs > .env
+ * Writes into `.env` of this folder the secrets that docker-compose.yml asks for, and where mails go. What is there already
+ * stays as it is, so that after an upgrade it adds what the new version wants:
+ *   node infra/docker/make-secrets.mjs
  */
 import { randomBytes } from "node:crypto";
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 
+const file = ".env";
 const text = () => randomBytes(24).toString("hex");
 
 /** Those who call the internal listeners of others, each with a token of its own. */
@@ -13,12 +16,28 @@ const roles = ["MIGRATE", "ACCOUNT", "CONFIG", "IMAGES", "WEBHOOK_DELIVERY", "WE
 /** The names that sign in to Kafka. */
 const principals = ["TOPICS", ...callers, "IMAGE_WORKER", "EXPORTER"];
 
-console.log(`POSTGRES_PASSWORD=${text()}
-${roles.map((role) => `${role}_DATABASE_PASSWORD=${text()}`).join("\n")}
-${principals.map((principal) => `${principal}_KAFKA_PASSWORD=${text()}`).join("\n")}
-${callers.map((caller) => `${caller}_INTERNAL_TOKEN=${text()}`).join("\n")}
-REDIS_PASSWORD=${text()}
-S3_SECRET_KEY=${text()}
-GRAFANA_PASSWORD=${text()}
-MAIL_URL=log:
-SECRETS_KEYS=first:${randomBytes(32).toString("base64")}`);
+const wanted = [
+  ["POSTGRES_PASSWORD", text()],
+  ...roles.map((role) => [`${role}_DATABASE_PASSWORD`, text()]),
+  ...principals.map((principal) => [`${principal}_KAFKA_PASSWORD`, text()]),
+  ...callers.map((caller) => [`${caller}_INTERNAL_TOKEN`, text()]),
+  ["REDIS_PASSWORD", text()],
+  ["S3_SECRET_KEY", text()],
+  ["GRAFANA_PASSWORD", text()],
+  ["MAIL_URL", "log:"],
+  ["SECRETS_KEYS", `first:${randomBytes(32).toString("base64")}`],
+];
+
+const kept = existsSync(file) ? readFileSync(file, "utf8") : "";
+const isThere = (name) => new RegExp(`^\\s*(export\\s+)?${name}\\s*[=:]`, "m").test(kept);
+const added = wanted.filter(([name]) => !isThere(name));
+if (added.length > 0) {
+  const lines = added.map(([name, value]) => `${name}=${value}\n`).join("");
+  // Whole or not at all: a file that is cut off would lose the passwords that the volumes know.
+  const whole = `${file}.new`;
+  writeFileSync(whole, `${kept}${kept === "" || kept.endsWith("\n") ? "" : "\n"}${lines}`, { mode: 0o600 });
+  renameSync(whole, file);
+}
+const names = added.map(([name]) => name).join(", ");
+// Not on standard output: whoever sends that to `.env` would write it over the secrets.
+console.error(names === "" ? `${file} has everything` : `${file} got ${names}`);

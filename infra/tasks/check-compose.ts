@@ -16,38 +16,52 @@ interface ComposeFile {
   readonly services: Readonly<Record<string, { readonly environment?: Readonly<Record<string, string>> }>>;
 }
 
-const compose = await parse(await withSecrets(await readFile(join(root, "docker-compose.yml"), "utf8")));
-await parse(await withSecrets(await readFile(join(root, "compose.small.yml"), "utf8")));
+const secrets = await madeSecrets();
+const compose = await parse("docker-compose.yml");
+await parse("compose.small.yml");
+await parse("docker-compose.yml", "compose.tls.yml");
 const problems = await configurationProblems(compose);
 for (const problem of problems) console.error(problem);
 process.exitCode = problems.length === 0 ? 0 : 1;
 
+/** What the script that makes `.env` writes there, and what a house names by itself. */
+async function madeSecrets(): Promise<ReadonlyMap<string, string>> {
+  const folder = await mkdtemp(join(tmpdir(), "signalbox-secrets-"));
+  try {
+    const script = join(root, "infra/docker/make-secrets.mjs");
+    execFileSync(process.execPath, [script], { cwd: folder, stdio: "pipe" });
+    const lines = (await readFile(join(folder, ".env"), "utf8")).trim().split("\n");
+    const values = lines.map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)] as const);
+    return new Map([...values, ["EDGE_CERTIFICATES", "./certificates"]]);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
 /**
- * Puts new secrets in the place of the variables, as `.env` does: the parser's command line reads no environment.
+ * Puts values in the place of the variables, as `.env` does: the parser's command line reads no environment.
  * Also proves that the script that makes `.env` makes every variable.
  */
-async function withSecrets(text: string): Promise<string> {
-  const secrets = execFileSync(process.execPath, [join(root, "infra/docker/make-secrets.mjs")], { encoding: "utf8" });
-  const values = new Map(
-    secrets.split("\n").map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]),
-  );
+function withSecrets(text: string, file: string): string {
   // The parser leaves out what belongs to a profile.
   return text
-    .replaceAll("profiles: [observe]", "")
+    .replaceAll(/profiles: \[\w+\]/g, "")
     .replaceAll(/\$\{(\w+)(?::([?-])([^}]*))?\}/g, (_, name: string, kind?: string, other?: string) => {
-      const value = values.get(name) ?? (kind === "-" ? other : undefined);
+      const value = secrets.get(name) ?? (kind === "-" ? other : undefined);
       if (value === undefined)
-        throw new Error(`docker-compose.yml needs ${name}, which infra/docker/make-secrets.mjs does not make`);
+        throw new Error(`${file} needs ${name}, which infra/docker/make-secrets.mjs does not make`);
       return value;
     });
 }
 
-async function parse(text: string): Promise<ComposeFile> {
+/** What Docker reads of a compose file, and of those that add to it. */
+async function parse(...names: readonly string[]): Promise<ComposeFile> {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-compose-"));
   try {
-    const file = join(folder, "docker-compose.yml");
-    await writeFile(file, text);
-    const json = execFileSync(installedParser(), ["-format", "json", "-no-path-resolution", file], {
+    const files = names.map((name) => join(folder, name));
+    for (const [index, name] of names.entries())
+      await writeFile(files[index] ?? "", withSecrets(await readFile(join(root, name), "utf8"), name));
+    const json = execFileSync(installedParser(), ["-format", "json", "-no-path-resolution", ...files], {
       encoding: "utf8",
     });
     return JSON.parse(json);

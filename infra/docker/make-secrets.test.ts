@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, test } from "node:test";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+let folder: string;
+let file: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "signalbox-secrets-"));
+  file = join(folder, ".env");
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const script = join(import.meta.dirname, "make-secrets.mjs");
+const makeSecrets = () => run(process.execPath, [script], { cwd: folder });
+const read = () => readFile(file, "utf8");
+
+test("a new file has secrets of its own, and only its owner reads it", async () => {
+  await makeSecrets();
+  const values = (await read()).trim().split("\n");
+  assert.equal(new Set(values.map((line) => line.slice(line.indexOf("=")))).size, values.length);
+  assert.equal((await stat(file)).mode & 0o777, 0o600);
+});
+
+test("a file that has everything stays as it is, to the byte", async () => {
+  await makeSecrets();
+  const before = await read();
+  await makeSecrets();
+  assert.equal(await read(), before);
+});
+
+test("a file of an older version gets what it lacks behind what it has, which never changes", async () => {
+  const older = [
+    "# our house",
+    "POSTGRES_PASSWORD=rotated",
+    "export MAIL_URL = smtps://mail.example.org",
+    'SECRETS_KEYS="second:b2xk,first:b2xk"',
+    "BASE_URL=https://api.example.org", // and no line feed at the end
+  ].join("\n");
+  await writeFile(file, older);
+  const { stderr } = await makeSecrets();
+  const text = await read();
+  assert.ok(text.startsWith(`${older}\n`));
+  const added = text.slice(older.length + 1);
+  for (const name of ["POSTGRES_PASSWORD", "MAIL_URL", "SECRETS_KEYS"])
+    assert.doesNotMatch(added, new RegExp(`^${name}=`, "m"));
+  for (const name of ["EXPORTER_KAFKA_PASSWORD", "REDIS_PASSWORD"]) {
+    assert.match(added, new RegExp(`^${name}=[0-9a-f]{48}$`, "m"));
+    assert.match(stderr, new RegExp(`\\b${name}\\b`), "it says what it added");
+  }
+});
+
+test("a name that only begins like another one, or is behind a #, is missing", async () => {
+  await writeFile(file, "REDIS_PASSWORD_OLD=a\n#S3_SECRET_KEY=b\n");
+  await makeSecrets();
+  assert.match(await read(), /^REDIS_PASSWORD=.*\n(?:.*\n)*?S3_SECRET_KEY=/m);
+});
+
+test("sent to the file, as pages of an older version say, it makes the same file", async () => {
+  await run("sh", ["-c", `"${process.execPath}" "${script}" > .env`], { cwd: folder });
+  assert.match(await read(), /^POSTGRES_PASSWORD=[0-9a-f]{48}\n/);
+});
