@@ -82,6 +82,8 @@ async function buildStandIns(): Promise<void> {
       "--isolation",
       "chroot",
       "--layers",
+      "--network",
+      "host",
       "--build-arg",
       `ENGINES_IMAGE=${enginesImage}`,
     ];

@@ -22,28 +22,35 @@ export interface ComposedSystem {
   logs(service: string): Promise<string>;
 }
 
+interface Options {
+  /** Compose files that add to the first one, for whoever names them in a command. */
+  readonly adds?: readonly string[];
+  /** As if in `.env`, before what is there. */
+  readonly variables?: Readonly<Record<string, string>>;
+}
+
 /** Prepares a compose file of the repository for podman, with the edge on a port of the caller. */
-export async function composedSystem(file: string, port: number): Promise<ComposedSystem> {
+export async function composedSystem(file: string, port: number, options: Options = {}): Promise<ComposedSystem> {
   const project = file.replace(/\.yml$/, "").replaceAll(".", "-");
   const folder = join(containersFolder, project);
   await rm(folder, { recursive: true, force: true });
   await mkdir(join(folder, "bin"), { recursive: true });
   await symlink(join(repositoryFolder, "infra"), join(folder, "infra"));
-  await writeFile(join(folder, file), await forPodman(file));
+  for (const name of [file, ...(options.adds ?? [])]) await writeFile(join(folder, name), await forPodman(name));
   const docker = join(folder, "bin/docker");
   await writeFile(docker, dockerOf(await podmanCompose(), project));
   await chmod(docker, 0o755);
 
   const PATH = [join(folder, "bin"), environment().PATH].join(delimiter);
-  const variables = { PATH, EDGE_PORT: String(port) };
+  const variables = { ...options.variables, PATH, EDGE_PORT: String(port) };
   const shell = (line: string) => run("sh", ["-c", line], { cwd: folder, variables });
   const container = (service: string) => `${project}_${service}_1`;
   return {
     baseUrl: `http://127.0.0.1:${port}`,
     shell,
-    down: async () => void (await shell(`docker compose -f ${file} down`)),
+    down: async () => void (await shell(`docker compose -f ${file} ${allProfiles} down`)),
     // Without secrets no variable of the file has a value, and nothing can be removed.
-    remove: async () => void (await shell(`${madeSecrets}; docker compose -f ${file} down --volumes`)),
+    remove: async () => void (await shell(`${madeSecrets}; docker compose -f ${file} ${allProfiles} down --volumes`)),
     restart: async (service) => void (await run("podman", ["restart", container(service)])),
     containerOf: container,
     exec: (service, command) => run("podman", ["exec", container(service), ...command]),
@@ -51,7 +58,9 @@ export async function composedSystem(file: string, port: number): Promise<Compos
   };
 }
 
-const madeSecrets = "[ -f .env ] || node infra/docker/make-secrets.mjs > .env";
+/** Of both files; a profile that a file does not have has nothing in it. */
+const allProfiles = "--profile observe --profile mail";
+const madeSecrets = "node infra/docker/make-secrets.mjs";
 
 /** The part of Docker's command line that our pages use. Nobody sits at a terminal, so none is asked for. */
 const dockerOf = (podmanComposeFile: string, project: string): string => `#!/bin/bash
@@ -66,6 +75,9 @@ done
 exec ${podmanComposeFile} -p ${project} "\${words[@]}"
 `;
 
+/** No package of Debian brings these programs. */
+const withoutStandIn = ["grafana", "collector", "kafka-exporter", "kafka-exporter-rights"];
+
 /**
  * What podman 4 needs otherwise than Docker. It starts no container whose jobs have ended (its graph of dependencies loses
  * them), so everything starts at once, and waits. It has no names on a network without a way out, nor for a container on two
@@ -77,8 +89,7 @@ async function forPodman(name: string): Promise<string> {
   for (const [service, container] of Object.entries<Record<string, unknown>>(file.services)) {
     delete container.depends_on;
     delete container.build;
-    // There are no stand-ins for what observes the rest.
-    if (container.profiles) delete file.services[service];
+    if (withoutStandIn.includes(service)) delete file.services[service];
     else if (container.networks) container.networks = ["inside"];
   }
   if (file.networks) file.networks.inside.internal = false;

@@ -14,6 +14,12 @@ export const imageVariables = {
   REDIS_IMAGE: "localhost/signalbox-redis",
   BLOBS_IMAGE: "localhost/signalbox-blobs",
   EDGE_IMAGE: "localhost/signalbox-edge",
+  MAILBOX_IMAGE: "localhost/signalbox-mailbox",
+  PROMETHEUS_IMAGE: "localhost/signalbox-prometheus",
+  ALERTMANAGER_IMAGE: "localhost/signalbox-alertmanager",
+  EDGE_EXPORTER_IMAGE: "localhost/signalbox-edge-exporter",
+  POSTGRES_EXPORTER_IMAGE: "localhost/signalbox-postgres-exporter",
+  REDIS_EXPORTER_IMAGE: "localhost/signalbox-redis-exporter",
 } as const;
 
 const storage = `[storage]

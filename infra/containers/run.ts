@@ -7,10 +7,11 @@ import { preparePodman } from "./podman.ts";
 
 /**
  * `npm run containers`: builds the image and stand-ins for the engine images, and tests what is deployed with them: compose
- * (docker-compose.yml), small (compose.small.yml), kubernetes (the overlay `local`, left alone for `--idle-minutes=2`).
+ * (docker-compose.yml), options (the same with TLS, a mailbox and what observes), small (compose.small.yml), kubernetes (the overlay
+ * `local`, left alone for `--idle-minutes=2`).
  * `npm run containers -- small` runs one of them. It needs podman, buildah, runc and debootstrap, and root.
  */
-const tests = ["compose", "small", "kubernetes"];
+const tests = ["compose", "options", "small", "kubernetes"];
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { "idle-minutes": { type: "string", default: "2" } },

@@ -16,6 +16,8 @@ export interface NginxOptions {
   readonly listen: string;
   /** Where it tells its connections and requests to whoever scrapes it. Left out, it tells nobody. */
   readonly listenForStatus?: string;
+  /** Files, by a pattern that none may match, of where else it listens: with TLS, for one. */
+  readonly listenFiles?: string;
   /** The page that explains the error codes, as the services have it in `http.error-docs`. */
   readonly errorDocs?: string;
   /** A folder nginx may write to: its pid and temporary files. */
@@ -99,9 +101,9 @@ ${options.listenForStatus === undefined ? "" : statusServer(options.listenForSta
 `;
 }
 
-function server({ listen, upstreams, errorDocs = "/docs/errors" }: NginxOptions): string {
+function server({ listen, listenFiles, upstreams, errorDocs = "/docs/errors" }: NginxOptions): string {
   return `  server {
-    listen ${listen};
+    listen ${listen};${listenFiles === undefined ? "" : `\n    include ${listenFiles};`}
 ${proxying}
 ${refusals.map((one) => refusal(one, errorDocs)).join("\n")}
 ${refusals.map(graphqlRefusal).join("\n")}

@@ -26,6 +26,7 @@ const nginxConfigurationFile: Generator = {
       upstreams,
       listen: "8080",
       listenForStatus: "8082",
+      listenFiles: "/etc/signalbox/listen/*.conf",
       workDirectory: "/run/edge",
       accessLog: "/dev/stdout",
       // Docker's own DNS server, which knows the replicas of a service.

@@ -4,14 +4,14 @@ import { MiB } from "@signalbox/core";
 import { type ComposedSystem, composedSystem } from "@signalbox/infra/containers/composed-system.ts";
 import { memoryOf } from "@signalbox/infra/containers/measure.ts";
 import { eventually, freePort } from "@signalbox/testing";
-import { type Caller, createCaller } from "./caller.ts";
+import { once } from "../once.ts";
+import { createCaller } from "./caller.ts";
 import { linesWith } from "./page-lines.ts";
 
 const up = "docker compose -f compose.small.yml up --build --detach";
 const patience = { timeoutMs: 300_000 };
 let system: ComposedSystem;
 let showKey = "";
-let caller: Caller;
 
 before(async () => {
   const [makeSecrets = "", ...rest] = await linesWith(up);
@@ -23,15 +23,24 @@ before(async () => {
 });
 after(() => system.remove());
 
-test("two containers take an upload, render it, and show it in the graph", async (t) => {
+// Each test asks for what it needs, so that each runs alone, too.
+const administrator = once(async () => {
   const key = await eventually(() => system.shell(showKey), { ...patience, message: "the first key is there" }).catch(
     async (error: unknown) => {
       throw new Error(await system.logs("signalbox"), { cause: error });
     },
   );
-  caller = createCaller(() => system.baseUrl, key.trim());
+  return createCaller(() => system.baseUrl, key.trim());
+});
+const photographed = once(async () => {
+  const caller = await administrator();
   const id = await eventually(() => caller.upload(), patience);
   await eventually(() => caller.isRendered(id), patience);
+  return { caller, id };
+});
+
+test("two containers take an upload, render it, and show it in the graph", async (t) => {
+  const { caller, id } = await photographed();
   assert.deepEqual(await caller.query("{ viewer { images { edges { node { id status } } } } }"), {
     viewer: { images: { edges: [{ node: { id, status: "ready" } }] } },
   });
@@ -40,11 +49,13 @@ test("two containers take an upload, render it, and show it in the graph", async
 });
 
 test("it is nobody special and writes nowhere but to its volume", async () => {
+  await administrator();
   assert.match(await system.exec("signalbox", ["id", "-u"]), /^1000\n$/);
   await assert.rejects(system.exec("signalbox", ["touch", "/app/file"]), /Read-only file system/);
 });
 
 test("after `down` and `up` the data and the key are still there", async () => {
+  const { caller } = await photographed();
   await system.down();
   await system.shell(up);
   const images = () => caller.api("/images");

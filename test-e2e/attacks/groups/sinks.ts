@@ -4,6 +4,7 @@ import { openEventLog } from "@signalbox/events";
 import { createLogger, createMetrics } from "@signalbox/telemetry";
 import { eventually } from "@signalbox/testing";
 import { createClient } from "../../journey/client.ts";
+import { once } from "../../once.ts";
 import type { TrustingScene, Victim } from "../scene/trusting-scene.ts";
 
 /** A place where what happened is told. */
@@ -75,11 +76,6 @@ const settled = (sink: Sink): Promise<string> =>
     },
     { message: `${sink.name} show ${sink.marker}` },
   );
-
-function once<T>(read: () => Promise<T>): () => Promise<T> {
-  let value: Promise<T> | undefined;
-  return () => (value ??= read());
-}
 
 async function managed({ system, administrator }: TrustingScene, path: string): Promise<string> {
   const urls = system.managementUrls.size > 0 ? [...system.managementUrls.values()] : [system.managementUrl];
