@@ -124,7 +124,7 @@ test("with one attempt at a time a delivery costs the queue one lease and one en
 /** A receiver that counts its connections. */
 async function countingReceiver(bodyBytes: number) {
   let [connections, requests] = [0, 0];
-  const server: Server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
+  const server: Server = createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
     request.resume().on("end", () => {
       requests++;
       response.end("x".repeat(bodyBytes));
@@ -157,6 +157,23 @@ for (const { bytes, expected } of [
     counting.close();
   });
 }
+
+test("an idle connection is kept for a minute where the receiver keeps it longer", async (t) => {
+  const counting = await countingReceiver(1);
+  t.after(counting.close);
+  await newEndpoint({ url: counting.url });
+  const armed = t.mock.method(globalThis, "setTimeout");
+  for (let count = 1; count <= 2; count++) {
+    await delivery.createImage(who.accountId);
+    await eventually(async () => (await delivery.deliveriesOf(who, "&status=succeeded")).length === count);
+  }
+  // What connections ask for themselves; that they are kept until then is the promise of the outbound client.
+  const callerOf = ({ stack }: { stack: Error }) =>
+    stack.stack?.split("\n").find((line) => /file:|node_modules/.test(line));
+  const ofConnections = armed.mock.calls.filter((call) => callerOf(call)?.includes("/undici/"));
+  assert.deepEqual([...new Set(ofConnections.map((call) => call.arguments[1]))], [60_000]);
+  assert.deepEqual(counting.counts(), { connections: 1, requests: 2 });
+});
 
 test("an attempt whose lease became another's is shown, and does not count", async () => {
   const gate = Promise.withResolvers<void>();

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { inTransaction, sql } from "@signalbox/storage";
 import { eventually, testPerson } from "@signalbox/testing";
 import { endpointsPath } from "./harness.ts";
 import { delivery, receiver, who } from "./one-service.ts";
@@ -105,6 +106,37 @@ test("a replay of an endpoint that takes nothing waits, and nothing of another a
   const foreign = await delivery.send(testPerson(), "POST", path, { body: { from: long, endpoint_id } });
   assert.equal(foreign.status, 404);
 });
+
+test("a replay is for a million deliveries, and refused for one more", { timeout: 300_000 }, async () => {
+  const { id: endpoint_id } = await newEndpoint();
+  await insertDeliveries(endpoint_id, 1_000_001);
+  const refused = await start({ endpoint_id });
+  assert.deepEqual([refused.status, refused.body.error.code], [422, "validation_error"]);
+  assert.deepEqual(refused.body.error.details[0].field, "from");
+  assert.deepEqual((await start({ endpoint_id, dry_run: true })).body, { count: 1_000_000 });
+  // Of those that are not wanted there may be more.
+  const narrower = { endpoint_id, event_types: ["order.created"] };
+  assert.deepEqual((await start({ ...narrower, dry_run: true })).body, { count: 1_000_000 });
+  await delivery.send(who, "POST", `${endpointsPath}/${endpoint_id}/pause`);
+  const started = await start(narrower);
+  assert.deepEqual([started.status, started.body.total], [202, 1_000_000]);
+  assert.equal((await delivery.send(who, "POST", `${path}/${started.body.id}/cancel`)).body.status, "cancelled");
+});
+
+/** Deliveries that are over, the last of another type than the others. */
+async function insertDeliveries(endpointId: string, count: number): Promise<void> {
+  const statement = sql(
+    "",
+    `insert into deliveries (id, created_at, endpoint_id, account_id, event_id, event_type, status, attempts)
+     select 'whd_many' || n, statement_timestamp() - interval '1 s', $1, $2, 'many-' || n,
+       case when n = $3::int then 'bill.sent' else 'order.created' end, 'exhausted', 1
+     from generate_series(1, $3::int) as n`,
+  );
+  await inTransaction(delivery.pool, async (tx) => {
+    await tx.query(sql("", "set local statement_timeout = 0"));
+    await tx.query(statement, [endpointId, who.accountId, count]);
+  });
+}
 
 test("deliveries are found by type, event and time, attempts by time and result", async () => {
   const { id } = await newEndpoint();

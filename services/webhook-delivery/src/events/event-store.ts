@@ -119,6 +119,7 @@ export function createEventStore(pool: Pool) {
       return new Set((await tx.query<{ id: string }>(notePublished, values)).rows.map(({ id }) => id));
     },
     async digestsOf(tx: Tx, accountId: string, ids: readonly string[]): Promise<Map<string, Buffer>> {
+      if (ids.length === 0) return new Map();
       const { rows } = await tx.query<{ id: string; digest: Buffer }>(knownPublished, [accountId, ids]);
       return new Map(rows.map(({ id, digest }) => [id, digest]));
     },
