@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { BlockList, isIP, isIPv6 } from "node:net";
+import { BlockList, isIP } from "node:net";
 import type { Logger } from "@signalbox/telemetry";
 
 /** Finds the address a request came from. */
@@ -15,8 +15,10 @@ export function createClientAddress(
   tellUntrusted: (peer: string) => void = () => {},
 ): ClientAddress {
   const trusted = networks(trustedProxies);
-  const isTrusted = (address: string): boolean =>
-    isIP(address) !== 0 && trusted.check(address, isIPv6(address) ? "ipv6" : "ipv4");
+  const isTrusted = (address: string): boolean => {
+    const family = isIP(address);
+    return family !== 0 && trusted.check(address, family === 6 ? "ipv6" : "ipv4");
+  };
   return (request) => {
     let address = plain(request.socket.remoteAddress ?? "");
     if (!isTrusted(address)) {
@@ -48,7 +50,8 @@ export function warnOfPeers(log: Pick<Logger, "warn">): (peer: string) => void {
 
 /** The key by which anonymous requests are counted: an IPv6 customer has a whole /64 to pick addresses from. */
 export function addressBucket(address: string): string {
-  if (!isIPv6(address)) return address;
+  // Tries IPv4 first, which is quick to tell.
+  if (isIP(address) !== 6) return address;
   const [head = "", tail] = address.split("::");
   const groups = head === "" ? [] : head.split(":");
   if (tail !== undefined) {
