@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { rings } from "../observe/rings.ts";
+import { isShown } from "../observe/shown-output.ts";
 import { type RunningPrometheus, startPrometheus } from "../observe/start-prometheus.ts";
 import { services, startEnginesSystem } from "../systems/engines-system.ts";
 import { openFaultyEngines } from "../systems/faulty-engines.ts";
@@ -29,9 +30,12 @@ before(async () => {
 });
 after(() => opened.disposeAsync());
 
-/** Each of these outages is told by an alert, whose expression holds during it and no more after it. */
+/** Each of these outages is told by an alert, whose expression holds during it and no more after it, and whose page shows what it told. */
 const told = (alert: string, outage: (scene: Scene) => Promise<void>) =>
-  withoutRestarts(scene, () => rings(prometheus, alert, () => outage(scene)));
+  withoutRestarts(scene, async () => {
+    const rung = await rings(prometheus, alert, () => outage(scene));
+    await isShown(alert, rung.told);
+  });
 
 test("Redis away: requests succeed with local limits", () => told("CacheAway", cacheAway));
 test("blob store away: 503 on bytes, records work", () =>

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { engineNamed, enginesFolder, freePort, startOwnEngine } from "@signalbox/infra/engines/index.ts";
 import { rulesFile } from "@signalbox/infra/observe/alerts/rules-file.ts";
 
-interface Sample {
+export interface Sample {
   readonly metric: Readonly<Record<string, string>>;
   readonly value: readonly [number, string];
 }

@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { environment } from "@signalbox/config";
+import { repositoryFolder } from "@signalbox/infra/engines/engine-folders.ts";
+import type { Sample } from "./start-prometheus.ts";
+
+const block = /(?<=^While it was on [^`]*```text\n)[\s\S]*?(?=```$)/m;
+
+/**
+ * Holds the output that a runbook shows against what an alert's expression just told: the same labels. Which services are
+ * named and the figures differ from run to run. With RECORD_OUTPUT=1 the page shows what was told now.
+ */
+export async function isShown(alert: string, told: readonly Sample[]): Promise<void> {
+  const page = join(repositoryFolder, "docs/runbooks", `${alert}.md`);
+  const text = await readFile(page, "utf8");
+  const shown = block.exec(text)?.[0] ?? assert.fail(`${alert}.md shows no output`);
+  const lines = told.map(lineOf).toSorted();
+  if (environment().RECORD_OUTPUT)
+    return await writeFile(
+      page,
+      text.replace(block, () => `${lines.join("\n")}\n`),
+    );
+  const shapes = (of: readonly string[]) => [...new Set(of.map(shapeOf))].toSorted();
+  assert.deepEqual(shapes(shown.trim().split("\n")), shapes(lines), `${alert}.md shows what it tells`);
+}
+
+/** As Prometheus writes it, without what is of this machine alone. */
+function lineOf({ metric: { __name__: name = "", instance: _instance, ...labels }, value: [, value] }: Sample): string {
+  const members = Object.entries(labels).map(([label, text]) => `${label}="${text}"`);
+  return `${name}{${members.join(", ")}} ${Math.round(Number(value) * 1000) / 1000}`;
+}
+
+const shapeOf = (line: string): string => line.replaceAll(/"[^"]*"/g, '""').replace(/ \S+$/, "");
