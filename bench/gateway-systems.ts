@@ -35,7 +35,10 @@ export async function startApollo({ supergraphSdl }: ServedGraph): Promise<Gatew
 }
 
 /** The gateway service as it is run: credentials, limits, costs and request log on. */
-export async function startOurs({ supergraphSdl, urls }: ServedGraph): Promise<GatewayProcess> {
+export async function startOurs({
+  supergraphSdl,
+  urls,
+}: ServedGraph): Promise<GatewayProcess & { readonly eventsUrl: string }> {
   await using opened = new AsyncDisposableStack();
   const file = await supergraphFile(opened, supergraphSdl);
   const events = await testDatabase();
@@ -64,7 +67,7 @@ export async function startOurs({ supergraphSdl, urls }: ServedGraph): Promise<G
   const management = `http://127.0.0.1:${ports.management}/management/health/ready`;
   await eventually(async () => (await fetch(management)).ok, { message: "our gateway is ready" });
   const closes = opened.move();
-  return { url: `http://127.0.0.1:${ports.http}/graphql`, pid, close: () => closes.disposeAsync() };
+  return { url: `http://127.0.0.1:${ports.http}/graphql`, pid, eventsUrl, close: () => closes.disposeAsync() };
 }
 
 async function supergraphFile(opened: AsyncDisposableStack, supergraphSdl: string): Promise<string> {

@@ -32,6 +32,7 @@ const benches: Readonly<Record<string, () => Promise<{ bench: Bench }>>> = {
   ingest: () => import("./ingest.ts"),
   federation: () => import("./federation.ts"),
   gateway: () => import("./gateway.ts"),
+  live: () => import("./live.ts"),
   config: () => import("./config.ts"),
 };
 

@@ -1,0 +1,111 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { answerFromPrincipal } from "@signalbox/auth";
+import { draft, eventOf } from "@signalbox/contracts";
+import { type EventLog, openEventLog, publishEvents } from "@signalbox/events";
+import { eventually, testPerson } from "@signalbox/testing";
+import { benchParts, percentile, rounded } from "./bench-parts.ts";
+import { serveOwnGraph } from "./gateway-graphs.ts";
+import { residentMiB, startOurs } from "./gateway-systems.ts";
+
+const accounts = 500;
+/** Each on a connection of its own. */
+const subscribersEach = 10;
+const eventsPerSecond = 500;
+const seconds = 20;
+const pagesPerSecond = 50;
+const query = "subscription { imageChanged { cursor changed image { id title } } }";
+
+export const bench = {
+  name: "live",
+  description:
+    "Subscriptions of the graph in a gateway process of its own: what one takes idle, and from a change on the log to all who are told.",
+  run,
+};
+
+const persons = new Map(Array.from({ length: accounts }, () => testPerson()).map((person) => [person.token, person]));
+
+/** Answers `POST /internal/principals`, and of announcements, which are asked for without a body, that there are none. */
+function principalAnswer(body: string): string {
+  if (body === "") return '{"unannounced":false}';
+  const person = persons.get((JSON.parse(body) as { value: string }).value);
+  return person ? JSON.stringify(answerFromPrincipal(person.principal)) : "{}";
+}
+
+async function run() {
+  await using opened = new AsyncDisposableStack();
+  const graph = await serveOwnGraph(principalAnswer);
+  opened.defer(() => graph.close());
+  const gateway = await startOurs(graph);
+  opened.defer(() => gateway.close());
+  const parts = { ...benchParts(), service: "images" as const };
+  const eventLog = await openEventLog(gateway.eventsUrl, { clientId: "bench", ...parts });
+  opened.defer(() => eventLog.close());
+  const url = gateway.url.replace("http", "ws");
+  const followers = fork(fileURLToPath(new URL("./live-followers.ts", import.meta.url)), [url, query]);
+  opened.defer(() => void followers.kill());
+
+  const beforeMiB = await residentMiB(gateway.pid);
+  followers.send({ tokens: [...persons.keys()], each: subscribersEach });
+  const [{ opened: subscribers }] = (await once(followers, "message")) as [{ opened: number }];
+  const kibEach = rounded((((await residentMiB(gateway.pid)) - beforeMiB) * 1_024) / subscribers);
+  const tell = async () => {
+    followers.send("tell");
+    return ((await once(followers, "message")) as [{ tookMs: number[] }])[0].tookMs;
+  };
+  const tookMs: number[] = [];
+  const measure = async (durationSeconds: number) => {
+    const published = await publishFor(eventLog, durationSeconds);
+    tookMs.length = 0;
+    await eventually(
+      async () => {
+        for (const each of await tell()) tookMs.push(each);
+        return tookMs.length >= published * subscribersEach;
+      },
+      { timeoutMs: 30_000, message: "everybody was told of everything" },
+    );
+    return published;
+  };
+  // The first second compiles.
+  await measure(1);
+  const published = await measure(seconds);
+  const p99Ms = rounded(percentile(tookMs, 0.99));
+  return {
+    name: bench.name,
+    rows: [
+      {
+        ...{ subscribers, published, told: tookMs.length, perSecond: Math.round(published / seconds) },
+        ...{ p50Ms: rounded(percentile(tookMs, 0.5)), p99Ms, kibEach, residentMiB: await residentMiB(gateway.pid) },
+      },
+    ],
+    targets: [
+      { what: "committed to told, p99 ms", wanted: 250, measured: p99Ms, met: p99Ms <= 250 },
+      { what: "memory of an idle subscriber, KiB", wanted: 20, measured: kibEach, met: kibEach <= 20 },
+    ],
+  };
+}
+
+/** Publishes changes of images at an even rate, one account after the other, and says how many. */
+async function publishFor(eventLog: EventLog, durationSeconds: number): Promise<number> {
+  const parts = { ...benchParts(), service: "images" as const };
+  const owners = [...persons.values()];
+  const pages = durationSeconds * pagesPerSecond;
+  const perPage = eventsPerSecond / pagesPerSecond;
+  const startedMs = performance.now();
+  const committed: Promise<void>[] = [];
+  for (let page = 0; page < pages; page++) {
+    await sleep(Math.max(0, startedMs + (page * 1_000) / pagesPerSecond - performance.now()));
+    const drafts = Array.from({ length: perPage }, (_, at) => {
+      const { accountId } = owners[(page * perPage + at) % owners.length] as (typeof owners)[number];
+      const id = accountId.replace("acc_", "img_");
+      const changed = [String(performance.timeOrigin + performance.now())];
+      const data = { ...eventOf("image.updated").example, id, changed } as never;
+      return draft("image.updated", { subject: id, accountId, data });
+    });
+    committed.push(publishEvents({ ...parts, eventLog }, drafts));
+  }
+  await Promise.all(committed);
+  return pages * perPage;
+}
