@@ -203,22 +203,25 @@ test("an upgraded connection does not outlive the listener, and its reset harms 
   await closed;
 });
 
-test("a client that expects to be told first is told 100 by whoever reads its body", async () => {
-  const { runner, port } = await open(async (request, response) => {
-    let body = "";
-    for await (const chunk of request) body += chunk;
-    response.end(body);
+for (const wish of ["keep-alive", "close"]) {
+  test(`a client that expects to be told first is told 100 by whoever reads its body, and its connection is ${wish}`, async () => {
+    const { runner, port } = await open(async (request, response) => {
+      let body = "";
+      for await (const chunk of request) body += chunk;
+      response.end(body);
+    });
+    const socket = connect(port, "127.0.0.1");
+    const head = `POST / HTTP/1.1\r\nHost: a\r\nConnection: ${wish}\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n`;
+    socket.write(head);
+    const [interim] = await once(socket, "data");
+    assert.equal(String(interim), "HTTP/1.1 100 Continue\r\n\r\n");
+    socket.write("body");
+    const [answer] = await once(socket, "data");
+    assert.match(String(answer), new RegExp(`^HTTP/1\\.1 200 OK[\\s\\S]*Connection: ${wish}`));
+    socket.destroy();
+    await runner.stop(5_000);
   });
-  const socket = connect(port, "127.0.0.1");
-  socket.write("POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n");
-  const [interim] = await once(socket, "data");
-  assert.equal(String(interim), "HTTP/1.1 100 Continue\r\n\r\n");
-  socket.write("body");
-  const [answer] = await once(socket, "data");
-  assert.match(String(answer), /^HTTP\/1\.1 200 OK[\s\S]*Connection: keep-alive/);
-  socket.destroy();
-  await runner.stop(5_000);
-});
+}
 
 test("a client that expects to be told first gets its refusal instead, and the end of the connection", async () => {
   const { runner, port } = await open((_request, response) => void response.writeHead(401).end("no"));

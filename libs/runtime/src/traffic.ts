@@ -132,10 +132,11 @@ export class Traffic {
    * sent, and as nobody can know whether the client sends it all the same, the connection ends with the refusal.
    */
   #onExpectation(request: IncomingMessage, response: ServerResponse, listener: RequestListener): void {
+    const { shouldKeepAlive } = response;
     const onListener = (event: string | symbol): void => {
       if ((event !== "data" && event !== "readable") || response.headersSent) return;
       request.off("newListener", onListener);
-      response.shouldKeepAlive = true;
+      response.shouldKeepAlive = shouldKeepAlive;
       response.writeContinue();
     };
     request.on("newListener", onListener);
