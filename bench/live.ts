@@ -13,8 +13,6 @@ import { residentMiB, startOurs } from "./gateway-systems.ts";
 const accounts = 500;
 /** Each on a connection of its own. */
 const subscribersEach = 10;
-const eventsPerSecond = 500;
-const seconds = 20;
 const pagesPerSecond = 50;
 const query = "subscription { imageChanged { cursor changed image { id title } } }";
 
@@ -55,40 +53,37 @@ async function run() {
     followers.send("tell");
     return ((await once(followers, "message")) as [{ tookMs: number[] }])[0].tookMs;
   };
-  const tookMs: number[] = [];
-  const measure = async (durationSeconds: number) => {
-    const published = await publishFor(eventLog, durationSeconds);
-    tookMs.length = 0;
+  const measure = async (eventsPerSecond: number, seconds: number) => {
+    const published = await publishFor(eventLog, eventsPerSecond, seconds);
+    const tookMs: number[] = [];
     await eventually(
       async () => {
         for (const each of await tell()) tookMs.push(each);
         return tookMs.length >= published * subscribersEach;
       },
-      { timeoutMs: 30_000, message: "everybody was told of everything" },
+      { timeoutMs: 120_000, message: "everybody was told of everything" },
     );
-    return published;
+    const times = { p50Ms: rounded(percentile(tookMs, 0.5)), p99Ms: rounded(percentile(tookMs, 0.99)) };
+    return { eventsPerSecond, told: tookMs.length, ...times, residentMiB: await residentMiB(gateway.pid) };
   };
   // The first second compiles.
-  await measure(1);
-  const published = await measure(seconds);
-  const p99Ms = rounded(percentile(tookMs, 0.99));
+  await measure(50, 1);
+  const rows = [await measure(50, 20), await measure(500, 10)];
   return {
     name: bench.name,
-    rows: [
-      {
-        ...{ subscribers, published, told: tookMs.length, perSecond: Math.round(published / seconds) },
-        ...{ p50Ms: rounded(percentile(tookMs, 0.5)), p99Ms, kibEach, residentMiB: await residentMiB(gateway.pid) },
-      },
-    ],
+    rows: rows.map((row) => ({ subscribers, kibEach, ...row })),
     targets: [
-      { what: "committed to told, p99 ms", wanted: 250, measured: p99Ms, met: p99Ms <= 250 },
+      ...rows.map(({ eventsPerSecond, p99Ms }) => ({
+        ...{ what: `committed to told at ${eventsPerSecond} events/s, p99 ms`, wanted: 250 },
+        ...{ measured: p99Ms, met: p99Ms <= 250 },
+      })),
       { what: "memory of an idle subscriber, KiB", wanted: 20, measured: kibEach, met: kibEach <= 20 },
     ],
   };
 }
 
 /** Publishes changes of images at an even rate, one account after the other, and says how many. */
-async function publishFor(eventLog: EventLog, durationSeconds: number): Promise<number> {
+async function publishFor(eventLog: EventLog, eventsPerSecond: number, durationSeconds: number): Promise<number> {
   const parts = { ...benchParts(), service: "images" as const };
   const owners = [...persons.values()];
   const pages = durationSeconds * pagesPerSecond;

@@ -58,6 +58,7 @@ export const workloads: readonly Workload[] = [
   },
   {
     ...{ ...usual, service: "gateway", engines: ["kafka", "redis"], replicas: { min: 2, max: 6 } },
+    memory: "512Mi", // 5,000 subscriptions and the graph
     calls: ["account", "images", "config", "webhook-ingest", "webhook-delivery"],
   },
 ];

@@ -36,10 +36,12 @@ const changed = (offset: bigint): LiveEvent => {
 };
 
 /** Subscriptions over a feed and a schema that the test moves by hand. */
-export function setUp() {
+export function setUp({ deadlineMs = 1_000 } = {}) {
   const log = createLogger({ service: "gateway", instance: "test", level: "error" });
   const metrics = createMetrics({ service: "gateway" });
   const state = { schema: schemaOf(sdl), at: 0n, log: [] as LiveEvent[], reloads: 0, fetches: 0 };
+  /** What a fetch waits for. */
+  const subgraph = { isBack: Promise.resolve() };
   /** Replays that have begun and wait for the test, while it wants them to. */
   const replays = { wait: false, waiting: [] as (() => void)[] };
   const operations = createOperations({
@@ -49,11 +51,12 @@ export function setUp() {
       },
       async execute() {
         state.fetches++;
+        await subgraph.isBack;
         return { data: "null", objects: 1, errors: [] };
       },
       close: async () => {},
     },
-    ...{ log, metrics, clock: systemClock, documents: openDocuments("apq", null), deadlineMs: 1_000 },
+    ...{ log, metrics, clock: systemClock, documents: openDocuments("apq", null), deadlineMs },
     responseBytesMax: () => MiB,
     costLimits: { estimate: () => 0, refusal: () => null, charge: () => {} },
     documentCacheBytesMax: MiB,
@@ -82,9 +85,9 @@ export function setUp() {
   const publish = (offset: bigint) => {
     state.log.push(changed(offset));
     state.at = offset + 1n;
-    live.tell(changed(offset));
+    return live.tell(changed(offset));
   };
-  return { live, cursors, state, replays, subscribe, publish };
+  return { live, cursors, state, subgraph, replays, subscribe, publish };
 }
 
 export async function take(stream: LiveStream, count: number): Promise<string[]> {

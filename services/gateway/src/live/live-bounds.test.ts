@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { minutes } from "@signalbox/core";
 import { eventually, testPerson } from "@signalbox/testing";
 import { ada, place, setUp, take } from "../../test/live-by-hand.ts";
 
@@ -43,4 +45,29 @@ test("an event is resolved once for all who ask for the same with one credential
   publish(0n);
   assert.deepEqual(await Promise.all(streams.map((stream) => take(stream, 1))), Array(8).fill(["0"]));
   assert.equal(state.fetches, 4);
+});
+
+test("with 128 messages in the making no more events are taken, and all are told once they are made", async () => {
+  const { state, subgraph, subscribe, publish } = setUp({ deadlineMs: minutes(1) });
+  const stream = await subscribe("subscription { imageChanged { changed image { id } } }");
+  const { promise, resolve } = Promise.withResolvers<void>();
+  subgraph.isBack = promise;
+  let taken = 0;
+  const feed = (async () => {
+    for (let offset = 0n; offset < 300n; offset++) {
+      await publish(offset);
+      await nextTurn();
+      taken++;
+    }
+  })();
+  await eventually(() => state.fetches >= 128);
+  for (let turn = 0; turn < 20; turn++) await nextTurn();
+  assert.ok(taken < 132, `${taken} events were taken`);
+  resolve();
+  const told = await take(stream, 300);
+  await feed;
+  assert.deepEqual(
+    told,
+    Array.from({ length: 300 }, (_, offset) => String(offset)),
+  );
 });

@@ -41,7 +41,7 @@ export class LiveFeed {
   #ringBytes = 0;
   #told = 0;
   #isReady = false;
-  #onEvent: (one: LiveEvent) => void = () => {};
+  #onEvent: (one: LiveEvent) => Promise<void> = async () => {};
 
   constructor(context: FeedContext, bytesMax = ringBytesMax) {
     this.#context = context;
@@ -53,8 +53,8 @@ export class LiveFeed {
     return this.#isReady;
   }
 
-  /** Begins to read. The service counts as started once it is known where the log ends. */
-  async open(onEvent: (one: LiveEvent) => void): Promise<void> {
+  /** Begins to read, one event after the other. The service counts as started once it is known where the log ends. */
+  async open(onEvent: (one: LiveEvent) => Promise<void>): Promise<void> {
     const { eventLog, service, instance, log, runner, health } = this.#context;
     this.#onEvent = onEvent;
     const startup = health.startup("live events");
@@ -107,7 +107,7 @@ export class LiveFeed {
     // An event may be in the log twice, when its publisher died before it knew.
     if (!one || this.#ids.has(one.event.id)) return;
     this.#keep(one, entryBytes + 2 * (record.value?.length ?? 0));
-    this.#onEvent(one);
+    await this.#onEvent(one);
     // A page of the log comes at once, and what was told has to get out between its events.
     if (++this.#told % toldAtOnce === 0) await setImmediate();
   }

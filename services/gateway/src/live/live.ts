@@ -27,6 +27,8 @@ interface Dependencies {
 
 const subscriptionsMax = 5_000;
 const replaysMax = 8;
+/** With so many messages in the making the next event waits on the log, which has room. A client can take them all at once. */
+const resolvingMax = 128;
 /** Longer than this a client does not keep others from their replays; it comes again with its cursor. */
 const replayMsMax = minutes(2);
 const awayRetrySeconds = 2;
@@ -37,8 +39,10 @@ export class Live {
   readonly #subscriptions = new Set<LiveSubscription>();
   readonly #index = new SubscriptionIndex<LiveSubscription>();
   readonly #waitingReplays: (() => void)[] = [];
+  readonly #waitingEvents: (() => void)[] = [];
   readonly #ended;
   #replays = 0;
+  #resolving = 0;
   #schema: GraphQLSchema;
   #isDraining = false;
 
@@ -67,8 +71,8 @@ export class Live {
     return this.#open(operation, { ...request, query: prepared.query }, caller, origin);
   }
 
-  /** Tells an event to all whom it is for. */
-  readonly tell = (one: LiveEvent): void => {
+  /** Tells an event to all whom it is for. Resolves when there is room for the next one. */
+  readonly tell = async (one: LiveEvent): Promise<void> => {
     this.followSchema();
     const shared = new Map<string, Promise<Resolved>>();
     const cursors = new Map<string, string>();
@@ -78,6 +82,8 @@ export class Live {
       cursors.set(declaration.field, cursor);
       subscription.tell({ one, cursor }, shared);
     }
+    while (this.#resolving >= resolvingMax && !this.#isDraining)
+      await new Promise<void>((resolve) => this.#waitingEvents.push(resolve));
   };
 
   /** After a reload each subscription goes on with a plan for the new schema; those that are not valid any more end. */
@@ -108,6 +114,7 @@ export class Live {
   /** Ends every subscription, each with the cursor to go on from elsewhere. */
   drain(): void {
     this.#isDraining = true;
+    for (const wake of this.#waitingEvents.splice(0)) wake();
     for (const { stream } of this.#subscriptions) {
       stream.fail("DRAINING", "This instance stops. Subscribe again with the cursor.");
     }
@@ -171,7 +178,17 @@ export class Live {
     }
   }
 
-  async #resolve({ operation, caller, origin }: LiveSubscription, { one, cursor }: Told): Promise<Resolved> {
+  async #resolve(subscription: LiveSubscription, told: Told): Promise<Resolved> {
+    this.#resolving++;
+    try {
+      return await this.#message(subscription, told);
+    } finally {
+      this.#resolving--;
+      this.#waitingEvents.shift()?.();
+    }
+  }
+
+  async #message({ operation, caller, origin }: LiveSubscription, { one, cursor }: Told): Promise<Resolved> {
     const { declaration, entityQuery } = operation;
     const payload = declaration.payloadOf({ name: one.event.name, data: one.event.data });
     const reference = payload?.[declaration.entity ?? ""] as { readonly id: string } | null | undefined;
