@@ -19,7 +19,7 @@ test("an instance takes 5,000 subscriptions; who comes then may try again, and g
 
 test("eight replays go on at once, and the others wait for their turn", async () => {
   const { cursors, replays, subscribe, publish } = setUp();
-  publish(0n);
+  await publish(0n);
   replays.wait = true;
   const after = cursors.seal("imageChanged", new Map([[place, 0n]]));
   const streams = await Promise.all(Array.from({ length: 20 }, () => subscribe(images, after)));
@@ -42,7 +42,7 @@ test("an event is resolved once for all who ask for the same with one credential
     ...[other, narrow].map((who) => subscribe(withImage, null, who)),
     subscribe("subscription { imageChanged { changed image { again: id } } }"),
   ]);
-  publish(0n);
+  await publish(0n);
   assert.deepEqual(await Promise.all(streams.map((stream) => take(stream, 1))), Array(8).fill(["0"]));
   assert.equal(state.fetches, 4);
 });

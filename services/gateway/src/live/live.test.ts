@@ -11,7 +11,7 @@ test("after a reload a subscription goes on in its place; one that is not valid 
   const { live, state, subscribe, publish } = setUp();
   const kept = await subscribe("subscription { imageChanged { changed } }");
   const lost = await subscribe("subscription { imageChanged { changed imageId } }");
-  publish(0n);
+  await publish(0n);
   assert.deepEqual([await take(kept, 1), await take(lost, 1)], [["0"], ["0"]]);
   state.reloads++;
   state.schema = schemaOf(sdl.replace("  imageId: ID!\n", ""));
@@ -20,7 +20,7 @@ test("after a reload a subscription goes on in its place; one that is not valid 
     assert.equal(extensions.code, "SCHEMA_CHANGED");
     return typeof extensions.cursor === "string";
   });
-  publish(1n);
+  await publish(1n);
   assert.deepEqual(await take(kept, 1), ["1"]);
 });
 
@@ -31,18 +31,18 @@ test("a cursor of an instance that was ahead brings nothing twice", async () => 
     "subscription { imageChanged { changed } }",
     cursors.seal("imageChanged", new Map([[place, 3n]])),
   );
-  for (const offset of [1n, 2n, 3n, 4n]) publish(offset);
+  for (const offset of [1n, 2n, 3n, 4n]) await publish(offset);
   assert.deepEqual(await take(stream, 2), ["3", "4"]);
 });
 
 test("what comes while older events are told follows them, each once", async () => {
   const { cursors, subscribe, publish } = setUp();
-  for (const offset of [0n, 1n, 2n]) publish(offset);
+  for (const offset of [0n, 1n, 2n]) await publish(offset);
   const stream = await subscribe(
     "subscription { imageChanged { changed } }",
     cursors.seal("imageChanged", new Map([[place, 1n]])),
   );
-  publish(3n);
+  await publish(3n);
   assert.deepEqual(await take(stream, 3), ["1", "2", "3"]);
 });
 
@@ -87,7 +87,7 @@ function heapBytes(): number {
 
 test("10,000 subscriptions that come and go leave the heap within a tenth of what it was", async () => {
   const { live, cursors, subscribe, publish } = setUp();
-  publish(0n);
+  await publish(0n);
   const after = cursors.seal("imageChanged", new Map([[place, 0n]]));
   let before = 0;
   for (let n = 0; n < 11_000; n++) {
