@@ -45,7 +45,6 @@ export async function handleBatch(parts: BatchParts, batch: ReceivedBatch): Prom
   for (const [index, record] of batch.records.entries()) {
     if (isBrokenOff() || steadyMs() > endsMs) break;
     if (progress.isDone(index)) continue;
-    progress.begin(index);
     const started = Promise.withResolvers<void>();
     const lane = lanes.get(record.key);
     const work = begun(async () => {
@@ -72,22 +71,18 @@ export async function handleBatch(parts: BatchParts, batch: ReceivedBatch): Prom
 /** Which messages of a batch are done. */
 class Progress {
   readonly #records: readonly ReceivedRecord[];
-  readonly #done: boolean[] = [];
+  readonly #done = new Set<number>();
 
   constructor(records: readonly ReceivedRecord[]) {
     this.#records = records;
   }
 
-  begin(index: number): void {
-    this.#done[index] = false;
-  }
-
   done(index: number): void {
-    this.#done[index] = true;
+    this.#done.add(index);
   }
 
   isDone(index: number): boolean {
-    return this.#done[index] === true;
+    return this.#done.has(index);
   }
 
   /** Those of the key after this one that are not done. */
