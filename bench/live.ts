@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { answerFromPrincipal } from "@signalbox/auth";
 import { draft, eventOf } from "@signalbox/contracts";
-import { type EventLog, openEventLog, publishEvents } from "@signalbox/events";
+import { openEventLog, publishEvents } from "@signalbox/events";
 import { eventually, testPerson } from "@signalbox/testing";
 import { benchParts, percentile, rounded } from "./bench-parts.ts";
 import { serveOwnGraph } from "./gateway-graphs.ts";
@@ -54,7 +54,7 @@ async function run() {
     return ((await once(followers, "message")) as [{ tookMs: number[] }])[0].tookMs;
   };
   const measure = async (eventsPerSecond: number, seconds: number) => {
-    const published = await publishFor(eventLog, eventsPerSecond, seconds);
+    const published = await publishFor({ ...parts, eventLog }, eventsPerSecond, seconds);
     const tookMs: number[] = [];
     await eventually(
       async () => {
@@ -83,8 +83,11 @@ async function run() {
 }
 
 /** Publishes changes of images at an even rate, one account after the other, and says how many. */
-async function publishFor(eventLog: EventLog, eventsPerSecond: number, durationSeconds: number): Promise<number> {
-  const parts = { ...benchParts(), service: "images" as const };
+async function publishFor(
+  publisher: Parameters<typeof publishEvents>[0],
+  eventsPerSecond: number,
+  durationSeconds: number,
+): Promise<number> {
   const owners = [...persons.values()];
   const pages = durationSeconds * pagesPerSecond;
   const perPage = eventsPerSecond / pagesPerSecond;
@@ -99,7 +102,7 @@ async function publishFor(eventLog: EventLog, eventsPerSecond: number, durationS
       const data = { ...eventOf("image.updated").example, id, changed } as never;
       return draft("image.updated", { subject: id, accountId, data });
     });
-    committed.push(publishEvents({ ...parts, eventLog }, drafts));
+    committed.push(publishEvents(publisher, drafts));
   }
   await Promise.all(committed);
   return pages * perPage;
