@@ -93,6 +93,12 @@ test("an event that is newer than this reader is left alone", () => {
   assert.equal(eventNameOf({ ce_type: "image.created.v2" }), null);
 });
 
+test("an id has one form, however its publisher writes it", () => {
+  const { headers, value } = encodeEvent(created(), fields);
+  const { id } = decodeEvent("image.created", { headers: { ...headers, ce_id: fields.id.toUpperCase() }, value });
+  assert.equal(id, fields.id.toLowerCase());
+});
+
 test("an unreadable message says what is wrong with it", () => {
   const { headers, value } = encodeEvent(created(), fields);
   const unreadable = (change: Record<string, string>, bytes: Buffer | null, problem: RegExp) =>
