@@ -13,7 +13,7 @@ export const numberedTitles: Writer = {
 async function numberTitles(scene: Scene, { http, account }: Member, image: string): Promise<void> {
   const name = `titles of ${image}`;
   let number = 0;
-  await untilStopped(scene, scene.random.fork(name), [60, 240], async () => {
+  await untilStopped(scene, scene.random.fork(name), [200, 800], async () => {
     const title = `n-${++number}`;
     const done = scene.history.begin(name, "patch-image", { account, image, number, title });
     const reply = await http(`/images/${image}`, { method: "PATCH", body: { title } });
@@ -32,7 +32,7 @@ export const rivals: Writer = {
 
 async function rename(scene: Scene, { http, account }: Member, side: string): Promise<void> {
   let number = 0;
-  await untilStopped(scene, scene.random.fork(`rivals/${side}`), [20, 120], async () => {
+  await untilStopped(scene, scene.random.fork(`rivals/${side}`), [80, 400], async () => {
     const read = await http("/api/account/");
     if (read?.status !== 200 || read.etag === undefined) return;
     const name = `${side} ${++number}`;
@@ -53,7 +53,7 @@ export const settings: Writer = {
   run: async (scene) => {
     const { http, account } = scene.members[1] as Member;
     let number = 0;
-    await untilStopped(scene, scene.random.fork("settings"), [60, 240], async () => {
+    await untilStopped(scene, scene.random.fork("settings"), [200, 800], async () => {
       number++;
       const timezone = timezones[number % timezones.length] as string;
       const locale = locales[Math.floor(number / timezones.length) % locales.length] as string;

@@ -11,7 +11,7 @@ export const partners: Writer = {
       scene.members.map(async ({ account, source }, index) => {
         const random = scene.random.fork(`partner ${index}`);
         let number = 0;
-        await untilStopped(scene, random, [30, 160], async () => {
+        await untilStopped(scene, random, [120, 600], async () => {
           const delivery = `${scene.round}-${index}-${++number}`;
           const post = () => http(`/ingest/${source.id}`, signed(delivery, source.secret));
           const done = scene.history.begin(`partner ${index}`, "webhook", { account, source: source.id, delivery });

@@ -25,7 +25,7 @@ async function uploadAll(
 ): Promise<void> {
   const random = scene.random.fork(name);
   let count = 0;
-  await untilStopped(scene, random, [60, 220], async () => {
+  await untilStopped(scene, random, [200, 800], async () => {
     const member = random.pick(scene.members);
     await upload(scene, { name, member, random, title: `${scene.round}-${name}-${++count}` }, deliver);
   });
