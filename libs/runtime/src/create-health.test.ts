@@ -41,6 +41,16 @@ test("a check that fails, throws or hangs makes it down, with a reason that give
   assert.equal(live.status, "up");
 });
 
+test("a process is given up for what its liveness checks say, and not because they are late", async () => {
+  const health = create();
+  health.live("slow", () => new Promise(() => {}));
+  assert.equal((await health.report()).live.status, "up");
+  health.live("stuck", () => "nothing was read for long");
+  const { live } = await health.report();
+  assert.deepEqual(live.checks.stuck, { status: "down", reason: "nothing was read for long" });
+  assert.equal(live.status, "down");
+});
+
 test("a stopping process is not ready and still live", async () => {
   const health = create();
   health.drain();

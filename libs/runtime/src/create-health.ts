@@ -10,22 +10,25 @@ export interface ProcessHealth extends Health {
   drain(): void;
 }
 
-/** Creates the health of a process. A check that throws or takes longer than `checkMsMax` counts as failed. */
+/**
+ * Creates the health of a process. A check that throws or takes longer than `checkMsMax` counts as failed; only a liveness check
+ * that is late does not: a process without a turn is slow, and a restart would take from others the time that it lacks.
+ */
 export function createHealth({ log, checkMsMax = seconds(2) }: { log: Logger; checkMsMax?: number }): ProcessHealth {
   const starting = new Map<string, boolean>();
   const readyChecks = new Map<string, HealthCheck>();
   const liveChecks = new Map<string, HealthCheck>();
   let draining = false;
 
-  const judge = async (checks: ReadonlyMap<string, HealthCheck>): Promise<Verdict> => {
+  const judge = async (checks: ReadonlyMap<string, HealthCheck>, whenLate: HealthReason): Promise<Verdict> => {
     const entries = await Promise.all(
-      [...checks].map(async ([name, check]) => [name, entryOf(await reasonOf(name, check))] as const),
+      [...checks].map(async ([name, check]) => [name, entryOf(await reasonOf(name, check, whenLate))] as const),
     );
     return verdictOf(entries);
   };
-  const reasonOf = async (name: string, check: HealthCheck): Promise<HealthReason> => {
+  const reasonOf = async (name: string, check: HealthCheck, whenLate: HealthReason): Promise<HealthReason> => {
     const late = Promise.withResolvers<HealthReason>();
-    const timer = setTimeout(() => late.resolve("the check takes too long"), checkMsMax);
+    const timer = setTimeout(() => late.resolve(whenLate), checkMsMax);
     try {
       return await Promise.race([check(), late.promise]);
     } catch (error) {
@@ -52,8 +55,8 @@ export function createHealth({ log, checkMsMax = seconds(2) }: { log: Logger; ch
       const startup = startupVerdict();
       const process = draining ? "stopping" : startup.status === "up" ? null : "starting";
       const [ready, live] = await Promise.all([
-        judge(new Map([["process", () => process], ...readyChecks])),
-        judge(liveChecks),
+        judge(new Map([["process", () => process], ...readyChecks]), "the check takes too long"),
+        judge(liveChecks, null),
       ]);
       return { startup, ready, live };
     },
