@@ -91,10 +91,11 @@ export async function openExecutor<Context>(options: ExecutorOptions<Context>): 
       const fetched = await runPlan({ plan, variableTexts: texts, send, context });
       const answer = new Answer(fetched.marks, createIntrospection(schema, document, operation, variables));
       writer.tellErrors(answer, [fetched.root], writer.typeName);
-      const data = writer.write(answer, plan.root.rootParts(fetched.root));
-      if (data === null) answer.absorb(0);
+      const isThere = writer.write(answer, plan.root.rootParts(fetched.root));
+      if (!isThere) answer.absorb(0);
       const errors = [...fetched.errors, ...answer.errors];
-      return { data: data ?? "null", errors, objects: answer.objects, flawedSubgraphs: answer.flawedSubgraphs };
+      const data = isThere ? answer.text.toString() : "null";
+      return { data, errors, objects: answer.objects, flawedSubgraphs: answer.flawedSubgraphs };
     },
     async prepare({ text, document, operation, variables }) {
       await prepare(text, document, operation, variables);

@@ -145,9 +145,13 @@ export function listOf(parts: Parts): readonly Part[] | undefined {
   for (const part of parts) if (Array.isArray(part)) return part;
 }
 
-/** What each part has of an item. */
-export const itemsAt = (parts: Parts, at: number): Part[] =>
-  parts.map((part) => (part instanceof Missing ? part : (part as Part[] | null | undefined)?.[at]));
+/** Reads what each part has of an item into `items`. */
+export function readItems(parts: Parts, at: number, items: Part[]): void {
+  for (let index = 0; index < parts.length; index++) {
+    const part = parts[index];
+    items[index] = part instanceof Missing ? part : (part as Part[] | null | undefined)?.[at];
+  }
+}
 
 export const isAbsent = (part: Part): boolean => part === undefined || part === null || part instanceof Missing;
 

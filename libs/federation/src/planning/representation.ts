@@ -1,35 +1,31 @@
 import type { QueryPlanFieldNode, QueryPlanSelectionNode } from "@apollo/query-planner";
 import { type GraphQLSchema, isAbstractType, isInterfaceType, isObjectType } from "graphql";
-import { hostOf, isAbsent, itemsAt, listOf, memberOf, type Part, type Parts, type PlanScope } from "./plan-scope.ts";
+import { hostOf, isAbsent, listOf, memberOf, type Part, type Parts, type PlanScope, readItems } from "./plan-scope.ts";
 
 /** How an entity is told to a subgraph. */
 export interface Representation {
-  /** Writes it as JSON and says which of `written` it is; null where something that it needs is missing. */
-  write(scope: PlanScope, parts: Parts, written: WrittenRepresentations): number | null;
+  /** Has its JSON taken, and gives what became of it; null where something that it needs is missing. */
+  write<Taken>(scope: PlanScope, parts: Parts, taken: TakenRepresentations<Taken>): Taken | null;
   /** The parts of an object that its first members are read from, to find out why one is missing. */
   partsNeeded(scope: PlanScope, parts: Parts): Part[];
 }
 
-/** The representations of one fetch, each once: an entity stands in many places. */
-export class WrittenRepresentations {
-  readonly texts: string[] = [];
-  readonly #places = new Map<string, number>();
-  readonly #byKey = new Map<string, Map<unknown, number | null>>();
+/** What became of the representations of one fetch. An entity stands in many places and is written once where its key is a leaf. */
+export class TakenRepresentations<Taken> {
+  readonly take: (text: string) => Taken;
+  readonly #byKey = new Map<string, Map<unknown, Taken | null>>();
 
-  /** Those of a type whose only key is a leaf, by its value. */
-  ofType(typeName: string): Map<unknown, number | null> {
-    const known = this.#byKey.get(typeName);
-    if (known) return known;
-    const ofType = new Map<unknown, number | null>();
-    this.#byKey.set(typeName, ofType);
-    return ofType;
+  constructor(take: (text: string) => Taken) {
+    this.take = take;
   }
 
-  add(text: string): number {
-    const known = this.#places.get(text);
-    if (known !== undefined) return known;
-    this.#places.set(text, this.texts.length);
-    return this.texts.push(text) - 1;
+  /** Those of a type whose only key is a leaf, by its value. */
+  ofType(typeName: string): Map<unknown, Taken | null> {
+    const known = this.#byKey.get(typeName);
+    if (known) return known;
+    const ofType = new Map<unknown, Taken | null>();
+    this.#byKey.set(typeName, ofType);
+    return ofType;
   }
 }
 
@@ -50,19 +46,19 @@ export function createRepresentation(
     return name;
   };
   return {
-    write(scope, parts, written) {
+    write(scope, parts, taken) {
       const typeName = types.nameOf(parts);
       if (typeName === null) return null;
       const key = selection.onlyKeyOf(typeName);
-      const ofType = key === null ? null : written.ofType(typeName);
+      const ofType = key === null ? null : taken.ofType(typeName);
       const value = key === null ? undefined : read(scope, parts, key);
       const known = ofType?.get(value);
       if (known !== undefined) return known;
       const text = selection.write(scope, parts, typeName, sentAs(typeName));
       // Without a type it is no representation.
-      const at = text?.includes('"__typename":') ? written.add(text) : null;
-      ofType?.set(value, at);
-      return at;
+      const made = text?.includes('"__typename":') ? taken.take(text) : null;
+      ofType?.set(value, made);
+      return made;
     },
     partsNeeded(scope, parts) {
       const names = selection.fieldsOf(types.nameOf(parts)).map(({ name }) => name);
@@ -113,6 +109,7 @@ export class TypeNames {
 
 interface RequiredField {
   readonly name: string;
+  /** What stands before its value: a brace or a comma, and its name. */
   readonly start: string;
   readonly selection: RequiredSelection | null;
 }
@@ -139,7 +136,7 @@ class RequiredSelection {
       const written = selection
         ? writeBelow(selection, scope.belowField(name), scope.readBases(name, parts))
         : JSON.stringify(value);
-      text += (text === "" ? "{" : ",") + start + written;
+      text += start + written;
     }
     return text === "" ? "{}" : `${text}}`;
   }
@@ -166,9 +163,9 @@ class RequiredSelection {
     if (known) return known;
     const collected = new Map<string, QueryPlanSelectionNode[] | null>();
     this.#collect(this.#nodes, typeName, collected);
-    const fields = [...collected].map(([name, nodes]) => ({
+    const fields = [...collected].map(([name, nodes], at) => ({
       name,
-      start: `"${name}":`,
+      start: `${at === 0 ? "{" : ","}"${name}":`,
       selection: nodes && new RequiredSelection(this.#types, nodes),
     }));
     this.#fields.set(typeName, fields);
@@ -206,6 +203,10 @@ function read(scope: PlanScope, parts: Parts, name: string): unknown {
 function writeBelow(selection: RequiredSelection, scope: PlanScope, bases: Part[]): string {
   const list = listOf(bases);
   if (!list) return selection.writeObject(scope, scope.withLinks(bases)) ?? "null";
-  const items = list.map((_, at) => writeBelow(selection, scope, itemsAt(bases, at)));
-  return `[${items.join()}]`;
+  const items: Part[] = [];
+  const texts = list.map((_, at) => {
+    readItems(bases, at, items);
+    return writeBelow(selection, scope, items);
+  });
+  return `[${texts.join()}]`;
 }

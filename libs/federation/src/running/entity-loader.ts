@@ -27,16 +27,19 @@ export class EntityLoader {
   readonly #slots = new Map<string, Map<string, Slot>>();
   readonly #open = new Map<string, OpenBatch>();
 
-  /** `question` is the body up to the representations. */
-  load(question: string, step: FetchStep, texts: readonly string[], send: Send): Slot[] {
-    const key = `${step.subgraph} ${question}`;
-    const known = this.#slots.get(key) ?? new Map<string, Slot>();
-    this.#slots.set(key, known);
-    return texts.map((text) => {
-      const slot = known.get(text) ?? this.#add(key, text, (all) => send(`${question}"representations":[${all}]}}`));
-      known.set(text, slot);
+  /** Gives what takes the representations of a question, which is the body up to them. */
+  ask(question: string, { subgraph }: FetchStep, send: Send): (representation: string) => Slot {
+    const key = `${subgraph} ${question}`;
+    const slots = this.#slots.get(key) ?? new Map<string, Slot>();
+    this.#slots.set(key, slots);
+    const sendAll: Send = (all) => send(`${question}"representations":[${all}]}}`);
+    return (representation) => {
+      const known = slots.get(representation);
+      if (known) return known;
+      const slot = this.#add(key, representation, sendAll);
+      slots.set(representation, slot);
       return slot;
-    });
+    };
   }
 
   /** What was loaded before a mutation may have been changed by it. */

@@ -3,15 +3,15 @@ import type { CompiledPlan, FetchStep, PlanStep } from "../planning/compiled-pla
 import {
   hostOf,
   isObject,
-  itemsAt,
   linkName,
   listOf,
   type Part,
   type Parts,
   type PlanScope,
+  readItems,
 } from "../planning/plan-scope.ts";
-import { WrittenRepresentations } from "../planning/representation.ts";
-import { type Batch, EntityLoader } from "./entity-loader.ts";
+import { type Representation, TakenRepresentations } from "../planning/representation.ts";
+import { type Batch, EntityLoader, type Slot } from "./entity-loader.ts";
 import { ErrorMarks, Missing, type Path } from "./missing.ts";
 import type { Loss, SendToSubgraph, SubgraphAnswer } from "./subgraph-port.ts";
 
@@ -40,10 +40,7 @@ export async function runPlan<Context>(request: Request<Context>): Promise<Fetch
 }
 
 /** An object that a fetch is made for. */
-interface Target {
-  readonly host: Record<string, unknown>;
-  readonly parts: Parts;
-}
+type Host = Record<string, unknown>;
 
 class PlanRun<Context> implements Fetched {
   readonly root: Record<string, unknown> = {};
@@ -65,51 +62,29 @@ class PlanRun<Context> implements Fetched {
   }
 
   async #fetch(step: FetchStep): Promise<void> {
-    const { root: scope } = this.#request.plan;
-    const targets = targetsOf(scope, this.root, step);
-    if (targets.length === 0) return;
-    const target = step.path.reduce<PlanScope>((above, name) => above.belowField(name), scope);
-    if (step.representation) await this.#fetchEntities(step, step.representation, target, targets);
-    else await this.#fetchOnce(step, targets);
+    if (step.representation) await this.#fetchEntities(step, step.representation);
+    else await this.#fetchOnce(step);
     if (step.isMutation) this.#loader.forget();
   }
 
   /** One answer, for every object it was asked for. */
-  async #fetchOnce(step: FetchStep, targets: readonly Target[]): Promise<void> {
+  async #fetchOnce(step: FetchStep): Promise<void> {
+    const hosts: Host[] = [];
+    this.#eachHost(step, (host) => hosts.push(host));
+    if (hosts.length === 0) return;
     const answer = await this.#send(step, `${this.#question(step).replace(/,$/, "")}}}`);
     const link = linkName(step.index);
     const read = readAnswer(answer, step.subgraph);
-    for (const { host } of targets) {
+    for (const host of hosts) {
       host[link] = read.data ?? new Missing(read.loss);
       for (const { error, path } of read.errors) this.marks.markBelow(host, link, path, error);
     }
     this.errors.push(...read.untold);
   }
 
-  async #fetchEntities(
-    step: FetchStep,
-    representation: NonNullable<FetchStep["representation"]>,
-    scope: PlanScope,
-    targets: readonly Target[],
-  ): Promise<void> {
+  async #fetchEntities(step: FetchStep, representation: Representation): Promise<void> {
+    const { hosts, slots } = this.#ask(step, representation);
     const link = linkName(step.index);
-    const written = new WrittenRepresentations();
-    const hosts: Target["host"][] = [];
-    /** Which representation each host was written as. */
-    const writtenAt: number[] = [];
-    for (const { host, parts } of targets) {
-      const at = representation.write(scope, parts, written);
-      if (at !== null) {
-        hosts.push(host);
-        writtenAt.push(at);
-        continue;
-      }
-      // What it would have been asked with was lost before.
-      const cause = representation.partsNeeded(scope, parts).find((part) => part instanceof Missing);
-      if (cause) host[link] = cause;
-    }
-    if (hosts.length === 0) return;
-    const slots = this.#loader.load(this.#question(step), step, written.texts, (body) => this.#send(step, body));
     const answers = new Map<Batch, EntityAnswer>();
     for (const { batch } of slots) {
       if (answers.has(batch)) continue;
@@ -117,11 +92,33 @@ class PlanRun<Context> implements Fetched {
       this.#tellOnce(batch, answer);
       answers.set(batch, answer);
     }
-    const found = slots.map(({ batch, at }) => ({ at, answer: answers.get(batch) as EntityAnswer }));
     for (let index = 0; index < hosts.length; index++) {
-      const { at, answer } = found[writtenAt[index] as number] as (typeof found)[number];
-      this.#link(hosts[index] as Target["host"], link, at, answer);
+      const { batch, at } = slots[index] as Slot;
+      this.#link(hosts[index] as Host, link, at, answers.get(batch) as EntityAnswer);
     }
+  }
+
+  /** Asks for all targets at once. Only this is kept while the subgraph answers: what lives that long is costly to collect. */
+  #ask(step: FetchStep, representation: Representation): { hosts: Host[]; slots: Slot[] } {
+    const link = linkName(step.index);
+    const scope = step.path.reduce<PlanScope>((above, name) => above.belowField(name), this.#request.plan.root);
+    const taken = new TakenRepresentations(
+      this.#loader.ask(this.#question(step), step, (body) => this.#send(step, body)),
+    );
+    const hosts: Host[] = [];
+    const slots: Slot[] = [];
+    this.#eachHost(step, (host, parts) => {
+      const slot = representation.write(scope, parts, taken);
+      if (slot !== null) {
+        hosts.push(host);
+        slots.push(slot);
+        return;
+      }
+      // What it would have been asked with was lost before.
+      const cause = representation.partsNeeded(scope, parts).find((part) => part instanceof Missing);
+      if (cause) host[link] = cause;
+    });
+    return { hosts, slots };
   }
 
   /** Marks what a subgraph said of the members of entities, which stand in one place however often they are linked. */
@@ -136,12 +133,7 @@ class PlanRun<Context> implements Fetched {
     }
   }
 
-  #link(
-    host: Record<string, unknown>,
-    link: string,
-    at: number,
-    { entities, errors, untold, loss }: EntityAnswer,
-  ): void {
+  #link(host: Host, link: string, at: number, { entities, errors, untold, loss }: EntityAnswer): void {
     const entity = entities?.[at] ?? null;
     if (entity !== null && errors.length === 0) {
       host[link] = entity;
@@ -154,6 +146,12 @@ class PlanRun<Context> implements Fetched {
       const isOfMember = isObject(entity) && path.length > 1;
       if (!isOfMember) this.marks.mark(host, link, { error, rest: path.slice(1) });
     }
+  }
+
+  /** Finds the objects that a fetch is made for; each is asked for once, in however many places it stands. */
+  #eachHost({ path, index }: FetchStep, visit: Search["visit"]): void {
+    const { root: scope } = this.#request.plan;
+    search(scope, scope.rootParts(this.root), this.root, 0, { path, link: linkName(index), visit });
   }
 
   #question({ bodyStart, variableNames }: FetchStep): string {
@@ -171,43 +169,38 @@ class PlanRun<Context> implements Fetched {
   }
 }
 
-/** Finds the objects that a fetch is made for; each is asked for once, in however many places it stands. */
-function targetsOf(scope: PlanScope, root: Record<string, unknown>, { path, index }: FetchStep): Target[] {
-  const found: Found = { path, link: linkName(index), targets: [] };
-  collect(scope, scope.rootParts(root), root, 0, found);
-  return found.targets;
-}
-
-interface Found {
+interface Search {
   readonly path: readonly string[];
   readonly link: string;
-  readonly targets: Target[];
+  readonly visit: (host: Host, parts: Parts) => void;
 }
 
-function collect(scope: PlanScope, parts: Parts, host: Record<string, unknown>, depth: number, found: Found): void {
-  const name = found.path[depth];
+function search(scope: PlanScope, parts: Parts, host: Host, depth: number, sought: Search): void {
+  const name = sought.path[depth];
   if (name !== undefined) {
     const below = scope.belowField(name);
-    collectItems(below, below.readOwnBases(parts), depth + 1, found);
+    searchItems(below, below.readOwnBases(parts), depth + 1, sought);
     return;
   }
   // The link is also the mark of what was found before: a map of objects would have to give each an identity first.
-  if (host[found.link] !== undefined) return;
-  host[found.link] = null;
-  found.targets.push({ host, parts });
+  if (host[sought.link] !== undefined) return;
+  host[sought.link] = null;
+  sought.visit(host, parts);
 }
 
-function collectItems(scope: PlanScope, bases: Part[], depth: number, found: Found): void {
+function searchItems(scope: PlanScope, bases: Part[], depth: number, sought: Search): void {
   const list = listOf(bases);
   if (list) {
+    // Nobody keeps what each base has of an item: one list serves all of them.
+    const items: Part[] = bases.map(() => undefined);
     for (let at = 0; at < list.length; at++) {
-      const items = bases.length === 1 ? [list[at]] : itemsAt(bases, at);
-      collectItems(scope, items, depth, found);
+      readItems(bases, at, items);
+      searchItems(scope, items, depth, sought);
     }
     return;
   }
   const host = hostOf(bases);
-  if (isObject(host)) collect(scope, scope.withLinks(bases), host, depth, found);
+  if (isObject(host)) search(scope, scope.withLinks(bases), host, depth, sought);
 }
 
 interface ReadAnswer {

@@ -1,6 +1,7 @@
 import type { FieldNode, GraphQLFormattedError } from "graphql";
 import type { ErrorMarks, Path } from "../running/missing.ts";
 import type { Loss } from "../running/subgraph-port.ts";
+import { JsonText } from "./json-text.ts";
 
 /** A null that a loss has left in the answer. */
 interface Lost {
@@ -13,6 +14,8 @@ export class Answer {
   readonly marks: ErrorMarks;
   /** The path of what is being written, by the client's names. */
   readonly path: (string | number)[] = [];
+  /** What is written of it. */
+  readonly text = new JsonText();
   /** How many objects there are. */
   objects = 0;
   readonly #errors: GraphQLFormattedError[] = [];

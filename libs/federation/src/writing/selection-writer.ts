@@ -28,8 +28,8 @@ export interface WriterPlan {
   readonly subgraphOf: (fetch: number) => string;
 }
 
-/** Writes one member of an object with its name and what stands before it; null where a null here leaves nothing of the object. */
-type WriteField = (answer: Answer, parts: Parts) => string | null;
+/** Writes one member of an object with its name and what stands before it; false where a null here leaves nothing of the object. */
+type WriteField = (answer: Answer, parts: Parts) => boolean;
 
 /**
  * Writes objects of one place of the answer as JSON, straight from the parts that the fetches brought. For each type of object
@@ -58,27 +58,25 @@ export class SelectionWriter {
     return this.#type.name;
   }
 
-  /** Null where the object is no object of its type, or lacks what it must have. */
-  write(answer: Answer, parts: Parts): string | null {
+  /** False where the object is no object of its type, or lacks what it must have; whoever asked cuts what it left. */
+  write(answer: Answer, parts: Parts): boolean {
     const typeName = this.#typeNameOf(parts);
     const isUnsure = this.#needsType && !this.#isOfObjects;
     if (typeName === null || (isUnsure && !isObjectType(this.#plan.schema.getType(typeName)))) {
       this.tellErrors(answer, parts, null);
       this.#tellWhyUntyped(answer, parts);
-      return null;
+      return false;
     }
     const before = answer.objects++;
     if (!answer.marks.areNone) this.tellErrors(answer, parts, typeName);
-    let text = "";
-    for (const write of this.#fieldsOf(typeName)) {
-      const member = write(answer, parts);
-      if (member === null) {
-        answer.objects = before;
-        return null;
-      }
-      text += member;
+    const fields = this.#fieldsOf(typeName);
+    for (const write of fields) {
+      if (write(answer, parts)) continue;
+      answer.objects = before;
+      return false;
     }
-    return text === "" ? "{}" : `${text}}`;
+    answer.text.add(fields.length === 0 ? "{}" : "}");
+    return true;
   }
 
   /** Tells the errors of subgraphs that are about members of the object, at the names that the client gave them. */
@@ -163,14 +161,23 @@ export class SelectionWriter {
       const text = isObjectType(parent) ? `${start}"${parent.name}"` : null;
       return (answer) => {
         if (text === null) answer.flaw(this.#subgraph, "the type of an object is not known");
-        return text;
+        else answer.text.add(text);
+        return text !== null;
       };
     }
     if (field.node.name.value.startsWith("__"))
-      return (answer) => start + JSON.stringify(answer.introspect(field.node));
+      return (answer) => {
+        answer.text.add(start);
+        answer.text.add(JSON.stringify(answer.introspect(field.node)));
+        return true;
+      };
     // An object may promise more than the interface that was asked.
     const type = isUnionType(parent) ? field.type : (parent.getFields()[field.node.name.value]?.type ?? field.type);
-    if (!type) return () => `${start}null`;
+    if (!type)
+      return (answer) => {
+        answer.text.add(`${start}null`);
+        return true;
+      };
     return isCompositeType(getNamedType(type))
       ? this.#compositeWriter(field, type, start)
       : this.#leafFieldWriter(field, type, start);
@@ -194,11 +201,16 @@ export class SelectionWriter {
       const value = isSingle ? memberOf(parts[only], canonicalName) : read(parts, places, canonicalName);
       const isThere = !isAbsent(value);
       const plain = isThere && isPlain ? leaf(value) : null;
-      if (plain !== null) return start + plain;
+      answer.text.add(start);
+      if (plain !== null) {
+        answer.text.add(plain);
+        return true;
+      }
+      const { length } = answer.text;
       answer.path.push(responseName);
-      const text = isThere ? write(answer, [value]) : reasons.tell(answer, parts, isNullable);
+      const isWritten = isThere ? write(answer, [value]) : reasons.tell(answer, parts, isNullable);
       answer.path.pop();
-      return text === null ? (isNullable ? `${start}null` : null) : start + text;
+      return isWritten || (isNullable && writeNull(answer, length));
     };
   }
 
@@ -218,13 +230,15 @@ export class SelectionWriter {
     return (answer, parts) => {
       const bases = scope.readBases(canonicalName, parts);
       answer.path.push(responseName);
+      answer.text.add(start);
       const { lossCount, objects } = answer;
+      const { length } = answer.text;
       const isLost = bases.length === 1 ? isAbsent(bases[0]) : bases.every(isAbsent);
-      const text = isLost ? reasons.tell(answer, parts, isNullable) : write(answer, bases);
-      if (text === null) answer.objects = objects;
-      if (text === null && isNullable) answer.absorb(lossCount);
+      const isWritten = isLost ? reasons.tell(answer, parts, isNullable) : write(answer, bases);
+      if (!isWritten) answer.objects = objects;
+      if (!isWritten && isNullable) answer.absorb(lossCount);
       answer.path.pop();
-      return text === null ? (isNullable ? `${start}null` : null) : start + text;
+      return isWritten || (isNullable && writeNull(answer, length));
     };
   }
 
@@ -233,18 +247,25 @@ export class SelectionWriter {
     const places = this.#scope.placesOf(name);
     const fetch = this.#scope.fetchOf(name);
     const subgraph = fetch === null ? "" : this.#plan.subgraphOf(fetch);
-    const tell = (answer: Answer, parts: Parts, isNullable: boolean): null => {
+    const tell = (answer: Answer, parts: Parts, isNullable: boolean): false => {
       for (const at of places) {
         const loss = Missing.reasonOf(parts[at]);
         if (loss && loss !== "told") answer.lose(loss);
-        if (loss) return null;
+        if (loss) return false;
       }
       const isTold = places.some((at) => answer.marks.has(parts[at], name));
       if (!isNullable && !isTold) answer.flaw(subgraph, "a value is missing that may not be null");
-      return null;
+      return false;
     };
     return { subgraph, tell };
   }
+}
+
+/** In place of what was written from there on. */
+function writeNull({ text }: Answer, from: number): true {
+  text.cut(from);
+  text.add("null");
+  return true;
 }
 
 /** Without a type every field may be meant. */
@@ -277,7 +298,7 @@ function objectItem(writer: SelectionWriter, scope: PlanScope, subgraph: string)
     const first = bases.length === 1 ? bases[0] : bases.find((base) => !isAbsent(base));
     if (typeof first !== "object" || Array.isArray(first)) {
       answer.flaw(subgraph, "a value is no object");
-      return null;
+      return false;
     }
     return writer.write(answer, scope.withLinks(bases));
   };

@@ -1,11 +1,11 @@
 import { type GraphQLOutputType, isListType, isNonNullType } from "graphql";
-import { isAbsent, itemsAt, type Part } from "../planning/plan-scope.ts";
+import { isAbsent, type Part, readItems } from "../planning/plan-scope.ts";
 import type { Path } from "../running/missing.ts";
 import type { Answer } from "./answer.ts";
 import type { WriteLeaf } from "./leaf-writers.ts";
 
-/** Writes a value that is there, given as what each part has of it. Null where it cannot be written. */
-export type WriteValue = (answer: Answer, parts: Part[]) => string | null;
+/** Writes a value that is there, given as what each part has of it. False where it cannot be written; whoever asked cuts what it left. */
+export type WriteValue = (answer: Answer, parts: Part[]) => boolean;
 
 interface Item {
   readonly write: WriteValue;
@@ -23,26 +23,35 @@ export function valueWriter(type: GraphQLOutputType, item: Item, subgraph: strin
     const list = parts.length === 1 ? parts[0] : parts.find((part) => !isAbsent(part));
     if (!Array.isArray(list)) {
       answer.flaw(subgraph, "a value is no list");
-      return null;
+      return false;
     }
     if (!answer.marks.areNone) for (const part of parts) tellItemErrors(answer, part, item);
-    let text = "[";
+    answer.text.add("[");
+    // Nobody keeps what each part has of an item: one list serves all of them.
+    const items: Part[] = parts.map(() => undefined);
     for (let at = 0; at < list.length; at++) {
       answer.path.push(at);
-      const items = parts.length === 1 ? [list[at]] : itemsAt(parts, at);
+      readItems(parts, at, items);
+      if (at > 0) answer.text.add(",");
       const { lossCount, objects } = answer;
-      let written: string | null = null;
+      const { length } = answer.text;
+      let isWritten = false;
       const isThere = items.length === 1 ? !isAbsent(items[0]) : !items.every(isAbsent);
-      if (isThere) written = writeItem(answer, items);
+      if (isThere) isWritten = writeItem(answer, items);
       else if (!isNullable && !parts.some((part) => answer.marks.has(part, at)))
         answer.flaw(subgraph, "an item is missing that may not be null");
-      if (written === null) answer.objects = objects;
-      if (written === null && isNullable) answer.absorb(lossCount);
+      if (!isWritten) {
+        answer.objects = objects;
+        answer.text.cut(length);
+        if (isNullable) answer.absorb(lossCount);
+      }
       answer.path.pop();
-      if (written === null && !isNullable) return null;
-      text += at === 0 ? (written ?? "null") : `,${written ?? "null"}`;
+      if (isWritten) continue;
+      if (!isNullable) return false;
+      answer.text.add("null");
     }
-    return `${text}]`;
+    answer.text.add("]");
+    return true;
   };
 }
 
@@ -55,6 +64,7 @@ export function leafItem(write: WriteLeaf, subgraph: string): WriteValue {
   return (answer, [value]) => {
     const text = write(value);
     if (text === null) answer.flaw(subgraph, "a value is not of its type");
-    return text;
+    else answer.text.add(text);
+    return text !== null;
   };
 }
