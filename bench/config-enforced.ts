@@ -57,7 +57,7 @@ async function measure({ baseUrl, apiKey }: System): Promise<Enforced> {
     expectedRevision = data.setProperty.override.revision;
     await Promise.all(
       lists.map(async (path) => {
-        for (let status = 0; status !== wanted; await sleep(1)) {
+        for (let status = 0; status !== wanted; await sleep(5)) {
           const answer = await fetch(baseUrl + path, { headers });
           await answer.arrayBuffer();
           status = answer.status;
