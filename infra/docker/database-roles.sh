@@ -1,31 +1,43 @@
 #!/bin/sh
-# Run once by the PostgreSQL container, while its data folder is new: a database for each service, and who may do what there.
-# A service reads and writes rows. Tables belong to an owner nobody signs in as, whom only the job `migrate` may become.
+# Makes what is missing of a database for each service, and of who may do what there; PGHOST, PGUSER and PGPASSWORD name the server
+# and its administrator. A service reads and writes rows. Tables belong to an owner nobody signs in as, whom only the job `migrate`
+# may become. A password that is there stays: it may be being rotated.
 set -eu
+export PGOPTIONS="--client-min-messages=warning"
 
 sql() {
   database="$1"
   shift
-  psql --no-psqlrc --quiet --set ON_ERROR_STOP=1 --username "$POSTGRES_USER" --dbname "$database" "$@"
+  psql --no-psqlrc --quiet --set ON_ERROR_STOP=1 --dbname "$database" "$@"
 }
 
-sql postgres --set password="$MIGRATE_DATABASE_PASSWORD" <<'SQL'
-create role signalbox_migrate login password :'password';
+# Of a name and a password, which is handed on where no list of processes shows it.
+role() {
+  PASSWORD="$2" sql postgres --set name="$1" <<'SQL'
+\getenv password PASSWORD
+select format('create role %I login password %L', :'name', :'password')
+where not exists (select from pg_roles where rolname = :'name') \gexec
 SQL
+}
+
+role signalbox_migrate "$MIGRATE_DATABASE_PASSWORD"
 
 # Who tells Prometheus how the server is: statistics, and no rows.
-sql postgres --set password="$EXPORTER_DATABASE_PASSWORD" <<'SQL'
-create role signalbox_exporter login password :'password' connection limit 5 in role pg_monitor;
+role signalbox_exporter "$EXPORTER_DATABASE_PASSWORD"
+sql postgres <<'SQL'
+alter role signalbox_exporter connection limit 5;
+grant pg_monitor to signalbox_exporter;
 SQL
 
 for service in account config images webhook_delivery webhook_ingest; do
   eval "password=\$$(echo "$service" | tr '[:lower:]' '[:upper:]')_DATABASE_PASSWORD"
   name="signalbox_$service"
-  sql postgres --set name="$name" --set owner="${name}_owner" --set password="$password" <<'SQL'
-create role :"owner" nologin;
-create role :"name" login password :'password';
+  role "$name" "$password"
+  sql postgres --set name="$name" --set owner="${name}_owner" <<'SQL'
+select format('create role %I nologin', :'owner') where not exists (select from pg_roles where rolname = :'owner') \gexec
 grant :"owner" to signalbox_migrate;
-create database :"name" owner :"owner" template template0;
+select format('create database %I owner %I template template0', :'name', :'owner')
+where not exists (select from pg_database where datname = :'name') \gexec
 revoke all on database :"name" from public;
 grant connect on database :"name" to :"name", signalbox_migrate;
 alter role signalbox_migrate in database :"name" set role to :'owner';

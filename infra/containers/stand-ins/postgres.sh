@@ -1,5 +1,5 @@
 #!/bin/sh
-# As the entry point of the image `postgres`: makes the data folder, runs what is in /docker-entrypoint-initdb.d, then serves.
+# As the entry point of the image `postgres`: makes the data folder, then serves.
 set -eu
 data=/var/lib/postgresql/18/docker
 as_postgres() { setpriv --reuid=postgres --regid=postgres --init-groups "$@"; }
@@ -15,7 +15,6 @@ if [ ! -f "$data/PG_VERSION" ]; then
   as_postgres pg_ctl --pgdata="$data" --options="-c listen_addresses= -c unix_socket_directories=/tmp" --wait start > /dev/null
   export PGHOST=/tmp
   [ "${POSTGRES_DB:-$POSTGRES_USER}" = postgres ] || as_postgres createdb --username="$POSTGRES_USER" --maintenance-db=postgres "${POSTGRES_DB:-$POSTGRES_USER}"
-  for script in /docker-entrypoint-initdb.d/*.sh; do [ ! -f "$script" ] || as_postgres sh "$script"; done
   as_postgres pg_ctl --pgdata="$data" --mode=fast --wait stop > /dev/null
 fi
 exec setpriv --reuid=postgres --regid=postgres --init-groups postgres -D "$data" -c "listen_addresses=*" -c unix_socket_directories=/tmp
