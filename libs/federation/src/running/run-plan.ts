@@ -98,7 +98,7 @@ class PlanRun<Context> implements Fetched {
     }
   }
 
-  /** Asks for all targets at once. Only this is kept while the subgraph answers: what lives that long is costly to collect. */
+  /** Asks for every object that it is made for. Only this is kept while the subgraph answers: what lives that long is costly to collect. */
   #ask(step: FetchStep, representation: Representation): { hosts: Host[]; slots: Slot[] } {
     const link = linkName(step.index);
     const scope = step.path.reduce<PlanScope>((above, name) => above.belowField(name), this.#request.plan.root);
