@@ -19,7 +19,8 @@ const writeString: WriteLeaf = (value) => (typeof value === "string" ? JSON.stri
 const builtIn: Readonly<Record<string, WriteLeaf>> = {
   String: writeString,
   Boolean: (value) => (typeof value === "boolean" ? String(value) : null),
-  Float: (value) => (typeof value === "number" ? JSON.stringify(value) : null),
-  Int: (value) => (Number.isInteger(value) && Math.abs(value as number) <= int32Max + 1 ? JSON.stringify(value) : null),
+  // What came as JSON is finite, and a number is written as JSON writes it.
+  Float: (value) => (typeof value === "number" ? String(value) : null),
+  Int: (value) => (Number.isInteger(value) && Math.abs(value as number) <= int32Max + 1 ? String(value) : null),
   ID: (value) => writeString(Number.isInteger(value) ? String(value) : value),
 };
