@@ -97,16 +97,17 @@ test("metrics are there for whoever is on the network, and nothing of them outsi
   assert.equal((await fetch(`${system.baseUrl}/management/metrics`)).status, 404);
 });
 
+const passwordOf = async (name: string) => (await system.shell(`sed -n 's/^${name}_PASSWORD=//p' .env`)).trim();
+
+function sql(who: { user: string; password: string }, database: string, text: string): Promise<string> {
+  const psql = ["psql", "-h", "127.0.0.1", "-U", who.user, "-d", database, "-Atc", text];
+  return system.exec("postgres", ["env", `PGPASSWORD=${who.password}`, ...psql]);
+}
+
 test("a service reads the rows of its own database, changes no table, and enters no other", async () => {
   await everyServiceReady();
-  const asks = (user: string, database: string, text: string) =>
-    system.exec("postgres", [
-      ...[
-        "sh",
-        "-c",
-        `PGPASSWORD=$CONFIG_DATABASE_PASSWORD psql -h 127.0.0.1 -U ${user} -d ${database} -Atc '${text}'`,
-      ],
-    ]);
+  const password = await passwordOf("CONFIG_DATABASE");
+  const asks = (user: string, database: string, text: string) => sql({ user, password }, database, text);
   assert.match(await asks("signalbox_config", "signalbox_config", "select count(*) from signalbox.outbox"), /^\d+\n$/);
   await assert.rejects(asks("signalbox_config", "signalbox_config", "drop table signalbox.outbox"), /must be owner/);
   await assert.rejects(asks("signalbox_config", "signalbox_account", "select 1"), /does not have CONNECT privilege/);
@@ -162,8 +163,10 @@ const asOfAnOlderVersion = `
     --alter --delete-config SCRAM-SHA-512
   rm $KAFKA_LOG_DIRS/signalbox-names`;
 
-test("after `down` and `up` the data are still there, and on Kafka's volume of an older version everybody has a name", async () => {
+test("after `down` and `up` the data are still there, and on volumes of an older version everybody has a name", async () => {
   const { caller } = await ada();
+  const administrator = { user: "signalbox", password: await passwordOf("POSTGRES") };
+  await sql(administrator, "postgres", "drop role signalbox_exporter");
   await system.exec("kafka", ["bash", "-c", `set -e; PATH=$PATH:/opt/kafka/bin; ${asOfAnOlderVersion}`]);
   await system.down();
   await system.shell(up);
@@ -180,6 +183,8 @@ test("after `down` and `up` the data are still there, and on Kafka's volume of a
   await eventually(() => caller.isRendered(id), patience);
   await eventually(() => isReady("gateway"), patience);
   assert.match(await publishing("gateway", "signalbox.image.v1"), notAuthorized, "it has signed in");
+  const exporter = { user: "signalbox_exporter", password: await passwordOf("EXPORTER_DATABASE") };
+  assert.equal(await sql(exporter, "postgres", "select 1"), "1\n");
 });
 
 test("its figures, for the page about capacity", async (t) => {

@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { X509Certificate } from "node:crypto";
+import * as events from "node:events";
 import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
 import http2 from "node:http2";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import type { TLSSocket } from "node:tls";
+import tls from "node:tls";
 import { promisify } from "node:util";
 import { serviceNames } from "@signalbox/core";
 import { type ComposedSystem, composedSystem } from "@signalbox/infra/containers/composed-system.ts";
@@ -72,7 +73,12 @@ const fingerprint = async () => new X509Certificate(await readFile(join(certific
 
 /** Asks in HTTP/2 over TLS, as browsers do, and trusts nothing but the certificate of the house. */
 async function ask(path: string, headers: Readonly<Record<string, string>>) {
-  const session = http2.connect(baseUrl, { ca: await readFile(join(certificates, "tls.crt")) });
+  const ca = await readFile(join(certificates, "tls.crt"));
+  const port = Number(new URL(baseUrl).port);
+  const socket = tls.connect({ host: "127.0.0.1", port, servername: "localhost", ca, ALPNProtocols: ["h2"] });
+  await events.once(socket, "secureConnect");
+  const shown = socket.getPeerX509Certificate()?.fingerprint256;
+  const session = http2.connect(baseUrl, { createConnection: () => socket });
   try {
     const stream = session.request({ ":path": path, ...headers });
     const status = new Promise<number>((resolve, reject) => {
@@ -81,7 +87,6 @@ async function ask(path: string, headers: Readonly<Record<string, string>>) {
       stream.once("error", reject);
     });
     stream.resume();
-    const shown = (session.socket as TLSSocket).getPeerX509Certificate()?.fingerprint256;
     return { status: await status, protocol: session.alpnProtocol, shown };
   } finally {
     session.close();
