@@ -1,12 +1,15 @@
 import type { AddressInfo } from "node:net";
 import express from "express";
 
-/** Run by `account.ts`: Express 5 with one route, which answers what the service under test answered. */
+/** Express 5 with one route, which answers what the service under test answered, and to POST has read the body before. */
 const [path = "/", body = "{}"] = process.argv.slice(2);
 const answer = JSON.parse(body);
 
 const app = express();
 app.get(path, (_request, response) => {
+  response.json(answer);
+});
+app.post(path, express.json(), (_request, response) => {
   response.json(answer);
 });
 const server = app.listen(0, "127.0.0.1", () => {

@@ -82,7 +82,8 @@ async function compareAll() {
 /** Measures a variant and bare Express by turns; the medians are compared. */
 async function compare(service: ConfigService, { name, path, body, conditional, wanted }: Variant) {
   const url = service.url + path;
-  const headers = { ...service.headers, "content-type": "application/json" };
+  const json = "application/json";
+  const headers = { ...service.headers, "content-type": json };
   const request = body === undefined ? { headers: service.headers } : { method: "POST", headers, body };
   const answer = await fetch(url, request);
   const text = await answer.text();
@@ -98,6 +99,7 @@ async function compare(service: ConfigService, { name, path, body, conditional, 
     if (result.errors > 0) throw new Error(`${name} failed requests`);
     return result.requests.average;
   };
+  const bareRequest = body === undefined ? {} : { method: "POST", headers: { "content-type": json }, body };
   const own: number[] = [];
   const shares: number[] = [];
   const given = { ...request, headers: asked };
@@ -105,7 +107,7 @@ async function compare(service: ConfigService, { name, path, body, conditional, 
   for (let round = 0; round < rounds; round++) {
     const perSecond = await load(url, given);
     own.push(perSecond);
-    shares.push(perSecond / (await load(bareUrl)));
+    shares.push(perSecond / (await load(bareUrl, bareRequest)));
   }
   bare.kill();
   await once(bare, "exit");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { X509Certificate } from "node:crypto";
-import * as events from "node:events";
+import { once as emitted } from "node:events";
 import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
 import http2 from "node:http2";
 import { tmpdir } from "node:os";
@@ -76,7 +76,7 @@ async function ask(path: string, headers: Readonly<Record<string, string>>) {
   const ca = await readFile(join(certificates, "tls.crt"));
   const port = Number(new URL(baseUrl).port);
   const socket = tls.connect({ host: "127.0.0.1", port, servername: "localhost", ca, ALPNProtocols: ["h2"] });
-  await events.once(socket, "secureConnect");
+  await emitted(socket, "secureConnect");
   const shown = socket.getPeerX509Certificate()?.fingerprint256;
   const session = http2.connect(baseUrl, { createConnection: () => socket });
   try {
