@@ -1,11 +1,21 @@
 import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
 import { access, mkdir, writeFile } from "node:fs/promises";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { environment } from "@signalbox/config";
-import { enginesFolder, repositoryFolder } from "../engines/engine-folders.ts";
+import { repositoryFolder } from "../engines/engine-folders.ts";
 
-/** Everything of the containers: images, volumes, the base systems. Safe to delete while none of them runs. */
-export const containersFolder = join(enginesFolder, "containers");
+const clone = createHash("sha256").update(repositoryFolder).digest("hex").slice(0, 12);
+/**
+ * Everything of the containers of this clone: images, volumes, the base systems. Safe to delete while none of them runs. It is not
+ * inside of the clone, where `npm test -- --watch` would watch every file of every image.
+ */
+export const containersFolder = join(
+  environment().XDG_CACHE_HOME ?? join(homedir(), ".cache"),
+  "signalbox-containers",
+  clone,
+);
 
 /** Images whose names docker-compose.yml takes from variables; others it builds or finds at a registry. */
 export const imageVariables = {
