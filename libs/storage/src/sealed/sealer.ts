@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, randomBytes } from "node:crypto";
 
 /** Where a sealed text lives. It opens nowhere else, so a text copied into another row is of no use. */
 export interface SealedPlace {
@@ -36,7 +36,7 @@ export function createSealer(keys: readonly string[]): Sealer {
 
   const seal = (plain: Uint8Array | string, place: SealedPlace): string => {
     const nonce = randomBytes(nonceBytes);
-    const cipher = createCipheriv(algorithm, writing.bytes, nonce).setAAD(additionalData(place));
+    const cipher = createCipheriv(algorithm, writing.key, nonce).setAAD(additionalData(place));
     const text = Buffer.concat([cipher.update(Buffer.from(plain)), cipher.final(), cipher.getAuthTag()]);
     return `v1.${writing.id}.${nonce.toString("base64url")}.${text.toString("base64url")}`;
   };
@@ -86,17 +86,18 @@ const refusal = (place?: SealedPlace): SealError =>
 
 interface SealingKey {
   readonly id: string;
-  readonly bytes: Buffer;
+  /** No bytes: Node finds out by an exception that they are no key, each time. */
+  readonly key: KeyObject;
 }
 
 const keyForm = /^([A-Za-z0-9_-]{1,32}):([A-Za-z0-9+/_-]{43}=?)$/;
 
 /** Reads `<id>:<32 bytes in base64>` keys. The message of a refusal never shows key material. */
-function parseKeys(keys: readonly string[]): { writing: SealingKey; byId: ReadonlyMap<string, Buffer> } {
+function parseKeys(keys: readonly string[]): { writing: SealingKey; byId: ReadonlyMap<string, KeyObject> } {
   const parsed = keys.map(parseKey);
   const [writing] = parsed;
   if (!writing) throw new Error("secrets.keys is empty: at least one key is needed to seal secrets");
-  const byId = new Map(parsed.map(({ id, bytes }) => [id, bytes]));
+  const byId = new Map(parsed.map(({ id, key }) => [id, key]));
   if (byId.size < parsed.length) throw new Error("secrets.keys uses one key id twice");
   return { writing, byId };
 }
@@ -106,5 +107,5 @@ function parseKey(text: string, position: number): SealingKey {
   if (id === undefined || encoded === undefined) {
     throw new Error(`key ${position + 1} of secrets.keys is not of the form <id>:<32 bytes in base64>`);
   }
-  return { id, bytes: Buffer.from(encoded, "base64") };
+  return { id, key: createSecretKey(encoded, "base64") };
 }

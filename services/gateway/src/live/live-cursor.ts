@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject, randomBytes } from "node:crypto";
 
 /** The next offset to read of each partition, by `topic/partition`. */
 export type Positions = ReadonlyMap<string, bigint>;
@@ -16,9 +16,12 @@ const cursorLengthMax = 8_192;
 
 /** Cursors are read by every instance, so their key is made of the secret that all of them have. */
 export function createCursors(secrets: () => readonly string[]): Cursors {
-  const keys = new Map<string, Buffer>();
-  function keyOf(secret: string): Buffer {
-    const key = keys.get(secret) ?? Buffer.from(hkdfSync("sha256", secret, "", "signalbox live cursor", 32));
+  // No bytes: Node finds out by an exception that they are no key, and cursors are in every message.
+  const keys = new Map<string, KeyObject>();
+  function keyOf(secret: string): KeyObject {
+    const known = keys.get(secret);
+    if (known) return known;
+    const key = createSecretKey(new Uint8Array(hkdfSync("sha256", secret, "", "signalbox live cursor", 32)));
     keys.set(secret, key);
     return key;
   }
@@ -63,7 +66,7 @@ function positionsIn(text: string): Positions {
   return new Map(positions);
 }
 
-function decrypted(bytes: Buffer, key: Buffer, field: string): string | null {
+function decrypted(bytes: Buffer, key: KeyObject, field: string): string | null {
   if (bytes.length <= nonceBytes + tagBytes) return null;
   const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, nonceBytes)).setAAD(Buffer.from(field));
   decipher.setAuthTag(bytes.subarray(-tagBytes));
