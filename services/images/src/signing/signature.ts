@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac, createSecretKey, timingSafeEqual } from "node:crypto";
 
 /** What a signature grants: one representation of one image, until then. */
 export interface Grant {
@@ -48,7 +48,8 @@ export function readSignature(text: string): ReadSignature | null {
 /** Method, path and parameters in the order of their names, with who signed and until when; no part can flow into another. */
 function macOf({ id, secret }: SigningKey, { imageId, parameters, expiresAt }: Grant): Buffer {
   const lines = ["v1", id, expiresAt, "GET", `/images/${imageId}/content`, queryOf(parameters)];
-  return createHmac("sha256", secret).update(lines.join("\n")).digest();
+  // Of bytes Node finds out by an exception that they are no key, which takes longer than the digest.
+  return createHmac("sha256", createSecretKey(secret)).update(lines.join("\n")).digest();
 }
 
 /** The parameters as a query, always in the same order. */
