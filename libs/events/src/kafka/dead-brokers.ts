@@ -133,7 +133,7 @@ const askedMs = new WeakMap<BrokerPool, number>();
 
 function askForLeaders(pool: BrokerPool): void {
   const nowMs = systemClock.steadyMs();
-  if (nowMs - (askedMs.get(pool) ?? 0) < pauseMs) return;
+  if (nowMs - (askedMs.get(pool) ?? Number.NEGATIVE_INFINITY) < pauseMs) return;
   askedMs.set(pool, nowMs);
   pool.metadataExpireAt = null;
 }
@@ -165,6 +165,8 @@ async function offsetsOfLiving(this: Cluster, wanted: readonly WantedOffsets[]):
   const asked = questions.map((question) =>
     fetchTopicsOffset.call(this, [question]).catch((error: unknown) => {
       if (!isAway(error)) throw error;
+      // Without an offset nothing is fetched from it, so no fetch would find out that another broker leads by now.
+      askForLeaders(this.brokerPool);
       return [];
     }),
   );
