@@ -118,7 +118,10 @@ test("new certificates are taken while the edge runs", async () => {
   assert.notEqual(wanted, before);
   await system.shell("docker kill --signal HUP docker-compose_edge_1");
   // Only the new certificate is trusted by now, and each question is asked on a connection of its own.
-  await eventually(async () => (await ask("/api/account/", {})).shown === wanted, patience);
+  await eventually(async () => {
+    const { status, shown } = await ask("/api/account/", {});
+    return status === 401 && shown === wanted;
+  }, patience);
 });
 
 test("the mailbox shows the code that confirms an address", async () => {

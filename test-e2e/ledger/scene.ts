@@ -125,8 +125,8 @@ async function must(http: Http, path: string, call: Call): Promise<Reply> {
 }
 
 /**
- * Takes steps with pauses between them until the scene is over. Pauses are long enough that all writers together leave half of two
- * cores free: without that the times of recovery would tell how busy the machine was.
+ * Takes steps with pauses between them until the scene is over. With shorter pauses the writers keep two cores busy, and the times
+ * of recovery tell how busy the machine was.
  */
 export async function untilStopped(
   { stopped }: Scene,
