@@ -52,7 +52,10 @@ export type ConsumerOptions = TransactionalConsumerOptions | StatelessConsumerOp
 
 export interface Consumer {
   /** Starts the named workers of the consumer and adds it to the liveness of the process. */
-  start(context: { readonly runner: Pick<Runner, "worker" | "every">; readonly health: Pick<Health, "live"> }): void;
+  start(context: {
+    readonly runner: Pick<Runner, "worker" | "every" | "housekeeping">;
+    readonly health: Pick<Health, "live">;
+  }): void;
 }
 
 /** Parked messages wait for seconds at least, so half a second more does not matter. */

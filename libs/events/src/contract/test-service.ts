@@ -58,7 +58,7 @@ export function testWorkers() {
     });
   }
   return {
-    runner: { worker, every },
+    runner: { worker, every, housekeeping: every },
     health: { live: (name: string, check: HealthCheck) => void liveChecks.set(name, check) },
     liveChecks,
     async stop(only?: string) {

@@ -2,9 +2,12 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { minutes, randomId } from "@signalbox/core";
+import { sql } from "@signalbox/storage";
 import { eventually, startProcess, type TestDatabase, testDatabase } from "@signalbox/testing";
 import { collect, openLog, topicSpec } from "../contract/log-under-test.ts";
+import { openTestPool } from "../contract/test-service.ts";
 import type { EventLog } from "../event-log.ts";
+import { createMembership } from "./membership.ts";
 
 const memberProcess = join(import.meta.dirname, "../contract/member-process.ts");
 /** Nobody waits for it here: whoever is dead is known to be before. */
@@ -46,6 +49,30 @@ describe("members whose process was killed", () => {
     const { subscription } = await collect(eventLog, group, topic, { sessionTimeoutMs });
     await eventually(() => subscription.assignments().length === 6);
     await subscription.close();
+  });
+
+  test("whose process is gone gives way at the first look, once its last beat is a second old", async (t) => {
+    const [topic, group] = [randomId("topic"), randomId("group")];
+    await eventLog.ensureTopics([topicSpec(topic)]);
+    const pool = openTestPool(database.url);
+    t.after(() => pool.close());
+    const member = (name: string, presence: number | null) =>
+      createMembership(pool, {
+        ...{ group, member: name, topics: [topic], sessionMs: sessionTimeoutMs },
+        presence: () => presence,
+      });
+    const heldByNobody = 4711;
+    assert.equal((await member("former", heldByNobody).tend([])).owned.length, 6);
+    const next = member("next", null);
+    assert.equal(
+      (await next.tend([])).owned.length,
+      0,
+      "it may only have lost the connection that shows that it lives",
+    );
+    const aSecondAgo =
+      "update signalbox.log_member set expires_at = expires_at - interval '1 s' where member = 'former'";
+    await pool.query(sql("", aSecondAgo), []);
+    assert.equal((await next.tend([])).owned.length, 6);
   });
 
   test("a member that is alive keeps its place, whatever others ask", async () => {

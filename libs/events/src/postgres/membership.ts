@@ -36,7 +36,7 @@ const beat = sql(
    on conflict (group_name, member) do update set expires_at = excluded.expires_at, presence = excluded.presence
    returning (xmax = 0) as joined`,
 );
-/** Those whose session has run out, and at once those who missed a beat and whose process is gone. */
+/** Those whose session has run out, and at once those whose process is gone. */
 const buryMembers = sql(
   "log.bury-members",
   `delete from signalbox.log_member where group_name = $1 and (expires_at < clock_timestamp()
@@ -81,26 +81,25 @@ interface MemberOptions {
   readonly member: string;
   readonly topics: readonly string[];
   readonly sessionMs: number;
-  readonly heartbeatMs: number;
   readonly presence: () => number | null;
 }
 
-/** A beat may be this late before anybody asks whether the member's process lives. */
-const lateMs = 500;
+/**
+ * Who beat less than this ago lives: a process that lost only the connection which shows that it lives has this long to
+ * beat without it. Shorter than any process takes to start, so that whoever comes after a crash need not look twice.
+ */
+const freshMs = 1_000;
 
 export type Membership = ReturnType<typeof createMembership>;
 
 /** One member of a group: its heartbeat, its share of the partitions, its commits. */
-export function createMembership(
-  pool: Pool,
-  { group, member, topics, sessionMs, heartbeatMs, presence }: MemberOptions,
-) {
+export function createMembership(pool: Pool, { group, member, topics, sessionMs, presence }: MemberOptions) {
   async function tendIn(tx: Tx, givenBack: readonly number[]): Promise<Tended> {
     await tx.query(addGroup, [group]);
     await tx.query(lockGroup, [group]); // one member at a time looks and takes
     const beating = [group, member, topics, sessionMs, presence()];
     const { joined } = (await tx.query<{ joined: boolean }>(beat, beating)).rows[0] ?? {};
-    const buried = await tx.query(buryMembers, [group, sessionMs - heartbeatMs - lateMs]);
+    const buried = await tx.query(buryMembers, [group, sessionMs - freshMs]);
     await tx.query(addLeases, [group, topics]);
     if (givenBack.length > 0) await tx.query(giveBack, [group, member, givenBack]);
     const alive = (await tx.query<Member>(members, [group])).rows;

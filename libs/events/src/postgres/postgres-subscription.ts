@@ -67,7 +67,6 @@ class PostgresSubscription implements Subscription {
       member: randomId("member"),
       topics,
       sessionMs: sessionTimeoutMs,
-      heartbeatMs: this.#heartbeatMs,
       presence: wakeUps.presence,
     });
     this.#held = new HeldPartitions({

@@ -61,8 +61,8 @@ export async function cleanLog(pool: Pool): Promise<void> {
 }
 
 /** Starts the worker that keeps the log at its size. A failure is no reason to end the process: it comes again. */
-export function startLogRetention(runner: Pick<Runner, "every">, pool: Pool, log: Logger): void {
-  runner.every("event log retention", everyMs, () =>
+export function startLogRetention(runner: Pick<Runner, "housekeeping">, pool: Pool, log: Logger): void {
+  runner.housekeeping("event log retention", everyMs, () =>
     cleanLog(pool).catch((error: unknown) => log.warn({ error }, "the event log could not be cleaned")),
   );
 }

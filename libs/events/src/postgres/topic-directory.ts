@@ -21,16 +21,17 @@ const findTopics = sql(
      array(select id from signalbox.log_partition where topic = name order by partition) as partition_ids
    from signalbox.log_topic where name = any ($1)`,
 );
-const saveTopic = sql(
-  "log.save-topic",
-  `insert into signalbox.log_topic (name, partitions, cleanup, retention_ms, max_message_bytes) values ($1, $2, $3, $4, $5)
+const saveTopics = sql(
+  "log.save-topics",
+  `insert into signalbox.log_topic (name, partitions, cleanup, retention_ms, max_message_bytes)
+   select * from unnest($1::text[], $2::int[], $3::text[], $4::bigint[], $5::int[])
    on conflict (name) do update set cleanup = excluded.cleanup, retention_ms = excluded.retention_ms,
      max_message_bytes = excluded.max_message_bytes`,
 );
 const savePartitions = sql(
   "log.save-partitions",
   `insert into signalbox.log_partition (topic, partition)
-   select name, generate_series(0, partitions - 1) from signalbox.log_topic where name = $1
+   select name, generate_series(0, partitions - 1) from signalbox.log_topic where name = any ($1)
    on conflict (topic, partition) do nothing`,
 );
 
@@ -64,10 +65,15 @@ export function createTopicDirectory(pool: Pool): TopicDirectory {
     },
     async ensure(specs) {
       await inTransaction(pool, async (tx) => {
-        for (const { name, partitions, cleanup, retentionMs, maxMessageBytes } of specs) {
-          await tx.query(saveTopic, [name, partitions, cleanup, retentionMs, maxMessageBytes]);
-          await tx.query(savePartitions, [name]);
-        }
+        const names = specs.map(({ name }) => name);
+        await tx.query(saveTopics, [
+          names,
+          specs.map(({ partitions }) => partitions),
+          specs.map(({ cleanup }) => cleanup),
+          specs.map(({ retentionMs }) => retentionMs),
+          specs.map(({ maxMessageBytes }) => maxMessageBytes),
+        ]);
+        await tx.query(savePartitions, [names]);
       });
       return verify(specs);
     },

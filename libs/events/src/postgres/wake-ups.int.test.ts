@@ -35,3 +35,23 @@ test("a reader is woken for its own topics, by this process and by others, and e
   await context.close();
   await database.close();
 });
+
+test("members beat at once when the connection is lost that shows that their process lives", async (t) => {
+  const context = testContext("account", {});
+  const database = await testDatabase();
+  const pool = openPool({ url: database.url, max: 3, applicationName: "wake-ups-test", ...context });
+  const wakeUps = createWakeUps(pool, database.url);
+  const shown: (number | null)[] = [];
+  t.after(async () => {
+    await wakeUps.close();
+    await context.close();
+    await database.close();
+  });
+  wakeUps.listen({ topics: [], onRecords: () => {}, onMembers: () => shown.push(wakeUps.presence()) });
+  const presence = await eventually(() => shown.at(-1) ?? null);
+  const end = sql("", "select pg_terminate_backend(pid) from pg_locks where classid = 4202 and objid = $1::int::oid");
+  await pool.query(end, [presence]);
+  await eventually(() => shown.length === 3, { message: "they look without it, and again with another" });
+  assert.deepEqual([shown[0], shown[1]], [presence, null]);
+  assert.ok(shown[2] !== null && shown[2] !== presence);
+});

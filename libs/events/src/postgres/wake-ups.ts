@@ -66,6 +66,7 @@ export function createWakeUps(pool: Pool, url: string): WakeUps {
       });
       await lost.catch(() => {});
       presence = null;
+      wake(new Set([members])); // beats at once without it, or others would take this process for gone
       await sleep(retryMs, undefined, { signal: closing.signal }).catch(() => {});
     }
   }
