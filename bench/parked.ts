@@ -168,6 +168,7 @@ function startWorkers() {
           await sleep(typeof pauseMs === "number" ? pauseMs : 0, undefined, { signal }).catch(() => {});
         }
       }),
+    housekeeping: (name, pauseMs, turn) => runner.every(name, pauseMs, turn),
   };
   return {
     runner,

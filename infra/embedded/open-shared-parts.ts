@@ -3,9 +3,9 @@ import { createRateLimiters } from "@signalbox/cache";
 import { topics } from "@signalbox/contracts";
 import { systemClock } from "@signalbox/core";
 import { openEventLog } from "@signalbox/events";
-import { type ImagePool, openImagePool } from "@signalbox/imaging";
+import type { ImagePool } from "@signalbox/imaging";
 import type { ProcessHealth, ProcessRunner } from "@signalbox/runtime";
-import { createOverrideCopy, imageJobMetrics, openOverrides, type SharedParts } from "@signalbox/service";
+import { createOverrideCopy, openOverrides, type SharedParts } from "@signalbox/service";
 import { createTracer, type Logger, type Metrics } from "@signalbox/telemetry";
 
 interface Process {
@@ -16,8 +16,8 @@ interface Process {
   readonly health: ProcessHealth;
   /** Where the overrides of the last run are kept, what seals them, and how long the log may take before they are used. */
   readonly overrides: { readonly directory: string; readonly keys: readonly string[]; readonly waitMs: number };
-  /** Memory of all images that are worked on at the same time. */
-  readonly memoryMax: number;
+  /** Being opened since before the database: its first process starts while the code is read. */
+  readonly imagePool: Promise<ImagePool>;
 }
 
 /** What the images service and the image worker have besides in common: the processes that touch pixels. */
@@ -29,10 +29,9 @@ export interface EmbeddedParts extends SharedParts {
 export async function openSharedParts({
   url,
   overrides: kept,
-  memoryMax,
+  imagePool: openingPool,
   ...process
 }: Process): Promise<EmbeddedParts> {
-  const { log, runner } = process;
   const service = "embedded";
   const common = { service, instance: service, ...process };
   const parts = { ...common, clock: systemClock, tracer: createTracer(service) };
@@ -45,7 +44,7 @@ export async function openSharedParts({
   const [accessStates, overrides, imagePool] = await Promise.all([
     openAccessStates({ ...parts, eventLog }),
     openOverrides(parts, eventLog, { copy, waitMs }),
-    openImagePool({ memoryMax, clock: systemClock, log, runner, onJob: imageJobMetrics(process.metrics) }),
+    openingPool,
   ]);
   return { eventLog, accessStates, overrides, imagePool, limiters: createRateLimiters(systemClock) };
 }

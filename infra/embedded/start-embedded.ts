@@ -5,8 +5,9 @@ import { join } from "node:path";
 import process from "node:process";
 import { createFirstKey } from "@signalbox/account-service/first-key";
 import type { Configuration } from "@signalbox/config";
-import type { ServiceName } from "@signalbox/core";
+import { type ServiceName, systemClock } from "@signalbox/core";
 import type { eventsProperties } from "@signalbox/events";
+import { openImagePool } from "@signalbox/imaging";
 import {
   createErrorResponses,
   createServiceContext,
@@ -23,6 +24,7 @@ import {
   type ServiceParts,
   telemetryOptions,
 } from "@signalbox/runtime";
+import { imageJobMetrics } from "@signalbox/service";
 import { createMetrics, type Logger, type Metrics, startTelemetry } from "@signalbox/telemetry";
 import { type FrontLink, frontPage, publicLinksAt } from "../edge/front-page.ts";
 import { createInProcessEdge, createInternalEdge } from "../edge/in-process-edge.ts";
@@ -67,10 +69,14 @@ export async function startEmbedded(given: StartEmbedded): Promise<EmbeddedAddre
     ...telemetryOptions(configuration),
   });
   runner.defer("telemetry", () => telemetry.close());
+  const processMetrics = createMetrics({ service: "embedded", process: true });
+  const memoryMax = configuration.get("images.render.memory-max");
+  const onJob = imageJobMetrics(processMetrics);
+  const imagePool = openImagePool({ memoryMax, clock: systemClock, log, runner, onJob });
+  imagePool.catch(() => {}); // told when the services are given it
   // Reading the code takes about as long as starting the database; what fails to load is told when it is built.
   void Promise.allSettled(embeddedServices.map(({ load }) => load()));
 
-  const processMetrics = createMetrics({ service: "embedded", process: true });
   const services = new Map<ServiceName, ServiceParts>();
   const managed: ManagedService[] = [];
   const { http, internal, management, front, links } = await openDoors(given, services, managed, processMetrics);
@@ -95,8 +101,7 @@ export async function startEmbedded(given: StartEmbedded): Promise<EmbeddedAddre
     keys: [surroundings.sealingKey],
     waitMs: configuration.get("config.start-wait"),
   };
-  const memoryMax = configuration.get("images.render.memory-max");
-  const kept = { ...{ log, metrics: processMetrics, runner, health }, overrides, memoryMax };
+  const kept = { ...{ log, metrics: processMetrics, runner, health }, overrides, imagePool };
   const shared = await openSharedParts({ url: eventsUrl, ...kept });
   const contexts = await Promise.all(
     embeddedServices.map((service) => build(service, surroundings, given, services, managed, { ...shared, eventsUrl })),

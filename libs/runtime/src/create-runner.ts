@@ -1,6 +1,6 @@
 import type { Clock } from "@signalbox/core";
 import type { Logger } from "@signalbox/telemetry";
-import { repeat } from "./repeat.ts";
+import { repeat, repeatLater } from "./repeat.ts";
 import type { Pause, Runner, Turn, Work } from "./runner.ts";
 import { StopSequence } from "./stop-sequence.ts";
 import {
@@ -88,6 +88,10 @@ class SupervisingRunner implements ProcessRunner {
     this.worker(name, repeat(pause, turn));
   }
 
+  housekeeping(name: string, pauseMs: number, turn: Turn): void {
+    this.worker(name, repeatLater(pauseMs, turn));
+  }
+
   scoped(prefix: string): Runner {
     const { leaving, stopping } = this;
     return {
@@ -97,6 +101,7 @@ class SupervisingRunner implements ProcessRunner {
       onDrain: (name, drain, inHand) => this.onDrain(`${prefix}/${name}`, drain, inHand),
       worker: (name, work) => this.worker(`${prefix}/${name}`, work),
       every: (name, pause, turn) => this.every(`${prefix}/${name}`, pause, turn),
+      housekeeping: (name, pauseMs, turn) => this.housekeeping(`${prefix}/${name}`, pauseMs, turn),
     };
   }
 

@@ -62,6 +62,17 @@ test("a wake-up cuts the pause short, also one that came during the work", async
   assert.deepEqual(await runner.stop(5_000), []);
 });
 
+test("housekeeping leaves the start to those who wait for it, and waits no longer than its pause", async () => {
+  const runner = create();
+  const often = countedTurn();
+  runner.housekeeping("often", 1, often.turn);
+  const seldom = countedTurn();
+  runner.housekeeping("seldom", 3_600_000, seldom.turn);
+  await often.reached(20);
+  assert.equal(seldom.runs(), 0);
+  assert.deepEqual(await runner.stop(5_000), []);
+});
+
 test("work that fails comes again by the supervisor, without the pause", async () => {
   const runner = create();
   const { turn, reached } = countedTurn([new Error("no")]);

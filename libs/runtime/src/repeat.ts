@@ -16,6 +16,18 @@ export function repeat(pause: Pause, turn: Turn): Work {
   };
 }
 
+/** A start belongs to those who wait for it, and instances that start together should not do this together. */
+const firstRestMs = seconds(3);
+
+/** Like `repeat`, with a pause before the first turn as well: its own, or three to six seconds where that is longer. */
+export function repeatLater(pauseMs: number, turn: Turn): Work {
+  const work = repeat(pauseMs, turn);
+  return async (signal, beat) => {
+    await rest(() => Math.min(pauseMs, firstRestMs * (1 + Math.random())), signal, beat);
+    await work(signal, beat);
+  };
+}
+
 async function rest(pause: Pause, signal: AbortSignal, beat: () => void): Promise<void> {
   const heart = setInterval(beat, beatEveryMs);
   try {

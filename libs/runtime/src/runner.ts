@@ -20,6 +20,8 @@ export interface Runner {
    * that fails comes again when the supervisor restarts the worker, and a pause never counts as being stuck.
    */
   every(name: string, pause: Pause, turn: Turn): void;
+  /** As `every`, for work that nobody waits for: the first turn comes some seconds after the start of the process. */
+  housekeeping(name: string, pauseMs: number, turn: Turn): void;
   /**
    * Called when the stop begins: take no more, and resolve when what is in hand is done. All run side by side. `inHand`
    * counts what is in hand then, for the log.

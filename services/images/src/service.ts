@@ -75,7 +75,7 @@ export async function createService(context: Context): Promise<ServiceParts> {
     "account.deleted": (event, { tx }) => images.deleteAllOf(tx, event.subject),
     "image.rendered": (event, { tx }) => variants.settle(tx, event.data),
   });
-  context.runner.every("sweep blobs", sweepEveryMs, async (signal) =>
+  context.runner.housekeeping("sweep blobs", sweepEveryMs, async (signal) =>
     (await blobs.sweep(signal)) > 0 ? "again" : "done",
   );
 

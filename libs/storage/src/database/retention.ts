@@ -25,7 +25,7 @@ export interface RetentionRule {
 }
 
 interface Dependencies {
-  readonly runner: Pick<Runner, "every">;
+  readonly runner: Pick<Runner, "housekeeping">;
   readonly pool: Pick<Pool, "query">;
   readonly clock: Clock;
 }
@@ -35,7 +35,7 @@ export function startRetention({ runner, pool, clock }: Dependencies, rules: rea
   for (const rule of rules) {
     const { name, keepMs, values = [], batch = 1_000, everyMs = minutes(1) } = rule;
     const statement = deletionOf(rule, batch);
-    runner.every(name, everyMs, async () => {
+    runner.housekeeping(name, everyMs, async () => {
       const kept = typeof keepMs === "function" ? keepMs() : keepMs;
       const { rowCount } = await pool.query(statement, [new Date(clock.nowMs() - kept), ...values]);
       return rowCount === batch ? "again" : "done";

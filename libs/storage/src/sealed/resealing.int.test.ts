@@ -41,7 +41,9 @@ after(async () => {
 /** Starts the worker with a runner that lets the test take its turns. */
 function startTurns(keys: readonly string[]) {
   const turns: (() => unknown)[] = [];
-  const runner = { every: (_name: string, _pause: unknown, turn: unknown) => void turns.push(turn as () => unknown) };
+  const runner = {
+    housekeeping: (_name: string, _pause: unknown, turn: unknown) => void turns.push(turn as () => unknown),
+  };
   startResealing({ ...context, runner, pool, sealer: createSealer(keys) }, [letters]);
   return turns[0] as () => Promise<unknown>;
 }
@@ -89,7 +91,9 @@ test("a text that changes while it is sealed anew stays as its writer left it", 
     return pool.query(statement as never, values);
   }) as Pool["query"];
   const turns: (() => unknown)[] = [];
-  const runner = { every: (_name: string, _pause: unknown, turn: unknown) => void turns.push(turn as () => unknown) };
+  const runner = {
+    housekeeping: (_name: string, _pause: unknown, turn: unknown) => void turns.push(turn as () => unknown),
+  };
   const parts = { ...context, metrics: testContext("account", {}).metrics, runner };
   startResealing({ ...parts, pool: racing, sealer: createSealer([current, former]) }, [letters]);
   await turns[0]?.();

@@ -18,7 +18,7 @@ export interface SealedColumn {
 }
 
 interface Dependencies {
-  readonly runner: Pick<Runner, "every">;
+  readonly runner: Pick<Runner, "housekeeping">;
   readonly pool: Pick<Pool, "query">;
   readonly sealer: Sealer;
   readonly log: Pick<Logger, "warn" | "info">;
@@ -38,7 +38,7 @@ export function startResealing(dependencies: Dependencies, columns: readonly Sea
   let left = Number.NaN;
   metrics.gauge("signalbox_sealed_with_former_keys", (gauge) => gauge.set({}, left));
   const passes = columns.map((column) => createPass(dependencies, column));
-  runner.every("resealing", everyMs, async () => {
+  runner.housekeeping("resealing", everyMs, async () => {
     const results = [];
     for (const pass of passes) results.push(await pass());
     const resealed = results.reduce((sum, result) => sum + result.resealed, 0);

@@ -46,7 +46,7 @@ export interface BuiltInIssuer {
   /** Makes the first signing key where there is none, and the provider that signs with it. */
   open(): Promise<void>;
   /** Starts the workers that rotate the signing keys and delete what has ended by itself. */
-  startWorkers(runner: Pick<Runner, "every">): void;
+  startWorkers(runner: Pick<Runner, "every" | "housekeeping">): void;
 }
 
 interface Dependencies extends Pick<Shared, "pool" | "accounts" | "auditRefusals"> {

@@ -30,6 +30,8 @@ export type PublishedConfiguration = ReturnType<typeof createPublishedConfigurat
 export function createPublishedConfiguration({ configuration, reports, clock }: Dependencies) {
   let current = make(clock.now());
   let nextGoneAtMs = reports.nextGoneAtMs();
+  /** When something was first heard of that `current` does not know. */
+  let staleSince: Date | null = null;
 
   function make(changedAt: Date): Publication {
     const own = valuesOf(configuration);
@@ -41,19 +43,24 @@ export function createPublishedConfiguration({ configuration, reports, clock }: 
     return { resource, etag, disagreements: disagreements(own, others), changedAt };
   }
 
-  function refresh(): void {
-    const next = make(clock.now());
+  function refresh(changedAt: Date): void {
+    const next = make(changedAt);
     current = next.etag === current.etag ? { ...next, changedAt: current.changedAt } : next;
     nextGoneAtMs = reports.nextGoneAtMs();
+    staleSince = null;
   }
 
-  reports.onChange(refresh);
+  // Left to whoever asks next: a start hears the reports of all instances at once, and each looks at all of them.
+  const markStale = () => {
+    staleSince ??= clock.now();
+  };
+  reports.onChange(markStale);
   for (const name of Object.keys(publishedProperties))
-    configuration.onChange(name as keyof Properties & string, refresh);
+    configuration.onChange(name as keyof Properties & string, markStale);
   return {
     current(): Publication {
       // Nobody tells us that an instance has gone: its report only grows old. One that repeats itself moves this on.
-      if (clock.nowMs() > nextGoneAtMs) refresh();
+      if (staleSince !== null || clock.nowMs() > nextGoneAtMs) refresh(staleSince ?? clock.now());
       return current;
     },
   };

@@ -27,7 +27,8 @@ const cache = "public, max-age=300";
 /** The documents of events and graph, and a page that shows the document of all routes. */
 export function referenceRoutes({ schema, showsSchema, reader }: ReferenceDependencies): Routes {
   const routes = createRoutes();
-  const asyncApi = Buffer.from(stringify(asyncApiDocument(), { lineWidth: 0, aliasDuplicateObjects: false }));
+  // Made for the first who asks: no start should wait for it.
+  let asyncApi: Buffer | undefined;
   const schemaTexts = new WeakMap<GraphQLSchema, Buffer>();
 
   routes.get("/asyncapi.yaml", {
@@ -36,7 +37,10 @@ export function referenceRoutes({ schema, showsSchema, reader }: ReferenceDepend
     auth: "anonymous",
     responses: { 200: { content: [types.yaml], example: "asyncapi: 3.0.0\n" } },
     cache,
-    handle: () => bytes(asyncApi, types.yaml),
+    handle: () => {
+      asyncApi ??= asyncApiText();
+      return bytes(asyncApi, types.yaml);
+    },
   });
 
   routes.get("/schema.graphql", {
@@ -76,6 +80,8 @@ export function referenceRoutes({ schema, showsSchema, reader }: ReferenceDepend
   });
   return routes;
 }
+
+const asyncApiText = () => Buffer.from(stringify(asyncApiDocument(), { lineWidth: 0, aliasDuplicateObjects: false }));
 
 /** Reads the program that `docs.reader` names. @throws ConfigurationError when it cannot be read */
 export async function openReader(path: string | null): Promise<Buffer | null> {
