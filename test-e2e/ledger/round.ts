@@ -29,6 +29,8 @@ export interface RoundResult {
   readonly evidence: Evidence;
   /** From the end of the fault until a change that was made after it arrived at the receiver. */
   readonly recoveryMs: number;
+  /** How much of that was making the fault good: until everything that was killed runs again. */
+  readonly undoMs: number;
   /** From the last write until nothing waited any more. */
   readonly settleMs: number;
 }
@@ -71,7 +73,7 @@ export async function runRound(course: Course, fault: Fault, name: string, rando
       received: receiver.receipts.filter(({ t }) => t >= startedAt),
       endpoints: Object.fromEntries(course.fates),
     };
-    return { evidence, recoveryMs: recovery, settleMs };
+    return { evidence, recoveryMs: recovery, undoMs: span.until - span.undoneFrom, settleMs };
   } finally {
     quiet.abort();
     over.abort();

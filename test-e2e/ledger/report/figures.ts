@@ -17,6 +17,8 @@ export interface RoundFigures {
   readonly violations: number;
   /** From the end of the fault until a change that was made after it arrived at the receiver. */
   readonly recoveryMs: number;
+  /** How much of that was making the fault good: until everything that was killed runs again. Older rounds do not tell. */
+  readonly undoMs?: number;
   /** From the last write until nothing waited any more. */
   readonly settleMs: number;
 }
@@ -28,7 +30,7 @@ const reads = new Set(["probe", "fault", "residue", "sign-url", "open-url"]);
 
 export function figuresOf(
   fault: Fault,
-  { evidence, recoveryMs, settleMs }: RoundResult,
+  { evidence, recoveryMs, undoMs, settleMs }: RoundResult,
   violations: number,
 ): RoundFigures {
   const facts = evidence.log.filter(({ topic }) => !stateTopics.has(topic));
@@ -42,6 +44,7 @@ export function figuresOf(
     repeatedAtReceiver: repeatedAfterSuccess(evidence.received),
     violations,
     recoveryMs,
+    undoMs,
     settleMs,
   };
 }

@@ -38,8 +38,8 @@ function tableOf(mode: Mode, rounds: readonly PlayedRound[]): string {
   return [
     `${runsOf(mode, rounds)}:`,
     "",
-    "| fault | rounds | acknowledged | violations | repeated on the log | repeated at the receiver | events flow again: p50 | p95 | max |",
-    "|---|---|---|---|---|---|---|---|---|",
+    "| fault | rounds | acknowledged | violations | repeated on the log | repeated at the receiver | all runs again: p50 | events flow again: p50 | p95 | max |",
+    "|---|---|---|---|---|---|---|---|---|---|",
     ...groups.map(([fault, ofFault]) => rowOf(fault, ofFault)),
     rowOf("**all**", rounds),
     ...(calm.length === rounds.length ? [] : [rowOf("**all but those of Kafka**", calm)]),
@@ -68,11 +68,8 @@ function runsOf(mode: Mode, rounds: readonly PlayedRound[]): string {
 function rowOf(name: string, rounds: readonly RoundFigures[]): string {
   const sum = (of: (round: RoundFigures) => number) => rounds.reduce((total, round) => total + of(round), 0);
   const share = (part: number, whole: number) => `${((100 * part) / Math.max(1, whole)).toFixed(2)} %`;
-  const times = rounds.map(({ recoveryMs }) => recoveryMs).sort((a, b) => a - b);
-  const quantile = (part: number) => {
-    const milliseconds = times[Math.min(times.length - 1, Math.ceil(part * times.length) - 1)] ?? 0;
-    return Number.isFinite(milliseconds) ? `${(milliseconds / 1000).toFixed(1)} s` : "never";
-  };
+  const undone = rounds.flatMap(({ undoMs }) => undoMs ?? []);
+  const recovered = rounds.map(({ recoveryMs }) => recoveryMs);
   const cells = [
     name,
     rounds.length,
@@ -86,9 +83,17 @@ function rowOf(name: string, rounds: readonly RoundFigures[]): string {
       sum(({ repeatedAtReceiver }) => repeatedAtReceiver),
       sum(({ receipts }) => receipts),
     ),
-    quantile(0.5),
-    quantile(0.95),
-    quantile(1),
+    quantile(undone, 0.5),
+    quantile(recovered, 0.5),
+    quantile(recovered, 0.95),
+    quantile(recovered, 1),
   ];
   return `| ${cells.join(" | ")} |`;
+}
+
+function quantile(times: readonly number[], part: number): string {
+  if (times.length === 0) return "–";
+  const sorted = times.toSorted((a, b) => a - b);
+  const milliseconds = sorted[Math.min(sorted.length - 1, Math.ceil(part * sorted.length) - 1)] as number;
+  return Number.isFinite(milliseconds) ? `${(milliseconds / 1000).toFixed(1)} s` : "never";
 }
