@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { chmod, mkdir } from "node:fs/promises";
 import type { RequestListener } from "node:http";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { createFirstKey } from "@signalbox/account-service/first-key";
@@ -25,6 +26,7 @@ import {
   telemetryOptions,
 } from "@signalbox/runtime";
 import { imageJobMetrics } from "@signalbox/service";
+import { openOwnFolder } from "@signalbox/storage";
 import { createMetrics, type Logger, type Metrics, startTelemetry } from "@signalbox/telemetry";
 import { type FrontLink, frontPage, publicLinksAt } from "../edge/front-page.ts";
 import { createInProcessEdge, createInternalEdge } from "../edge/in-process-edge.ts";
@@ -70,9 +72,11 @@ export async function startEmbedded(given: StartEmbedded): Promise<EmbeddedAddre
   });
   runner.defer("telemetry", () => telemetry.close());
   const processMetrics = createMetrics({ service: "embedded", process: true });
-  const memoryMax = configuration.get("images.render.memory-max");
-  const onJob = imageJobMetrics(processMetrics);
-  const imagePool = openImagePool({ memoryMax, clock: systemClock, log, runner, onJob });
+  const imagePool = openImagePool({
+    directory: await openOwnFolder(tmpdir(), "signalbox-imaging", runner),
+    memoryMax: configuration.get("images.render.memory-max"),
+    ...{ clock: systemClock, log, runner, onJob: imageJobMetrics(processMetrics) },
+  });
   imagePool.catch(() => {}); // told when the services are given it
   // Reading the code takes about as long as starting the database; what fails to load is told when it is built.
   void Promise.allSettled(embeddedServices.map(({ load }) => load()));

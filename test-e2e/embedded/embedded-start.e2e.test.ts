@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
-import { readFile, stat, writeFile } from "node:fs/promises";
+import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { eventually } from "@signalbox/testing";
@@ -95,14 +96,21 @@ test("what is kept is readable for this user alone", async () => {
   await system.stop();
 });
 
-test("kill -9, and the next start has the data and the key", async () => {
+/** The folders of a process, which it cannot remove when it is killed. */
+async function foldersOf({ pid }: { readonly pid: number }): Promise<string[]> {
+  return (await readdir(tmpdir())).filter((name) => name.startsWith("signalbox-") && name.includes(`-${pid}-`));
+}
+
+test("kill -9, and the next start has the data and the key, and nothing that was left behind", async () => {
   const folder = await freshFolder();
   const killed = await start(folder);
   const body = { display_name: "Still here" };
   expectStatus(await createClient(killed.baseUrl, killed.apiKey)("/api/account/", { method: "PATCH", body }), 200);
   await killed.process.kill();
+  assert.notEqual((await foldersOf(killed.process)).length, 0);
   await writeFile(join(folder, "postgres", "owner.json"), ""); // as a kill at the wrong moment left it once
   const next = await start(folder);
+  assert.deepEqual(await foldersOf(killed.process), []);
   assert.equal(next.apiKey, killed.apiKey);
   const account = expectStatus(await createClient(next.baseUrl, next.apiKey)("/api/account/"), 200);
   assert.equal(account.json.display_name, "Still here");

@@ -1,9 +1,9 @@
-import { availableParallelism } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { createConsumer, createDeadLetters } from "@signalbox/events";
 import { type ImagePool, openImagePool } from "@signalbox/imaging";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
 import { followConfiguration, imageJobMetrics, openServiceLog } from "@signalbox/service";
-import { openObjectFiles, openObjectStore } from "@signalbox/storage";
+import { openObjectFiles, openObjectStore, openOwnFolder } from "@signalbox/storage";
 import type { Properties } from "./properties.ts";
 import { answerJob } from "./rendering/answer-job.ts";
 
@@ -29,7 +29,11 @@ export async function createService(context: Context): Promise<ServiceParts> {
   const objectFiles = await openObjectFiles({ objects, directory: null, cacheMax, runner });
   const memoryMax = configuration.get("images.render.memory-max");
   const imagePool =
-    context.imagePool ?? (await openImagePool({ memoryMax, clock, log, runner, onJob: imageJobMetrics(metrics) }));
+    context.imagePool ??
+    (await openImagePool({
+      directory: await openOwnFolder(tmpdir(), "signalbox-imaging", runner),
+      ...{ memoryMax, clock, log, runner, onJob: imageJobMetrics(metrics) },
+    }));
   createConsumer({
     service: "image-worker",
     name: "jobs",

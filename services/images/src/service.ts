@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ImageResource } from "@signalbox/contracts";
@@ -13,6 +14,7 @@ import {
   type ObjectStore,
   openObjectFiles,
   openObjectStore,
+  openOwnFolder,
   prismaAdapter,
   type Sealer,
 } from "@signalbox/storage";
@@ -134,7 +136,11 @@ async function openParts(context: Context, opened: OpenedService, sealer: Sealer
     events: createImageEvents(view),
     objectFiles,
     imagePool:
-      context.imagePool ?? (await openImagePool({ memoryMax, clock, log, runner, onJob: imageJobMetrics(metrics) })),
+      context.imagePool ??
+      (await openImagePool({
+        directory: await openOwnFolder(tmpdir(), "signalbox-imaging", runner),
+        ...{ memoryMax, clock, log, runner, onJob: imageJobMetrics(metrics) },
+      })),
     termsOf: createTermsOf({
       answerMs: () => seconds(configuration.get("limits.requestTimeoutSeconds")),
     }),

@@ -4,6 +4,7 @@ import type { Logger } from "@signalbox/telemetry";
 import type { EachBatchPayload, KafkaMessage } from "kafkajs";
 import type { SubscribeOptions } from "../event-log.ts";
 import type { GroupSession } from "./group-session.ts";
+import { endsMembership } from "./kafka-errors.ts";
 import { toReceivedRecord } from "./received-record.ts";
 
 export interface BatchHandlerParts {
@@ -58,7 +59,7 @@ export class BatchHandler {
       if (done < messages.length) break;
       await turn.heartbeat();
     }
-    turn.throwIfInterrupted();
+    this.#parts.session.throwIfEnded();
   }
 
   /** Returns how many messages are done. A failure is met with a pause, never with a throw: kafkajs would count it as a crash. */
@@ -90,13 +91,16 @@ class Turn {
   readonly payload: EachBatchPayload;
   /** Aborted when the partition is being taken away or the subscription closes. */
   readonly signal: AbortSignal;
+  readonly #group: string;
   readonly #session: GroupSession;
+  readonly #log: Logger;
   readonly #clock: Clock;
   readonly #endsMs: number;
-  #interruption: unknown;
 
-  constructor(payload: EachBatchPayload, { session, closing, clock }: BatchHandlerParts) {
+  constructor(payload: EachBatchPayload, { group, session, closing, log, clock }: BatchHandlerParts) {
     this.payload = payload;
+    this.#group = group;
+    this.#log = log;
     this.signal = AbortSignal.any([session.signal, closing]);
     this.#session = session;
     this.#clock = clock;
@@ -109,11 +113,11 @@ class Turn {
     return this.#clock.steadyMs() > this.#endsMs;
   }
 
-  /** Never throws: what the broker answers is thrown when the turn is over. */
+  /** Never throws: that the group divides anew is thrown when the turn is over, and anything else met by the next beat. */
   readonly heartbeat = async (): Promise<void> => {
     await this.payload.heartbeat().catch((error: unknown) => {
-      this.#interruption = error;
-      this.#session.endGeneration();
+      if (endsMembership(error)) this.#session.endGeneration(error);
+      else this.#log.warn({ error, group: this.#group }, "a heartbeat failed, and the next one tells");
     });
   };
 
@@ -125,11 +129,6 @@ class Turn {
       await sleep(stepMs, undefined, { signal: this.signal }).catch(() => {});
       await this.heartbeat();
     }
-  }
-
-  /** kafkajs must see that the group is rebalancing, or it would not join again. */
-  throwIfInterrupted(): void {
-    if (this.#interruption) throw this.#interruption;
   }
 }
 

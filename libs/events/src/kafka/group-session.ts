@@ -26,6 +26,8 @@ export class GroupSession {
   readonly #sessionTimeoutMs: number;
   #stopListening = () => {};
   #generation = new AbortController();
+  /** What the broker said that ended the generation. */
+  #end: unknown = null;
   #assigned: readonly TopicPartition[] = [];
   #aliveMs: number;
   /** When the coordinator was last heard. */
@@ -66,8 +68,17 @@ export class GroupSession {
   }
 
   /** Stops the work of this generation: the broker says that the group divides anew. */
-  endGeneration(): void {
+  endGeneration(error: unknown): void {
+    this.#end = error;
     this.#generation.abort();
+  }
+
+  /**
+   * Throws what the broker said once the generation has ended: kafkajs must see it, or it would not join again. Every batch
+   * throws it until then, because kafkajs heeds only the first of the errors that reach it together.
+   */
+  throwIfEnded(): void {
+    if (this.#end !== null) throw this.#end;
   }
 
   /** Why the member is not reading, or null when it is. */
@@ -104,6 +115,7 @@ export class GroupSession {
     };
     this.#log.outage("The event log").passed(`group ${this.#group}`);
     this.#generation = new AbortController();
+    this.#end = null;
     this.#assigned = Object.entries(assignment).flatMap(([topic, partitions]) =>
       partitions.map((partition) => ({ topic, partition })),
     );

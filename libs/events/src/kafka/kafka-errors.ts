@@ -37,6 +37,13 @@ const moving = new Set([
   "NOT_COORDINATOR_FOR_GROUP",
 ]);
 
+const leaving = new Set(["REBALANCE_IN_PROGRESS", "ILLEGAL_GENERATION", "UNKNOWN_MEMBER_ID"]);
+
+/** True when a member has to join its group again, which kafkajs does for these alone; after all else it goes on. */
+export function endsMembership(error: unknown): boolean {
+  return leaving.has((error as KafkaError | null)?.type ?? "");
+}
+
 /** True when a broker does not answer. */
 export function isUnreachable(error: unknown): boolean {
   return [...linksOf(error)].some(({ name = "" }) => unreachable.has(name));

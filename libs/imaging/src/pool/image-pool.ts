@@ -1,5 +1,5 @@
 import { mkdtemp, rm } from "node:fs/promises";
-import { availableParallelism, tmpdir } from "node:os";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { AppError, type Clock, MiB, seconds } from "@signalbox/core";
 import type { ImageJob, JobOutcome, JobResults } from "../image-jobs.ts";
@@ -12,6 +12,8 @@ import { heavyFromMs, JobQueue, type QueuedJob } from "./job-queue.ts";
 export type ChildEnd = "crashed" | "out-of-memory" | "too-slow" | "cancelled" | "recycled" | "idle";
 
 export interface ImagePoolOptions {
+  /** Where children work, each in a folder of its own. Whoever made it removes it, also after a kill. */
+  readonly directory: string;
   /** Children at a time; one per core when not given. */
   readonly slots?: number;
   /** Memory of running jobs together, and the most that one of them may take. */
@@ -69,8 +71,7 @@ const handOversMax = 3;
  * services of a process. Throws when the first child does not prove that it opens nothing but images.
  */
 export async function openImagePool(options: ImagePoolOptions): Promise<ImagePool> {
-  const scratch = await mkdtemp(join(tmpdir(), "signalbox-imaging-"));
-  const pool = new ImagePool(options, scratch);
+  const pool = new ImagePool(options);
   options.runner.defer("image pool", () => pool.close());
   try {
     await pool.warm();
@@ -90,7 +91,6 @@ interface Handed {
 
 export class ImagePool {
   readonly #options: ImagePoolOptions;
-  readonly #scratch: string;
   readonly #queue: JobQueue;
   readonly #costs = new JobCosts();
   readonly #children = new Set<ImageChild>();
@@ -100,9 +100,8 @@ export class ImagePool {
   #isClosed = false;
   #guard: MemoryGuard = "sampled";
 
-  constructor(options: ImagePoolOptions, scratch: string) {
+  constructor(options: ImagePoolOptions) {
     this.#options = options;
-    this.#scratch = scratch;
     const { slots = availableParallelism(), memoryMax } = options;
     this.#queue = new JobQueue({ slots, memoryMax });
     this.#ended = { crashed: 0, "out-of-memory": 0, "too-slow": 0, cancelled: 0, recycled: 0, idle: 0 };
@@ -163,7 +162,6 @@ export class ImagePool {
     const children = [...this.#children];
     for (const child of children) child.kill();
     await Promise.all(children.map(({ ended }) => ended));
-    await rm(this.#scratch, { recursive: true, force: true });
   }
 
   /** Waits for the turn of a job. */
@@ -310,7 +308,7 @@ export class ImagePool {
   }
 
   async #start(): Promise<ImageChild> {
-    const scratch = await mkdtemp(join(this.#scratch, "child-"));
+    const scratch = await mkdtemp(join(this.#options.directory, "child-"));
     const child = await ImageChild.start({ scratch, memoryMax: this.#options.memoryMax }).catch(async (error) => {
       await rm(scratch, { recursive: true, force: true });
       throw error;

@@ -24,7 +24,10 @@ export async function openTestPool(options: Partial<ImagePoolOptions> = {}) {
   const warnings: object[] = [];
   const log = { warn: (fields: object) => void warnings.push(fields) };
   const runner = { defer: () => {} };
-  const pool = await openImagePool({ memoryMax: 1024 * MiB, clock: systemClock, log, runner, ...options });
+  const pool = await openImagePool({
+    ...{ directory: folder, memoryMax: 1024 * MiB, clock: systemClock, log, runner },
+    ...options,
+  });
 
   async function stored(bytes: Uint8Array): Promise<string> {
     const path = join(folder, randomUUID());
