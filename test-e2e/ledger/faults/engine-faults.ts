@@ -41,6 +41,20 @@ export const killedKafka: Fault = {
   begin: ({ kafka }) => killEngines(clusterOf(kafka).brokers),
 };
 
+/** Longer than brokers and members of a group have to show that they live: duties move from one that still answers later. */
+export const haltedBroker: Fault = {
+  name: "one of three brokers halted for 8 s",
+  modes: ["engines"],
+  lastsMs: 8_000,
+  isLong: true,
+  ofLog: true,
+  async begin({ kafka }, random) {
+    const broker = random.pick(clusterOf(kafka).brokers);
+    await broker.pause();
+    return { undo: () => broker.resume() };
+  },
+};
+
 export const haltedKafka: Fault = {
   name: "all brokers halted for 25 s",
   modes: ["engines"],

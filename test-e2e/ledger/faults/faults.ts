@@ -9,6 +9,7 @@ import {
 } from "./database-faults.ts";
 import {
   fullDisk,
+  haltedBroker,
   haltedKafka,
   heldConnections,
   killedBroker,
@@ -47,6 +48,7 @@ export const faults: readonly Fault[] = [
   killedBroker,
   killedController,
   killedKafka,
+  haltedBroker,
   haltedKafka,
   heldConnections,
   slowConnections,
