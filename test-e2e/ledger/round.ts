@@ -29,7 +29,7 @@ export interface RoundResult {
   readonly evidence: Evidence;
   /** From the end of the fault until a change that was made after it arrived at the receiver. */
   readonly recoveryMs: number;
-  /** How much of that was making the fault good: until everything that was killed runs again. */
+  /** From the end of the fault until everything that was killed runs again; others may have taken over before. */
   readonly undoMs: number;
   /** From the last write until nothing waited any more. */
   readonly settleMs: number;

@@ -17,7 +17,7 @@ export interface RoundFigures {
   readonly violations: number;
   /** From the end of the fault until a change that was made after it arrived at the receiver. */
   readonly recoveryMs: number;
-  /** How much of that was making the fault good: until everything that was killed runs again. Older rounds do not tell. */
+  /** From the end of the fault until everything that was killed runs again. Older rounds do not tell. */
   readonly undoMs?: number;
   /** From the last write until nothing waited any more. */
   readonly settleMs: number;
