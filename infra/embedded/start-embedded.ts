@@ -59,7 +59,7 @@ export interface EmbeddedAddresses extends FirstKey {
 }
 
 /**
- * Starts PostgreSQL and every service in this process. Ports are taken first, so that a taken one is told at once; until
+ * Starts PostgreSQL and every service in this process. Ports are taken before the database starts, so that a taken one is told at once; until
  * the services are built the public one answers 503.
  */
 export async function startEmbedded(given: StartEmbedded): Promise<EmbeddedAddresses> {

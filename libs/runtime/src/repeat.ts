@@ -16,7 +16,7 @@ export function repeat(pause: Pause, turn: Turn): Work {
   };
 }
 
-/** A start belongs to those who wait for it, and instances that start together should not do this together. */
+/** A start belongs to those who wait for it, and instances that start together should not all clean up at once. */
 const firstRestMs = seconds(3);
 
 /** Like `repeat`, with a pause before the first turn as well: its own, or three to six seconds where that is longer. */

@@ -113,11 +113,11 @@ class Turn {
     return this.#clock.steadyMs() > this.#endsMs;
   }
 
-  /** Never throws: that the group divides anew is thrown when the turn is over, and anything else met by the next beat. */
+  /** Never throws: that the group divides anew is thrown when the turn is over; after any other failure the next beat tries again. */
   readonly heartbeat = async (): Promise<void> => {
     await this.payload.heartbeat().catch((error: unknown) => {
       if (endsMembership(error)) this.#session.endGeneration(error);
-      else this.#log.warn({ error, group: this.#group }, "a heartbeat failed, and the next one tells");
+      else this.#log.warn({ error, group: this.#group }, "a heartbeat failed; another one follows");
     });
   };
 
