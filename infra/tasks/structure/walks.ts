@@ -58,7 +58,7 @@ export const tours: readonly Tour[] = [
         files: {
           [`${account}/credentials/credential-routes.ts`]: "rename",
           [`${account}/credentials/credential-bodies.ts`]: "CredentialPatch",
-          [`${account}/credentials/credential-doors.ts`]: "rename",
+          [`${account}/credentials/credential-apis.ts`]: "rename",
           [`${account}/credentials/credentials.ts`]: "rename",
           [`${account}/credentials/api-key.ts`]: "viewApiKey",
           [`${account}/credentials/credential-store.ts`]: "save",

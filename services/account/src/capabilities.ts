@@ -64,7 +64,7 @@ interface Opened {
 /** Builds everything that the service can do, each part from those above it. */
 export function createCapabilities(context: Configured, opened: Opened) {
   const { configuration } = context;
-  const { limiterOf = countingAlone(context) } = opened;
+  const { limiterOf = localLimits(context) } = opened;
   const shared = createShared(context, opened);
   const proofs = createProofs(context, opened, shared);
   const credentials = createCredentialKinds(context, shared);
@@ -174,7 +174,7 @@ function createCredentialKinds({ configuration }: Configured, shared: Shared) {
   return { keys, apiKeys, clients, serviceClients };
 }
 
-function countingAlone({ clock }: Configured): LimiterOf {
+function localLimits({ clock }: Configured): LimiterOf {
   const limiters = createRateLimiters(clock);
   return (policy) => limiters(policy, { takeShares: async () => null });
 }

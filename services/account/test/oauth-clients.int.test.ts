@@ -7,11 +7,11 @@ import type { Harness } from "./harness.ts";
 import {
   baseUrl,
   bearer,
+  type CreatedClient,
   claimsOf,
   clientToken,
   headerOf,
   issuer,
-  type MadeClient,
   makeClient,
   startIssuer,
   tablesWith,
@@ -57,10 +57,10 @@ async function askForToken(form: Record<string, string>, headers: Record<string,
   return [answer.status, ((await answer.json()) as { error?: string }).error ?? "none"];
 }
 
-const basic = ({ id, secret }: MadeClient) => ({
+const basic = ({ id, secret }: CreatedClient) => ({
   authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString("base64")}`,
 });
-const posted = ({ id, secret }: MadeClient) => ({ client_id: id, client_secret: secret });
+const posted = ({ id, secret }: CreatedClient) => ({ client_id: id, client_secret: secret });
 
 test("a secret is taken in the header and in the form, and a wrong one nowhere", async () => {
   const client = await makeClient(account, administrator);

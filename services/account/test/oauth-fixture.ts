@@ -65,7 +65,7 @@ export function discover(
   });
 }
 
-export interface MadeClient {
+export interface CreatedClient {
   readonly id: string;
   readonly secret: string;
 }
@@ -76,7 +76,7 @@ export async function makeClient(
   headers: Record<string, string>,
   scopes: readonly Scope[] = ["account:read", "account:write"],
   more: object = {},
-): Promise<MadeClient> {
+): Promise<CreatedClient> {
   const body = { name: "robot", scopes, ...more };
   const answer = await instance.send("POST", "/api/account/clients/", { headers, body });
   if (answer.status !== 201) throw new Error(`no client was made: ${JSON.stringify(answer.body)}`);
@@ -84,7 +84,7 @@ export async function makeClient(
 }
 
 /** An access token of a service client. */
-export async function clientToken(instance: Harness, { id, secret }: MadeClient, scope?: string) {
+export async function clientToken(instance: Harness, { id, secret }: CreatedClient, scope?: string) {
   const configuration = await discover(instance, id, openid.ClientSecretBasic(secret));
   const tokens = await openid.clientCredentialsGrant(configuration, scope === undefined ? {} : { scope });
   return { configuration, ...tokens };

@@ -5,10 +5,10 @@ import { eventually } from "@signalbox/testing";
 import type { Harness } from "./harness.ts";
 import {
   bearer,
+  type CreatedClient,
   clientToken,
   databaseOf,
   headerOf,
-  type MadeClient,
   makeClient,
   startIssuer,
   startSecond,
@@ -17,7 +17,7 @@ import {
 
 let account: Harness;
 let pool: Pool;
-let client: MadeClient;
+let client: CreatedClient;
 before(async () => {
   account = await startIssuer();
   pool = databaseOf(account);

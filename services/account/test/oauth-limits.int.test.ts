@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Harness } from "./harness.ts";
-import { type MadeClient, makeClient, startIssuer } from "./oauth-fixture.ts";
+import { type CreatedClient, makeClient, startIssuer } from "./oauth-fixture.ts";
 import { application, applications, createVisitor, signedIn, startSignIn } from "./oauth-visitor.ts";
 
 let account: Harness;
@@ -22,9 +22,9 @@ after(() => account.close());
 
 const post = (path: string, form: Record<string, string>, headers = {}) =>
   fetch(`${account.url}/oauth/${path}`, { method: "POST", headers, body: new URLSearchParams(form) });
-const posted = ({ id, secret }: MadeClient) => ({ client_id: id, client_secret: secret });
-const askForToken = (client: MadeClient) => post("token", { grant_type: "client_credentials", ...posted(client) });
-const wrong = (client: MadeClient): MadeClient => ({ ...client, secret: "wrong" });
+const posted = ({ id, secret }: CreatedClient) => ({ client_id: id, client_secret: secret });
+const askForToken = (client: CreatedClient) => post("token", { grant_type: "client_credentials", ...posted(client) });
+const wrong = (client: CreatedClient): CreatedClient => ({ ...client, secret: "wrong" });
 
 const documents = [
   "/oauth/jwks",

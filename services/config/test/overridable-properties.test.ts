@@ -119,7 +119,7 @@ const overridable = [
   "webhook-delivery.attempts.in-flight-max-per-endpoint",
   "webhook-delivery.attempts.in-flight-max-per-host",
   "webhook-delivery.attempts.lease",
-  "webhook-delivery.attempts.told",
+  "webhook-delivery.attempts.published",
   "webhook-delivery.endpoints.max",
   "webhook-delivery.failing.after",
   "webhook-delivery.failing.disable-after",

@@ -82,7 +82,7 @@ export const properties = defineProperties({
   "webhook-delivery.outbound.allow": outboundAllowProperty(
     "Addresses with port, such as 10.0.0.5:8443 or 127.0.0.1:*, that endpoints may use although they are not public; http is then allowed there too.",
   ),
-  "webhook-delivery.attempts.told": {
+  "webhook-delivery.attempts.published": {
     type: "string",
     default: "failed",
     choices: ["off", "failed", "all"],

@@ -3,15 +3,15 @@ import { test } from "node:test";
 import { createReceiver, eventually, readEvents, testEventLog, testPerson } from "@signalbox/testing";
 import { startDelivery } from "./harness.ts";
 
-/** The statuses that are told of two deliveries that fail once each. */
+/** Statuses published for two deliveries that fail once each. */
 const expected = { failed: [500, 500], all: [500, 200, 500, 200] } as const;
 
-for (const [told, statuses] of Object.entries(expected)) {
-  test(`with attempts.told=${told} those who watch are told of ${told === "all" ? "each attempt" : "failures"}`, async () => {
+for (const [published, statuses] of Object.entries(expected)) {
+  test(`with attempts.published=${published} ${published === "all" ? "every attempt is published" : "failed attempts are published"}`, async () => {
     await using opened = new AsyncDisposableStack();
     const receiver = await createReceiver();
     opened.defer(() => receiver.close());
-    const delivery = await startDelivery({ "webhook-delivery.attempts.told": told });
+    const delivery = await startDelivery({ "webhook-delivery.attempts.published": published });
     opened.defer(() => delivery.close());
     const eventLog = await testEventLog(delivery.context.configuration.get("events.url"), delivery.context);
     const { eventsOf } = await readEvents(eventLog, delivery.context, ["signalbox.webhook-attempt.v1"]);

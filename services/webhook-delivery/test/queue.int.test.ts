@@ -363,7 +363,7 @@ test("results that are sent again because their answer was lost are recorded onc
   };
   const result = { delivery: leased, attempt, status: "succeeded", used: 1, delayMs: null, failed: false } as const;
   const limits = { failedShare: 0.95, failingAfterMs: 1, disableAfterMs: 1 };
-  assert.deepEqual(await recordResults(delivery.pool, [result], limits), { won: new Set(), ailing: [] });
+  assert.deepEqual(await recordResults(delivery.pool, [result], limits), { won: new Set(), failing: [] });
   assert.equal((await read()).length, 1);
 });
 

@@ -50,7 +50,8 @@ export const webhookDeliveryAttemptedEvent = defineEvent({
   topic: "signalbox.webhook-attempt.v1",
   subject: "endpoint id",
   audience: "internal",
-  description: "An attempt was made, for those who watch: which ones are told of is `webhook-delivery.attempts.told`.",
+  description:
+    "An attempt was made, for those who watch: which ones are told of is `webhook-delivery.attempts.published`.",
   data: z.object({
     id: identifier("The attempt"),
     delivery_id: identifier("The delivery"),

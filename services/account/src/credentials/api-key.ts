@@ -4,7 +4,7 @@ import { randomId } from "@signalbox/core";
 import { type Pool, table } from "@signalbox/storage";
 import { type Credential, type NewCredential, statusOf } from "./credential.ts";
 import { type CredentialStore, createCredentialStore } from "./credential-store.ts";
-import type { EndReason, Issued, Made } from "./credentials.ts";
+import type { CredentialOrigin, EndReason, Issued } from "./credentials.ts";
 
 /** An API key as it is kept: without the key itself. */
 export interface ApiKey extends Credential {
@@ -82,7 +82,7 @@ export const apiKeyEvents = {
  * at sight.
  */
 export function makeApiKey(
-  wanted: NewCredential & Made & { readonly replaces?: string },
+  wanted: NewCredential & CredentialOrigin & { readonly replaces?: string },
   environment: string,
   now: Date,
 ): Issued<ApiKey> {

@@ -16,16 +16,16 @@ import { z } from "zod";
 import type { AccountStore } from "../accounts/account-store.ts";
 import type { ApiKey } from "./api-key.ts";
 import { type Credential, etagOfCredential } from "./credential.ts";
-import { CredentialPatch, Revocation, revocation } from "./credential-bodies.ts";
 import {
-  type CredentialDoor,
-  type CredentialDoorDependencies,
-  createCredentialDoors,
+  type CredentialApi,
+  type CredentialApiDependencies,
+  createCredentialApis,
   lockWithAccount,
-} from "./credential-doors.ts";
+} from "./credential-apis.ts";
+import { CredentialPatch, Revocation, revocation } from "./credential-bodies.ts";
 import type { Issued } from "./credentials.ts";
 
-interface Dependencies extends CredentialDoorDependencies {
+interface Dependencies extends CredentialApiDependencies {
   readonly accounts: Pick<AccountStore, "lock">;
   readonly pageLimits: { readonly maxPageSize: () => number; readonly pageSize: () => number };
 }
@@ -39,31 +39,31 @@ export function credentialRoutes({ accounts, pageLimits, ...parts }: Dependencie
     errors: "account",
     exampleIds: { key_id: apiKeyExample.id, client_id: serviceClientExample.id },
   });
-  const { keyDoor, clientDoor } = createCredentialDoors(parts);
-  addRoutes(keyDoor);
-  addRoutes(clientDoor);
-  addCurrentKeyRoute(routes, keyDoor);
+  const { keyApi, clientApi } = createCredentialApis(parts);
+  addRoutes(keyApi);
+  addRoutes(clientApi);
+  addCurrentKeyRoute(routes, keyApi);
   return routes;
 
-  function addRoutes<C extends Credential>(door: CredentialDoor<C>): void {
-    readRoutes(routes, door, pageLimits);
-    issueRoutes(routes, door, accounts);
-    changeRoutes(routes, door);
+  function addRoutes<C extends Credential>(api: CredentialApi<C>): void {
+    readRoutes(routes, api, pageLimits);
+    issueRoutes(routes, api, accounts);
+    changeRoutes(routes, api);
   }
 }
 
 /** What the routes of one kind share. */
-function answersOf<C extends Credential>(door: CredentialDoor<C>) {
-  const { path, view } = door;
+function answersOf<C extends Credential>(api: CredentialApi<C>) {
+  const { path, view } = api;
   const etag = (credential: C) => etagOfCredential(view(credential), credential);
   return {
-    one: `${path}:${door.idParameter}`,
-    idOf: (params: object) => (params as Record<string, string>)[door.idParameter] ?? "",
+    one: `${path}:${api.idParameter}`,
+    idOf: (params: object) => (params as Record<string, string>)[api.idParameter] ?? "",
     etag,
     show: (credential: C) => ok(view(credential), { etag: etag(credential) }),
     /** The validator is that of the credential as GET shows it, for the change that comes next. */
     showIssued(issued: Issued<C>, makesAnother = true): HttpResponse {
-      const shown = door.viewIssued(issued);
+      const shown = api.viewIssued(issued);
       const options = { etag: etag(issued.credential) };
       return makesAnother ? created(path + issued.credential.id, shown, options) : ok(shown, options);
     },
@@ -72,11 +72,11 @@ function answersOf<C extends Credential>(door: CredentialDoor<C>) {
 
 function readRoutes<C extends Credential>(
   routes: Routes,
-  door: CredentialDoor<C>,
+  api: CredentialApi<C>,
   pageLimits: Dependencies["pageLimits"],
 ): void {
-  const { noun, operations, path, store, view, resource, texts } = door;
-  const { one, idOf, show } = answersOf(door);
+  const { noun, operations, path, store, view, resource, texts } = api;
+  const { one, idOf, show } = answersOf(api);
 
   routes.get(path, {
     operationId: operations.list,
@@ -102,27 +102,26 @@ function readRoutes<C extends Credential>(
 /** The routes whose answer shows a secret, the only time anybody sees it. */
 function issueRoutes<C extends Credential>(
   routes: Routes,
-  door: CredentialDoor<C>,
+  api: CredentialApi<C>,
   accounts: Dependencies["accounts"],
 ): void {
-  const { operations, path, rotation } = door;
-  const { one, idOf, etag, showIssued } = answersOf(door);
+  const { operations, path, rotation } = api;
+  const { one, idOf, etag, showIssued } = answersOf(api);
 
   routes.post(path, {
     operationId: operations.create,
-    summary: `Create ${article(door.noun)}`,
-    description: door.texts.issued,
+    summary: `Create ${article(api.noun)}`,
+    description: api.texts.issued,
     auth: security,
-    audit: `${door.audited}.create`,
-    body: door.newBody,
-    responses: { 201: door.issuedResource, 404: "error", 409: "error", 422: "error" },
+    audit: `${api.audited}.create`,
+    body: api.newBody,
+    responses: { 201: api.issuedResource, 404: "error", 409: "error", 422: "error" },
     idempotent: "sealed",
     write: {
       find: (tx, { principal }) => accounts.lock(tx, principal.accountId),
       change: (tx, account, { caller, body: { expires_at: expiresAt, ...wanted } }) =>
-        door.create(tx, caller, account, { ...wanted, expiresAt }),
-      answer: (result) =>
-        result.outcome === "issued" ? showIssued(result) : refusedWith(door.refusedCreation(result)),
+        api.create(tx, caller, account, { ...wanted, expiresAt }),
+      answer: (result) => (result.outcome === "issued" ? showIssued(result) : refusedWith(api.refusedCreation(result))),
     },
   });
 
@@ -132,23 +131,23 @@ function issueRoutes<C extends Credential>(
     description: rotation.description,
     auth: security,
     audit: rotation.audit,
-    body: door.rotationBody,
-    responses: { [rotation.makesAnother ? 201 : 200]: door.issuedResource, 404: "error", 409: "error", 422: "error" },
+    body: api.rotationBody,
+    responses: { [rotation.makesAnother ? 201 : 200]: api.issuedResource, 404: "error", 409: "error", 422: "error" },
     idempotent: "sealed",
     write: {
-      find: (tx, { principal, params }) => lockWithAccount(tx, accounts, door, principal.accountId, idOf(params)),
+      find: (tx, { principal, params }) => lockWithAccount(tx, accounts, api, principal.accountId, idOf(params)),
       etag: ({ credential }) => etag(credential),
       change: (tx, { account, credential }, { caller, body }) =>
-        door.rotate(tx, caller, account, credential, body.overlap_seconds),
+        api.rotate(tx, caller, account, credential, body.overlap_seconds),
       answer: (result) =>
-        "credential" in result ? showIssued(result, rotation.makesAnother) : refusedWith(door.refusedRotation(result)),
+        "credential" in result ? showIssued(result, rotation.makesAnother) : refusedWith(api.refusedRotation(result)),
     },
   });
 }
 
-function changeRoutes<C extends Credential>(routes: Routes, door: CredentialDoor<C>): void {
-  const { noun, operations, audited, store } = door;
-  const { one, idOf, etag, show } = answersOf(door);
+function changeRoutes<C extends Credential>(routes: Routes, api: CredentialApi<C>): void {
+  const { noun, operations, audited, store } = api;
+  const { one, idOf, etag, show } = answersOf(api);
 
   routes.patch(one, {
     operationId: operations.rename,
@@ -157,12 +156,12 @@ function changeRoutes<C extends Credential>(routes: Routes, door: CredentialDoor
     auth: { scopes: ["account:security"], stepUpFor: "another name" },
     audit: `${audited}.update`,
     body: { json: CredentialPatch, mergePatch: true },
-    responses: { 200: door.resource, 204: "empty", 404: "error", 409: "error" },
+    responses: { 200: api.resource, 204: "empty", 404: "error", 409: "error" },
     idempotent: true,
     write: {
       find: (tx, { principal, params }) => store.lock(tx, principal.accountId, idOf(params)),
       etag,
-      change: (tx, credential, { caller, body }) => door.rename(tx, caller, credential, body.name),
+      change: (tx, credential, { caller, body }) => api.rename(tx, caller, credential, body.name),
       answer: show,
     },
   });
@@ -170,7 +169,7 @@ function changeRoutes<C extends Credential>(routes: Routes, door: CredentialDoor
   routes.delete(one, {
     operationId: operations.revoke,
     summary: `Revoke ${article(noun)}`,
-    description: `${door.texts.revoked} Where it has made others that still work, 200 says how many.`,
+    description: `${api.texts.revoked} Where it has made others that still work, 200 says how many.`,
     auth: security,
     audit: `${audited}.revoke`,
     query: z.object(revocation),
@@ -179,13 +178,14 @@ function changeRoutes<C extends Credential>(routes: Routes, door: CredentialDoor
     write: {
       find: (tx, { principal, params }) => store.lock(tx, principal.accountId, idOf(params)),
       etag,
-      change: (tx, credential, { caller, query }) => door.revoke(tx, caller, credential, query.revoke_created),
-      answer: ({ credential: { id }, madeLive }) => (madeLive === 0 ? noContent() : ok({ id, created_live: madeLive })),
+      change: (tx, credential, { caller, query }) => api.revoke(tx, caller, credential, query.revoke_created),
+      answer: ({ credential: { id }, createdLive }) =>
+        createdLive === 0 ? noContent() : ok({ id, created_live: createdLive }),
     },
   });
 }
 
-function addCurrentKeyRoute(routes: Routes, { store, revoke }: CredentialDoor<ApiKey>): void {
+function addCurrentKeyRoute(routes: Routes, { store, revoke }: CredentialApi<ApiKey>): void {
   routes.delete("/api/account/current-api-key/", {
     operationId: "revokeCurrentApiKey",
     summary: "Revoke the API key that this request came with",

@@ -21,7 +21,7 @@ export interface CredentialStore<C extends Credential> {
   findByDigest(digest: Uint8Array): Promise<C | null>;
   list(accountId: string, range: ListRange): Promise<C[]>;
   /** Reads and locks those that work and were made by the credential `id`, or by what it has made, of either kind. */
-  lockLiveMadeBy(tx: Tx, accountId: string, id: string, now: Date): Promise<C[]>;
+  lockLiveCreatedBy(tx: Tx, accountId: string, id: string, now: Date): Promise<C[]>;
   insert(tx: Tx, credential: C): Promise<void>;
   /** Reads the credential and keeps others from changing it until the transaction ends. */
   lock(tx: Tx, accountId: string, id: string): Promise<C | null>;
@@ -60,7 +60,7 @@ export function createCredentialStore<C extends Credential, Row>(
     findById: (id) => first(pool, statements.findById, [id]),
     findByDigest: (digest) => first(pool, statements.findByDigest, [digest]),
     list: (accountId, range) => many(pool, statements.list, [accountId, ...rangeValues(range)]),
-    lockLiveMadeBy: (tx, accountId, id, now) => many(tx, statements.lockLiveMadeBy, [accountId, id, now]),
+    lockLiveCreatedBy: (tx, accountId, id, now) => many(tx, statements.lockLiveCreatedBy, [accountId, id, now]),
     insert: (tx, credential) => table.insert(tx, credential),
     lock: (tx, accountId, id) => first(tx, statements.lock, [accountId, id]),
     save: async (tx, credential) => void (await save(tx, credential)),
@@ -86,7 +86,7 @@ function statementsOf(table: string, columns: string, isCurrent: string) {
     findByDigest: sql(`${table}.find-by-digest`, `${select} where digest = $1`),
     list: sql(`${table}.list`, `${select} where account_id = $1 and ${newestFirst(2)}`),
     lock: sql(`${table}.lock`, `${select} where account_id = $1 and id = $2 for update`),
-    lockLiveMadeBy: sql(
+    lockLiveCreatedBy: sql(
       `${table}.lock-live-made-by`,
       `with recursive created as (
          select id, created_by from api_keys where account_id = $1

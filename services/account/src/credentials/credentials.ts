@@ -21,7 +21,7 @@ export interface CredentialDependencies extends Pick<Shared, "outbox" | "audit" 
 
 export type EndReason = Exclude<EventData<"api_key.revoked">["reason"], "account">;
 
-/** How API keys and service clients differ. */
+/** The differences between API keys and service clients. */
 export interface CredentialKind<C extends Credential> {
   /** Its name in the audit, and on the state topic. */
   readonly audited: "api_key" | "client";
@@ -32,7 +32,7 @@ export interface CredentialKind<C extends Credential> {
   /** Whether it may have scopes that otherwise only roles bring. */
   readonly mayBePrivileged: boolean;
   /** Makes one with a new secret. */
-  readonly make: (wanted: NewCredential & Made, now: Date) => Issued<C>;
+  readonly make: (wanted: NewCredential & CredentialOrigin, now: Date) => Issued<C>;
   readonly created: (credential: C) => EventDraft<EventName>;
   /** Tells the owner of a new one. */
   readonly notice: (credential: C, address: string) => Notice;
@@ -40,8 +40,8 @@ export interface CredentialKind<C extends Credential> {
   readonly revoked: (credential: C, reason: EndReason, now: Date) => EventDraft<EventName>;
 }
 
-/** For whom a credential is made, and by whom. */
-export interface Made {
+/** The account of a new credential, and its creator. */
+export interface CredentialOrigin {
   readonly accountId: string;
   readonly createdBy: string;
 }

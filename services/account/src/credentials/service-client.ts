@@ -4,7 +4,7 @@ import { randomId, seconds } from "@signalbox/core";
 import { type Pool, sql, table } from "@signalbox/storage";
 import { type Credential, type NewCredential, statusOf } from "./credential.ts";
 import { type CredentialStore, createCredentialStore } from "./credential-store.ts";
-import type { EndReason, Issued, Made } from "./credentials.ts";
+import type { CredentialOrigin, EndReason, Issued } from "./credentials.ts";
 
 /** A service client as it is kept: without its secret. */
 export interface ServiceClient extends Credential {
@@ -100,7 +100,7 @@ const prefix = "client";
 
 /** Makes a client that nobody has yet, with its secret `sbx_client_…`. */
 export function makeServiceClient(
-  { accountId, name, scopes, expiresAt, createdBy }: NewCredential & Made,
+  { accountId, name, scopes, expiresAt, createdBy }: NewCredential & CredentialOrigin,
   now: Date,
 ): Issued<ServiceClient> {
   const secret = createApiKey(prefix);

@@ -12,21 +12,21 @@ import type { Account } from "../accounts/account.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
 import type { ApiKey } from "../credentials/api-key.ts";
 import { type Credential, statusOf } from "../credentials/credential.ts";
-import { CredentialPatch } from "../credentials/credential-bodies.ts";
 import {
-  type CredentialDoor,
-  type CredentialDoorDependencies,
-  createCredentialDoors,
+  type CredentialApi,
+  type CredentialApiDependencies,
+  createCredentialApis,
   lockWithAccount,
   type Revoked,
-} from "../credentials/credential-doors.ts";
+} from "../credentials/credential-apis.ts";
+import { CredentialPatch } from "../credentials/credential-bodies.ts";
 import type { CredentialStore } from "../credentials/credential-store.ts";
 import type { Issued } from "../credentials/credentials.ts";
 import { previousSecretUntil, type ServiceClient } from "../credentials/service-client.ts";
 import { writeOwnAccount } from "./account-resolvers.ts";
 import type { AccountLoaders } from "./loaders.ts";
 
-interface Dependencies extends CredentialDoorDependencies {
+interface Dependencies extends CredentialApiDependencies {
   readonly accounts: Pick<AccountStore, "lock">;
   readonly pageLimits: PageLimits;
 }
@@ -42,19 +42,19 @@ const id = z.string();
 /** API keys and service clients in the graph: the operations of REST, with the same rules. */
 export function credentialResolvers({ accounts, pageLimits, ...parts }: Dependencies) {
   const { clock } = parts;
-  const { keyDoor, clientDoor } = createCredentialDoors(parts);
-  const keys = mutationsOf(keyDoor, accounts, {
+  const { keyApi, clientApi } = createCredentialApis(parts);
+  const keys = mutationsOf(keyApi, accounts, {
     one: "apiKey",
     issued: (result) => ({ apiKey: result?.credential ?? null, key: result?.secret ?? null }),
   });
-  const clients = mutationsOf(clientDoor, accounts, {
+  const clients = mutationsOf(clientApi, accounts, {
     one: "serviceClient",
     issued: (result) => ({ serviceClient: result?.credential ?? null, clientSecret: result?.secret ?? null }),
   });
   return {
     Account: {
-      apiKeys: connectionField(ownRead, ownOf(keyDoor.store, pageLimits)),
-      serviceClients: connectionField(ownRead, ownOf(clientDoor.store, pageLimits)),
+      apiKeys: connectionField(ownRead, ownOf(keyApi.store, pageLimits)),
+      serviceClients: connectionField(ownRead, ownOf(clientApi.store, pageLimits)),
     },
     ApiKey: {
       __resolveReference: field(read, (key: { id: string }, _args, { loaders }: Context) => loaders.ownApiKey(key.id)),
@@ -86,20 +86,20 @@ function ownOf<C extends Credential>(
 
 /** The four mutations of one kind. */
 function mutationsOf<C extends Credential>(
-  door: CredentialDoor<C>,
+  api: CredentialApi<C>,
   accounts: Pick<AccountStore, "lock">,
   { one, issued }: { readonly one: string; readonly issued: (result: Issued<C> | null) => object },
 ) {
-  const { audited, store } = door;
-  const missing = `There is no such ${door.noun}.`;
+  const { audited, store } = api;
+  const missing = `There is no such ${api.noun}.`;
   return {
     create: mutation(
-      { ...security, audit: `${audited}.create`, input: door.newBody, payload: issued },
+      { ...security, audit: `${audited}.create`, input: api.newBody, payload: issued },
       async ({ expires_at: expiresAt, ...wanted }, context: Context) => {
         const result = await writeOwnAccount(context, accounts, (tx, account) =>
-          door.create(tx, context.caller, account, { ...wanted, expiresAt }),
+          api.create(tx, context.caller, account, { ...wanted, expiresAt }),
         );
-        if (result.outcome !== "issued") throw refusalError(door.refusedCreation(result));
+        if (result.outcome !== "issued") throw refusalError(api.refusedCreation(result));
         return result;
       },
     ),
@@ -108,19 +108,19 @@ function mutationsOf<C extends Credential>(
       (input, { caller, write }: Context) =>
         write({
           find: (tx) => store.lock(tx, caller.accountId, input.id),
-          change: (tx, credential) => door.rename(tx, caller, credential, input.name),
+          change: (tx, credential) => api.rename(tx, caller, credential, input.name),
           missing,
         }),
     ),
     rotate: mutation(
-      { ...security, audit: door.rotation.audit, input: door.rotationBody.extend({ id }), payload: issued },
+      { ...security, audit: api.rotation.audit, input: api.rotationBody.extend({ id }), payload: issued },
       async (input, { caller, write }: Context) => {
         const result = await write({
-          find: (tx) => lockWithAccount(tx, accounts, door, caller.accountId, input.id),
-          change: (tx, { account, credential }) => door.rotate(tx, caller, account, credential, input.overlap_seconds),
+          find: (tx) => lockWithAccount(tx, accounts, api, caller.accountId, input.id),
+          change: (tx, { account, credential }) => api.rotate(tx, caller, account, credential, input.overlap_seconds),
           missing,
         });
-        if (!("credential" in result)) throw refusalError(door.refusedRotation(result));
+        if (!("credential" in result)) throw refusalError(api.refusedRotation(result));
         return result;
       },
     ),
@@ -131,13 +131,13 @@ function mutationsOf<C extends Credential>(
         input: z.strictObject({ id, revoke_created: z.boolean().default(false) }),
         payload: (result: Revoked<C> | null) => ({
           [one]: result?.credential ?? null,
-          createdLive: result?.madeLive ?? null,
+          createdLive: result?.createdLive ?? null,
         }),
       },
       (input, { caller, write }: Context) =>
         write({
           find: (tx) => store.lock(tx, caller.accountId, input.id),
-          change: (tx, credential) => door.revoke(tx, caller, credential, input.revoke_created),
+          change: (tx, credential) => api.revoke(tx, caller, credential, input.revoke_created),
           missing,
         }),
     ),

@@ -79,6 +79,6 @@ export async function answerOf(
   waitMs: number,
 ) {
   const revision = made[0]?.revision ?? null;
-  const told = await results.of(changes, revision, waitMs);
-  return { revision: revision === null ? null : String(revision), results: told };
+  const changeResults = await results.of(changes, revision, waitMs);
+  return { revision: revision === null ? null : String(revision), results: changeResults };
 }

@@ -10,7 +10,7 @@ interface Dependencies {
   readonly elsewhere: Elsewhere;
 }
 
-interface Made {
+interface PropertyChange {
   readonly name: string;
   readonly set: boolean;
   readonly value: unknown;
@@ -27,7 +27,7 @@ export function createChangeResults({ reports, catalogue, elsewhere }: Dependenc
     reports.alive().flatMap(({ report }) => (services.includes(report.service) ? [report] : []));
 
   /** Null as the revision is for changes that were not made. */
-  function resultOf({ name, set, value }: Made, revision: bigint | null) {
+  function resultOf({ name, set, value }: PropertyChange, revision: bigint | null) {
     const { property, services, declaration } = catalogue.target(name);
     const alive = aliveOf(services);
     const has = (report: (typeof alive)[number]) => revision !== null && BigInt(report.revision) >= revision;
@@ -52,7 +52,7 @@ export function createChangeResults({ reports, catalogue, elsewhere }: Dependenc
      * Answers for each property once every instance that has it knows the revision, or the wait is over. A dry run has no
      * revision, and nothing to wait for.
      */
-    async of(made: readonly Made[], revision: bigint | null, waitMs: number) {
+    async of(made: readonly PropertyChange[], revision: bigint | null, waitMs: number) {
       const services = made.flatMap(({ name }) => catalogue.target(name).services);
       const isKnown = () => aliveOf(services).every((report) => BigInt(report.revision) >= (revision ?? 0n));
       if (revision !== null) await waitFor(isKnown, reports, waitMs);

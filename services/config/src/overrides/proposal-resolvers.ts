@@ -47,8 +47,8 @@ export function proposalResolvers({ proposals, approval, results, catalogue }: P
           const { proposal, made } = await decide(proposals, context, id, (tx, open) =>
             proposals.approve(tx, context.caller, open),
           );
-          const { results: told } = await answerOf(results, made, made, waitMs);
-          return { proposal: viewProposal(proposal, catalogue), results: told };
+          const { results: changeResults } = await answerOf(results, made, made, waitMs);
+          return { proposal: viewProposal(proposal, catalogue), results: changeResults };
         },
       ),
       withdrawChange: mutation(

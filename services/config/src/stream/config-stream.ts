@@ -8,7 +8,7 @@ import { flagContextOf } from "@signalbox/service";
 import type { Logger } from "@signalbox/telemetry";
 import { type Audience, audienceOf } from "../settings.ts";
 import { type FollowerAccess, isOutdated, judgeFollowers } from "./judge-followers.ts";
-import { type FoundRevision, RevisionsTold } from "./revisions-told.ts";
+import { type FoundRevision, SentRevisions } from "./sent-revisions.ts";
 import { type Follower, StreamClient, type StreamEnd } from "./stream-client.ts";
 import { flagFrames, framesOf, type Revised, type StreamValues } from "./stream-events.ts";
 
@@ -26,8 +26,8 @@ interface Dependencies extends FollowerAccess {
   readonly limits: { readonly perCredential: number; readonly all: number };
 }
 
-/** So many are told before whatever else waits has its turn. */
-const toldAtOnce = 200;
+/** Events sent before other work gets its turn. */
+const sentPerTurn = 200;
 const tickMs = seconds(1);
 /** Every client is greeted in one of these many turns of a second each. */
 const turns = 15;
@@ -61,7 +61,7 @@ class Hub {
   readonly #dependencies: Dependencies;
   readonly clients = new Set<StreamClient>();
   readonly #ofCredential = new Map<string, Set<StreamClient>>();
-  #told: RevisionsTold | null = null;
+  #sent: SentRevisions | null = null;
   #telling = Promise.resolve();
   #turn = 0;
 
@@ -126,28 +126,28 @@ class Hub {
     if (this.countOf(id) === 0) this.#ofCredential.delete(id);
   }
 
-  /** What was told so far; before the first client nothing needs to be. */
-  #revisions(): RevisionsTold {
+  /** The revisions sent so far; none are needed before the first client. */
+  #revisions(): SentRevisions {
     const { current } = this.#dependencies.flags;
     const known = current();
-    this.#told ??= new RevisionsTold(known, known.revision);
-    return this.#told;
+    this.#sent ??= new SentRevisions(known, known.revision);
+    return this.#sent;
   }
 
   #changed(): void {
-    if (this.#told === null) return;
-    const found = this.#told.take(this.#dependencies.flags.current());
+    if (this.#sent === null) return;
+    const found = this.#sent.take(this.#dependencies.flags.current());
     for (const revision of found) this.#telling = this.#telling.then(() => this.#tell(revision));
   }
 
   async #tell(found: FoundRevision): Promise<void> {
     const revised = this.#revised(found);
     await this.#dependencies.settled(revised.properties);
-    const id = this.#revisions().told(found.revision);
+    const id = this.#revisions().markSent(found.revision);
     const shared = new Map<Audience, Buffer>();
     let place = 0;
     for (const client of this.clients) {
-      if (++place % toldAtOnce === 0) await othersTurn();
+      if (++place % sentPerTurn === 0) await othersTurn();
       if (client.seen >= found.revision) continue;
       const audience = audienceOf(client.principal);
       const common =

@@ -1,7 +1,7 @@
 import { type Clock, hours } from "@signalbox/core";
 import type { FlagStore } from "../flags/flag-store.ts";
 import type { OverrideStore } from "../overrides/override-store.ts";
-import type { FoundRevision } from "./revisions-told.ts";
+import type { FoundRevision } from "./sent-revisions.ts";
 
 interface Dependencies {
   readonly overrideStore: Pick<OverrideStore, "listSince" | "firstSince" | "newest">;

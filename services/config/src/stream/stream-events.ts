@@ -36,7 +36,7 @@ const settingsMembers: Partial<Record<keyof Properties, string>> = {
  */
 export function framesOf(revised: Revised, audience: Audience, values: StreamValues, id: number): string[] {
   const seen = revised.properties.filter((name) => isFor(audience, values.audienceOf(name)));
-  const told = (event: string, names: readonly (readonly [shown: string, property: string])[]) => {
+  const change = (event: string, names: readonly (readonly [shown: string, property: string])[]) => {
     if (names.length === 0) return [];
     const shown = names.map(([name, property]) => [name, values.property(property, audience)] as const);
     const data = {
@@ -54,11 +54,11 @@ export function framesOf(revised: Revised, audience: Audience, values: StreamVal
     (name) => values.isPublished(name) || settingsMembers[name as keyof Properties] === undefined,
   );
   const events = [
-    ...told(
+    ...change(
       "config",
       ofConfig.map((name) => [name, name] as const),
     ),
-    ...told("settings", ofSettings),
+    ...change("settings", ofSettings),
   ];
   return revised.flags.length > 0 ? events : withId(events, id);
 }

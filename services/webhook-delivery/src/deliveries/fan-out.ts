@@ -15,7 +15,7 @@ import type { OutgoingEvent } from "./outgoing-event.ts";
 export interface FanOutDependencies {
   readonly directory: EndpointDirectory;
   readonly dispatcher: Dispatcher;
-  readonly queueWorker: Pick<QueueWorker, "expectLeases" | "instance" | "isBehind" | "leftBehind">;
+  readonly queueWorker: Pick<QueueWorker, "expectLeases" | "instance" | "hasBacklog" | "noteBacklog">;
   /** Tells whether the account may act now; the deliveries of one that may not wait in the queue. */
   readonly mayWrite: (accountId: string) => boolean;
   /** False as long as nobody knows whose deliveries have to wait. */
@@ -57,7 +57,7 @@ export function createFanOut(parts: FanOutDependencies) {
           const isMade = new Set(made);
           return tx.afterCommit(() => {
             for (const { leased, order, endpointId } of planned) {
-              if (!leased && !order?.waits) queueWorker.leftBehind(endpointId);
+              if (!leased && !order?.waits) queueWorker.noteBacklog(endpointId);
             }
             begin(parts.dispatcher, planned, isMade, leasedUntil);
             arrived();
@@ -104,7 +104,7 @@ function plan(
 
   /** Whether this delivery goes out of the memory: from the first that does not, none of its endpoint does. */
   function isLeased({ id, status, accountId, settings }: SigningEndpoint): boolean {
-    const own = rooms.get(id) ?? (queueWorker.isBehind(id) ? 0 : dispatcher.firstRoomOf(id));
+    const own = rooms.get(id) ?? (queueWorker.hasBacklog(id) ? 0 : dispatcher.firstRoomOf(id));
     // An attempt that has its time goes through the queue, where the times are given away.
     const isTimed = (settings.retry_schedule_seconds?.[0] ?? 0) > 0 || settings.rate !== null;
     const leased = own > 0 && room > 0 && status === "enabled" && !isTimed && mayWrite(accountId);

@@ -5,7 +5,7 @@ import type { Logger } from "@signalbox/telemetry";
 import { endpointFailing } from "./endpoint.ts";
 import type { EndpointStatus } from "./endpoint-status.ts";
 import type { EndpointStore } from "./endpoint-store.ts";
-import { lockWindow, noteTold, type ProbedEndpoint, planProbe, takeProbes } from "./health-store.ts";
+import { lockWindow, noteNotified, type ProbedEndpoint, planProbe, takeProbes } from "./health-store.ts";
 import { type HealthLimits, judgeHealth } from "./judge-health.ts";
 
 interface HealthDependencies {
@@ -56,7 +56,7 @@ async function judgeOne(
   const now = clock.now();
   switch (judgeHealth(window, now.getTime(), limits())) {
     case "tell":
-      await noteTold(tx, id, now);
+      await noteNotified(tx, id, now);
       await outbox.append(tx, [endpointFailing(endpoint, window.failingSince)]);
       return;
     case "disable":

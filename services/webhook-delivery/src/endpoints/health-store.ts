@@ -3,10 +3,13 @@ import type { FailingWindow } from "./judge-health.ts";
 
 const lockWindowStatement = sql(
   "health.lock",
-  `select failing_since as "failingSince", failures, successes, told_at is not null as told
+  `select failing_since as "failingSince", failures, successes, told_at is not null as notified
    from endpoint_health where endpoint_id = $1 and failing_since is not null for update`,
 );
-const noteToldStatement = sql("health.note-told", "update endpoint_health set told_at = $2 where endpoint_id = $1");
+const noteNotifiedStatement = sql(
+  "health.note-notified",
+  "update endpoint_health set told_at = $2 where endpoint_id = $1",
+);
 const planProbeStatement = sql("health.plan-probe", "update endpoint_health set probe_at = $2 where endpoint_id = $1");
 const takeProbesStatement = sql(
   "health.take-probes",
@@ -30,8 +33,8 @@ export interface ProbedEndpoint {
 /** The attempts since the endpoint began to fail, locked; null when it does not fail. */
 export const lockWindow = async (tx: Tx, id: string): Promise<FailingWindow | null> =>
   (await tx.query<FailingWindow>(lockWindowStatement, [id])).rows[0] ?? null;
-export const noteTold = async (tx: Tx, id: string, at: Date): Promise<void> =>
-  void (await tx.query(noteToldStatement, [id, at]));
+export const noteNotified = async (tx: Tx, id: string, at: Date): Promise<void> =>
+  void (await tx.query(noteNotifiedStatement, [id, at]));
 export const planProbe = async (tx: Tx, id: string, at: Date): Promise<void> =>
   void (await tx.query(planProbeStatement, [id, at]));
 

@@ -3,8 +3,8 @@ export interface FailingWindow {
   readonly failingSince: Date;
   readonly failures: number;
   readonly successes: number;
-  /** Whether its owner was told. */
-  readonly told: boolean;
+  /** Whether its owner was notified. */
+  readonly notified: boolean;
 }
 
 /** From when on an endpoint counts as failing, and is disabled. Both need so many failures: time alone says little. */
@@ -17,11 +17,11 @@ export interface HealthLimits {
   readonly failedShare: number;
 }
 
-/** Decides what follows for an endpoint that fails: its owner is told once, and much later it is disabled. */
+/** Decides what follows for an endpoint that fails: its owner is notified once, and much later it is disabled. */
 export function judgeHealth(window: FailingWindow, nowMs: number, limits: HealthLimits): "tell" | "disable" | null {
-  const { failures, successes, told } = window;
+  const { failures, successes, notified } = window;
   const forMs = nowMs - window.failingSince.getTime();
   if (failures < limits.failedShare * (failures + successes)) return null;
   if (forMs >= limits.disableAfterMs && failures >= limits.disableFailuresMin) return "disable";
-  return !told && forMs >= limits.failingAfterMs && failures >= limits.failuresMin ? "tell" : null;
+  return !notified && forMs >= limits.failingAfterMs && failures >= limits.failuresMin ? "tell" : null;
 }

@@ -5,9 +5,9 @@ import type { Attempt } from "../deliveries/delivery.ts";
 import { type AttemptResult, controlOf, retryAfterMs } from "../deliveries/judge-attempt.ts";
 import { originalOf } from "../deliveries/original-body.ts";
 import type { LiveSecret, SigningEndpoint } from "../endpoints/signing-endpoint.ts";
+import { limitHeaders, maskSecretHeaders, phasesOf } from "./attempt-exchange.ts";
 import type { LeasedDelivery } from "./delivery-queue.ts";
 import { responseBytesMax, responseText } from "./response-text.ts";
-import { masked, phasesOf, shownHeaders } from "./shown-exchange.ts";
 
 export interface AttemptDependencies {
   readonly outbound: OutboundClient;
@@ -112,7 +112,7 @@ async function post(
   { headers: sent, body: posted }: Message,
 ): Promise<Answered> {
   const { url, settings, certificate } = endpoint;
-  const requestHeaders = masked(sent, endpoint);
+  const requestHeaders = maskSecretHeaders(sent, endpoint);
   try {
     const { status, headers, body, timing } = await outbound.request({
       url,
@@ -133,7 +133,7 @@ async function post(
       result: { status, error: null, retryAfterMs: retryAfter, control: controlOf(headers["webhook-delivery"]) },
       response: await responseText(body, headers["content-encoding"]),
       phase: null,
-      exchange: { requestHeaders, responseHeaders: shownHeaders(headers), phases: phasesOf(timing) },
+      exchange: { requestHeaders, responseHeaders: limitHeaders(headers), phases: phasesOf(timing) },
     };
   } catch (error) {
     // Our own proxy is no fault of the endpoint: nothing was attempted.

@@ -27,8 +27,8 @@ export interface ResultDependencies {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly delayMsMin: number;
-  /** Which attempts those who watch are told of. */
-  readonly told: () => "off" | "failed" | "all";
+  /** Selects the attempts that are published as events. */
+  readonly published: () => "off" | "failed" | "all";
   /** Tells the worker that a delivery is due in so many milliseconds. */
   readonly onPostponed: (delayMs: number) => void;
 }
@@ -105,7 +105,7 @@ export class AttemptResults {
       return this.#record(batch.slice(middle));
     }
     for (const one of batch) this.#report(one, recorded.won.has(one.made.delivery.id));
-    if (recorded.ailing.length > 0) void this.#parts.endpointHealth.judge(recorded.ailing);
+    if (recorded.failing.length > 0) void this.#parts.endpointHealth.judge(recorded.failing);
   }
 
   /** Tries again for as long as the database is away; every other failure is the caller's. */
@@ -136,15 +136,15 @@ export class AttemptResults {
     done();
   }
 
-  /** One statement where nobody has to be told. */
+  /** Writes results with one statement where no event follows from them. */
   async #write(batch: readonly Waiting[]): Promise<Recorded> {
     const { pool, endpointStore, endpointHealth } = this.#parts;
     const results = batch.map(resultOf);
     const limits = endpointHealth.limits();
-    const told = batch.filter(isTold);
+    const published = batch.filter(isPublished);
     const ordered = batch.filter(({ made }) => made.delivery.orderKey !== null);
     const watched = this.#watched(batch);
-    const isPlain = told.length === 0 && ordered.length === 0 && watched.length === 0;
+    const isPlain = published.length === 0 && ordered.length === 0 && watched.length === 0;
     if (isPlain) return recordResults(pool, results, limits);
     return inTransaction(pool, async (tx) => {
       await lockOrder(
@@ -153,14 +153,14 @@ export class AttemptResults {
       );
       // Endpoints before what is counted of them, as everywhere: two who lock them the other way round wait for each other.
       const changed = new Map(
-        told.filter(changesEndpoint).map(({ made }) => [made.endpoint.id, made.endpoint.accountId]),
+        published.filter(changesEndpoint).map(({ made }) => [made.endpoint.id, made.endpoint.accountId]),
       );
       const endpoints = new Map<string, Endpoint | null>();
       for (const [id, accountId] of [...changed].toSorted()) {
         endpoints.set(id, await endpointStore.lock(tx, accountId, id));
       }
       const recorded = await recordResults(tx, results, limits);
-      for (const one of told) {
+      for (const one of published) {
         if (!recorded.won.has(one.made.delivery.id)) continue;
         await this.#tell(tx, one);
         await this.#changeEndpoint(tx, one, endpoints.get(one.made.endpoint.id) ?? null);
@@ -182,9 +182,9 @@ export class AttemptResults {
   }
 
   #watched(batch: readonly Waiting[]): readonly Waiting[] {
-    const told = this.#parts.told();
-    if (told === "off") return [];
-    return told === "all" ? batch : batch.filter(({ judgement }) => judgement.outcome !== "succeeded");
+    const published = this.#parts.published();
+    if (published === "off") return [];
+    return published === "all" ? batch : batch.filter(({ judgement }) => judgement.outcome !== "succeeded");
   }
 
   /** Of what is over, the next of its key goes on; what failed holds up its key from now on, unless it does already. */
@@ -277,7 +277,7 @@ function resultOf({ made: { delivery, attempt }, judgement }: Waiting): Result {
   }
 }
 
-function isTold(one: Waiting): boolean {
+function isPublished(one: Waiting): boolean {
   const { outcome } = one.judgement;
   if (changesEndpoint(one)) return true;
   const isNews = outcome === "exhausted" || (outcome === "succeeded" && one.made.delivery.wasExhausted);

@@ -132,8 +132,8 @@ const releaseForgotten = sql(
 );
 /** A lease that is younger may be on its way into memory. */
 const rememberedAfterMs = seconds(5);
-/** How long after a failure leases are looked for that nobody knows of. */
-const unsureMs = seconds(15);
+/** Time after a failure in which lost leases are looked for. */
+const suspectMs = seconds(15);
 
 interface LeaseTerms {
   readonly leaseMs: number;
@@ -143,10 +143,10 @@ interface LeaseTerms {
 
 /** What is to be attempted: rows of PostgreSQL, each leased to one instance at a time. Every time is the database's. */
 export function createDeliveryQueue(pool: Pool, clock: Pick<Clock, "steadyMs">) {
-  const { orUnsure, isUnsure, doubt, begin } = createDoubt(clock);
+  const { suspectOnFailure, areLeasesSuspect, suspectLeases, begin } = createLeaseSuspicion(clock);
   return {
-    /** Says that leases may have been forgotten: whoever had taken them has failed. */
-    doubt,
+    /** Notes that leases may be lost because their holder failed. */
+    suspectLeases,
     /** Says that a transaction gives leases to this instance; what it gives is called when they are in memory. */
     expectLeases: begin,
 
@@ -156,12 +156,13 @@ export function createDeliveryQueue(pool: Pool, clock: Pick<Clock, "steadyMs">) 
     /** Leases the deliveries that are due, of each endpoint as many as there is room for. */
     async claim(rooms: ReadonlyMap<string, number>, { leaseMs, instance }: LeaseTerms): Promise<LeasedDelivery[]> {
       const values = [[...rooms.keys()], [...rooms.values()], leaseMs, instance];
-      return (await orUnsure(pool.query<LeasedDelivery>(claim, values))).rows;
+      return (await suspectOnFailure(pool.query<LeasedDelivery>(claim, values))).rows;
     },
 
     /** Leases the oldest delivery of an endpoint that is not enabled, also one that is not due yet. */
     async claimProbe(endpointId: string, { leaseMs, instance }: LeaseTerms): Promise<LeasedDelivery[]> {
-      return (await orUnsure(pool.query<LeasedDelivery>(claimProbe, [[endpointId], [1], leaseMs, instance]))).rows;
+      return (await suspectOnFailure(pool.query<LeasedDelivery>(claimProbe, [[endpointId], [1], leaseMs, instance])))
+        .rows;
     },
 
     /** Makes a delivery, whose row the caller holds, due now: one that is over, or one that waits for its next attempt. */
@@ -177,7 +178,7 @@ export function createDeliveryQueue(pool: Pool, clock: Pick<Clock, "steadyMs">) 
         ({ id }) => id,
         ({ dueAt }) => dueAt,
       ]);
-      await orUnsure(pool.query(handBack, columns));
+      await suspectOnFailure(pool.query(handBack, columns));
     },
 
     /**
@@ -185,7 +186,7 @@ export function createDeliveryQueue(pool: Pool, clock: Pick<Clock, "steadyMs">) 
      * back did not arrive. Looks only after such a failure; answers how many it freed.
      */
     async releaseForgotten(inHand: () => readonly string[], { leaseMs, instance }: LeaseTerms): Promise<number> {
-      if (!isUnsure()) return 0;
+      if (!areLeasesSuspect()) return 0;
       return (await pool.query(releaseForgotten, [instance, leaseMs - rememberedAfterMs, inHand()])).rowCount;
     },
 
@@ -197,34 +198,34 @@ export function createDeliveryQueue(pool: Pool, clock: Pick<Clock, "steadyMs">) 
   };
 }
 
-/** Remembers for a while that a change failed, or that nobody heard how it ended, so that it may have been made all the same. */
-function createDoubt(clock: Pick<Clock, "steadyMs">) {
-  let unsureUntilMs = Number.NEGATIVE_INFINITY;
+/** Remembers for a while that a change of leases failed or that its outcome is unknown: it may have been committed. */
+function createLeaseSuspicion(clock: Pick<Clock, "steadyMs">) {
+  let suspectUntilMs = Number.NEGATIVE_INFINITY;
   const open = new Set<{ readonly sinceMs: number }>();
-  const doubt = () => {
-    unsureUntilMs = clock.steadyMs() + unsureMs;
+  const suspectLeases = () => {
+    suspectUntilMs = clock.steadyMs() + suspectMs;
   };
   return {
-    doubt,
-    isUnsure(): boolean {
+    suspectLeases,
+    areLeasesSuspect(): boolean {
       for (const change of open) {
         if (clock.steadyMs() - change.sinceMs < rememberedAfterMs) continue;
         open.delete(change);
-        doubt();
+        suspectLeases();
       }
-      return clock.steadyMs() <= unsureUntilMs;
+      return clock.steadyMs() <= suspectUntilMs;
     },
-    /** A change begins whose end is told by calling what it gives. */
+    /** Begins a change; the caller ends it by calling the returned function. */
     begin(): () => void {
       const change = { sinceMs: clock.steadyMs() };
       open.add(change);
       return () => void open.delete(change);
     },
-    async orUnsure<T>(change: Promise<T>): Promise<T> {
+    async suspectOnFailure<T>(change: Promise<T>): Promise<T> {
       try {
         return await change;
       } catch (error) {
-        doubt();
+        suspectLeases();
         throw error;
       }
     },

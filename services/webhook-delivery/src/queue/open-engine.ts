@@ -53,10 +53,10 @@ export function openEngine(
 
   const delayMsMin = configuration.get("webhook-delivery.attempts.delay-min");
   const limits = () => healthLimits(configuration);
-  const told = () => configuration.get("webhook-delivery.attempts.told");
+  const published = () => configuration.get("webhook-delivery.attempts.published");
   const endpointHealth = createEndpointHealth({ ...shared, endpointStore, endpointStatus, limits });
   const results = new AttemptResults({
-    ...{ ...shared, endpointStore, endpointStatus, endpointHealth, delayMsMin, onPostponed, told },
+    ...{ ...shared, endpointStore, endpointStatus, endpointHealth, delayMsMin, onPostponed, published },
   });
   const attempt = (delivery: LeasedDelivery, endpoint: SigningEndpoint) =>
     tracer.withTraceparent(delivery.traceparent ?? undefined, () =>
@@ -72,8 +72,8 @@ export function openEngine(
     inFlightMax: configuration.get("webhook-delivery.attempts.in-flight-max"),
     inFlightMaxPerEndpoint: configuration.get("webhook-delivery.attempts.in-flight-max-per-endpoint"),
     inFlightMaxPerHost: configuration.get("webhook-delivery.attempts.in-flight-max-per-host"),
-    onEmpty: (endpointId) => queueWorker.goOnWith(endpointId),
-    onHandedBack: (endpointId) => queueWorker.leftBehind(endpointId),
+    onEmpty: (endpointId) => queueWorker.resume(endpointId),
+    onHandedBack: (endpointId) => queueWorker.noteBacklog(endpointId),
   });
   const queueWorker: QueueWorker = new QueueWorker({
     ...shared,

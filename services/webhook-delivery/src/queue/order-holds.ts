@@ -80,11 +80,11 @@ export function createOrderHolds(dependencies: HoldDependencies) {
         const columns = [endpointIds, overdue.map(({ dueAt }) => dueAt), overdue.map(({ deliveryId }) => deliveryId)];
         const parked = (await tx.query<Parked>(park, columns)).rows;
         await advanceKeys(tx, parked);
-        const told = parked.filter((delivery) => !isAboutWebhooks(delivery));
-        if (told.length > 0) {
+        const announced = parked.filter((delivery) => !isAboutWebhooks(delivery));
+        if (announced.length > 0) {
           await outbox.append(
             tx,
-            told.map((delivery) => deliveryEvent("parked", delivery)),
+            announced.map((delivery) => deliveryEvent("parked", delivery)),
           );
         }
         tx.afterCommit(() => {

@@ -33,7 +33,7 @@ export const idleMsMax = 500;
 export class QueueWorker {
   readonly #parts: QueueWorkerDependencies;
   /** Endpoints with more in the queue than in memory: new deliveries go behind it, not past it. */
-  readonly #behind = new Set<string>();
+  readonly #backlogged = new Set<string>();
   #registered: number | null = null;
   #isStopping = false;
   #missed: ReadonlySet<number> = new Set();
@@ -48,8 +48,8 @@ export class QueueWorker {
     return !this.#isStopping && id !== null && id === this.#registered ? id : null;
   }
 
-  isBehind(endpointId: string): boolean {
-    return this.#behind.has(endpointId);
+  hasBacklog(endpointId: string): boolean {
+    return this.#backlogged.has(endpointId);
   }
 
   /** Says that a transaction gives leases to this instance; what it gives is called when they are in memory. */
@@ -57,22 +57,22 @@ export class QueueWorker {
     return this.#parts.deliveryQueue.expectLeases();
   }
 
-  /** Notes that deliveries of the endpoint were left in the queue. */
-  leftBehind(endpointId: string): void {
-    this.#behind.add(endpointId);
+  /** Notes that deliveries of the endpoint stayed in the queue. */
+  noteBacklog(endpointId: string): void {
+    this.#backlogged.add(endpointId);
     this.#parts.wakeUp.wake();
   }
 
-  /** Looks for more of an endpoint that has nothing in memory any more, where there is more. */
-  goOnWith(endpointId: string): void {
-    if (this.#behind.has(endpointId)) this.#parts.wakeUp.wake();
+  /** Wakes the worker for an endpoint that has run out in memory but has a backlog in the queue. */
+  resume(endpointId: string): void {
+    if (this.#backlogged.has(endpointId)) this.#parts.wakeUp.wake();
   }
 
   /** Leases what is due until the signal aborts; then finishes what is in hand. */
   async run(signal: AbortSignal, beat: () => void): Promise<void> {
     const { wakeUp, isReady, dispatcher, deliveryQueue } = this.#parts;
     // It begins again when a turn has failed, which may have been after the claim.
-    deliveryQueue.doubt();
+    deliveryQueue.suspectLeases();
     while (!signal.aborted) {
       beat();
       wakeUp.reset();
@@ -134,8 +134,8 @@ export class QueueWorker {
     const waiting = (await deliveryQueue.waiting()).filter(({ accountId }) => mayWrite(accountId));
     const due = waiting.filter(({ dueInMs }) => dueInMs <= 0);
     const dueIds = new Set(due.map(({ id }) => id));
-    for (const id of this.#behind) if (!dueIds.has(id)) this.#behind.delete(id);
-    for (const id of dueIds) this.#behind.add(id);
+    for (const id of this.#backlogged) if (!dueIds.has(id)) this.#backlogged.delete(id);
+    for (const id of dueIds) this.#backlogged.add(id);
     const moreInMs = await this.#take(due);
     if (moreInMs <= 0) return 0;
     const later = waiting.map(({ dueInMs }) => dueInMs).filter((ms) => ms > 0);
@@ -172,7 +172,7 @@ export class QueueWorker {
     for (const [id, room] of rooms) {
       const deliveries = leased.get(id) ?? [];
       const rate = rates.get(id);
-      if (deliveries.length < room) this.#behind.delete(id);
+      if (deliveries.length < room) this.#backlogged.delete(id);
       else if (!rate) isMore = true;
       if (rate && deliveries.length < room) await endpointRates.giveBack(id, rate, room - deliveries.length);
       if (deliveries.length > 0) await this.#hand(accounts.get(id) ?? "", id, deliveries);

@@ -21,7 +21,7 @@ export interface Recorded {
   /** The deliveries whose lease still held. */
   readonly won: ReadonlySet<string>;
   /** Endpoints that have failed for some time: somebody has to look at them. */
-  readonly ailing: readonly string[];
+  readonly failing: readonly string[];
 }
 
 /**
@@ -88,7 +88,7 @@ const record = sql(
    select array(select id from won) as won, array(
      select endpoint_id from health
      where failing_since <= statement_timestamp() - case when told_at is null then $23::float8 else $24::float8 end
-       * interval '1 ms') as ailing`,
+       * interval '1 ms') as failing`,
 );
 
 export type RecordLimits = Pick<HealthLimits, "failedShare" | "failingAfterMs" | "disableAfterMs">;
@@ -123,8 +123,8 @@ export async function recordResults(
   const times = results.map(({ delivery }) => delivery.createdAt.getTime());
   const days = [new Date(Math.min(...times)), new Date(Math.max(...times))];
   const values = [...columns, ...days, failedShare, failingAfterMs, disableAfterMs];
-  const [recorded] = (await db.query<{ won: string[]; ailing: string[] }>(record, values)).rows;
-  return { won: new Set(recorded?.won), ailing: recorded?.ailing ?? [] };
+  const [recorded] = (await db.query<{ won: string[]; failing: string[] }>(record, values)).rows;
+  return { won: new Set(recorded?.won), failing: recorded?.failing ?? [] };
 }
 
 const park = sql(

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { KnownSource } from "../sources/known-sources.ts";
-import { judgeAsIs } from "./judge-as-is.ts";
+import { judgeAgainstSource } from "./judge-against-source.ts";
 import type { Judge, Webhook } from "./judge-webhook.ts";
 
 /** Why a webhook is taken or refused. Nothing in it helps to sign one. */
@@ -62,8 +62,8 @@ export async function explainWebhook(
   bytesMax: number,
 ): Promise<Explanation> {
   const headersRead = new Set<string>();
-  const told = { ...webhook, headers: observed(webhook.headers, headersRead) };
-  const judgement = await judgeAsIs(judge, told, known, bytesMax);
+  const readable = { ...webhook, headers: observed(webhook.headers, headersRead) };
+  const judgement = await judgeAgainstSource(judge, readable, known, bytesMax);
   const nothing = { reason: null, step: null, expected: null, hints: [], deliveryId: null, eventType: null };
   const common = { ...nothing, headersRead: [...headersRead].sort() };
   if ("delivery" in judgement) {
@@ -98,7 +98,7 @@ async function hintsOf(
   const { source, secrets } = known;
   const timeless = { ...known, source: { ...source, settings: { ...source.settings, toleranceSeconds: anyTime } } };
   const verifies = async (tried: Webhook, by: KnownSource): Promise<boolean> => {
-    const judgement = await judgeAsIs(judge, tried, by, bytesMax);
+    const judgement = await judgeAgainstSource(judge, tried, by, bytesMax);
     return !("reason" in judgement) || reasons[judgement.reason]?.[0] !== "signature";
   };
   if (reason === "timestamp_too_old" || reason === "timestamp_in_future") {

@@ -6,7 +6,7 @@ import { isLiveAddress, type Source, sourceFrom } from "../sources/source.ts";
 import type { CustomAnswer } from "../sources/source-settings.ts";
 import { decodeBody } from "./decode-body.ts";
 import type { DeliveryWriter } from "./delivery-writer.ts";
-import { judgeByKeys } from "./judge-as-is.ts";
+import { judgeByKeys } from "./judge-against-source.ts";
 import type { DecodedWebhook, Judge, Judgement, Webhook } from "./judge-webhook.ts";
 
 export type ReceiveOutcome = (
@@ -28,8 +28,8 @@ interface Dependencies extends Judge {
   readonly metrics: { observeVerification(scheme: SchemeName, seconds: number): void };
 }
 
-/** Stands for a source that is not there. Its secret is nobody's, so nothing is ever verified by it. */
-const nobodysSource = knownSource(
+/** Stands in for a source that does not exist. Nobody knows its secret, so nothing is ever verified by it. */
+const unknownSource = knownSource(
   sourceFrom({ name: "", scheme: "hmac", eventTypes: null, forward: false, settings: {} }, "", new Date(0)),
   { current: randomBytes(32).toString("hex"), former: [], verifyToken: null },
 );
@@ -53,7 +53,7 @@ export function createReceiveWebhook(dependencies: Dependencies) {
     const judgement = await judgeByKeys(dependencies, webhook, known);
     const isUnverified = "outcome" in judgement && ["not-verified", "hidden"].includes(judgement.outcome);
     // A refusal that needs no hash is as slow as one that does: by its time nobody tells a source, or its scheme.
-    if (isUnverified && "reason" in judgement && !foundByHashing.has(judgement.reason)) hashInVain(webhook.body);
+    if (isUnverified && "reason" in judgement && !foundByHashing.has(judgement.reason)) dummyHash(webhook.body);
     metrics.observeVerification(known.source.scheme, (clock.steadyMs() - startedMs) / 1_000);
     return judgement;
   }
@@ -65,7 +65,7 @@ export function createReceiveWebhook(dependencies: Dependencies) {
     const judge = async (known: KnownSource | null): Promise<Judgement> => {
       if (known === null || !isLiveAddress(known.source, webhook.address, clock.nowMs())) {
         // Takes the time of a source that is there: an id must not be told by how long its refusal takes.
-        await judged(webhook, nobodysSource);
+        await judged(webhook, unknownSource);
         return { outcome: "unknown-source" };
       }
       return judged(webhook, known);
@@ -97,5 +97,5 @@ export function createReceiveWebhook(dependencies: Dependencies) {
   };
 }
 
-const hashInVain = (body: Buffer): void =>
-  void createHmac("sha256", nobodysSource.secrets.current).update(body).digest();
+const dummyHash = (body: Buffer): void =>
+  void createHmac("sha256", unknownSource.secrets.current).update(body).digest();

@@ -25,7 +25,7 @@ import { createReceivingMetrics } from "./receiving-metrics.ts";
 type Context = Pick<ServiceContext<Properties>, "configuration" | "runner" | "clock" | "log" | "metrics">;
 type Opened = Pick<OpenedService, "pool" | "outbox" | "accessStates" | "limiterOf">;
 
-interface Doors {
+interface ReceivingDependencies {
   readonly knownSources: KnownSources;
   readonly sourceIdAt: SourceIdAt;
   readonly keySets: KeySets;
@@ -38,7 +38,7 @@ interface Doors {
 export async function openReceiving(
   context: Context,
   opened: Opened,
-  { knownSources, sourceIdAt, keySets, sealer, areOpen }: Doors,
+  { knownSources, sourceIdAt, keySets, sealer, areOpen }: ReceivingDependencies,
 ) {
   const { configuration, clock, log, metrics } = context;
   const { pool, outbox, accessStates, limiterOf } = opened;

@@ -4,7 +4,7 @@ import type { Outbox } from "@signalbox/events";
 import { audited } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import type { DeliveryWriter } from "../receiving/delivery-writer.ts";
-import { judgeAsIs } from "../receiving/judge-as-is.ts";
+import { judgeAgainstSource } from "../receiving/judge-against-source.ts";
 import type { Judge } from "../receiving/judge-webhook.ts";
 import type { KnownSources } from "../sources/known-sources.ts";
 import { addressOf } from "../sources/source.ts";
@@ -41,7 +41,7 @@ export function createRetryRejection(dependencies: Dependencies) {
     const known = await knownSources.reread(sourceId);
     if (known === null) return { outcome: "refused", reason: "source_deleted" };
     const then = { ...judge, clock: { ...judge.clock, now: () => rejectedAt, nowMs: () => rejectedAt.getTime() } };
-    const judgement = await judgeAsIs(
+    const judgement = await judgeAgainstSource(
       then,
       { ...webhook, sourceId, address: addressOf(known.source) },
       known,

@@ -2,8 +2,8 @@ import type { KnownSource } from "../sources/known-sources.ts";
 import { decodeBody } from "./decode-body.ts";
 import { type DecodedWebhook, type Judge, type Judgement, judgeWebhook, type Webhook } from "./judge-webhook.ts";
 
-/** Judges a webhook as it came by a copy of its source, and by nothing else. */
-export async function judgeAsIs(
+/** Decodes a webhook and judges it by a given copy of its source. */
+export async function judgeAgainstSource(
   judge: Judge,
   webhook: Webhook,
   known: KnownSource,

@@ -1,4 +1,4 @@
-/** What the state topic knows, by name, each with the revision that last changed it. */
+/** The state topic's content by name, each entry with the revision that last changed it. */
 export interface Known {
   readonly changes: Readonly<Record<string, { readonly revision: number }>>;
   readonly flags: readonly { readonly key: string; readonly revision: number }[];
@@ -16,9 +16,9 @@ const gapMax = 1_000;
 
 /**
  * Finds which revisions are new on the topic, and up to which one nothing is missing: records of two properties may come
- * in another order than their revisions, and an id must not promise what was not told.
+ * in another order than their revisions, and an id must not promise what was not sent.
  */
-export class RevisionsTold {
+export class SentRevisions {
   readonly #names = new Map<string, number>();
   readonly #ahead = new Set<number>();
   #complete: number;
@@ -28,12 +28,12 @@ export class RevisionsTold {
     for (const [name, found] of entriesOf(known)) this.#names.set(name, found);
   }
 
-  /** The revision up to which everything was told. */
+  /** The revision up to which everything was sent. */
   get complete(): number {
     return this.#complete;
   }
 
-  /** Takes what is known now; answers the revisions that were not told yet, oldest first. */
+  /** Takes what is known now; returns the revisions not sent yet, oldest first. */
   take(known: Known): FoundRevision[] {
     const found = new Map<number, FoundRevision>();
     for (const [name, revision] of entriesOf(known)) {
@@ -47,8 +47,8 @@ export class RevisionsTold {
     return [...found.values()].sort((a, b) => a.revision - b.revision);
   }
 
-  /** Says that a revision was told; answers the id that its events may have. */
-  told(revision: number): number {
+  /** Marks a revision as sent and returns the id that its events may have. */
+  markSent(revision: number): number {
     this.#ahead.add(revision);
     while (this.#ahead.delete(this.#complete + 1)) this.#complete++;
     if (this.#ahead.size > gapMax) {

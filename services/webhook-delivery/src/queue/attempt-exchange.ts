@@ -8,7 +8,10 @@ type Timing = Awaited<ReturnType<OutboundClient["request"]>>["timing"];
 const headersBytesMax = 4_096;
 
 /** The headers as they were sent, without the values that their owner keeps secret. */
-export function masked(sent: Readonly<Record<string, string>>, { settings }: SigningEndpoint): Record<string, string> {
+export function maskSecretHeaders(
+  sent: Readonly<Record<string, string>>,
+  { settings }: SigningEndpoint,
+): Record<string, string> {
   const secret = new Set(settings.headers.flatMap(({ name, secret }) => (secret ? [name.toLowerCase()] : [])));
   return Object.fromEntries(
     Object.entries(sent).map(([name, value]) => [name, secret.has(name.toLowerCase()) ? "***" : value]),
@@ -16,7 +19,7 @@ export function masked(sent: Readonly<Record<string, string>>, { settings }: Sig
 }
 
 /** The headers of an answer, as many as fit into 4 KiB. PostgreSQL stores no U+0000 in a text. */
-export function shownHeaders(headers: IncomingHttpHeaders): Record<string, string> {
+export function limitHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   const shown: Record<string, string> = {};
   let left = headersBytesMax;
   for (const [name, value] of Object.entries(headers)) {

@@ -16,17 +16,17 @@ import {
   NewApiKey,
   NewServiceClient,
 } from "./credential-bodies.ts";
+import { type CredentialDescendants, createCredentialDescendants } from "./credential-descendants.ts";
 import { refusedClient, refusedKey, refusedKeyRotation, refusedSecretRotation } from "./credential-refusals.ts";
 import type { CredentialStore } from "./credential-store.ts";
 import type { CreateOutcome, Issued } from "./credentials.ts";
-import { createMadeCredentials, type MadeCredentials } from "./made-credentials.ts";
 import { type ServiceClient, viewServiceClient } from "./service-client.ts";
 import type { ServiceClients } from "./service-clients.ts";
 
 type Outcome<C extends Credential> = ({ outcome: "issued" } & Issued<C>) | { outcome: string };
 
-/** How one kind of credential is shown to its owner, over REST and in the graph alike. */
-export interface CredentialDoor<C extends Credential> {
+/** One kind of credential as its owner sees it, over REST and GraphQL alike. */
+export interface CredentialApi<C extends Credential> {
   /** "API key": how texts name one. */
   readonly noun: string;
   /** The names of its operations, in OpenAPI as in the graph. */
@@ -45,8 +45,8 @@ export interface CredentialDoor<C extends Credential> {
   readonly rotationBody: typeof ApiKeyRotation;
   readonly create: (tx: Tx, caller: Caller, account: Account, wanted: NewCredential) => Promise<CreateOutcome<C>>;
   readonly rename: (tx: Tx, caller: Caller, credential: C, name?: string) => Promise<C>;
-  /** Ends the credential and, when asked to, all that it has made. */
-  readonly revoke: (tx: Tx, caller: Caller, credential: C, revokeMade?: boolean) => Promise<Revoked<C>>;
+  /** Ends the credential and, on request, all that it created. */
+  readonly revoke: (tx: Tx, caller: Caller, credential: C, revokeCreated?: boolean) => Promise<Revoked<C>>;
   readonly rotate: (
     tx: Tx,
     caller: Caller,
@@ -67,13 +67,13 @@ export interface CredentialDoor<C extends Credential> {
   readonly texts: { readonly issued: string; readonly secretless: string; readonly revoked: string };
 }
 
-/** A credential that was revoked, and how many of those work that it has made. */
+/** A revoked credential, with the number of live credentials that it created. */
 export interface Revoked<C extends Credential> {
   readonly credential: C;
-  readonly madeLive: number;
+  readonly createdLive: number;
 }
 
-export interface CredentialDoorDependencies {
+export interface CredentialApiDependencies {
   readonly keys: CredentialStore<ApiKey>;
   readonly apiKeys: ApiKeys;
   readonly clients: CredentialStore<ServiceClient>;
@@ -82,26 +82,26 @@ export interface CredentialDoorDependencies {
 }
 
 /** The two kinds of credentials. */
-export function createCredentialDoors(dependencies: CredentialDoorDependencies) {
-  const made = createMadeCredentials(dependencies);
-  return { keyDoor: apiKeyDoor(dependencies, made), clientDoor: serviceClientDoor(dependencies, made) };
+export function createCredentialApis(dependencies: CredentialApiDependencies) {
+  const descendants = createCredentialDescendants(dependencies);
+  return { keyApi: apiKeyApi(dependencies, descendants), clientApi: serviceClientApi(dependencies, descendants) };
 }
 
-/** Ends a credential, also one that has ended before, and counts or ends what it has made. */
-async function revokeWithMade<C extends Credential>(
+/** Ends a credential, even one that has ended before, and counts or ends those that it created. */
+async function revokeWithDescendants<C extends Credential>(
   { revoke }: { revoke(tx: Tx, caller: Caller, credential: C): Promise<C> },
-  made: MadeCredentials,
-  ...[tx, caller, credential, revokeMade = false]: Parameters<CredentialDoor<C>["revoke"]>
+  descendants: CredentialDescendants,
+  ...[tx, caller, credential, revokeCreated = false]: Parameters<CredentialApi<C>["revoke"]>
 ): Promise<Revoked<C>> {
-  if (revokeMade) await made.revokeAll(tx, caller, credential);
+  if (revokeCreated) await descendants.revokeAll(tx, caller, credential);
   const revoked = await revoke(tx, caller, credential);
-  return { credential: revoked, madeLive: await made.countLive(tx, credential) };
+  return { credential: revoked, createdLive: await descendants.countLive(tx, credential) };
 }
 
-function apiKeyDoor(
-  { keys: store, apiKeys, clock }: CredentialDoorDependencies,
-  made: MadeCredentials,
-): CredentialDoor<ApiKey> {
+function apiKeyApi(
+  { keys: store, apiKeys, clock }: CredentialApiDependencies,
+  descendants: CredentialDescendants,
+): CredentialApi<ApiKey> {
   const view = (key: ApiKey) => viewApiKey(key, clock.now());
   return {
     noun: "API key",
@@ -124,9 +124,9 @@ function apiKeyDoor(
     newBody: NewApiKey,
     rotationBody: ApiKeyRotation,
     ...apiKeys,
-    revoke: (...asked) => revokeWithMade(apiKeys, made, ...asked),
+    revoke: (...asked) => revokeWithDescendants(apiKeys, descendants, ...asked),
     refusedCreation: refusedKey,
-    refusedRotation: refusedKeyRotation as CredentialDoor<ApiKey>["refusedRotation"],
+    refusedRotation: refusedKeyRotation as CredentialApi<ApiKey>["refusedRotation"],
     rotation: {
       path: "rotate",
       summary: "Replace an API key",
@@ -143,10 +143,10 @@ function apiKeyDoor(
   };
 }
 
-function serviceClientDoor(
-  dependencies: CredentialDoorDependencies,
-  made: MadeCredentials,
-): CredentialDoor<ServiceClient> {
+function serviceClientApi(
+  dependencies: CredentialApiDependencies,
+  descendants: CredentialDescendants,
+): CredentialApi<ServiceClient> {
   const { clients: store, serviceClients, clock } = dependencies;
   const view = (client: ServiceClient) => viewServiceClient(client, clock.now());
   return {
@@ -174,9 +174,9 @@ function serviceClientDoor(
     newBody: NewServiceClient,
     rotationBody: ClientSecretRotation,
     ...serviceClients,
-    revoke: (...asked) => revokeWithMade(serviceClients, made, ...asked),
+    revoke: (...asked) => revokeWithDescendants(serviceClients, descendants, ...asked),
     refusedCreation: refusedClient,
-    refusedRotation: refusedSecretRotation as CredentialDoor<ServiceClient>["refusedRotation"],
+    refusedRotation: refusedSecretRotation as CredentialApi<ServiceClient>["refusedRotation"],
     rotation: {
       path: "secret/rotate",
       summary: "Give a service client another secret",
@@ -198,7 +198,7 @@ function serviceClientDoor(
 export async function lockWithAccount<C extends Credential>(
   tx: Tx,
   accounts: { lock(tx: Tx, accountId: string): Promise<Account | null> },
-  { store }: CredentialDoor<C>,
+  { store }: CredentialApi<C>,
   accountId: string,
   id: string,
 ): Promise<{ readonly account: Account; readonly credential: C } | null> {
