@@ -15,7 +15,7 @@ export interface LogRecord {
 export interface ReceivedRecord extends LogRecord {
   readonly partition: number;
   readonly offset: bigint;
-  /** When the log took the record, in milliseconds since the epoch. */
+  /** Time at which the log took the record, in milliseconds since the epoch. */
   readonly timestampMs: number;
 }
 
@@ -26,9 +26,9 @@ export interface ReceivedBatch {
   readonly records: readonly ReceivedRecord[];
   /** The offset that the next appended record would get, as known when the batch was read. */
   readonly endOffset: bigint;
-  /** Aborted when the partition is being taken away or the subscription closes: finish what is in hand and return. */
+  /** Aborted when the partition is being taken away or the subscription closes: finish the current batch and return. */
   readonly signal: AbortSignal;
-  /** To be called during long work, or the group takes this member for dead. Never throws. */
+  /** Must be called during long work, or the group takes this member for dead. Never throws. */
   heartbeat(): Promise<void>;
 }
 
@@ -39,29 +39,35 @@ export interface SubscribeOptions {
   /** Partitions handled at the same time. */
   readonly concurrency?: number;
   /**
-   * A member that is silent for this long is taken for dead, and others take over its partitions. Default: the shortest
-   * that Kafka allows, 3 s or more; 15 s on PostgreSQL, which sees a process end at once.
+   * Silence after which a member is taken for dead and others take over its partitions. Default: the shortest that
+   * Kafka allows, 3 s or more; 15 s on PostgreSQL, which sees a process end at once.
    */
   readonly sessionTimeoutMs?: number;
   /**
-   * Handles the records and returns how many of them, counted from the first, are done; nothing means all. Offsets are
-   * committed after it returns. When it throws, the batch comes again after a pause.
+   * Handles the records and returns how many of them, counted from the first, are done; undefined means all. Offsets
+   * are committed after it returns. When it throws, the batch comes again after a pause.
    */
   readonly handle: (batch: ReceivedBatch) => Promise<number | undefined>;
-  /** Called when the topic's retention has deleted records before the group handled them: it goes on behind them. */
+  /**
+   * Called when the topic's retention has deleted records before the group handled them: the group continues behind
+   * them.
+   */
   readonly onExpired?: (expired: ExpiredRecords) => void;
 }
 
 export interface Subscription {
   /** The partitions this member owns now. */
   assignments(): readonly TopicPartition[];
-  /** Why the member is not reading, or null when it is. */
+  /** Gives the reason why the member is not reading, or null when it is. */
   health(): string | null;
-  /** Why only a restart of the process helps, or null: nothing is read for minutes although the log answers. */
+  /**
+   * Gives the reason why only a restart of the process helps, or null: nothing is read for minutes although the log
+   * answers.
+   */
   liveness(): Promise<string | null>;
-  /** Settles when the subscription has ended: resolved after `close`, rejected when it cannot go on by itself. */
+  /** Settles when the subscription has ended: resolved after `close`, rejected when it cannot continue. */
   readonly ended: Promise<void>;
-  /** Finishes the batches in hand, commits them and leaves the group. */
+  /** Finishes the current batches, commits them and leaves the group. */
   close(): Promise<void>;
 }
 
@@ -78,13 +84,13 @@ export interface BroadcastOptions {
   readonly service: string;
   readonly instance: string;
   readonly topics: readonly string[];
-  /** Where to begin in each partition. A function is asked once for each, before anything is read. */
+  /** The start position in each partition. A function is called once for each, before anything is read. */
   readonly from: "start" | "end" | ((partition: PartitionRange) => bigint);
   /** Called for every record, in order per partition. An error ends the reader: see `ended`. */
   readonly onRecord: (record: ReceivedRecord) => void | Promise<void>;
 }
 
-/** What a partition holds, as when a reader opens. */
+/** The range of offsets in a partition. */
 export interface PartitionRange extends TopicPartition {
   /** The oldest offset that is still there. */
   readonly first: bigint;
@@ -92,7 +98,7 @@ export interface PartitionRange extends TopicPartition {
   readonly end: bigint;
 }
 
-/** Where a reader begins in a partition; what has expired is passed over. */
+/** Returns the first offset that a reader wants in a partition; expired records are skipped. */
 export function beginningOf(from: BroadcastOptions["from"], partition: PartitionRange): bigint {
   const { first, end } = partition;
   if (from === "start") return first;
@@ -102,15 +108,18 @@ export function beginningOf(from: BroadcastOptions["from"], partition: Partition
   return wanted;
 }
 
-/** A reader of its own: every instance sees every record, and nothing is committed. */
+/** A broadcast reader: every instance sees every record, and nothing is committed. */
 export interface BroadcastReader {
   /** Settles once everything that was in the log when the reader opened has been handed over. */
   readonly caughtUp: Promise<void>;
   /** Milliseconds since the reader last knew that it had everything. */
   ageMs(): number;
-  /** Why nothing is being read, or null. */
+  /** Gives the reason why nothing is being read, or null. */
   health(): string | null;
-  /** Why only a restart of the process helps, or null: it has ended, or reads nothing for minutes although the log answers. */
+  /**
+   * Gives the reason why only a restart of the process helps, or null: the reader has ended, or reads nothing for
+   * minutes although the log answers.
+   */
   liveness(): Promise<string | null>;
   readonly ended: Promise<void>;
   close(): Promise<void>;
@@ -122,23 +131,23 @@ export interface TopicSpec {
   readonly cleanup: "delete" | "compact";
   readonly retentionMs: number;
   readonly maxMessageBytes: number;
-  /** Copies of each partition; those that the broker gives by itself when left out. */
+  /** Copies of each partition. Default: the setting of the broker. */
   readonly replicas?: number;
-  /** Copies that have to have a record before it is acknowledged; as `replicas` when left out. */
+  /** Copies that must have a record before it is acknowledged. Default: the setting of the broker. */
   readonly minInSync?: number;
 }
 
-/** What somebody who signs in to the log may do with it. */
+/** The rights of one principal on the log. */
 export interface LogAccess {
-  /** As the log names them: `User:signalbox-account`. */
+  /** Principal in the form of the log: `User:signalbox-account`. */
   readonly principal: string;
   readonly writes: readonly string[];
   readonly reads: readonly string[];
-  /** What the names of their groups begin with. */
+  /** Common prefix of the groups that it may join. */
   readonly groupPrefix: string;
 }
 
-/** A topic that a reader asks for is not there. Waiting may help: topics are created by a job of the deployment. */
+/** A topic that does not exist. Waiting may help: a job of the deployment creates topics. */
 export class UnknownTopic extends Error {
   override readonly name = "UnknownTopic";
   readonly topic: string;
@@ -149,7 +158,7 @@ export class UnknownTopic extends Error {
   }
 }
 
-/** A difference between a wanted topic and the one the log has. */
+/** A difference between a wanted topic and the one of the log. */
 export interface TopicProblem {
   readonly topic: string;
   readonly problem: string;
@@ -159,7 +168,7 @@ export interface PartitionLag extends TopicPartition {
   readonly committed: bigint;
   readonly end: bigint;
   readonly messages: number;
-  /** Age of the oldest record that waits, in seconds; 0 when none does. */
+  /** Age of the oldest unhandled record, in seconds; 0 when none waits. */
   readonly seconds: number;
 }
 
@@ -167,33 +176,33 @@ export interface PartitionLag extends TopicPartition {
 export interface EventLog {
   readonly kind: "kafka" | "postgres";
   /**
-   * Appends the records and resolves when they are durable. Throws `PublishError`. Once the signal is aborted, what is on
-   * its way is broken off, so that it does not land behind its repetition.
+   * Appends the records and resolves when they are durable. Throws `PublishError`. Aborting the signal breaks off
+   * requests on their way, so that they do not land behind their repetition.
    */
   publish(records: readonly LogRecord[], signal?: AbortSignal): Promise<void>;
   subscribe(options: SubscribeOptions): Promise<Subscription>;
   broadcast(options: BroadcastOptions): Promise<BroadcastReader>;
-  /** Creates what is missing and applies policies that may change; returns what it could not bring about. */
+  /** Creates missing topics and applies policies that may change; returns the remaining differences. */
   ensureTopics(specs: readonly TopicSpec[]): Promise<TopicProblem[]>;
   verifyTopics(specs: readonly TopicSpec[]): Promise<TopicProblem[]>;
-  /** Gives these principals exactly this access; says what could not be brought about. Others are left as they are. */
+  /** Gives these principals exactly this access; returns the remaining differences. Other principals are left alone. */
   ensureAccess(access: readonly LogAccess[]): Promise<string[]>;
-  /** Says how the access of these principals differs. */
+  /** Lists the differences in the access of these principals. */
   verifyAccess(access: readonly LogAccess[]): Promise<string[]>;
-  /** Lists, one sentence each, why records of these topics can be lost although they were acknowledged. */
+  /** Lists, one sentence each, the reasons why acknowledged records of these topics can be lost. */
   risks(topics: readonly string[]): Promise<string[]>;
-  /** Names the groups that commit offsets. */
+  /** Lists the groups that commit offsets. */
   groups(): Promise<string[]>;
   /**
-   * Measures how far the group is behind on the topics, from their beginning where it never committed; on those that it
-   * reads when none are named.
+   * Measures the lag of the group on the topics, from their beginning where it never committed. Default: the topics
+   * that the group reads.
    */
   lag(group: string, topics?: readonly string[]): Promise<PartitionLag[]>;
-  /** Says what each partition of the topics holds now, in one question for each topic. @throws UnknownTopic */
+  /** Returns the current range of each partition, with one request per topic. @throws UnknownTopic */
   ranges(topics: readonly string[]): Promise<PartitionRange[]>;
   /** Sets the committed offsets of the group on all its topics. Refused while a member is alive. */
   rewind(group: string, to: RewindTarget): Promise<void>;
-  /** Why the log cannot be reached, or null. */
+  /** Gives the reason why the log cannot be reached, or null. */
   health(): string | null;
   close(): Promise<void>;
 }
@@ -203,7 +212,7 @@ export interface EventLogContext {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly clock: Clock;
-  /** When given, the log closes with it. */
+  /** The runner that closes the log, if any. */
   readonly runner?: Runner;
   readonly tracer?: Tracer;
 }

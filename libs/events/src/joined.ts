@@ -1,4 +1,4 @@
-/** Makes the callers that come while the work is under way share it. */
+/** Merges concurrent calls: callers that come while the work runs share its result. */
 export function joined<T>(work: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | null = null;
   return () => {

@@ -1,4 +1,4 @@
-/** Lets at most `max` pieces of work run at the same time; the others wait in order. */
+/** Creates a limiter that runs at most `max` pieces of work at the same time; the others wait in order. */
 export function createLimiter(max: number): <T>(work: () => Promise<T>) => Promise<T> {
   let running = 0;
   const waiting: (() => void)[] = [];

@@ -12,7 +12,7 @@ function setUp() {
   return { clock, state, liveness: createLiveness({ health: () => state.health, ping, clock }) };
 }
 
-test("a reader that hears nothing for two minutes from a log that answers asks for a restart", async () => {
+test("a reader asks for a restart after two minutes of silence from a log that answers", async () => {
   const { clock, state, liveness } = setUp();
   assert.equal(await liveness(), null);
   state.health = "the reader has heard nothing for 30 s";
@@ -23,7 +23,7 @@ test("a reader that hears nothing for two minutes from a log that answers asks f
   assert.equal(await liveness(), null);
 });
 
-test("a log that is away asks for no restart, and the reader gets its time when the log is back", async () => {
+test("a log that is away needs no restart, and its return restarts the two minutes", async () => {
   const { clock, state, liveness } = setUp();
   state.health = "the reader has heard nothing for 30 s";
   state.isAway = true;
@@ -39,7 +39,7 @@ test("a log that is away asks for no restart, and the reader gets its time when 
   assert.notEqual(await liveness(), null);
 });
 
-test("a log that accepts and does not answer counts as away", async () => {
+test("a log that accepts connections without answering counts as away", async () => {
   const clock = createManualClock();
   const liveness = createLiveness({ health: () => "silent", ping: () => new Promise(() => {}), clock, pingMsMax: 5 });
   assert.equal(await liveness(), null);

@@ -2,16 +2,16 @@ import { type Clock, minutes, seconds } from "@signalbox/core";
 import { bounded } from "./bounded.ts";
 
 interface LivenessOptions {
-  /** Why nothing is being read, or null. */
+  /** Gives the reason why nothing is being read, or null. */
   readonly health: () => string | null;
   /** Rejects while the log does not answer. */
   readonly ping: () => Promise<unknown>;
   readonly clock: Pick<Clock, "steadyMs">;
-  /** Shorter than a health check may take. */
+  /** Must be shorter than the timeout of a health check. */
   readonly pingMsMax?: number;
 }
 
-/** Longer than a group takes to find itself again after the log was away. */
+/** Longer than a group takes to form again after an outage of the log. */
 const stuckAfterMs = minutes(2);
 
 /**

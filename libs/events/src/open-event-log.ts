@@ -1,8 +1,8 @@
 import type { EventLog, EventLogContext } from "./event-log.ts";
 
 /**
- * Opens the event log that the URL names: `kafka://host:port,host:port`, or `postgres://…` for a database of its own,
- * which is created and migrated when it is absent. An absent Kafka is no error here: publishing and reading wait for it.
+ * Opens the event log of the URL: `kafka://host:port,host:port`, or `postgres://…` for a database of its own, which is
+ * created and migrated when it is absent. An absent Kafka is no error here: publishing and reading wait for it.
  */
 export async function openEventLog(url: string, context: EventLogContext): Promise<EventLog> {
   const eventLog = await open(url, context);
@@ -11,7 +11,7 @@ export async function openEventLog(url: string, context: EventLogContext): Promi
   return eventLog;
 }
 
-/** The adapter's client is loaded only when it is used: an embedded installation never loads kafkajs. */
+/** Loads the client of an adapter on first use: an embedded installation never loads kafkajs. */
 async function open(url: string, context: EventLogContext): Promise<EventLog> {
   const scheme = url.slice(0, url.indexOf("//"));
   switch (scheme) {

@@ -1,12 +1,12 @@
 const seed = 0x9747b28c;
 const mixer = 0x5bd1e995;
 
-/** The partition of a key: the same answer as Kafka's default partitioner, so both adapters place a key alike. */
+/** Returns the partition of a key, the same as Kafka's default partitioner, so both adapters place a key alike. */
 export function partitionOf(key: string, partitions: number): number {
   return keyHash(key) % partitions;
 }
 
-/** The hash of a key without its sign. */
+/** Returns the unsigned hash of a key. */
 export function keyHash(key: string): number {
   return murmur2(Buffer.from(key)) & 0x7fffffff;
 }

@@ -1,6 +1,6 @@
 import { defineProperties } from "@signalbox/config";
 
-/** The event log and the parts that stand on it. Imports nothing heavy: telemetry starts before kafkajs loads. */
+/** The properties of the event log and of consumers. Imports nothing heavy: telemetry starts before kafkajs loads. */
 export const eventsProperties = defineProperties({
   "events.url": {
     type: "string",
@@ -10,7 +10,7 @@ export const eventsProperties = defineProperties({
     secrecy: "secret",
     reload: "restart",
     effect:
-      "Where events are published and read: Apache Kafka, or a PostgreSQL database of its own. Kafka takes ?tls=true, with files ca, cert and key, and sasl=plain, scram-sha-256, scram-sha-512 for user:password@, or sasl=oauthbearer with token-url for a client of it.",
+      "The event log: Apache Kafka, or a PostgreSQL database of its own. Kafka takes ?tls=true, with files ca, cert and key, and sasl=plain, scram-sha-256, scram-sha-512 for user:password@, or sasl=oauthbearer with token-url for a client of it.",
   },
   "events.message.max-bytes": {
     type: "integer",
@@ -31,7 +31,7 @@ export const eventsProperties = defineProperties({
     secrecy: "internal",
     reload: "restart",
     effect:
-      "How long a publish may take before its events go back to the outbox; a database transaction is open meanwhile.",
+      "Timeout of a publish, after which its events go back to the outbox; a database transaction is open meanwhile.",
   },
   "events.outbox.idle-poll": {
     type: "integer",
@@ -42,7 +42,7 @@ export const eventsProperties = defineProperties({
     secrecy: "internal",
     reload: "restart",
     effect:
-      "How often the outbox is searched for events that no signal announced, such as those of a crashed instance.",
+      "Interval between searches of the outbox for events that no signal announced, such as those of a crashed instance.",
   },
   "events.inbox.retention": {
     type: "integer",
@@ -52,11 +52,12 @@ export const eventsProperties = defineProperties({
     max: 31_536_000_000,
     secrecy: "internal",
     reload: "restart",
-    effect: "How long a consumer remembers what it has done; longer than topics and dead letters keep a message.",
+    effect:
+      "Time for which a consumer remembers handled events; must be longer than topics and dead letters keep a message.",
   },
 });
 
-/** What the job that creates topics needs beside the URL. */
+/** The properties of the job that creates topics, besides the URL. */
 export const topicsProperties = defineProperties({
   "events.topics.replication-factor": {
     type: "integer",
@@ -67,7 +68,7 @@ export const topicsProperties = defineProperties({
     secrecy: "internal",
     reload: "restart",
     effect:
-      "Copies that a new topic gets and every topic has to have. Left out, the broker decides and nothing is checked. For `npm run topics`.",
+      "Number of copies of every topic. Left out, the broker decides and nothing is checked. For `npm run topics`.",
   },
   "events.topics.min-insync-replicas": {
     type: "integer",
@@ -78,7 +79,7 @@ export const topicsProperties = defineProperties({
     secrecy: "internal",
     reload: "restart",
     effect:
-      "Copies that have to have a record before it is acknowledged, set for every topic. Left out, the broker decides. For `npm run topics`.",
+      "Copies that must have a record before it is acknowledged, set for every topic. Left out, the broker decides. For `npm run topics`.",
   },
   "events.principals": {
     type: "string",
@@ -87,6 +88,6 @@ export const topicsProperties = defineProperties({
     secrecy: "internal",
     reload: "restart",
     effect:
-      "Who signs in to Kafka for a service: User:signalbox-{service}, or User:CN={service} with certificates. `npm run topics` gives each exactly the rights that it needs. Left out, no rights are touched.",
+      "Kafka principal of a service: User:signalbox-{service}, or User:CN={service} with certificates. `npm run topics` gives each exactly the rights that it needs. Left out, no rights are touched.",
   },
 });

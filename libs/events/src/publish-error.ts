@@ -1,6 +1,6 @@
 export type PublishErrorReason = "too-large" | "unknown-topic" | "invalid" | "unavailable";
 
-/** A partition of a topic, among how many. */
+/** A partition at fault, and the number of partitions of its topic. */
 export interface PartitionAtFault {
   readonly topic: string;
   readonly partition: number;
@@ -14,15 +14,15 @@ interface PublishErrorOptions {
 }
 
 /**
- * Records were not appended, or it is not known whether they were. Only `unavailable` may pass by waiting;
- * the others name what is wrong with the records.
+ * Thrown when records were not appended, or when that is unknown. Only `unavailable` may pass by waiting; the other
+ * reasons name a fault of the records.
  */
 export class PublishError extends Error {
   override readonly name = "PublishError";
   readonly reason: PublishErrorReason;
-  /** The topic at fault, when one is known to be. */
+  /** The topic at fault, when known. */
   readonly topic: string | undefined;
-  /** The partitions that did not take their records, when only they are at fault: what belongs to others is on the log. */
+  /** The partitions that did not take their records, when only they are at fault: all other records are on the log. */
   readonly partitions: readonly PartitionAtFault[];
 
   constructor(reason: PublishErrorReason, message: string, options: PublishErrorOptions = {}) {

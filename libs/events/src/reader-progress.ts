@@ -2,10 +2,10 @@ import type { Clock } from "@signalbox/core";
 import type { BroadcastReader } from "./event-log.ts";
 import { createLiveness } from "./liveness.ts";
 
-/** A log that is well is heard many times in this while, also when it has no news. */
+/** A healthy log is heard many times within this time, even without news. */
 const silenceMsMax = 30_000;
 
-/** Keeps how far a broadcast reader is, in the same way on both adapters. */
+/** Tracks the progress of a broadcast reader, alike on both adapters. */
 export class ReaderProgress implements Omit<BroadcastReader, "close"> {
   readonly caughtUp: Promise<void>;
   readonly ended: Promise<void>;
@@ -25,7 +25,7 @@ export class ReaderProgress implements Omit<BroadcastReader, "close"> {
     this.#currentMs = clock.steadyMs();
     this.caughtUp = this.#caughtUp.promise;
     this.ended = this.#ended.promise;
-    this.caughtUp.catch(() => {}); // told to whoever asks
+    this.caughtUp.catch(() => {}); // callers handle it
     this.ended.catch(() => {});
   }
 
@@ -33,12 +33,12 @@ export class ReaderProgress implements Omit<BroadcastReader, "close"> {
     return this.#isCaughtUp;
   }
 
-  /** Records that the log has answered. */
+  /** Notes that the log has answered. */
   markHeard(): void {
     this.#heardMs = this.#clock.steadyMs();
   }
 
-  /** Records that the reader has everything that the log had at this time, now when left out. */
+  /** Notes that the reader has everything that the log had at this time (default: now). */
   markCurrent(atMs = this.#clock.steadyMs()): void {
     this.#currentMs = Math.max(this.#currentMs, atMs);
     this.#isCaughtUp = true;

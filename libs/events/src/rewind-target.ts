@@ -1,7 +1,7 @@
-/** A place that the committed offsets of a group are set to: the first record of this time or later, or an end of the log. */
+/** Target of a rewind: the first record of this time or later, or an end of the log. */
 export type RewindTarget = Date | "start" | "end";
 
-/** @throws Error when somebody reads for the group: its members would not notice, and commit over it. */
+/** Refuses a group with living members: they would not notice, and would commit over it. @throws Error */
 export function refuseLiving(group: string, members: number): void {
   if (members === 0) return;
   const living = members === 1 ? "1 member is alive" : `${members} members are alive`;

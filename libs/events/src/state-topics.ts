@@ -1,10 +1,12 @@
 import { hours } from "@signalbox/core";
 
-/** How often whoever owns a state topic says on it again what its database holds, unless it has said so just before. */
+/**
+ * Interval at which the owner of a state topic repeats the content of its database there, unless it was just published.
+ */
 export const stateRepetitionMs = hours(1);
 
 /**
- * Records of a compacted topic stay for this long, whatever else is said of their key. A publish that arrives late, behind a
- * newer one, would otherwise be all that is left: until the next repetition a reader finds the newer one beside it.
+ * Minimum age before compaction may remove a record. A late publish that lands behind a newer one would otherwise be
+ * the only record left: until the next repetition a reader still finds the newer one beside it.
  */
 export const compactionLagMs = 3 * stateRepetitionMs;

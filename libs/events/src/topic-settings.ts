@@ -3,7 +3,7 @@ import type { TopicAccess } from "@signalbox/contracts";
 import type { LogAccess, TopicSpec } from "./event-log.ts";
 import type { topicsProperties } from "./properties.ts";
 
-/** The topics and the rights of a house: the catalogue, with the copies and the principals that its properties name. */
+/** The topics and access rights of an installation: the catalogue, with the copies and principals of its properties. */
 export function topicSettings(
   configuration: Pick<Configuration<typeof topicsProperties>, "get">,
   catalogue: { readonly topics: readonly TopicSpec[]; readonly access: readonly TopicAccess[] },

@@ -18,7 +18,7 @@ interface ConsumerMetricsOptions {
   readonly pool: Pool | null;
 }
 
-/** The metrics of a consumer. Consumers of one service share them; `consumer` tells them apart. */
+/** Creates the metrics of a consumer. Consumers of one service share them, with the label `consumer`. */
 export function createConsumerMetrics({ metrics, consumer, lag, pool }: ConsumerMetricsOptions): ConsumerMetrics {
   const duration = metrics.histogram("signalbox_consumer_seconds");
   const expired = metrics.counter("signalbox_consumer_expired_total");
@@ -38,7 +38,7 @@ interface WatchedConsumer {
 
 const watchedBy = new WeakMap<Metrics, WatchedConsumer[]>();
 
-/** A gauge has one collector, so the consumers of a service are asked together. */
+/** Returns the consumers that share a gauge: a gauge has one collector for the whole service. */
 function watchedConsumers(metrics: Metrics): WatchedConsumer[] {
   const known = watchedBy.get(metrics);
   if (known) return known;
@@ -51,7 +51,7 @@ function watchedConsumers(metrics: Metrics): WatchedConsumer[] {
   return consumers;
 }
 
-/** The lag is that of the whole group: every instance of a service tells the same. */
+/** Lag of the whole group: every instance of a service reports the same value. */
 function addLagGauge(metrics: Metrics, consumers: readonly WatchedConsumer[], value: "messages" | "seconds"): void {
   metrics.gauge(`signalbox_consumer_lag_${value}`, async (gauge) => {
     const read = consumers.map(async ({ consumer, lag }) => {
@@ -61,7 +61,7 @@ function addLagGauge(metrics: Metrics, consumers: readonly WatchedConsumer[], va
   });
 }
 
-/** While the database is away the last values stay. */
+/** Depth and age of the parked messages. The last values stay while the database is away. */
 function addParkedGauge(
   metrics: Metrics,
   consumers: readonly WatchedConsumer[],

@@ -38,7 +38,7 @@ describe("a consumer", () => {
   });
   afterEach(() => workers.stop());
 
-  /** Starts a consumer that reads what is published from now on. */
+  /** Starts a consumer that reads events published from now on. */
   async function start(options: Partial<TransactionalConsumerOptions> & { table: ConsumerTable }): Promise<string> {
     const name = randomId("consumer");
     const common = { service: "images", name, eventLog, ...parts() } as const;
@@ -82,14 +82,14 @@ describe("a consumer", () => {
     assert.deepEqual(await effectsOf(key), ["once", "then"]);
   });
 
-  test("a failing message parks its key: others go on, its own queue behind it in order", async () => {
+  test("a failing message parks its key: other keys go on, and later messages of the key queue in order", async () => {
     const [key, other] = [newId("img"), newId("img")];
     let isBroken = true;
     await start({
       table: table((title) => {
         if (isBroken && title === "1") throw new Error("not yet");
       }),
-      // More than the test needs, however long it takes to mend it: it is not given up.
+      // More tries than the test needs: the message is never given up.
       retryDelaysMs: Array.from({ length: 1_000 }, () => 100),
     });
     await eventLog.publish([message(key, "1"), message(key, "2"), message(other, "a"), message(key, "3")]);
@@ -126,7 +126,7 @@ describe("a consumer", () => {
     assert.deepEqual(await deadOf(consumer), []);
   });
 
-  test("a replayed message is for the consumer that gave it up and passed over by the others", async () => {
+  test("a replayed message is handled by the consumer that gave it up and skipped by the others", async () => {
     const key = newId("img");
     await start({ table: table() });
     await eventLog.publish([
@@ -140,7 +140,7 @@ describe("a consumer", () => {
     assert.deepEqual(await effectsOf(key), ["mine"]);
   });
 
-  test("unreadable messages go to the dead letters at once and hold up nothing", async () => {
+  test("unreadable messages go to the dead letters at once and do not block their partition", async () => {
     const key = newId("img");
     const consumer = await start({ table: table() });
     const fine = message(key, "fine");
@@ -159,7 +159,7 @@ describe("a consumer", () => {
     assert.ok(letters.every(({ attempts }) => attempts === 1));
   });
 
-  test("NUL characters and lone surrogates in a message stop nothing, handled or parked", async () => {
+  test("messages with NUL characters and lone surrogates are handled and parked like others", async () => {
     const key = newId("img");
     let failures = 0;
     await start({
@@ -182,13 +182,13 @@ describe("a consumer", () => {
         if (title === "long") throw new Error("cannot do this");
       }),
     });
-    // Random, because an index compresses what repeats.
+    // Random, because an index compresses repeated text.
     const longKey = Array.from({ length: 400 }, () => randomId("key")).join();
     await eventLog.publish([
       { ...message(key, "nul"), key: `${key}\0` },
       { ...message(key, "long"), key: longKey },
     ]);
-    // Enough keys for each partition to have some.
+    // Enough keys to reach every partition.
     const behind = Array.from({ length: 100 }, () => newId("img"));
     await eventLog.publish(behind.map((other) => message(other, "fine")));
     const letters = await eventually(async () => {
@@ -199,7 +199,7 @@ describe("a consumer", () => {
     for (const other of behind) await eventually(async () => (await effectsOf(other)).length === 1);
   });
 
-  test("while its database is away a consumer waits; nothing is lost, parked or repeated", async (context) => {
+  test("a consumer waits while its database is away; nothing is lost, parked or repeated", async (context) => {
     const proxy = await createTcpProxy({ port: Number(new URL(service.database.url).port) });
     const pool = openTestPool(proxy.urlFor(service.database.url));
     context.after(async () => {
@@ -222,7 +222,7 @@ describe("a consumer", () => {
     assert.deepEqual((await service.pool.query(parked, [consumer, key])).rows, []);
   });
 
-  test("a consumer without a database tries a few times in place, then gives the message up", async () => {
+  test("a consumer without a database retries in place a few times, then gives the message up", async () => {
     const key = newId("img");
     const tries: number[] = [];
     const stateless: StatelessTable = {

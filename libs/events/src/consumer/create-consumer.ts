@@ -8,7 +8,7 @@ import type { EventLog, ExpiredRecords, ReceivedBatch, ReceivedRecord } from "..
 import { createLimiter } from "../limiter.ts";
 import { createConsumerMetrics } from "./consumer-metrics.ts";
 import type { BatchHandler, ConsumerTable, StatelessTable } from "./consumer-table.ts";
-import { begunRetention, createDeadlyMessages } from "./deadly-messages.ts";
+import { startedRetention, createDeadlyMessages } from "./deadly-messages.ts";
 import { drainParked } from "./drain-parked.ts";
 import { GroupReader } from "./group-reader.ts";
 import { handleBatch } from "./handle-batch.ts";
@@ -28,25 +28,28 @@ interface CommonOptions {
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly deadLetters: DeadLetters;
-  /** Messages handled at the same time, of different keys. Default 4: each holds a connection of the pool. */
+  /**
+   * Largest number of messages handled at the same time, of different keys. Default 4: each holds a connection of the
+   * pool.
+   */
   readonly concurrency?: number;
-  /** Waits before the second, third and fourth try of a parked message; then it is given up. */
+  /** Delays before the second, third and fourth try of a parked message; then it is given up. */
   readonly retryDelaysMs?: readonly number[];
   readonly sessionTimeoutMs?: number;
-  /** The topics to read; those of the events in the table when left out. */
+  /** The topics to read. Default: the topics of the events in the table. */
   readonly topics?: readonly string[];
 }
 
-/** A handler's effect and its inbox row share a transaction of the pool. */
+/** Options of a consumer whose effects and inbox rows share a transaction of the pool. */
 export type TransactionalConsumerOptions = CommonOptions & {
   readonly pool: Pool;
   readonly table: ConsumerTable;
-  /** Handles the events of the table many at a time. Those of one key then come in one call, in their order. */
+  /** Handles many events of the table at a time. Events of one key come in one call, in their order. */
   readonly batchHandler?: BatchHandler;
   /** `events.inbox.retention`: longer than any topic and the dead letters keep a message. */
   readonly inboxRetentionMs: number;
 };
-/** Without a database, handlers bear repetitions. */
+/** Options of a consumer without a database: its handlers tolerate repetitions. */
 export type StatelessConsumerOptions = CommonOptions & { readonly pool: null; readonly table: StatelessTable };
 export type ConsumerOptions = TransactionalConsumerOptions | StatelessConsumerOptions;
 
@@ -62,7 +65,9 @@ export interface Consumer {
 const parkedPollMs = 500;
 const defaultRetryDelaysMs = [seconds(10), minutes(1), minutes(10)];
 
-/** Reads the events of the table and hands each to its handler: at least once, in order per key, with its effect once. */
+/**
+ * Reads the events of the table and hands each to its handler: at least once, in order per key, with its effect once.
+ */
 export function createConsumer(options: TransactionalConsumerOptions): Consumer;
 export function createConsumer(options: StatelessConsumerOptions): Consumer;
 export function createConsumer(options: ConsumerOptions): Consumer {
@@ -91,7 +96,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
 
   function onExpired(expired: ExpiredRecords): void {
     metrics.expired(expired);
-    log.error({ group: consumer, ...expired }, "records expired before the group handled them: they are lost to it");
+    log.error({ group: consumer, ...expired }, "records expired before the group handled them and are lost to it");
   }
 
   const session = sessionTimeoutMs === undefined ? {} : { sessionTimeoutMs };
@@ -112,7 +117,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
       );
       startRetention({ runner, pool, clock }, [
         inboxRetention(`inbox of ${name}`, consumer, inboxRetentionMs),
-        begunRetention(`begun messages of ${name}`, consumer, inboxRetentionMs),
+        startedRetention(`started messages of ${name}`, consumer, inboxRetentionMs),
       ]);
     },
   };

@@ -4,14 +4,14 @@ import { type Pool, type RetentionRule, sql } from "@signalbox/storage";
 import type { ReceivedRecord } from "../event-log.ts";
 import { createLimiter } from "../limiter.ts";
 
-/** So many processes may end with a message in hand before it is given up. */
+/** Number of processes that may die with a message in hand before it is given up. */
 export const deathsMax = 3;
 
-/** What a process that was killed had in hand lies within as many messages from where its successor goes on. */
+/** Messages that a killed process may already have handled: at most this many after the successor's start. */
 const carefulMessages = 5_000;
 
 const thisProcess = randomUUID();
-/** Whoever may be deadly is handled alone, or its neighbours would be blamed for it. */
+/** A suspect is handled alone, or its neighbours would be blamed for a crash. */
 const alone = createLimiter(1);
 
 const beginStatement = sql(
@@ -50,14 +50,15 @@ const positionsOf = (records: readonly Position[]) => [
 export type DeadlyMessages = ReturnType<typeof createDeadlyMessages>;
 
 /**
- * Finds the messages that end the process which handles them, by a memory that outlives it: what is begun is written down
- * and crossed out when it has ended in any way but that. A database that is away is no obstacle, only a gap in the memory.
+ * Finds the messages that kill the process handling them, with a record that survives the process: a message is written
+ * down when its handling starts and crossed out when it ends in any other way. While the database is away nothing is
+ * recorded, and handling goes on.
  */
 export function createDeadlyMessages(pool: Pool, consumer: string) {
   const carefulUntil = new Map<string, bigint>();
 
   return {
-    /** True for messages that a former process may have had in hand: the first after this one got the partition. */
+    /** True for messages that a former process may have had in hand: the first after this process got the partition. */
     mayBe({ topic, partition, offset }: Position): boolean {
       const place = `${topic}/${partition}`;
       const until = carefulUntil.get(place) ?? offset + BigInt(carefulMessages);
@@ -65,7 +66,7 @@ export function createDeadlyMessages(pool: Pool, consumer: string) {
       return offset < until;
     },
 
-    /** Writes down that they are begun; returns those that were begun before and have not ended. */
+    /** Records that handling starts; returns the messages that were started before and never ended. */
     async begin(records: readonly Position[]): Promise<readonly Position[]> {
       const values = [consumer, ...positionsOf(records), thisProcess];
       const answer = await pool.query<Position>(beginStatement, values).catch(() => null);
@@ -73,8 +74,8 @@ export function createDeadlyMessages(pool: Pool, consumer: string) {
     },
 
     /**
-     * Runs `work` on a message that was begun before, with no other such message beside it; or `giveUp`, when too many
-     * processes have ended with it in hand.
+     * Runs `work` on a message that was started before, with no other such message beside it. Runs `giveUp` when too
+     * many processes have died with it in hand.
      */
     handleAlone<T>(
       { topic, partition, offset }: Position,
@@ -94,8 +95,8 @@ export function createDeadlyMessages(pool: Pool, consumer: string) {
   };
 }
 
-/** Forgets what expired before it came again. */
-export const begunRetention = (name: string, consumer: string, keepMs: number): RetentionRule => ({
+/** Deletes the records of messages that expired before they came again. */
+export const startedRetention = (name: string, consumer: string, keepMs: number): RetentionRule => ({
   name,
   table: "signalbox.begun",
   column: "begun_at",

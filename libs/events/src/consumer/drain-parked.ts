@@ -17,11 +17,11 @@ export interface DrainParts extends TransactionalParts, Reporting {
   readonly deadly: DeadlyMessages;
 }
 
-/** More would not be quicker. The locks of all their effects are held until the commit. */
+/** A larger batch is not faster, and the locks of all its effects are held until the commit. */
 const batchMax = 50;
 const turnMs = 500;
 
-/** Tries parked messages again, in the order of their key; several instances share the work. */
+/** Retries parked messages in the order of their key; several instances share the work. */
 export async function drainParked(parts: DrainParts, signal: AbortSignal): Promise<"again" | "done"> {
   try {
     const found = (await isAnyDue(parts.pool, parts.consumer)) && (await drainQueue(parts, batchMax, signal));
@@ -37,7 +37,7 @@ interface Failure {
   readonly error: unknown;
 }
 
-/** Tries the first messages of the queue whose turn it is, in one transaction; false when none is due. */
+/** Retries the first messages of the due queue in one transaction; returns false when no queue is due. */
 async function drainQueue(parts: DrainParts, max: number, signal: AbortSignal): Promise<boolean> {
   const handled: ParkedMessage[] = [];
   const failures: Failure[] = [];
@@ -73,7 +73,8 @@ async function drainQueue(parts: DrainParts, max: number, signal: AbortSignal): 
   } catch (error) {
     const [failure] = failures;
     if (!failure) throw error;
-    // The transaction is lost to all of them. Those before it are handled without it, then it is the first of its queue.
+    // The transaction is lost to all of them. The messages before the failed one are handled without it; then it is
+    // first.
     if (handled.length > 0) return drainQueue(parts, handled.length, signal);
     await settleFailure(parts, failure, signal);
     return true;
@@ -85,7 +86,7 @@ interface Turn {
   giveUp(message: ParkedMessage): Promise<void>;
 }
 
-/** Hands over the messages before the first that may have ended a former process, or that one alone. */
+/** Hands over the messages before the first that may have killed a former process, or that one alone. */
 async function carefully(deadly: DeadlyMessages, due: readonly ParkedMessage[], turn: Turn): Promise<void> {
   const [first] = due;
   if (!first) return;
@@ -105,7 +106,7 @@ async function carefully(deadly: DeadlyMessages, due: readonly ParkedMessage[], 
   }
 }
 
-/** Enters the messages in the inbox, all with one statement, and gives what handles them one by one. */
+/** Enters the messages in the inbox with one statement and returns the function that handles them one by one. */
 async function enterTogether({ consumer, table }: DrainParts, tx: Tx, messages: readonly ParkedMessage[]) {
   const readings = new Map(messages.map((message) => [message, read(table, message)]));
   const idsOf = (some: readonly ParkedMessage[]) => some.flatMap((message) => readings.get(message)?.event?.id ?? []);
@@ -114,13 +115,13 @@ async function enterTogether({ consumer, table }: DrainParts, tx: Tx, messages: 
     async effect(message: ParkedMessage, signal: AbortSignal): Promise<MessageOutcome> {
       const { event, error } = readings.get(message) as Reading;
       if (error) throw error;
-      if (!event) return "handled"; // this version of the service no longer cares
+      if (!event) return "handled"; // no handler in this version of the service
       if (!entered.delete(event.id)) return "repeated";
       const handler = table[event.name] as Handler<EventName>;
       await handler(event, { tx, signal, attempt: message.attempt + 1 });
       return "handled";
     },
-    /** Takes out what was not handled. */
+    /** Removes the messages that were not handled. */
     async leave(rest: readonly ParkedMessage[]): Promise<void> {
       const ids = idsOf(rest).filter((id) => entered.has(id));
       if (ids.length > 0) await leaveInbox(tx, consumer, ids);
@@ -128,7 +129,7 @@ async function enterTogether({ consumer, table }: DrainParts, tx: Tx, messages: 
   };
 }
 
-/** The event of a message, null for one that nobody cares about any more, or why it cannot be read. */
+/** The event of a message, null when no handler wants it, or the reason why it cannot be read. */
 type Reading =
   | { readonly event: ReceivedEvent | null; readonly error?: undefined }
   | { readonly event?: undefined; readonly error: unknown };
@@ -142,7 +143,7 @@ function read(table: ConsumerTable, { record }: ParkedMessage): Reading {
   }
 }
 
-/** Puts the next try off, or gives the message up; what queues behind it then has its turn. */
+/** Postpones the next try, or gives the message up so that the queue behind it goes on. */
 async function settleFailure(parts: DrainParts, { message, error }: Failure, signal: AbortSignal): Promise<void> {
   const attempt = message.attempt + 1;
   const delayMs = parts.retryDelaysMs[attempt - 1];

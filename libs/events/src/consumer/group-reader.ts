@@ -4,7 +4,7 @@ import type { EventLog, SubscribeOptions, Subscription } from "../event-log.ts";
 
 const reconnectMs = 1_000;
 
-/** Keeps a consumer subscribed: the worker that reads, waits for a log that is away and leaves the group at the end. */
+/** Keeps a consumer subscribed: waits for a log that is away, and leaves the group at the end. */
 export class GroupReader {
   readonly #eventLog: EventLog;
   readonly #options: SubscribeOptions;
@@ -17,7 +17,10 @@ export class GroupReader {
     this.#log = log;
   }
 
-  /** Reads until the signal aborts. A subscription that cannot go on ends the worker: its supervisor starts another. */
+  /**
+   * Reads until the signal aborts. A subscription that cannot continue ends the worker, and its supervisor starts
+   * another.
+   */
   async run(signal: AbortSignal, beat: () => void): Promise<void> {
     const subscription = await this.#subscribe(signal, beat);
     if (!subscription) return;
@@ -34,7 +37,10 @@ export class GroupReader {
     }
   }
 
-  /** Why only a restart of the process helps, or null. Until it is subscribed it tries again by itself. */
+  /**
+   * Gives the reason why only a restart of the process helps, or null. A reader that is not subscribed yet retries by
+   * itself.
+   */
   async liveness(): Promise<string | null> {
     return this.#subscription?.liveness() ?? null;
   }

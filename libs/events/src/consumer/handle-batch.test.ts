@@ -6,14 +6,14 @@ import { createLimiter } from "../limiter.ts";
 import { type BatchParts, handleBatch } from "./handle-batch.ts";
 import type { MessageOutcome } from "./message-outcome.ts";
 
-/** Records of the keys in this order, such as "a b a". */
+/** Records of the given keys in this order, such as "a b a". */
 const recordsOf = (keys: string): ReceivedRecord[] =>
   keys.split(" ").map((key, at) => ({
     ...{ topic: "topic", partition: 0, offset: BigInt(at), timestampMs: 0 },
     ...{ key, headers: {}, value: null },
   }));
 
-/** Handles the records of these keys with so many places; tells what was handled and what was parked, by offset. */
+/** Handles the records of the keys with a number of places; collects the offsets that were handled and parked. */
 function arrange(keys: string, { places = 4, ...parts }: Partial<BatchParts> & { readonly places?: number }) {
   const [handled, parked]: [number[], number[][]] = [[], []];
   const limited = createLimiter(places);
@@ -43,27 +43,27 @@ const queued =
   async ({ key }: ReceivedRecord): Promise<MessageOutcome> =>
     key === of ? "queued" : "handled";
 
-test("what stands behind a message that waits is parked at once, and the other keys are handled", async () => {
+test("messages behind a waiting one are parked at once, and other keys are handled", async () => {
   const { run, handled, parked } = arrange("a b a a c a b", { handle: queued("a") });
   assert.equal(await run(), 7);
   assert.deepEqual(parked, [[2, 3, 5]]);
   assert.deepEqual(handled.toSorted(), [0, 1, 4, 6]);
 });
 
-test("a queue that was emptied meanwhile is met by messages one by one, in their order", async () => {
+test("messages whose queue was emptied meanwhile are handled one by one, in their order", async () => {
   const { run, handled, parked } = arrange("a a a", { handle: queued("a"), parkBehind: async () => false });
   assert.equal(await run(), 3);
   assert.deepEqual(handled, [0, 1, 2]);
   assert.deepEqual(parked, [[1, 2]]);
 });
 
-test("what could not be parked is not done, and comes again", async () => {
+test("a message that could not be parked is not done and comes again", async () => {
   const parkBehind = () => Promise.reject(new Error("the database is away"));
   const { run } = arrange("a a a b", { handle: queued("a"), parkBehind, places: 1 });
   assert.equal(await run(), 1);
 });
 
-test("a busy key holds one place: other keys, and other batches, have the rest", async () => {
+test("a busy key holds one place; other keys and batches share the rest", async () => {
   const gate = Promise.withResolvers<void>();
   const { run, handled, limited } = arrange("a a a a a b", {
     places: 2,
@@ -81,7 +81,7 @@ test("a busy key holds one place: other keys, and other batches, have the rest",
   assert.deepEqual(handled, [5, 0, 1, 2, 3, 4]);
 });
 
-test("what waits behind a busy key is begun only so far ahead as may come again", async () => {
+test("messages behind a busy key are started only within the bound that may come again", async () => {
   const gate = Promise.withResolvers<void>();
   const { run, handled } = arrange(`${"a ".repeat(31)}b a c`, {
     async handle({ key }) {
@@ -96,7 +96,7 @@ test("what waits behind a busy key is begun only so far ahead as may come again"
   assert.equal(await running, 34);
 });
 
-test("when its time is over a batch begins nothing more, not even what waits behind its key", async () => {
+test("a batch whose time is over starts nothing more, not even messages behind a busy key", async () => {
   const gate = Promise.withResolvers<void>();
   const { run, handled, pass } = arrange("a a a", {
     async handle() {
@@ -111,7 +111,7 @@ test("when its time is over a batch begins nothing more, not even what waits beh
   assert.deepEqual(handled, [0]);
 });
 
-test("a message that fails leaves itself and those behind it undone; the first of all is the failure of the batch", async () => {
+test("a failed message and those behind it stay undone; a failure of the first fails the batch", async () => {
   const failing = (at: bigint) => ({
     places: 1,
     async handle({ offset }: ReceivedRecord): Promise<MessageOutcome> {

@@ -4,28 +4,28 @@ import type { MessageOutcome } from "./message-outcome.ts";
 
 /** A log that reads several partitions in turn must not wait long for one of them. */
 const turnMs = 500;
-/** What waits behind a busy key is begun so far ahead: the keys between go on meanwhile, and if the process ends they come again. */
-const begunMax = 32;
+/** Messages started beyond a busy key: the keys between go on, and all of them come again if the process ends. */
+const startedMax = 32;
 
 export interface BatchParts {
-  /** Lets a bounded number of messages run at the same time, over all partitions of the consumer. */
+  /** Bounds the messages that run at the same time, over all partitions of the consumer. */
   readonly limited: <T>(work: () => Promise<T>) => Promise<T>;
   readonly steadyMs: () => number;
   readonly handle: (record: ReceivedRecord) => Promise<MessageOutcome | null>;
-  /** Parks messages of one key behind those of it that wait, as one; false when they have to be handled. */
+  /** Parks messages of one key together behind its waiting ones; returns false when they must be handled instead. */
   readonly parkBehind: (records: readonly ReceivedRecord[]) => Promise<boolean>;
 }
 
 /**
- * Handles the messages of a batch: those of a key one after the other, different keys side by side. Returns how many, from
- * the first, are done; the rest comes again. A message waits for the one before it of its key without a place that another
- * could use, and few are begun at a time, so whatever was begun lies at the front of the batch. When one has to wait behind
- * others of its key, so have all that follow it: they are parked together.
+ * Handles the messages of a batch: those of a key in sequence, different keys concurrently. Returns how many, from the
+ * first, are done; the rest comes again. A message that waits for an earlier one of its key occupies no place, and few
+ * are started at a time, so started messages lie at the front of the batch. Messages behind a waiting one of their key
+ * are parked together.
  */
 export async function handleBatch(parts: BatchParts, batch: ReceivedBatch): Promise<number> {
   const { limited, steadyMs } = parts;
   const endsMs = steadyMs() + turnMs;
-  const begun = createLimiter(begunMax);
+  const startLimit = createLimiter(startedMax);
   const progress = new Progress(batch.records);
   const lanes = new Map<string, Promise<void>>();
   const running: Promise<void>[] = [];
@@ -47,7 +47,7 @@ export async function handleBatch(parts: BatchParts, batch: ReceivedBatch): Prom
     if (progress.isDone(index)) continue;
     const started = Promise.withResolvers<void>();
     const lane = lanes.get(record.key);
-    const work = begun(async () => {
+    const work = startLimit(async () => {
       started.resolve();
       await lane;
       await limited(async () => {
@@ -68,7 +68,7 @@ export async function handleBatch(parts: BatchParts, batch: ReceivedBatch): Prom
   return count;
 }
 
-/** Which messages of a batch are done. */
+/** The progress of a batch: which of its messages are done. */
 class Progress {
   readonly #records: readonly ReceivedRecord[];
   readonly #done = new Set<number>();
@@ -85,7 +85,7 @@ class Progress {
     return this.#done.has(index);
   }
 
-  /** Those of the key after this one that are not done. */
+  /** The messages of the key after this one that are not done. */
   restOf(key: string, index: number): number[] {
     const rest: number[] = [];
     for (let at = index + 1; at < this.#records.length; at++)

@@ -11,12 +11,12 @@ import { type Reporting, reportMessage } from "./report-message.ts";
 import { handleStateless } from "./stateless-message.ts";
 import { handleInTransaction, type TransactionalParts } from "./transactional-message.ts";
 
-/** The parts that handle a message: handlers with the database they work in, or handlers that need none. */
+/** The parts that handle a message: handlers with their database, or handlers that need none. */
 export type MessageParts = Reporting &
   Omit<TransactionalParts, "pool"> &
   ({ readonly pool: Pool; readonly table: ConsumerTable } | { readonly pool: null; readonly table: StatelessTable });
 
-/** Handles one message. Returns what became of it, or null for one that is not meant for this consumer. */
+/** Handles one message. Returns its outcome, or null when it is not meant for this consumer. */
 export async function handleMessage(
   parts: MessageParts,
   record: ReceivedRecord,
@@ -34,7 +34,7 @@ export async function handleMessage(
   }
 }
 
-/** Handles one message that may have ended a former process: the one that has ended three is given up. */
+/** Handles one message that may have killed a former process. It is given up after three deaths. */
 export async function handleCarefully(
   parts: MessageParts,
   deadly: DeadlyMessages,
@@ -51,7 +51,7 @@ export async function handleCarefully(
   }
 }
 
-export const deadlyDeath = { reason: `${deathsMax} processes ended while they handled it`, attempts: deathsMax };
+export const deadlyDeath = { reason: `${deathsMax} processes died while they handled it`, attempts: deathsMax };
 
 function giveUp(
   parts: MessageParts,

@@ -41,7 +41,7 @@ describe("a consumer with a batch handler", () => {
   });
   afterEach(() => workers.stop());
 
-  /** Starts a consumer whose effects are rows; answers how many events each of its calls had. */
+  /** Starts a consumer whose effects are rows; returns the number of events of each of its calls. */
   function start(failing: (title: string) => void = () => {}): number[] {
     const calls: number[] = [];
     const handle: BatchHandler = async (events, { tx }) => {
@@ -83,7 +83,7 @@ describe("a consumer with a batch handler", () => {
     assert.ok(calls.length < 20, `${calls.length} transactions`);
   });
 
-  test("an event that stands twice in a page, or came before, has one effect", async () => {
+  test("an event that is repeated, within a page or later, has one effect", async () => {
     const [key, id] = [newId("img"), uuidv7()];
     await eventLog.publish([message(key, "once", id), message(key, "once", id), message(key, "then")]);
     start();
@@ -93,7 +93,7 @@ describe("a consumer with a batch handler", () => {
     assert.deepEqual(await effectsOf(key), ["once", "then", "last"]);
   });
 
-  test("of a page with an event that fails all others have their effect, once, and those behind it wait for it", async () => {
+  test("a failing event delays only its own key: all other events of its page have their effect once", async () => {
     const [bad, ...others] = Array.from({ length: 20 }, () => newId("img")) as [string, ...string[]];
     let isBroken = true;
     await eventLog.publish([
@@ -114,7 +114,7 @@ describe("a consumer with a batch handler", () => {
     await eventually(async () => assert.deepEqual(await effectsOf(bad), ["bad", "behind"]));
   });
 
-  test("keys that are parked cost a page one statement: the others have their effect together, and theirs waits", async () => {
+  test("a page with parked keys takes one statement: other keys have their effect together, parked ones wait", async () => {
     const bad = newId("img");
     const other = inPartitionOf(bad);
     let isBroken = true;
@@ -135,7 +135,7 @@ describe("a consumer with a batch handler", () => {
     assert.deepEqual(await effectsOf(other), titles);
   });
 
-  /** A key whose messages stand in one batch with those of this one. */
+  /** Finds a key whose messages share a batch with those of this one. */
   function inPartitionOf(key: string): string {
     const { partitions } = topics.find(({ name }) => name === imageTopic) ?? { partitions: 1 };
     for (;;) {

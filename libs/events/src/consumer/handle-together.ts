@@ -14,13 +14,13 @@ export interface TogetherParts extends Reporting {
   readonly table: ConsumerTable;
   readonly batchHandler: BatchHandler;
   readonly deadly: DeadlyMessages;
-  /** Lets a bounded number of transactions run at the same time, over all partitions of the consumer. */
+  /** Bounds the transactions that run at the same time, over all partitions of the consumer. */
   readonly limited: <T>(work: () => Promise<T>) => Promise<T>;
-  /** Handles one record by itself: it parks, waits and gives up as a consumer without a batch handler does. */
+  /** Handles one record by itself: parks, waits and gives up like a consumer without a batch handler. */
   readonly handleOne: (record: ReceivedRecord, batch: ReceivedBatch) => Promise<unknown>;
 }
 
-/** The effects of so many events hold their locks until one commit. */
+/** Every event of a page holds its locks until the commit. */
 const pageRecordsMax = 200;
 const pageBytesMax = 512 * KiB;
 /** A log that reads several partitions in turn must not wait long for one of them. */
@@ -55,7 +55,7 @@ function nextPage(records: readonly ReceivedRecord[], from: number): readonly Re
   return records.slice(from, to);
 }
 
-/** Handles a page as one. What cannot be handled so is tried in halves, in order, down to the records that are to blame. */
+/** Handles a page as one. A page that fails is tried in halves, in order, down to the records at fault. */
 async function handlePage(parts: TogetherParts, page: readonly ReceivedRecord[], batch: ReceivedBatch): Promise<void> {
   if (page.length > 1 && (await succeedsTogether(parts, page, batch))) return;
   if (page.length <= 1) {
@@ -80,12 +80,12 @@ async function succeedsTogether(
   try {
     return suspects.length === 0 && (await handleAsOne(parts, page, batch));
   } finally {
-    // A suspect stays written down: it is handled alone.
+    // A suspect stays recorded: it is handled alone.
     await parts.deadly.end(page.filter((record) => !suspects.some(({ offset }) => offset === record.offset)));
   }
 }
 
-/** False when one of the records wants to be looked at by itself. */
+/** Handles a page in one transaction; returns false when one of the records must be handled by itself. */
 function handleAsOne(parts: TogetherParts, page: readonly ReceivedRecord[], batch: ReceivedBatch): Promise<boolean> {
   const { consumer, log, clock, metrics, tracer } = parts;
   const startedMs = clock.steadyMs();
@@ -114,8 +114,8 @@ function handleAsOne(parts: TogetherParts, page: readonly ReceivedRecord[], batc
 }
 
 /**
- * Handles what is new, and parks what is behind others of its key, in one transaction; null when a queue was emptied
- * meanwhile.
+ * Handles the new events and parks those behind others of their key, in one transaction; returns null when a queue was
+ * emptied meanwhile.
  */
 function effectOf({ consumer, pool, batchHandler }: TogetherParts, events: readonly Decoded[], batch: ReceivedBatch) {
   return inTransaction(pool, async (tx) => {
@@ -138,7 +138,7 @@ interface Decoded {
   readonly event: ReceivedEvent;
 }
 
-/** The events of the table. Throws for a record that cannot be read. */
+/** Decodes the events of the table. Throws for an unreadable record. */
 function eventsOf({ consumer, table }: TogetherParts, page: readonly ReceivedRecord[]): Decoded[] {
   return page.flatMap((record) => {
     if ((record.headers[replayForHeader] ?? consumer) !== consumer) return [];
@@ -147,7 +147,7 @@ function eventsOf({ consumer, table }: TogetherParts, page: readonly ReceivedRec
   });
 }
 
-/** A page may hold an event twice: its producer repeats what it does not know to be there. */
+/** Removes repetitions: a producer publishes an event again when it does not know that the log has it. */
 function firstOfEach(events: readonly Decoded[], entered: ReadonlySet<string>): ReceivedEvent[] {
   const left = new Set(entered);
   return events.filter(({ event }) => left.delete(event.id)).map(({ event }) => event);

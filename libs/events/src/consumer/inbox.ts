@@ -36,8 +36,8 @@ const leaveStatement = sql(
 );
 
 /**
- * Asks to have the effect of an event in this transaction: `new` grants it, `repeated` says that it has happened, `parked`
- * that the key has messages waiting which come first. A concurrent transaction with the same event is waited for.
+ * Claims the effect of an event for this transaction: `new` grants it, `repeated` means that it has already happened,
+ * `parked` means that earlier messages of the key are waiting. Waits for a concurrent transaction with the same event.
  */
 export async function enterInbox(
   tx: Tx,
@@ -50,7 +50,7 @@ export async function enterInbox(
   return rows[0]?.entered ? "new" : "repeated";
 }
 
-/** The same for several events at once, each with its key: the keys that are parked, and of the others what is new. */
+/** Claims several events at once, each with its key; returns the parked keys, and the new events of all other keys. */
 export async function enterInboxTogether(
   tx: Tx,
   consumer: string,
@@ -62,18 +62,18 @@ export async function enterInboxTogether(
   return { parked: new Set(answer?.parked), entered: new Set(answer?.entered) };
 }
 
-/** The same for messages whose turn it is in the queue of their key: those whose effect has not happened yet. */
+/** Claims the next messages of a parked key; returns the ids whose effect has not happened yet. */
 export async function recordInInbox(tx: Tx, consumer: string, eventIds: readonly string[]): Promise<Set<string>> {
   const { rows } = await tx.query<{ id: string }>(recordStatement, [consumer, eventIds]);
   return new Set(rows.map(({ id }) => id));
 }
 
-/** For events that were entered in this transaction and had no effect. */
+/** Withdraws events that were entered in this transaction and had no effect. */
 export async function leaveInbox(tx: Tx, consumer: string, eventIds: readonly string[]): Promise<void> {
   await tx.query(leaveStatement, [consumer, eventIds]);
 }
 
-/** Forgets events which can no longer come: older than topics and dead letters keep them. */
+/** Forgets events that can no longer come: older than topics and dead letters keep them. */
 export function inboxRetention(name: string, consumer: string, keepMs: number): RetentionRule {
   return {
     name,

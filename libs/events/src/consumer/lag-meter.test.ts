@@ -28,7 +28,7 @@ test("the lag of a topic is the sum of its messages and the age of the oldest", 
   ]);
 });
 
-test("while the log is away nothing counts as handled that may have arrived since it was last asked", async () => {
+test("while the log is away, records that may have arrived since count as unhandled", async () => {
   const { clock, log, meter } = setUp(["a", "b"]);
   clock.advance(seconds(20));
   assert.deepEqual(

@@ -3,11 +3,11 @@ import { bounded } from "../bounded.ts";
 import type { EventLog, PartitionLag } from "../event-log.ts";
 import { joined } from "../joined.ts";
 
-/** How far a consumer is behind on one topic. */
+/** The lag of a consumer on one topic. */
 export interface TopicLag {
   readonly topic: string;
   readonly messages: number;
-  /** The age of the oldest message that is not handled; 0 when none waits. */
+  /** The age of the oldest unhandled message; 0 when none waits. */
   readonly seconds: number;
 }
 
@@ -18,10 +18,10 @@ interface LagMeterOptions {
   readonly clock: Pick<Clock, "steadyMs">;
 }
 
-/** A scrape does not wait longer for a log that is away. */
+/** Longest time that a scrape waits for the log. */
 const measureMsMax = seconds(1);
 
-/** Measures how far a consumer is behind, whether or not the consumer itself is reading. */
+/** Measures the lag of a consumer, whether or not the consumer itself is reading. */
 export class LagMeter {
   readonly #options: LagMeterOptions;
   readonly #measure = joined(() => this.#ask());
@@ -35,8 +35,8 @@ export class LagMeter {
   }
 
   /**
-   * Returns the lag of now. While the log cannot be asked, it is the last known one, older by the time since: what has
-   * arrived meanwhile is not known to be handled either.
+   * Returns the current lag. While the log is away, returns the last known one with its age increased: records that
+   * arrived meanwhile are not known to be handled.
    */
   async read(): Promise<readonly TopicLag[]> {
     try {

@@ -4,7 +4,7 @@ import type { DeadLetters } from "../dead-letters/dead-letters.ts";
 import type { ReceivedRecord } from "../event-log.ts";
 import { createPatience } from "./patience.ts";
 
-/** Shared by the parts of one consumer. `consumer` is its group on the log. */
+/** The shared parts of one consumer. `consumer` is its group on the log. */
 export interface ConsumerParts {
   readonly consumer: string;
   readonly deadLetters: DeadLetters;
@@ -19,7 +19,7 @@ export interface Delivery {
   readonly heartbeat: () => Promise<void>;
 }
 
-/** Puts the message to the dead letters, waiting for the log when it is away: a message is never lost for that. */
+/** Moves the message to the dead letters, and waits while the log is away: a message is never lost for that. */
 export async function bury(
   { deadLetters, consumer, log }: ConsumerParts,
   record: ReceivedRecord,

@@ -12,8 +12,8 @@ interface ParkingParts extends Reporting {
 }
 
 /**
- * Parks the messages of one key that stand behind one which waits, in one transaction; false when its queue was emptied
- * meanwhile or they cannot be parked so: they are handled one by one then. Nobody reads them before their turn.
+ * Parks the messages of one key that follow a waiting one, in one transaction. Returns false when the queue was emptied
+ * meanwhile or parking failed; they are then handled one by one. The messages stay unread until their turn.
  */
 export async function parkRest(parts: ParkingParts, records: readonly ReceivedRecord[]): Promise<boolean> {
   const { consumer, pool, table, log, clock, metrics } = parts;

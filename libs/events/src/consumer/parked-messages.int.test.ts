@@ -17,13 +17,13 @@ import { dueMessages, isAnyDue, parkBehind, parkMessage, removeParked } from "./
 const insertEffect = sql("test.effect", "insert into effect (key, title) values ($1, $2)");
 const readEffects = sql("", "select title from effect where key = $1 order by seq");
 const countParked = sql("", "select count(*)::int as rows from signalbox.parked where consumer = $1");
-/** What was read of the table, by index or without, on this connection since its counters were last flushed. */
+/** Rows of the table read on this connection, by index or without, since its counters were last flushed. */
 const countReads = sql(
   "",
   `select (seq_tup_read + coalesce(idx_tup_fetch, 0))::int as rows
    from pg_stat_xact_user_tables where relname = 'parked'`,
 );
-/** `rows` messages of `keys` keys, as they stand behind one another, the first of each due after `delay` seconds. */
+/** Inserts `rows` messages of `keys` keys in queues; the first of each is due after `delay` seconds. */
 const fill = sql(
   "",
   `insert into signalbox.parked (consumer, key, topic, partition, "offset", timestamp_ms, headers, payload, next_at, reason)
@@ -79,7 +79,7 @@ describe("parked messages", () => {
     });
   }
 
-  test("taking the next messages of a key reads no more than them, whatever waits behind or beside them", async () => {
+  test("taking the next messages of a key reads only them, however many wait behind or beside them", async () => {
     const consumer = randomId("consumer");
     await service.pool.query(fill, [consumer, "later-", 50_000, 50_000, 3_600]);
     await service.pool.query(fill, [consumer, "deep-", 50_000, 1, 0]);
@@ -98,7 +98,7 @@ describe("parked messages", () => {
     }
   });
 
-  test("a message of another key does not read the queues, also by a plan that was made while there were none", async (context) => {
+  test("a message of another key does not read the queues, even by a plan made while they were empty", async (context) => {
     const empty = await openTestService();
     context.after(() => empty.close());
     const enter = (tx: Tx) => enterInbox(tx, "consumer", newId("img"), uuidv7());
@@ -109,7 +109,7 @@ describe("parked messages", () => {
     assert.equal(reads, 0);
   });
 
-  test("messages join the queue of their key in their order, in one statement, and only while it is there", async () => {
+  test("messages join the existing queue of their key in order, in one statement", async () => {
     const [consumer, parkedKey, free] = [randomId("consumer"), newId("img"), newId("img")];
     const recordOf = (key: string, offset: number): ReceivedRecord => ({
       ...{ topic: "topic", partition: 0, offset: BigInt(offset), timestampMs: 0 },
@@ -135,7 +135,7 @@ describe("parked messages", () => {
     assert.equal(await depth(consumer), 0);
   });
 
-  test("what comes for a parked key is parked by the batch, and is handled in order afterwards", async (context) => {
+  test("messages of a parked key are parked as a batch and handled in order afterwards", async (context) => {
     const workers = testWorkers();
     context.after(() => workers.stop());
     const [key, topic, name] = [newId("img"), randomId("topic"), randomId("consumer")];
@@ -162,7 +162,7 @@ describe("parked messages", () => {
     assert.deepEqual(await effectsOf(key), ["0", ...titles]);
   });
 
-  test("a drain that is broken off has the effect of what it handled, and what it left has its own later", async () => {
+  test("an interrupted drain keeps the effects of handled messages, and the others have theirs later", async () => {
     const [workers, others] = [testWorkers(), testWorkers()];
     const [key, topic, name] = [newId("img"), randomId("topic"), randomId("consumer")];
     await eventLog.ensureTopics([topicSpec(topic)]);
@@ -182,7 +182,7 @@ describe("parked messages", () => {
     await others.stop();
   });
 
-  test("a queue that messages join while it drains is emptied in order, and none is left behind without a time", async (context) => {
+  test("a queue that grows while it drains is emptied in order, and no message stays without a due time", async (context) => {
     const [first, second] = [testWorkers(), testWorkers()];
     context.after(() => Promise.all([first.stop(), second.stop()]));
     const [key, topic, name] = [newId("img"), randomId("topic"), randomId("consumer")];

@@ -24,10 +24,10 @@ interface ParkedRow {
 }
 
 const reasonLengthMax = 2_000;
-/** Of the messages that are read at once; the first comes whatever its size. */
+/** Bound of the messages read at once; the first is read whatever its size. */
 const batchBytesMax = 4 * 1024 * 1024;
 
-/** The same message parks once, however often it is delivered. One with others of its key before it has no time. */
+/** Parks a message once, however often it is delivered. A message behind others of its key has no due time. */
 const parkStatement = sql(
   "parked.park",
   `insert into signalbox.parked
@@ -36,7 +36,7 @@ const parkStatement = sql(
      case when signalbox.is_parked($1, $2) then 'infinity' else clock_timestamp() + $10 * interval '1 ms' end, $11)
    on conflict (consumer, topic, partition, "offset") do nothing`,
 );
-/** The same for many that stand behind others of their keys, in their order; of keys that are not parked by now, none. */
+/** Parks many messages behind others of their keys, in order; skips keys that are no longer parked. */
 const parkBehindStatement = sql(
   "parked.park-behind",
   `with queues as materialized (
@@ -52,15 +52,15 @@ const parkBehindStatement = sql(
    )
    select key from queues`,
 );
-// These are not prepared: a plan made while the table was empty would read all of it once it is full. And the time is that
-// of the statement: the index cannot be asked for one that moves.
+// Not prepared: a plan made while the table was empty would read all of it once it is full. The time is that of the
+// statement, because an index cannot be searched for a moving one.
 const dueStatement = sql(
   "",
   `select exists (
      select from signalbox.parked
      where consumer = $1 and next_at <= statement_timestamp() and next_at < 'infinity') as due`,
 );
-/** The key whose time has come, held by its first message. */
+/** Locks the first message of a due key. */
 const headStatement = sql(
   "",
   `select seq, key from signalbox.parked
@@ -100,7 +100,7 @@ export interface Parking {
   readonly reason: string;
 }
 
-/** Puts a message at the end of the queue of its key. */
+/** Appends a message to the queue of its key. */
 export async function parkMessage(
   tx: Tx,
   consumer: string,
@@ -115,14 +115,14 @@ export async function parkMessage(
 
 const behindReason = "behind an earlier message of its key";
 
-/** Puts a message behind those of its key that wait. */
+/** Parks a message behind the waiting ones of its key. */
 export function parkBehindOne(tx: Tx, consumer: string, record: ReceivedRecord): Promise<void> {
   return parkMessage(tx, consumer, record, { attempt: 0, delayMs: 0, reason: behindReason });
 }
 
 /**
- * Puts many messages behind those of their keys that wait, in their order. Returns the keys; those of a key whose queue has
- * been emptied meanwhile are not among them, and their messages have to be handled.
+ * Parks many messages behind the waiting ones of their keys, in order. Returns the keys; a key whose queue was emptied
+ * meanwhile is missing, and its messages must be handled.
  */
 export async function parkBehind(
   tx: Tx,
@@ -146,14 +146,14 @@ export async function parkBehind(
   return new Set(rows.map(({ key }) => key));
 }
 
-/** Looks cheaply for a due message, because nearly always nothing is parked. */
+/** Looks for a due message at little cost, because nearly always nothing is parked. */
 export async function isAnyDue(pool: Pool, consumer: string): Promise<boolean> {
   return (await pool.query<{ due: boolean }>(dueStatement, [consumer])).rows[0]?.due === true;
 }
 
 /**
- * Locks the queue whose turn it is against other instances and answers its first messages, at most so many; none when no
- * message is due.
+ * Locks the due queue against other instances and returns its first messages, at most `max`; none when no message is
+ * due.
  */
 export async function dueMessages(tx: Tx, consumer: string, max: number): Promise<ParkedMessage[]> {
   const [head] = (await tx.query<Pick<ParkedRow, "seq" | "key">>(headStatement, [consumer])).rows;
@@ -173,7 +173,7 @@ export async function postponeParked(tx: Tx, seq: bigint, { attempt, delayMs, re
   await tx.query(postponeStatement, [seq, attempt, delayMs, shorten(reason)]);
 }
 
-/** Removes the first messages of a queue. What comes behind them has its turn. */
+/** Removes the first messages of a queue; the next one becomes due. */
 export async function removeParked(tx: Tx, consumer: string, messages: readonly ParkedMessage[]): Promise<void> {
   const last = messages.at(-1);
   if (!last) return;
@@ -184,8 +184,8 @@ export async function removeParked(tx: Tx, consumer: string, messages: readonly 
 }
 
 /**
- * Held for moments: by whoever asks if a queue is empty until its own message stands in it, and by whoever empties it. A
- * message would otherwise wait behind one that has just left, without a time, for ever.
+ * Locks the queue of a key for moments: while a message joins it, and while the last one leaves. Otherwise a message
+ * could join behind one that has just left, and wait without a due time for ever.
  */
 function lockQueue(tx: Tx, consumer: string, key: string): Promise<void> {
   return advisoryLock(tx, queueName(consumer, key));

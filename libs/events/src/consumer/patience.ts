@@ -4,7 +4,7 @@ import { Interrupted } from "./message-outcome.ts";
 const firstPauseMs = 100;
 const longestPauseMs = 2_000;
 
-/** Pauses that grow, beating meanwhile, so that an outage is waited out instead of being taken for a failure. */
+/** Creates growing pauses with heartbeats, so that an outage is waited out instead of counting as a failure. */
 export function createPatience(signal: AbortSignal, heartbeat: () => Promise<void>) {
   let pauseMs = firstPauseMs;
   return {

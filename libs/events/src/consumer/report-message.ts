@@ -13,8 +13,8 @@ export interface Reporting {
 }
 
 /**
- * Runs the work on one message in a span that continues the trace of its event, and tells the outcome in one line, one
- * measurement and the span.
+ * Runs the work on one message in a span that continues the trace of its event, and reports the outcome in one log
+ * line, one measurement and the span.
  */
 export function reportMessage(
   { consumer, log, tracer, clock, metrics }: Reporting,

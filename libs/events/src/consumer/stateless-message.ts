@@ -6,7 +6,7 @@ import type { StatelessHandler } from "./consumer-table.ts";
 import { bury, type ConsumerParts, type Delivery } from "./message-context.ts";
 import { Interrupted, type MessageOutcome, reasonOf } from "./message-outcome.ts";
 
-/** Short, because the messages behind it wait: whoever needs more patience keeps a database or answers `failed`. */
+/** Short, because later messages wait. A handler that needs longer retries keeps a database or publishes a failure. */
 const retryDelaysMs = [200, 1_000, 5_000];
 const heartbeatEveryMs = 1_000;
 

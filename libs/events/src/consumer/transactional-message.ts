@@ -10,7 +10,7 @@ import { Interrupted, type MessageOutcome, reasonOf } from "./message-outcome.ts
 import { parkBehindOne, parkMessage } from "./parked-messages.ts";
 import { createPatience } from "./patience.ts";
 
-/** A conflict or a restart passes; one that stays for so many tries is the message's own. */
+/** A conflict or a restart passes; an error that stays for this many tries is the message's own. */
 const transientAttemptsMax = 3;
 
 export interface TransactionalParts extends ConsumerParts {
@@ -19,8 +19,8 @@ export interface TransactionalParts extends ConsumerParts {
 }
 
 /**
- * Handles one message with its inbox row in one transaction. A failure parks the key, so that later messages queue behind
- * it; while the database is away the message waits here.
+ * Handles one message with its inbox row in one transaction. A failure parks the key, so that later messages queue
+ * behind it; while the database is away the message waits here.
  * @throws Interrupted when the consumer stops meanwhile; the message comes again.
  */
 export async function handleInTransaction<N extends EventName>(
@@ -60,7 +60,7 @@ export async function handleInTransaction<N extends EventName>(
         await bury(parts, record, { reason: `${reason}; parking: ${reasonOf(obstacle)}`, attempts: 1 }, delivery);
         return { outcome: "dead", reason };
       }
-      await patience.pause(); // the database left between the failure and its note: the message is tried again
+      await patience.pause(); // the database went away before the failure was recorded: the message is tried again
     }
   }
 }
@@ -68,8 +68,8 @@ export async function handleInTransaction<N extends EventName>(
 const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 
 /**
- * Recognizes a message that PostgreSQL never takes: class 22, such as a NUL in its key, or class 54, a key too long for an
- * index. Waiting would stop its partition for ever.
+ * Recognizes a message that PostgreSQL never takes: class 22, such as a NUL in its key, or class 54, a key too long for
+ * an index. Waiting would block its partition for ever.
  */
 function isUnstorable(error: Error): boolean {
   return failureChain(error).some((link) => {

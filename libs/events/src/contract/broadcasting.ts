@@ -36,7 +36,7 @@ export function describeBroadcasting(underTest: () => LogUnderTest): void {
       return { values, reader };
     }
 
-    test("every instance sees every record, from the beginning or from now", async () => {
+    test("every instance sees every record, from the beginning or from now on", async () => {
       const topic = await freshTopic();
       await eventLog.publish(["a", "b", "c"].map((key) => record(topic, key, "old")));
       const all = [await listen(topic, "start"), await listen(topic, "start")];
@@ -57,7 +57,7 @@ export function describeBroadcasting(underTest: () => LogUnderTest): void {
       await Promise.all([...all, fresh].map(({ reader }) => reader.close()));
     });
 
-    test("a reader can begin at an offset of each partition, and is told what each of them has", async () => {
+    test("a reader can begin at an offset of each partition and gets the range of each", async () => {
       const topic = await freshTopic("delete", 1);
       await eventLog.publish(["one", "two", "three"].map((value) => record(topic, "a", value)));
       const ranges: PartitionRange[] = [];
@@ -73,7 +73,7 @@ export function describeBroadcasting(underTest: () => LogUnderTest): void {
       await reader.close();
     });
 
-    test("nothing published after a reader from now was opened is missed", async () => {
+    test("a reader that begins now misses no record published after it was opened", async () => {
       const topic = await freshTopic();
       const { values, reader } = await listen(topic, "end");
       await reader.caughtUp;
@@ -82,7 +82,7 @@ export function describeBroadcasting(underTest: () => LogUnderTest): void {
       await reader.close();
     });
 
-    test("an empty topic is caught up with at once", async () => {
+    test("a reader of an empty topic is caught up at once", async () => {
       const { reader } = await listen(await freshTopic(), "start");
       await reader.caughtUp;
       assert.ok(reader.ageMs() < 15_000);
@@ -91,7 +91,7 @@ export function describeBroadcasting(underTest: () => LogUnderTest): void {
       await reader.close();
     });
 
-    test("a compacted topic read from the beginning gives the last state of every key, tombstones included", async () => {
+    test("a compacted topic, read from the beginning, yields the last state of every key, tombstones included", async () => {
       const topic = await freshTopic("compact", 1);
       for (const round of ["1", "2", "3"]) {
         await eventLog.publish(["a", "b", "c"].map((key) => record(topic, key, round)));
@@ -110,7 +110,7 @@ export function describeBroadcasting(underTest: () => LogUnderTest): void {
       await reader.close();
     });
 
-    test("an error of the owner ends the reader and is told", async () => {
+    test("an error of the owner ends the reader and is reported", async () => {
       const topic = await freshTopic();
       const { reader } = await listen(topic, "end", () => {
         throw new Error("cannot apply this");
@@ -122,18 +122,18 @@ export function describeBroadcasting(underTest: () => LogUnderTest): void {
       await reader.close();
     });
 
-    test("a reader that is closed while it opens is closed", async () => {
+    test("a reader can be closed while it opens", async () => {
       const { reader } = await listen(await freshTopic(), "start");
       await reader.close();
       await reader.ended;
     });
 
-    test("a reader of a topic that does not exist waits until it does, and reads it", async () => {
+    test("a reader waits for a topic that does not exist yet, then reads it", async () => {
       const topic = randomId("topic");
       const log = { ...quietLog, outage: () => ({ failed: absent, passed: () => {} }) };
-      const told = Promise.withResolvers<string>();
+      const reported = Promise.withResolvers<string>();
       function absent(_: string, error: unknown) {
-        told.resolve((error as Error).message);
+        reported.resolve((error as Error).message);
       }
       const own = await openEventLog(underTest().url, { clientId: "contract", ...parts(), log });
       const values: string[] = [];
@@ -141,7 +141,7 @@ export function describeBroadcasting(underTest: () => LogUnderTest): void {
         ...{ service: "images", instance: randomId("instance"), topics: [topic], from: "start" },
         onRecord: ({ value }) => void values.push(String(value)),
       });
-      assert.match(await told.promise, /does not exist/);
+      assert.match(await reported.promise, /does not exist/);
       assert.equal(await reader.liveness(), null, "no restart creates a topic");
       await eventLog.ensureTopics([topicSpec(topic)]);
       await reader.caughtUp;

@@ -32,7 +32,7 @@ export function describeExpiring(underTest: () => LogUnderTest): void {
       await subscription.close();
     }
 
-    test("are told to the group that comes back, once, and it goes on with what is left", async () => {
+    test("are reported once to a group that comes back, and it continues with the rest", async () => {
       const topic = await freshTopic();
       const group = randomId("group");
       await eventLog.publish(numbered(topic, 0, 2));
@@ -55,7 +55,7 @@ export function describeExpiring(underTest: () => LogUnderTest): void {
       assert.equal(expired.length, 1);
     });
 
-    test("are told to a member that the retention overtakes", async () => {
+    test("are reported to a member that the retention overtakes", async () => {
       const topic = await freshTopic();
       const inHand = Promise.withResolvers<void>();
       const released = Promise.withResolvers<void>();
@@ -83,7 +83,7 @@ export function describeExpiring(underTest: () => LogUnderTest): void {
       assert.deepEqual(expired, [{ topic, partition: 0, records: 5 }]);
     });
 
-    test("of a consumer are an error line and a counter, also when nothing is left", async (context) => {
+    test("of a consumer are an error line and a counter, even when no record is left", async (context) => {
       const topic = await freshTopic();
       const name = randomId("consumer");
       const group = `images.${name}`;

@@ -25,7 +25,7 @@ export function describeGroups(underTest: () => LogUnderTest): void {
     const numbered = (topic: string, from: number, to: number) =>
       Array.from({ length: to - from }, (_, index) => record(topic, `key-${from + index}`, String(from + index)));
 
-    test("partitions are spread over members, again on join, on leave and on death", async () => {
+    test("partitions are spread over the members, and again on join, leave and death", async () => {
       const { topic, group } = await freshTopic();
       const { sessionTimeoutMs, url } = underTest();
       const first = await collect(eventLog, group, topic, { sessionTimeoutMs });
@@ -48,7 +48,7 @@ export function describeGroups(underTest: () => LogUnderTest): void {
       await first.subscription.close();
     });
 
-    test("a topic that does not exist is refused by name, so that its reader tries again", async () => {
+    test("a missing topic is refused by name, so that its reader tries again", async () => {
       const topic = randomId("topic");
       await assert.rejects(collect(eventLog, randomId("group"), topic), { name: "UnknownTopic", topic });
       await eventLog.ensureTopics([topicSpec(topic)]);
@@ -57,7 +57,7 @@ export function describeGroups(underTest: () => LogUnderTest): void {
       await member.subscription.close();
     });
 
-    test("a group goes on from its committed offsets", async () => {
+    test("a group resumes from its committed offsets", async () => {
       const { topic, group } = await freshTopic();
       await eventLog.publish(numbered(topic, 0, 30));
       const before = await collect(eventLog, group, topic);
@@ -77,7 +77,7 @@ export function describeGroups(underTest: () => LogUnderTest): void {
       await afterwards.subscription.close();
     });
 
-    test("what was handled but not committed when a process was killed comes again", async () => {
+    test("records that were handled but not committed when a process was killed come again", async () => {
       const { topic, group } = await freshTopic(1);
       const { sessionTimeoutMs, url } = underTest();
       await eventLog.publish([record(topic, "k", "one"), record(topic, "k", "two")]);
@@ -94,7 +94,7 @@ export function describeGroups(underTest: () => LogUnderTest): void {
       await subscription.close();
     });
 
-    test("a batch that fails comes again, in order, and only what was done is committed", async () => {
+    test("a failed batch comes again, in order, and only handled records are committed", async () => {
       const { topic, group } = await freshTopic(1);
       await eventLog.publish(["1", "2", "3", "4"].map((value) => record(topic, "k", value)));
       const handled: string[] = [];
@@ -114,7 +114,7 @@ export function describeGroups(underTest: () => LogUnderTest): void {
       await subscription.close();
     });
 
-    test("a slow handler bounds what is held in memory", async () => {
+    test("a slow handler bounds the records held in memory", async () => {
       const { topic, group } = await freshTopic(2);
       const noise = () => crypto.getRandomValues(Buffer.alloc(65_536));
       for (let round = 0; round < 40; round++) {
@@ -143,7 +143,7 @@ export function describeGroups(underTest: () => LogUnderTest): void {
       await subscription.close();
     });
 
-    test("lag is known in messages and seconds", async () => {
+    test("lag is measured in messages and seconds", async () => {
       const { topic, group } = await freshTopic(1);
       await eventLog.publish([record(topic, "k", "1")]);
       const { records, subscription } = await collect(eventLog, group, topic);
@@ -160,7 +160,7 @@ export function describeGroups(underTest: () => LogUnderTest): void {
       assert.ok(lag.seconds < 30, `${lag.seconds}`);
     });
 
-    test("the log goes away and comes back: reading and publishing go on by themselves", async (context) => {
+    test("reading and publishing resume by themselves after an outage of the log", async (context) => {
       const { topic, group } = await freshTopic(2);
       const door = await underTest().openBehindDoor();
       const behind = await openLog(door.url);

@@ -1,6 +1,6 @@
 import { draft, eventOf } from "@signalbox/contracts";
 
-/** A draft of `image.updated` whose title carries what the test wants to see arrive. */
+/** Drafts an `image.updated` event; its title carries the value that the test expects. */
 export function imageUpdated(subject: string, title: string) {
   return draft("image.updated", {
     subject,

@@ -26,7 +26,7 @@ export function describeLagging(underTest: () => LogUnderTest): void {
       await eventLog.ensureTopics([topicSpec(topic, { partitions: 3 })]);
     });
 
-    /** A consumer without a database whose workers can be stopped one by one. */
+    /** Starts a consumer without a database whose workers can be stopped one by one. */
     function startConsumer(log: EventLog, context: TestContext) {
       const workers = testWorkers();
       context.after(() => workers.stop());
@@ -50,7 +50,7 @@ export function describeLagging(underTest: () => LogUnderTest): void {
       await eventLog.publish(events.map((event) => ({ ...event, topic })));
     }
 
-    test("grows in messages and seconds while the consumer is stopped, and is gone once it has caught up", async (context) => {
+    test("grows in messages and seconds while the consumer is stopped, and is zero once it has caught up", async (context) => {
       const { consumer, workers, handled, lag } = startConsumer(eventLog, context);
       await publish(["1"]);
       await eventually(() => handled.length === 1);
@@ -79,7 +79,7 @@ export function describeLagging(underTest: () => LogUnderTest): void {
   });
 }
 
-/** What a scrape says of the consumer. */
+/** Reads the lag of the consumer from a scrape. */
 async function lagOf(
   metrics: Metrics,
   consumer: string,

@@ -3,14 +3,14 @@ import { createLogger, createMetrics, createTracer, type Logger } from "@signalb
 import type { EventLog, LogRecord, ReceivedRecord, SubscribeOptions, Subscription, TopicSpec } from "../event-log.ts";
 import { openEventLog } from "../open-event-log.ts";
 
-/** An adapter as the contract suite needs it. */
+/** One adapter, as the contract suite needs it. */
 export interface LogUnderTest {
   readonly url: string;
   /** The shortest session the engine allows. */
   readonly sessionTimeoutMs: number;
   /** Deletes the records of partition 0 before the offset, as the retention of the topic does. */
   expire(topic: string, before: bigint): Promise<void>;
-  /** The same log behind a door that the test can shut. */
+  /** Opens the same log behind a proxy that the test can close. */
   openBehindDoor(): Promise<{
     readonly url: string;
     shut(): Promise<void>;
@@ -25,7 +25,7 @@ export const quietLog: Logger = createLogger({
   level: process.argv.includes("--verbose") ? "debug" : "silent",
 });
 
-/** Handed to every part of the library. */
+/** Creates the parts that every module of the library receives. */
 export function parts() {
   return {
     log: quietLog,
@@ -54,7 +54,7 @@ export function record(topic: string, key: string, value: string | Buffer | null
   return { topic, key, headers, value: typeof value === "string" ? Buffer.from(value) : value };
 }
 
-/** A member of a group that remembers what it was handed. */
+/** A group member that records what it received. */
 export interface Collector {
   readonly records: ReceivedRecord[];
   readonly subscription: Subscription;

@@ -37,7 +37,7 @@ export function describePublishing(underTest: () => LogUnderTest): void {
       await subscription.close();
     });
 
-    test("headers, tombstones, empty values and 2 MiB of noise arrive as they were sent", async () => {
+    test("headers, tombstones, empty values and 2 MiB of noise arrive unchanged", async () => {
       const noise = crypto.getRandomValues(Buffer.alloc(65_536));
       const large = Buffer.concat(Array.from({ length: 32 }, (_, at) => Buffer.from(noise.map((byte) => byte ^ at))));
       const headers = { ce_type: "image.created.v1", empty: "", unicode: "Zürich ✓ \u0000" };
@@ -71,7 +71,7 @@ export function describePublishing(underTest: () => LogUnderTest): void {
       await eventLog.publish([record(small, "k", "fits")]);
     });
 
-    test("an unknown topic is refused for good, by name, and hinders no other", async () => {
+    test("an unknown topic is refused for good, by name, and affects no other", async () => {
       const unknown = randomId("topic");
       await assert.rejects(eventLog.publish([record(unknown, "k")]), (error: unknown) => {
         assert.ok(error instanceof PublishError);
@@ -81,7 +81,7 @@ export function describePublishing(underTest: () => LogUnderTest): void {
       await eventLog.publish([record(small, "k", "fits")]);
     });
 
-    test("topics are created once and differences are reported", async () => {
+    test("topics are created once, and differences are reported", async () => {
       const spec = topicSpec(randomId("topic"), { partitions: 3 });
       assert.match((await eventLog.verifyTopics([spec]))[0]?.problem ?? "", /missing/);
       assert.deepEqual(await eventLog.ensureTopics([spec]), []);
@@ -93,8 +93,8 @@ export function describePublishing(underTest: () => LogUnderTest): void {
       assert.match(problem?.problem ?? "", /partitions/);
     });
 
-    test("a log that can lose what it has acknowledged says why", async () => {
-      // The engines of the tests are one broker, and a PostgreSQL that does not wait for its disk.
+    test("a log that can lose acknowledged records reports why", async () => {
+      // The test engines are one broker, and a PostgreSQL that does not wait for its disk.
       const risks = await eventLog.risks([small, randomId("absent")]);
       assert.match(
         risks.join("; "),

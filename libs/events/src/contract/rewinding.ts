@@ -6,14 +6,14 @@ import type { EventLog } from "../event-log.ts";
 import { collect, type LogUnderTest, openLog, record, topicSpec } from "./log-under-test.ts";
 
 export function describeRewinding(underTest: () => LogUnderTest): void {
-  describe("a group that is set back", () => {
+  describe("a rewound group", () => {
     let eventLog: EventLog;
     before(async () => {
       eventLog = await openLog(underTest().url);
     });
     after(() => eventLog.close());
 
-    /** A group that has read "1", "2" and "3"; `secondMs` is when the log took "2". */
+    /** Starts a group that has read "1", "2" and "3"; `secondMs` is the time at which the log took "2". */
     async function readGroup() {
       const topic = randomId("topic");
       const group = randomId("group");
@@ -30,7 +30,7 @@ export function describeRewinding(underTest: () => LogUnderTest): void {
     const lagOf = async (group: string) =>
       (await eventLog.lag(group)).reduce((total, { messages }) => total + messages, 0);
 
-    test("is among the groups, and its topics are known without naming them", async () => {
+    test("is listed, and its topics are known without naming them", async () => {
       const { topic, group, member } = await readGroup();
       await member.subscription.close();
       assert.ok((await eventLog.groups()).includes(group));
@@ -41,7 +41,7 @@ export function describeRewinding(underTest: () => LogUnderTest): void {
       );
     });
 
-    test("reads again from a time, from the start, or goes on at the end", async () => {
+    test("reads again from a time or the start, or continues at the end", async () => {
       const { topic, group, member, secondMs } = await readGroup();
       await member.subscription.close();
       const places = [
@@ -62,7 +62,7 @@ export function describeRewinding(underTest: () => LogUnderTest): void {
       assert.equal(await lagOf(group), 0);
     });
 
-    test("is refused while a member is alive, and when it is not known", async () => {
+    test("is refused while a member is alive, and when it is unknown", async () => {
       const { group, member } = await readGroup();
       await assert.rejects(eventLog.rewind(group, "start"), /while 1 member is alive. Stop every instance/);
       assert.equal(await lagOf(group), 0);

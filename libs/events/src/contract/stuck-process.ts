@@ -1,4 +1,4 @@
-/** A member that never finishes what it handles, to be killed in the middle. Arguments: url, group, topic, session timeout. */
+/** A member that never finishes a batch, to be killed in the middle. Arguments: url, group, topic, session timeout. */
 import { openLog } from "./log-under-test.ts";
 
 const [url, group, topic, sessionTimeoutMs] = process.argv.slice(2) as [string, string, string, string];

@@ -41,7 +41,7 @@ export function openTestPool(url: string): Pool {
 
 type HealthCheck = Parameters<Health["live"]>[1];
 
-/** Runs workers for a test. `stop` ends them, or one of them, and fails with what one of them threw. */
+/** Runs workers for a test. `stop` ends all of them or one, and throws the error of a failed one. */
 export function testWorkers() {
   const running = new Map<string, { stopping: AbortController; ended: Promise<void> }>();
   const liveChecks = new Map<string, HealthCheck>();

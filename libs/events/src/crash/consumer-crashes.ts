@@ -19,7 +19,7 @@ const readEffects = sql("", "select key, title from effect order by seq");
 
 /** The permanent test of inbox and offsets: consumers that die in the middle of a batch. */
 export function testConsumerCrashes(logUrl: () => string, sessionTimeoutMs: number): void {
-  test("whatever consumers are killed: every event has its effect once, in order per key", async (context) => {
+  test("every event has its effect once, in order per key, while consumers are killed", async (context) => {
     const service = await openTestService();
     context.after(() => service.close());
     const topic = randomId("topic");

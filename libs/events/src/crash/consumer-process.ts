@@ -1,7 +1,7 @@
 /**
- * A consumer that may kill itself in the middle of an effect or right after its commit. Arguments: database url, log url,
- * topic, name, session timeout, "never" | "before-commit" | "after-commit", number of the message that does it; or "deadly" |
- * "deadly-once-parked", for the message that is titled "deadly".
+ * A consumer that may kill itself in the middle of an effect or right after its commit. Arguments: database url, log
+ * url, topic, name, session timeout, "never" | "before-commit" | "after-commit", number of the fatal message; or
+ * "deadly" | "deadly-once-parked", for the message titled "deadly".
  */
 import { hours } from "@signalbox/core";
 import { sql } from "@signalbox/storage";

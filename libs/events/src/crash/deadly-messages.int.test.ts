@@ -12,9 +12,9 @@ import { openTestService } from "../contract/test-service.ts";
 import { encodeEvent } from "../envelope/encode-event.ts";
 
 const readEffects = sql("", "select key, title from effect order by key, seq");
-const countBegun = sql("", "select count(*)::int as rows from signalbox.begun");
+const countStarted = sql("", "select count(*)::int as rows from signalbox.begun");
 
-describe("a message that ends the process which handles it", () => {
+describe("a message that kills the process handling it", () => {
   let logDatabase: TestDatabase;
   before(async () => {
     logDatabase = await testDatabase();
@@ -22,7 +22,7 @@ describe("a message that ends the process which handles it", () => {
   after(() => logDatabase.close());
 
   for (const mode of ["deadly", "deadly-once-parked"]) {
-    test(`${mode}: it is given up after ${deathsMax} deaths, and everything else is handled`, async (context) => {
+    test(`${mode}: it is given up after ${deathsMax} deaths, and all other messages are handled`, async (context) => {
       const service = await openTestService();
       context.after(() => service.close());
       await service.pool.query(sql("", "create table effect (seq serial, key text, title text)"));
@@ -54,13 +54,13 @@ describe("a message that ends the process which handles it", () => {
       const letter = await eventually(
         () => dead.records.find(({ headers }) => headers["dead-letter-consumer"] === `images.${consumer}`) ?? null,
       );
-      assert.equal(letter.headers["dead-letter-reason"], "3 processes ended while they handled it");
+      assert.equal(letter.headers["dead-letter-reason"], "3 processes died while they handled it");
       const effects = (await service.pool.query<{ key: string; title: string }>(readEffects)).rows;
       assert.deepEqual(
         effects.filter(({ key }) => key === "doomed").map(({ title }) => title),
         ["first", "behind"],
       );
-      await eventually(async () => (await service.pool.query<{ rows: number }>(countBegun)).rows[0]?.rows === 0);
+      await eventually(async () => (await service.pool.query<{ rows: number }>(countStarted)).rows[0]?.rows === 0);
       await dead.subscription.close();
 
       function start() {

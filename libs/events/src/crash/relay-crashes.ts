@@ -29,7 +29,7 @@ const waiting = sql("", "select count(*)::int as rows from signalbox.outbox");
 
 /** The permanent test of the outbox: writers that roll back, relays that die at the worst moment. */
 export function testRelayCrashes(logUrl: () => string): void {
-  test("whatever relays are killed: every commit has its event, in order per key, and nothing else is published", async (context) => {
+  test("every commit has its event, in order per key and nothing else, while relays are killed", async (context) => {
     const service = await openTestService();
     context.after(() => service.close());
     const topic = randomId("topic");
@@ -89,7 +89,7 @@ async function write(pool: Pool, outbox: Outbox, writer: number, isEnough: () =>
   }
 }
 
-/** Starts relays and starts another for each that dies. */
+/** Starts relays, and another one for each that dies. */
 function keepRelaysAlive(databaseUrl: string, logUrl: string, topic: string) {
   const script = join(import.meta.dirname, "relay-process.ts");
   const running = new Set<TestProcess>();

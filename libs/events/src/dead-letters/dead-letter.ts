@@ -26,12 +26,12 @@ export interface DeadLetter extends DeadLetterReason {
 
 const prefix = "dead-letter-";
 
-/** Named in a replayed message: consumers other than this one pass it over. */
+/** Names the consumer of a replayed message; other consumers skip it. */
 export const replayForHeader = "signalbox-replay-for";
 
 /**
- * The record of a dead letter. Its key is its id, so a tombstone removes it and a repetition replaces it. A null value
- * would look like that tombstone: it is marked and kept as an empty one.
+ * Builds the record of a dead letter. Its key is its id, so a tombstone removes it and a repetition replaces it. A null
+ * value would look like that tombstone: it is marked and kept as an empty one.
  */
 export function deadLetterRecord(
   topic: string,
@@ -59,7 +59,7 @@ export function deadLetterRecord(
   };
 }
 
-/** Reads a dead letter back; null for a record that is none. */
+/** Reads a dead letter back; null for any other record. */
 export function readDeadLetter({ key, headers: all, value }: ReceivedRecord): DeadLetter | null {
   const field = (name: string) => all[`${prefix}${name}`] ?? "";
   if (value === null || field("consumer") === "") return null;
@@ -80,7 +80,7 @@ export function readDeadLetter({ key, headers: all, value }: ReceivedRecord): De
   };
 }
 
-/** The message as it was, with its `ce_id`, for the one consumer that gave it up. */
+/** Rebuilds the original message, with its `ce_id`, for the one consumer that gave it up. */
 export function replayRecord(letter: DeadLetter): LogRecord {
   const { topic, key } = letter.origin;
   return { topic, key, headers: { ...letter.headers, [replayForHeader]: letter.consumer }, value: letter.value };

@@ -4,9 +4,9 @@ import type { Logger, Metrics } from "@signalbox/telemetry";
 import type { EventLog, ReceivedRecord } from "../event-log.ts";
 import { type DeadLetterReason, deadLetterRecord } from "./dead-letter.ts";
 
-/** Where a service puts the messages it gives up on. */
+/** The dead letters of a service: the messages that it gave up. */
 export interface DeadLetters {
-  /** Resolves when the message is safe there. @throws PublishError */
+  /** Resolves once the message is stored there. @throws PublishError */
   add(record: ReceivedRecord, reason: DeadLetterReason): Promise<void>;
 }
 

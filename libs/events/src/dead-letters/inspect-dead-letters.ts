@@ -3,7 +3,7 @@ import { randomId } from "@signalbox/core";
 import type { EventLog } from "../event-log.ts";
 import { type DeadLetter, readDeadLetter, replayRecord } from "./dead-letter.ts";
 
-/** Reads the dead letters of a service that nobody has replayed or dropped, oldest first. */
+/** Lists the dead letters of a service that nobody has replayed or dropped, oldest first. */
 export async function listDeadLetters(eventLog: EventLog, service: ServiceName): Promise<DeadLetter[]> {
   const letters = new Map<string, DeadLetter>();
   const reader = await eventLog.broadcast({
@@ -26,8 +26,8 @@ export async function listDeadLetters(eventLog: EventLog, service: ServiceName):
 }
 
 /**
- * Puts the message back on its topic, with its `ce_id`, for the consumer that gave it up; then drops the letter. It comes
- * behind what its key has seen since. When the process dies between the two steps, the message may be replayed again.
+ * Puts the message back on its topic, with its `ce_id`, for the consumer that gave it up; then drops the letter. Later
+ * messages of its key stay ahead of it. If the process dies between the two steps, the message may be replayed again.
  */
 export async function replayDeadLetter(eventLog: EventLog, service: ServiceName, letter: DeadLetter): Promise<void> {
   await eventLog.publish([replayRecord(letter)]);

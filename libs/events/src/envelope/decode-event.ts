@@ -10,14 +10,17 @@ export interface ReceivedEvent<N extends EventName = EventName> {
   readonly subject: string;
   readonly accountId: string | null;
   readonly data: EventData<N>;
-  /** The data as its producer wrote it, in JSON: a number that a double cannot hold has all its digits here alone. */
+  /**
+   * The data in JSON as its producer wrote it. Numbers beyond the precision of a double keep all their digits only
+   * here.
+   */
   readonly dataJson: Buffer;
   readonly traceparent?: string;
-  /** What the producer gave to readers that decide without the data. */
+  /** Attributes for readers that decide without the data. */
   readonly extensions?: Readonly<Record<string, string>>;
 }
 
-/** The message can never be read, whoever tries and however often. */
+/** A message that no reader can ever read. */
 export class UnreadableMessage extends Error {
   override readonly name = "UnreadableMessage";
 }
@@ -28,9 +31,9 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /**
- * The event name of a record that our catalogue knows in this version, or null for one that is somebody else's business:
- * a newer event, or a version published beside the one we read.
- * @throws UnreadableMessage when the record does not say what it is.
+ * Returns the event name of a record, or null when the catalogue does not know it in this version: a newer event, or a
+ * version published beside ours.
+ * @throws UnreadableMessage when the record does not name its type.
  */
 export function eventNameOf(headers: Headers): EventName | null {
   const type = parseEventType(required(headers, "ce_type"));
@@ -41,7 +44,7 @@ export function eventNameOf(headers: Headers): EventName | null {
 
 /**
  * Reads the event of a record whose name is known.
- * @throws UnreadableMessage naming what is wrong: envelope, encoding, JSON or schema.
+ * @throws UnreadableMessage naming the fault: envelope, encoding, JSON or schema.
  */
 export function decodeEvent<N extends EventName>(
   name: N,

@@ -1,7 +1,7 @@
 import { dataSchemaOf, draftProblems, type EventDraft, type EventName, eventOf, eventType } from "@signalbox/contracts";
 import { AppError } from "@signalbox/core";
 
-/** Added to an event when it becomes a record, besides what its producer says. */
+/** Fields that an event gets when it becomes a record. */
 export interface EnvelopeFields {
   readonly service: string;
   /** UUIDv7 */
@@ -18,7 +18,7 @@ export interface EncodedEvent {
 }
 
 /**
- * Makes the record of an event: CloudEvents 1.0 in the binary mode of its Kafka binding. NUL characters and lone
+ * Encodes an event as a record: CloudEvents 1.0 in the binary mode of its Kafka binding. NUL characters and lone
  * surrogates in the data become JSON escapes, so the value is always well-formed UTF-8.
  * @throws Error when the data does not fit its schema: a bug of the producer.
  */
@@ -46,7 +46,7 @@ export function encodeEvent(event: EventDraft<EventName>, fields: EnvelopeFields
   };
 }
 
-/** The data as JSON, with the members that are JSON texts already put in as they are. */
+/** Serializes the data as JSON; members that are JSON text already are inserted unchanged. */
 function dataText({ data, raw = {} }: EventDraft<EventName>): string {
   const written = Object.entries(raw).map(([name, json]) => `${JSON.stringify(name)}:${json}`);
   const text = JSON.stringify(data);
@@ -54,7 +54,10 @@ function dataText({ data, raw = {} }: EventDraft<EventName>): string {
   return `${text.slice(0, -1)}${text === "{}" ? "" : ","}${written.join(",")}}`;
 }
 
-/** A key is stored as PostgreSQL text, which holds no NUL, and hashed as UTF-8, which holds no lone surrogate. */
+/**
+ * Checks a key: it is stored as PostgreSQL text, which holds no NUL, and hashed as UTF-8, which holds no lone
+ * surrogate.
+ */
 function checkedKey(key: string): string {
   if (key !== "" && !key.includes("\0") && key.isWellFormed()) return key;
   throw new AppError("validation_error", "An identifier contains characters that cannot be stored.", {

@@ -14,7 +14,7 @@ const created = (title: string | null = "A boat") =>
     data: { ...eventOf("image.created").example, title },
   });
 
-test("every event of the catalogue survives the journey through a record", () => {
+test("every event of the catalogue survives encoding and decoding", () => {
   for (const { name, example } of catalogue) {
     const event = { name, subject: "subject_1", accountId: "acc_1", data: example } as EventDraft;
     const record = encodeEvent(event, fields);
@@ -61,7 +61,7 @@ const received = (raw: Record<string, string>, extensions?: Record<string, strin
   });
 };
 
-test("a member that is a JSON text already goes out as it is written", () => {
+test("a member that is JSON text already goes out unchanged", () => {
   const payload = '{"id": 12345678901234567890, "rate":1e400}';
   const { value, headers } = encodeEvent(received({ payload }), fields);
   assert.ok(value.toString().endsWith(`,"payload":${payload}}`));
@@ -88,18 +88,18 @@ test("data that does not fit its schema is not published", () => {
   assert.throws(() => encodeEvent({ ...event, data: { ...event.data, colour: "red" } as never }, fields), /colour/);
 });
 
-test("an event that is newer than this reader is left alone", () => {
+test("an event newer than this reader is ignored", () => {
   assert.equal(eventNameOf({ ce_type: "image.repainted.v1" }), null);
   assert.equal(eventNameOf({ ce_type: "image.created.v2" }), null);
 });
 
-test("an id has one form, however its publisher writes it", () => {
+test("an id is normalized to one form", () => {
   const { headers, value } = encodeEvent(created(), fields);
   const { id } = decodeEvent("image.created", { headers: { ...headers, ce_id: fields.id.toUpperCase() }, value });
   assert.equal(id, fields.id.toLowerCase());
 });
 
-test("an unreadable message says what is wrong with it", () => {
+test("an unreadable message names its fault", () => {
   const { headers, value } = encodeEvent(created(), fields);
   const unreadable = (change: Record<string, string>, bytes: Buffer | null, problem: RegExp) =>
     assert.throws(

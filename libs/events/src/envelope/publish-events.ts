@@ -12,8 +12,8 @@ interface Publisher {
 }
 
 /**
- * Publishes without an outbox and resolves when the log has taken it. For reports and results, whose sender repeats them
- * until they are acknowledged; never for facts, whose change could be committed while their event is lost.
+ * Publishes without an outbox and resolves when the log has taken the events. For reports and results, whose sender
+ * repeats them until they are acknowledged; never for facts, whose change could be committed while their event is lost.
  */
 export async function publishEvents(publisher: Publisher, drafts: readonly EventDraft<EventName>[]): Promise<void> {
   const { eventLog, service, clock, tracer } = publisher;

@@ -7,7 +7,7 @@ import { quietLog } from "../contract/log-under-test.ts";
 import { BatchHandler } from "./batch-handler.ts";
 import { GroupSession } from "./group-session.ts";
 
-/** A member of a group that has joined, and whose next beats the test answers. */
+/** Creates a group member that has joined; the test answers its next heartbeats. */
 function member() {
   const consumer = new EventEmitter();
   const log = quietLog;
@@ -46,7 +46,7 @@ function member() {
 
 const answered = (type: string) => Object.assign(new Error("no"), { type });
 
-test("a beat that fails for a reason of its own ends nothing", async () => {
+test("a failed heartbeat alone ends nothing", async () => {
   const { handled, beats, batchAt } = member();
   beats.push(new Error("Broker not connected"));
   await batchAt("1");
@@ -55,7 +55,7 @@ test("a beat that fails for a reason of its own ends nothing", async () => {
 });
 
 for (const type of ["REBALANCE_IN_PROGRESS", "ILLEGAL_GENERATION", "UNKNOWN_MEMBER_ID"]) {
-  test(`after ${type} nothing is handled until the member has joined again, and every batch asks for that`, async () => {
+  test(`after ${type} nothing is handled until the member has joined again, and every batch requests it`, async () => {
     const { join, handled, beats, batchAt } = member();
     beats.push(answered(type));
     await assert.rejects(batchAt("1"), { type });

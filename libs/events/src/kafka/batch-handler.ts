@@ -23,21 +23,21 @@ const recordsPerCall = 500;
 const bytesPerCall = 4 * MiB;
 const pauseMaxMs = 5_000;
 const heartbeatEveryMs = 500;
-/** Between two looks for a coordinator that is away for longer than a session. */
+/** Interval between checks for a coordinator that is away for longer than a session. */
 const absentMs = 250;
 
-/** Hands the batches of kafkajs over in portions and commits each of them. */
+/** Passes the batches of kafkajs on in portions, and commits each portion. */
 export class BatchHandler {
   readonly #parts: BatchHandlerParts;
   readonly #inHand = new Set<Promise<void>>();
-  /** In a row, over all partitions. */
+  /** Consecutive failures, over all partitions. */
   #failures = 0;
 
   constructor(parts: BatchHandlerParts) {
     this.#parts = parts;
   }
 
-  /** Settles when the batches that were begun have ended. */
+  /** Settles when the started batches have ended. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.#inHand);
   }
@@ -62,7 +62,10 @@ export class BatchHandler {
     this.#parts.session.throwIfEnded();
   }
 
-  /** Returns how many messages are done. A failure is met with a pause, never with a throw: kafkajs would count it as a crash. */
+  /**
+   * Returns how many messages are done. A failure leads to a pause, never to an exception: kafkajs would count it as a
+   * crash.
+   */
   async #handle(turn: Turn, messages: readonly KafkaMessage[]): Promise<number> {
     const { topic, partition, highWatermark } = turn.payload.batch;
     const { signal, heartbeat } = turn;
@@ -86,7 +89,7 @@ export class BatchHandler {
   }
 }
 
-/** The time that one batch of one partition gets. */
+/** The turn of one batch of one partition. */
 class Turn {
   readonly payload: EachBatchPayload;
   /** Aborted when the partition is being taken away or the subscription closes. */
@@ -113,7 +116,10 @@ class Turn {
     return this.#clock.steadyMs() > this.#endsMs;
   }
 
-  /** Never throws: that the group divides anew is thrown when the turn is over; after any other failure the next beat tries again. */
+  /**
+   * Sends a heartbeat and never throws: a rebalance is thrown when the turn is over; after any other failure the next
+   * heartbeat tries again.
+   */
   readonly heartbeat = async (): Promise<void> => {
     await this.payload.heartbeat().catch((error: unknown) => {
       if (endsMembership(error)) this.#session.endGeneration(error);
@@ -121,7 +127,7 @@ class Turn {
     });
   };
 
-  /** Waits, beating meanwhile, unless the work is broken off. */
+  /** Waits with heartbeats, unless the work is broken off. */
   async pause(ms: number): Promise<void> {
     const untilMs = this.#clock.steadyMs() + ms;
     while (this.#clock.steadyMs() < untilMs && !this.signal.aborted) {
@@ -148,7 +154,7 @@ function* portionsOf(messages: readonly KafkaMessage[]): Generator<readonly Kafk
   if (portion.length > 0) yield portion;
 }
 
-/** Sends the commit at once: kafkajs's own rules about when are switched off together with auto-commit. */
+/** Sends the commit at once: kafkajs's own commit intervals are switched off together with auto-commit. */
 async function commitThrough(
   { batch, resolveOffset, commitOffsetsIfNecessary }: EachBatchPayload,
   last: KafkaMessage,

@@ -6,12 +6,12 @@ import { breakOff } from "./connections.ts";
 
 const openSocket = (createRequire(import.meta.url)("kafkajs/src/network/socketFactory.js") as () => ISocketFactory)();
 
-/** How long a broker may take to let a part of a client go. */
+/** Longest time that a broker may take to close a part of a client. */
 const disconnectMs = 2_000;
 
 export type CreateClient = (socketFactory: ISocketFactory) => Kafka;
 
-/** A client of kafkajs whose connections can be broken off, because kafkajs itself waits for every answer. */
+/** A kafkajs client whose connections can be broken off, because kafkajs itself waits for every answer. */
 export class BreakableClient {
   readonly kafka: Kafka;
   readonly #sockets = new Set<Socket>();
@@ -25,16 +25,19 @@ export class BreakableClient {
     return this.#broken !== null;
   }
 
-  /** Breaks off what is on its way, for good: no connection is opened any more. */
+  /** Breaks off all requests for good: no connection is opened any more. */
   break(reason: Error): void {
     if (this.#broken) return;
     this.#broken = reason;
     for (const socket of this.#sockets) breakOff(socket, reason);
   }
 
-  /** Ends a part of this client in order, or by breaking off when that takes too long. Nothing can be made of it afterwards. */
+  /**
+   * Disconnects a part of this client in order, or breaks it off when that takes too long. The client is unusable
+   * afterwards.
+   */
   async end(part: { disconnect(): Promise<void> }): Promise<void> {
-    // kafkajs waits for the answer to a request to join, which takes as long as the group has a member that is silent.
+    // kafkajs waits for the answer to a join request, which takes as long as the group has a silent member.
     await Promise.race([part.disconnect().catch(() => {}), sleep(disconnectMs, undefined, { ref: false })]);
     this.break(new Error("the client is closed"));
   }

@@ -3,13 +3,13 @@ import { partitionOf } from "../partition-of.ts";
 import { BreakableClient, type CreateClient } from "./breakable-client.ts";
 import { zstd } from "./kafkajs.ts";
 
-/** Whoever publishes waits no longer than this for one request. */
+/** Longest time that a publisher waits for one request. */
 export const publishTimeouts = { connectionTimeout: 2_000, requestTimeout: 4_000 };
-/** How long the broker waits for its replicas. */
+/** Longest time that the broker waits for its replicas. */
 const replicasMs = 2_000;
 
 /**
- * A producer whose connections can be broken off, so that a request that is late does not land behind its repetition. It
+ * A producer whose connections can be broken off, so that a late request does not land behind its repetition. It
  * repeats nothing by itself and is not kafkajs's idempotent one, which loses its sequence after a reconnect.
  */
 export class BreakableProducer {
@@ -43,7 +43,7 @@ export class BreakableProducer {
     await this.#producer.sendBatch({ acks: -1, timeout: replicasMs, compression: zstd, topicMessages });
   }
 
-  /** Breaks off what is on its way, for good: the next publish takes another producer. */
+  /** Breaks off all requests for good: the next publish takes another producer. */
   break(reason: Error): void {
     if (this.isBroken) return;
     this.#client.break(reason);

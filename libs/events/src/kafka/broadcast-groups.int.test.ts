@@ -22,7 +22,7 @@ test("a reader's group is gone after its close, and groups of crashed readers ar
     (await admin.listGroups()).groups.map(({ groupId }) => groupId).filter((id) => id.startsWith(service));
 
   const crashed = `${service}.instance-1.boot-0123456789ab`;
-  // The coordinator of a broker that has just started is not there at once.
+  // The coordinator of a broker that has just started is not available at once.
   await eventually(() =>
     admin.setOffsets({ groupId: crashed, topic: spec.name, partitions: [{ partition: 0, offset: "0" }] }),
   );

@@ -10,7 +10,7 @@ const memberProcess = join(import.meta.dirname, "../contract/member-process.ts")
 /** Longer than the test may take: only the close itself can end the wait. */
 const sessionTimeoutMs = 600_000;
 
-test("a subscription that waits to join closes at once, though a member of its group is silent", async () => {
+test("a subscription that waits to join closes at once, even if a member of its group is silent", async () => {
   const { url, brokers } = await testKafka();
   const eventLog = await openLog(url);
   const [topic, group] = [randomId("topic"), randomId("group")];

@@ -10,15 +10,18 @@ interface Connection {
 
 const connection: Connection = createRequire(import.meta.url)("kafkajs/src/network/connection.js").prototype;
 
-/** Ends a connection of kafkajs at once. With a reset: what lies between may still deliver what came before an orderly end. */
+/** Ends a connection of kafkajs at once, by a reset: after an orderly end, buffered data might still be delivered. */
 export function breakOff(socket: Socket, reason: Error): void {
-  // One that is still connecting would first connect, to be reset then.
+  // A socket that is still connecting would first connect and then be reset.
   if (socket instanceof TLSSocket || socket.connecting || socket.writableEnded) return void socket.destroy(reason);
   socket.resetAndDestroy();
-  socket.emit("error", reason); // kafkajs listens for no other end than this
+  socket.emit("error", reason); // kafkajs listens for this event only
 }
 
-/** kafkajs 2.2.4 opens a socket for each request that finds none, and knows only the last of them. */
+/**
+ * Shares one connection attempt: kafkajs 2.2.4 opens a socket for each request that finds none, and keeps only the last
+ * of them.
+ */
 function connectOnce(): void {
   const { connect } = connection;
   const connecting = new WeakMap<object, Promise<boolean>>();
@@ -27,12 +30,14 @@ function connectOnce(): void {
     if (known) return known;
     const attempt = connect.call(this).finally(() => connecting.delete(this));
     connecting.set(this, attempt);
-    this.socket?.setMaxListeners(0); // each request that fails meanwhile listens for the connection once more
+    this.socket?.setMaxListeners(0); // each request that fails meanwhile adds a listener
     return attempt;
   };
 }
 
-/** kafkajs goes on using a connection that does not answer, and asks into a network that is gone for ever. */
+/**
+ * Breaks off silent connections: kafkajs keeps using a connection that does not answer, into a network that is gone.
+ */
 function breakOffSilentConnections(): void {
   const { send } = connection;
   connection.send = async function sendOrBreakOff(this: Connection, request) {

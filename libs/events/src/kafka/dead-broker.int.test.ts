@@ -13,9 +13,9 @@ import { partitionOf } from "../partition-of.ts";
 import { createKafka } from "./kafkajs.ts";
 
 const partitions = 12;
-const patience = { timeoutMs: 60_000 };
+const oneMinute = { timeoutMs: 60_000 };
 
-describe("a cluster of Kafka that loses a broker, which alone had some of the partitions", () => {
+describe("a Kafka cluster that loses a broker with the only copy of some partitions", () => {
   let cluster: KafkaCluster;
   let service: TestService;
   let eventLog: EventLog;
@@ -46,7 +46,7 @@ describe("a cluster of Kafka that loses a broker, which alone had some of the pa
     return new Map(topics[0]?.partitions.map(({ partitionId, leader }) => [partitionId, leader]));
   }
 
-  /** The broker of the group's partition of offsets, which Kafka finds by Java's hash of the name. */
+  /** Finds the broker of the group's partition of offsets, by Java's hash of the name as Kafka does. */
   async function coordinatorOf(group: string): Promise<number> {
     const leaderOf = await leaders("__consumer_offsets");
     let hash = 0;
@@ -54,7 +54,7 @@ describe("a cluster of Kafka that loses a broker, which alone had some of the pa
     return leaderOf.get((hash & 0x7fffffff) % leaderOf.size) as number;
   }
 
-  /** Loses the broker that the choice names, and returns what the group saw meanwhile. */
+  /** Kills the chosen broker and returns the records that the group saw meanwhile. */
   async function loseBroker(group: string, choose: (coordinator: number) => number, say: (line: string) => void) {
     const box = createOutbox({ pool: service.pool, service: "images", maxBytes: 2_097_152, ...parts() });
     const workers = testWorkers();
@@ -69,7 +69,7 @@ describe("a cluster of Kafka that loses a broker, which alone had some of the pa
         ),
       );
     await append("1");
-    await eventually(() => records.length >= keys.length, patience);
+    await eventually(() => records.length >= keys.length, oneMinute);
 
     const leaderOf = await leaders(imageTopic);
     const dead = choose(await coordinatorOf(group));
@@ -80,22 +80,22 @@ describe("a cluster of Kafka that loses a broker, which alone had some of the pa
     await broker?.kill();
     const killedMs = performance.now();
     await append("2");
-    await eventually(() => living.every((key) => titlesOf(records, key).includes("2")), patience);
+    await eventually(() => living.every((key) => titlesOf(records, key).includes("2")), oneMinute);
     say(`living partitions went on ${Math.round(performance.now() - killedMs)} ms after the kill`);
     await append("3");
-    await eventually(() => living.every((key) => titlesOf(records, key).includes("3")), patience);
-    await eventually(async () => (await rowsLeft()).every(isDead), patience);
+    await eventually(() => living.every((key) => titlesOf(records, key).includes("3")), oneMinute);
+    await eventually(async () => (await rowsLeft()).every(isDead), oneMinute);
     assert.equal((await rowsLeft()).length, (keys.length - living.length) * 2);
 
     await broker?.restart();
-    await eventually(async () => (await rowsLeft()).length === 0, patience);
-    await eventually(() => keys.every((key) => titlesOf(records, key).length === 3), patience);
+    await eventually(async () => (await rowsLeft()).length === 0, oneMinute);
+    await eventually(() => keys.every((key) => titlesOf(records, key).length === 3), oneMinute);
     for (const key of keys) assert.deepEqual(titlesOf(records, key), ["1", "2", "3"]);
     await workers.stop();
     await subscription.close();
   }
 
-  test("a broker that the group does not need keeps only its own partitions waiting", async (t) => {
+  test("a dead broker delays only its own partitions", async (t) => {
     await loseBroker(
       "elsewhere",
       (coordinator) => (coordinator % 3) + 1,
@@ -103,7 +103,7 @@ describe("a cluster of Kafka that loses a broker, which alone had some of the pa
     );
   });
 
-  test("the group goes on reading while its coordinator is away", async (t) => {
+  test("the group keeps reading while its coordinator is away", async (t) => {
     await loseBroker(
       "coordinated",
       (coordinator) => coordinator,

@@ -9,7 +9,7 @@ const Cluster = require("kafkajs/src/cluster/index.js");
 
 const topic = "signalbox.image.v1";
 
-test("when a partition's leader says that it is not any more, the new one is asked for before the next fetch", async () => {
+test("after a leader reports that it lost a partition, the new leader is looked up before the next fetch", async () => {
   const partitionMetadata = [{ partitionId: 0, leader: 1 }];
   const brokerPool = {
     metadata: { topicMetadata: [{ topic, partitionMetadata }] },
@@ -30,6 +30,6 @@ test("when a partition's leader says that it is not any more, the new one is ask
     topicConfigurations: { [topic]: { fromBeginning: true } },
   });
   await manager.resolveOffsets();
-  assert.equal(manager.committedOffsets()[topic][0], undefined, "nobody knows yet where to begin");
+  assert.equal(manager.committedOffsets()[topic][0], undefined, "the start offset is not known yet");
   assert.equal(brokerPool.metadataExpireAt, null);
 });

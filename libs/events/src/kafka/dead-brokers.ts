@@ -10,7 +10,7 @@ interface Broker {
 
 interface BrokerPool {
   readonly brokers: Readonly<Record<string, Broker>>;
-  /** Null asks the brokers anew before the next fetch. */
+  /** Null makes the client ask the brokers again before the next fetch. */
   metadataExpireAt: number | null;
   findBroker(node: { nodeId: string }): Promise<Broker>;
   withBroker<T>(work: (found: { nodeId: string; broker: Broker }) => Promise<T>): Promise<T>;
@@ -34,7 +34,7 @@ interface Cluster {
 interface ConsumerGroup {
   readonly groupId: string;
   readonly memberId: string | null;
-  /** Those with a partition of this member. */
+  /** The topics of which this member has a partition. */
   readonly topics: readonly string[];
   readonly cluster: Cluster;
   readonly offsetManager: OffsetManager | null;
@@ -54,19 +54,19 @@ type Listener = (answered: readonly TopicPartition[]) => void;
 
 const listeners = new Map<string, Listener>();
 
-/** Calls the listener when a fetch of the member was answered, with the partitions, whether they had news or not. */
+/** Calls the listener with the partitions of each answered fetch of the member, with or without news. */
 export function onFetched(memberId: string, listener: Listener): () => void {
   listeners.set(memberId, listener);
   return () => void listeners.delete(memberId);
 }
 
-/** Between two questions to a broker that is away. */
+/** Interval between requests to a broker that is away. */
 const pauseMs = 250;
 const nobody = -1;
 
 const load = <T>(path: string): T => createRequire(import.meta.url)(`kafkajs/src/${path}.js`).prototype as T;
 
-/** kafkajs 2.2.4 asks brokers in any order, and gives up when the first of them does not connect. */
+/** Tries living brokers first: kafkajs 2.2.4 asks them in any order and gives up when the first does not connect. */
 function askLivingBrokersFirst(): void {
   load<BrokerPool>("cluster/brokerPool").withBroker = async function withBroker(this: BrokerPool, work) {
     const nodeIds = Object.keys(this.brokers).sort(() => Math.random() - 0.5);
@@ -84,9 +84,9 @@ function askLivingBrokersFirst(): void {
 }
 
 /**
- * kafkajs stops reading everywhere when one broker is away: for the broker of some partitions it joins the group anew, for
- * that of the group's offsets it gives up. Here the reader of that broker waits alone, and a member whose coordinator is
- * away goes on until it may have been taken for dead.
+ * Keeps reading without one broker. kafkajs stops reading everywhere: for the broker of some partitions it joins the
+ * group again, for that of the group's offsets it gives up. Here only the reader of that broker waits, and a member
+ * whose coordinator is away continues until it may have been taken for dead.
  */
 function readOnWithoutABroker(): void {
   const group = load<ConsumerGroup>("consumer/consumerGroup");
@@ -139,14 +139,14 @@ function askForLeaders(pool: BrokerPool): void {
 }
 
 /**
- * kafkajs reads from no partition until it knows where to begin in each of them. Those whose broker is away are left out,
- * and asked for again before the next fetch.
+ * Starts reading without one broker. kafkajs reads no partition until it knows the start offset of each; here
+ * partitions without a broker are left out and asked for again before the next fetch.
  */
 function beginWithoutABroker(): void {
   const offsets = load<OffsetManager>("consumer/offsetManager/index");
   const { resolveOffsets } = offsets;
   offsets.resolveOffsets = function resolveWhatIsKnown(this: OffsetManager) {
-    // The cluster belongs to this consumer; that of an admin client has to fail when an answer is not whole.
+    // The cluster belongs to this consumer; that of an admin client must fail when an answer is incomplete.
     if (!Object.hasOwn(this.cluster, "fetchTopicsOffset")) this.cluster.fetchTopicsOffset = offsetsOfLiving;
     return resolveOffsets.call(this);
   };
@@ -165,7 +165,7 @@ async function offsetsOfLiving(this: Cluster, wanted: readonly WantedOffsets[]):
   const asked = questions.map((question) =>
     fetchTopicsOffset.call(this, [question]).catch((error: unknown) => {
       if (!isAway(error)) throw error;
-      // Without an offset nothing is fetched from it, so no fetch would find out that another broker leads by now.
+      // Nothing is fetched without an offset, so no fetch would find out that another broker leads by now.
       askForLeaders(this.brokerPool);
       return [];
     }),

@@ -2,13 +2,16 @@ import type { Logger } from "@signalbox/telemetry";
 import type { Admin } from "kafkajs";
 import { brokerResource } from "./kafkajs.ts";
 
-/** After this silence a member is taken for dead, so its partitions have another reader within five seconds. */
+/** Silence after which a member is taken for dead, so its partitions have another reader within five seconds. */
 const wantedMs = 3_000;
-/** What Kafka allows when nobody has configured it. */
+/** Kafka's default minimum. */
 const kafkasOwnMs = 6_000;
 const property = "group.min.session.timeout.ms";
 
-/** Finds the shortest session that the brokers allow, and none below ours. Says so where take-over is slower than it could be. */
+/**
+ * Finds the shortest session that the brokers allow, but not less than ours. Logs when take-over is slower than it
+ * could be.
+ */
 export async function groupSessionMs(admin: Admin, log: Logger): Promise<number> {
   const { controller, brokers } = await admin.describeCluster();
   const name = String(controller ?? brokers[0]?.nodeId);

@@ -14,10 +14,10 @@ interface GroupSessionParts {
   readonly clock: Clock;
 }
 
-/** Follows what kafkajs tells of this member's place in its group. */
+/** Tracks this member's place in its group by the events of kafkajs. */
 export class GroupSession {
   readonly commits = new OffsetCommits();
-  /** Rejects when kafkajs cannot go on by itself: only a new consumer helps. */
+  /** Rejects when kafkajs cannot recover by itself: only a new consumer helps. */
   readonly crashed: Promise<never>;
   readonly #group: string;
   readonly #log: Logger;
@@ -26,11 +26,11 @@ export class GroupSession {
   readonly #sessionTimeoutMs: number;
   #stopListening = () => {};
   #generation = new AbortController();
-  /** What the broker said that ended the generation. */
+  /** The error of the broker that ended the generation. */
   #end: unknown = null;
   #assigned: readonly TopicPartition[] = [];
   #aliveMs: number;
-  /** When the coordinator was last heard. */
+  /** Time of the coordinator's last answer. */
   #memberMs: number;
 
   constructor(consumer: Consumer, { group, sessionTimeoutMs, log, clock, onExpired }: GroupSessionParts) {
@@ -44,16 +44,16 @@ export class GroupSession {
     consumer.on("consumer.heartbeat", () => {
       this.#alive();
       this.#memberMs = this.#clock.steadyMs();
-      void this.commits.settle().catch(() => {}); // the next commit tells
+      void this.commits.settle().catch(() => {}); // the next commit throws it
     });
     consumer.on("consumer.group_join", ({ payload }) => this.#joined(payload.memberId, payload.memberAssignment));
 
     const crashed = Promise.withResolvers<never>();
     this.crashed = crashed.promise;
-    this.crashed.catch(() => {}); // told to whoever asks
+    this.crashed.catch(() => {}); // callers handle it
     consumer.on("consumer.crash", ({ payload: { error, restart } }) => {
       this.#away(error);
-      // kafkajs goes on by itself after most crashes.
+      // kafkajs restarts by itself after most crashes.
       if (!restart) crashed.reject(new Error(`the consumer of group ${group} crashed`, { cause: error }));
     });
   }
@@ -62,33 +62,36 @@ export class GroupSession {
     return this.#assigned;
   }
 
-  /** Aborted when the group divides its partitions anew. */
+  /** Aborted when the group rebalances. */
   get signal(): AbortSignal {
     return this.#generation.signal;
   }
 
-  /** Stops the work of this generation: the broker says that the group divides anew. */
+  /** Stops the work of this generation: the broker reports a rebalance. */
   endGeneration(error: unknown): void {
     this.#end = error;
     this.#generation.abort();
   }
 
   /**
-   * Throws what the broker said once the generation has ended: kafkajs must see it, or it would not join again. Every batch
-   * throws it until then, because kafkajs heeds only the first of the errors that reach it together.
+   * Throws the broker's error once the generation has ended: kafkajs must see it, or it would not join again. Every
+   * batch throws it until then, because kafkajs heeds only the first of several concurrent errors.
    */
   throwIfEnded(): void {
     if (this.#end !== null) throw this.#end;
   }
 
-  /** Why the member is not reading, or null when it is. */
+  /** Gives the reason why the member is not reading, or null when it is. */
   health(): string | null {
     const silentMs = this.#clock.steadyMs() - this.#aliveMs;
     if (silentMs < this.#sessionTimeoutMs) return null;
     return `group ${this.#group} has not heard from Kafka for ${Math.round(silentMs)} ms`;
   }
 
-  /** False once the group may have taken this member for dead, because its coordinator has not answered for a session. */
+  /**
+   * Returns false once the group may have taken this member for dead, because its coordinator has not answered for a
+   * session.
+   */
   isMember(): boolean {
     return this.#clock.steadyMs() - this.#memberMs < this.#sessionTimeoutMs;
   }

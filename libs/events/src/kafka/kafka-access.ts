@@ -10,10 +10,13 @@ const {
   ResourcePatternTypes: pattern,
 } = kafkajs;
 
-/** What the names of our topics begin with; everybody may look at their settings. */
+/** Common prefix of our topics; every principal may read their settings. */
 const ourTopics = "signalbox.";
 
-/** Adds the missing rights of each principal and takes away those that the table does not give. Says what still differs. */
+/**
+ * Adds the missing rights of each principal and removes those that the table does not give. Returns the remaining
+ * differences.
+ */
 export async function ensureKafkaAccess(admin: Admin, access: readonly LogAccess[]): Promise<string[]> {
   for (const wanted of access) {
     const { missing, surplus } = await difference(admin, wanted);
@@ -23,7 +26,7 @@ export async function ensureKafkaAccess(admin: Admin, access: readonly LogAccess
   return settled(() => verifyKafkaAccess(admin, access));
 }
 
-/** Says which rights a principal lacks, and which it has that the table does not give. */
+/** Lists the missing rights of each principal, and the surplus ones. */
 export async function verifyKafkaAccess(admin: Admin, access: readonly LogAccess[]): Promise<string[]> {
   const problems: string[] = [];
   for (const wanted of access) {
@@ -54,14 +57,17 @@ async function entriesOf(admin: Admin, principal: string): Promise<AclEntry[]> {
   };
   const { resources } = await admin.describeAcls(filter).catch((error: unknown) => {
     if (![...linksOf(error)].some(({ type }) => type === "SECURITY_DISABLED")) throw error;
-    throw new Error("the broker holds nobody to any rights: it needs authorizer.class.name", { cause: error });
+    throw new Error("The broker enforces no access rights. Set authorizer.class.name.", { cause: error });
   });
   return resources.flatMap(({ acls, resourceType, resourceName, resourcePatternType }) =>
     acls.map((acl) => ({ ...acl, resourceType, resourceName, resourcePatternType })),
   );
 }
 
-/** Reading and writing imply looking at; the rest is what the client asks for on its way. */
+/**
+ * Lists the needed ACL entries. Reading and writing imply describing; the others are for requests that the client makes
+ * on its way.
+ */
 function neededBy({ principal, writes, reads, groupPrefix }: LogAccess): AclEntry[] {
   const allow = { principal, host: "*", permissionType: permission.ALLOW };
   const topic = { ...allow, resourceType: resource.TOPIC };
@@ -75,13 +81,13 @@ function neededBy({ principal, writes, reads, groupPrefix }: LogAccess): AclEntr
     ...writes.map((resourceName) => ({ ...literal, resourceName, operation: operation.WRITE })),
     ...reads.map((resourceName) => ({ ...literal, resourceName, operation: operation.READ })),
     ...[operation.DESCRIBE, operation.DESCRIBE_CONFIGS].map((one) => ({ ...all, operation: one })),
-    // How short a session the brokers allow.
+    // For the shortest session that the brokers allow.
     {
       ...allow,
       ...{ resourceType: resource.CLUSTER, resourceName: "kafka-cluster", resourcePatternType: pattern.LITERAL },
       operation: operation.DESCRIBE_CONFIGS,
     },
-    // The groups of readers that use one once are deleted with them.
+    // Groups that a reader uses once are deleted with it.
     ...[operation.READ, operation.DELETE].map((one) => ({ ...groups, operation: one })),
   ];
 }

@@ -6,7 +6,7 @@ import type { Admin, Kafka } from "kafkajs";
 import { quietLog } from "../contract/log-under-test.ts";
 import { openKafkaBroadcast } from "./kafka-broadcast.ts";
 
-test("the age of a reader grows while Kafka is away, however often it tries", async (context) => {
+test("the age of a reader grows while Kafka is away, even as it retries", async (context) => {
   const clock = createManualClock();
   let tries = 0;
   const consumer = () => {

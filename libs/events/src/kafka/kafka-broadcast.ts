@@ -28,9 +28,9 @@ interface Parts {
 const retryMs = 1_000;
 
 /**
- * Reads everything in a group of its own, `<service>.<instance>.boot-<random>`, because kafkajs reads only in groups. It
- * never commits; positions are kept here and sought again after each rebalance. The group is deleted at close, and those
- * of crashed instances at the next open.
+ * Reads every record in a group of its own, `<service>.<instance>.boot-<random>`, because kafkajs reads only in groups.
+ * It never commits; positions are kept here and sought again after each rebalance. The group is deleted at close, and
+ * those of crashed instances at the next open.
  */
 export function openKafkaBroadcast(parts: Parts, options: BroadcastOptions): BroadcastReader {
   const { admin, ping, log, clock } = parts;
@@ -60,11 +60,11 @@ export function openKafkaBroadcast(parts: Parts, options: BroadcastOptions): Bro
   };
 }
 
-/** The reader's owner could not take a record. kafkajs alone would come back with the same record for ever. */
+/** Thrown when the reader's owner could not take a record: kafkajs alone would repeat the same record for ever. */
 class OwnerFailed extends Error {}
 
 class KafkaReader {
-  /** The group of the consumer that reads now. */
+  /** The group of the current consumer. */
   group: string | null = null;
   readonly #parts: Parts;
   readonly #options: BroadcastOptions;
@@ -84,7 +84,9 @@ class KafkaReader {
     this.#part = `reader of ${options.topics.join(", ")}`;
   }
 
-  /** Reads until it is stopped: an outage or an absent topic is waited out, an error of the owner ends it. */
+  /**
+   * Reads until it is stopped. Waits for a log that is away or a topic that is absent; an error of the owner ends it.
+   */
   async run(): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
@@ -93,7 +95,7 @@ class KafkaReader {
       } catch (error) {
         if (signal.aborted) break;
         if (error instanceof OwnerFailed) throw error.cause;
-        if (error instanceof UnknownTopic) this.#progress.markHeard(); // the broker is well: a job creates topics
+        if (error instanceof UnknownTopic) this.#progress.markHeard(); // the broker is healthy: a job creates topics
         this.#outage.failed(this.#part, error);
         await sleep(retryMs, undefined, { signal }).catch(() => {});
       }
@@ -139,7 +141,7 @@ class KafkaReader {
     }
   }
 
-  /** Found once: later consumers go on where the former one was. */
+  /** Finds the start positions once: later consumers continue from the positions of the former one. */
   async #findPositions(): Promise<ReadPositions> {
     if (this.#positions) return this.#positions;
     const { topics, from } = this.#options;
@@ -182,7 +184,7 @@ class KafkaReader {
       }
       resolveOffset(message.offset);
     }
-    // Compaction and control records leave gaps: what the fetch covered is read.
+    // Compaction and control records leave gaps: everything that the fetch covered is read.
     const covered = BigInt(batch.lastOffset()) + 1n;
     if (covered > position.next) position.next = covered;
     if (!this.#progress.isCaughtUp() && positions.areAtEnd()) this.#progress.markCurrent();

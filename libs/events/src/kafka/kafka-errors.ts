@@ -1,12 +1,12 @@
-/** An error of kafkajs, as far as we look at it. */
+/** The fields of a kafkajs error that matter here. */
 interface KafkaError {
   readonly name?: string;
-  /** The broker's name of it. */
+  /** The broker's name of the error. */
   readonly type?: string;
   readonly cause?: unknown;
 }
 
-/** The error and what caused it: kafkajs wraps what it has tried again. */
+/** Yields the error and its causes: kafkajs wraps errors of retried requests. */
 export function* linksOf(error: unknown): Generator<KafkaError> {
   for (let link = error as KafkaError | undefined; link; link = link.cause as KafkaError | undefined) yield link;
 }
@@ -39,22 +39,25 @@ const moving = new Set([
 
 const leaving = new Set(["REBALANCE_IN_PROGRESS", "ILLEGAL_GENERATION", "UNKNOWN_MEMBER_ID"]);
 
-/** True when a member has to join its group again, which kafkajs does for these alone; after all else it goes on. */
+/**
+ * Returns true when a member has to join its group again, which kafkajs does for these errors alone; after all others
+ * it continues.
+ */
 export function endsMembership(error: unknown): boolean {
   return leaving.has((error as KafkaError | null)?.type ?? "");
 }
 
-/** True when a broker does not answer. */
+/** Returns true when a broker does not answer. */
 export function isUnreachable(error: unknown): boolean {
   return [...linksOf(error)].some(({ name = "" }) => unreachable.has(name));
 }
 
-/** True when the duties of a broker are just moving to another one. */
+/** Returns true while the duties of a broker move to another one. */
 export function isMoving(error: unknown): boolean {
   return [...linksOf(error)].some(({ type = "" }) => moving.has(type));
 }
 
-/** True when waiting and asking anew helps. */
+/** Returns true when waiting and asking again helps. */
 export function isAway(error: unknown): boolean {
   return isUnreachable(error) || isMoving(error);
 }

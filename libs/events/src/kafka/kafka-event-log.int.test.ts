@@ -31,7 +31,7 @@ const expireOn = (brokers: readonly string[]) => async (topic: string, before: b
   await admin.disconnect();
 };
 
-/** A broker of its own: killed, and started again on its port and data. */
+/** Starts a broker of its own, which is killed and started again on its port and data. */
 async function openBehindDoor() {
   const engine = await startEngine("kafka");
   return { url: engine.url, shut: engine.kill, reopen: engine.restart, close: engine.close };

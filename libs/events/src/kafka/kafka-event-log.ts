@@ -15,7 +15,7 @@ import { ensureKafkaTopics, verifyKafkaTopics } from "./kafka-topics.ts";
 import { parseKafkaUrl } from "./kafka-url.ts";
 import { createKafka } from "./kafkajs.ts";
 
-/** The event log on Apache Kafka: `kafka://host:port,host:port`. Connects when it is first used. */
+/** Creates the event log on Apache Kafka: `kafka://host:port,host:port`. Connects on first use. */
 export function createKafkaEventLog(url: string, { clientId, log, metrics, clock }: EventLogContext): EventLog {
   const { brokers, security } = parseKafkaUrl(url);
   const kafka = createKafka(brokers, clientId, log, security);
@@ -75,7 +75,7 @@ export function createKafkaEventLog(url: string, { clientId, log, metrics, clock
   };
 }
 
-/** One admin connection, made when needed and again after it failed. */
+/** Shares one admin connection, opened when needed and again after it failed. */
 function connectWhenNeeded(kafka: Kafka) {
   let connecting: Promise<Admin> | undefined;
   const forget = () => {

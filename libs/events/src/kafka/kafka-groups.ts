@@ -2,7 +2,7 @@ import type { Admin } from "kafkajs";
 import { type RewindTarget, refuseLiving, unknownGroup } from "../rewind-target.ts";
 import { isBootGroup } from "./boot-groups.ts";
 
-/** Names the groups that commit offsets; the readers of broadcasts have theirs for a while only. */
+/** Lists the groups that commit offsets, without the temporary groups of broadcast readers. */
 export async function kafkaGroups(admin: Admin): Promise<string[]> {
   const { groups } = await admin.listGroups();
   return groups
@@ -11,12 +11,12 @@ export async function kafkaGroups(admin: Admin): Promise<string[]> {
     .sort();
 }
 
-/** The topics of which the group has committed something. */
+/** Lists the topics for which the group has committed offsets. */
 async function topicsOfGroup(admin: Admin, group: string): Promise<string[]> {
   return (await admin.fetchOffsets({ groupId: group })).map(({ topic }) => topic).sort();
 }
 
-/** Sets the committed offsets of a group without members. @throws Error when it has some, or is not known. */
+/** Sets the committed offsets of a group without members. @throws Error when it has some, or is unknown. */
 export async function rewindKafkaGroup(admin: Admin, group: string, to: RewindTarget): Promise<void> {
   const { groups } = await admin.describeGroups([group]);
   refuseLiving(group, groups[0]?.members.length ?? 0);

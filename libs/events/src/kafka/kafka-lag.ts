@@ -2,7 +2,7 @@ import { type Clock, hours } from "@signalbox/core";
 import type { Admin } from "kafkajs";
 import type { PartitionLag } from "../event-log.ts";
 
-/** Between these two lies the age of a record. */
+/** Bounds of the age of a record. */
 interface AgeBracket {
   readonly offset: bigint;
   youngerMs: number;
@@ -12,12 +12,12 @@ interface AgeBracket {
 const oldestMs = hours(24 * 30);
 const precisionMs = 100;
 
-/** Measures how far the group is behind, for every partition of the topics. */
+/** Measures the lag of the group, for every partition of the topics. */
 export async function kafkaLag(
   admin: Admin,
   clock: Pick<Clock, "nowMs">,
   group: string,
-  topics: readonly string[] = [], // none are all of the group
+  topics: readonly string[] = [], // empty: all topics of the group
 ): Promise<PartitionLag[]> {
   const fetched = await admin.fetchOffsets({ groupId: group, topics: [...topics] });
   const lags = fetched.map(async ({ topic, partitions }) => {
@@ -34,7 +34,7 @@ async function lagOfTopic(
   committedOf: ReadonlyMap<number, bigint>,
 ): Promise<PartitionLag[]> {
   const positions = (await admin.fetchTopicOffsets(topic)).map(({ partition, low, high }) => {
-    const known = committedOf.get(partition) ?? -1n; // also what the broker says of a group that never committed
+    const known = committedOf.get(partition) ?? -1n; // also the broker's answer for a group that never committed
     return { partition, committed: known < BigInt(low) ? BigInt(low) : known, end: BigInt(high) };
   });
   const waiting = positions.filter(({ committed, end }) => committed < end);
@@ -46,8 +46,8 @@ async function lagOfTopic(
 }
 
 /**
- * Finds the ages of records, by partition and offset, by asking for the first offset at a time. Each question halves the
- * error of one and is answered for all partitions, which are mostly about as old.
+ * Finds the ages of records, by partition and offset, by asking for the first offset at a time. Each request halves the
+ * error of one age and covers all partitions, which are mostly about as old.
  */
 async function agesOf(
   admin: Admin,
@@ -73,12 +73,12 @@ function isWide({ youngerMs, olderMs }: AgeBracket): boolean {
   return olderMs - youngerMs > Math.max(precisionMs, olderMs / 100);
 }
 
-/** Ages spread over many magnitudes: the geometric middle finds seconds as quickly as days. */
+/** Returns the geometric middle: ages spread over many magnitudes, and it finds seconds as quickly as days. */
 function middleOf({ youngerMs, olderMs }: AgeBracket): number {
   return youngerMs < 1 ? Math.min(olderMs / 2, 1000) : Math.sqrt(youngerMs * olderMs);
 }
 
-/** @param first the first offset that is not older than the age, or the end of the partition */
+/** Narrows a bracket. @param first the first offset that is not older than the age, or the end of the partition */
 function narrow(bracket: AgeBracket, ageMs: number, first: bigint): void {
   if (first < 0n || first > bracket.offset) bracket.youngerMs = Math.max(bracket.youngerMs, ageMs);
   else bracket.olderMs = Math.min(bracket.olderMs, ageMs);

@@ -8,17 +8,17 @@ import { BreakableProducer } from "./breakable-producer.ts";
 import { isMoving, isUnreachable, LateAnswer, linksOf } from "./kafka-errors.ts";
 import { partitionsTaken } from "./partition-answers.ts";
 
-/** One request holds at most this much before compression, so that a batch of one partition fits its topic. */
+/** Bound of one request before compression, so that a batch of one partition fits its topic. */
 const requestBytesMax = MiB;
-/** Over before the relay loses its own patience, 5 s: it then learns which partitions are at fault. */
-const patienceMs = 4_300;
-/** A partition that is new or just gets another leader is asked again, so often and after such a pause. */
+/** Ends before the relay's own timeout of 5 s, so that the relay learns which partitions are at fault. */
+const timeoutMs = 4_300;
+/** Retries of a partition that is new or just gets another leader, and the pause before each. */
 const movesMax = 5;
 const moveMs = 100;
-/** Kafka's word for the leader of a partition that has none. */
+/** Kafka's leader id of a partition without a leader. */
 const nobody = -1;
 
-/** A record with the partition that it belongs to, and the broker that leads it as far as we know. */
+/** A record with its partition, and the broker that leads the partition as far as known. */
 interface Placed {
   readonly record: LogRecord;
   readonly place: PartitionAtFault;
@@ -26,13 +26,13 @@ interface Placed {
 }
 
 /**
- * Publishes to each leader apart, so that a broker which is away keeps only the records of its own partitions waiting. What
- * it took without being able to say so is on the log twice, and readers remove duplicates.
+ * Publishes to each leader separately, so that a broker that is away delays only the records of its own partitions.
+ * Records that it took without acknowledging are on the log twice, and readers remove duplicates.
  */
 export class KafkaPublisher {
   readonly #createClient: (socketFactory: ISocketFactory) => Kafka;
   readonly #admin: () => Promise<Admin>;
-  /** By topic, the leader of each partition. */
+  /** The leader of each partition, by topic. */
   readonly #leadersOf = new Map<string, readonly number[]>();
   #producer: BreakableProducer;
 
@@ -43,7 +43,7 @@ export class KafkaPublisher {
   }
 
   async publish(records: readonly LogRecord[], signal?: AbortSignal): Promise<void> {
-    const late = AbortSignal.any([AbortSignal.timeout(patienceMs), ...(signal ? [signal] : [])]);
+    const late = AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]);
     const faults: Faults = new Map();
     try {
       for (const request of requestsOf(await this.#placesOf(records))) await this.#sendRequest(request, faults, late);
@@ -53,7 +53,7 @@ export class KafkaPublisher {
     }
     const [first] = faults.values();
     if (!first) return;
-    this.#leadersOf.clear(); // they may be others by now
+    this.#leadersOf.clear(); // they may have moved
     const partitions = [...faults.values()].map(({ place }) => place);
     throw new PublishError("unavailable", messageOf(first.error), { partitions, cause: first.error });
   }
@@ -62,7 +62,7 @@ export class KafkaPublisher {
     return this.#producer.close();
   }
 
-  /** Asked before sending: kafkajs itself would retry for long and then name no topic. */
+  /** Looks up the leaders before sending: kafkajs itself would retry for long and then name no topic. */
   async #placesOf(records: readonly LogRecord[]): Promise<Placed[]> {
     if (!records.every(({ topic }) => this.#leadersOf.has(topic))) {
       const { topics } = await (await this.#admin()).fetchTopicMetadata();
@@ -80,7 +80,7 @@ export class KafkaPublisher {
     });
   }
 
-  /** Sends what is not of a partition at fault, and notes those that are. @throws PublishError for a refusal */
+  /** Sends the records of healthy partitions, and notes those at fault. @throws PublishError for a refusal */
   async #sendRequest(request: readonly Placed[], faults: Faults, signal: AbortSignal): Promise<void> {
     const sendable = request.filter(({ place }) => !faults.has(nameOf(place)));
     const sent = [...Map.groupBy(sendable, ({ leader }) => leader)].map(async ([leader, placed]) => {
@@ -90,7 +90,10 @@ export class KafkaPublisher {
     for (const end of await Promise.allSettled(sent)) if (end.status === "rejected") throw end.reason;
   }
 
-  /** A leader that does not answer answers for none of its partitions; what it answers is of one of them. */
+  /**
+   * Sends the records of one leader. Without an answer all of its partitions are at fault; an error in the answer is
+   * that of one partition.
+   */
   async #sendToLeader(placed: readonly Placed[], faults: Faults, signal: AbortSignal, moves = 0): Promise<void> {
     try {
       await this.#send(placed, signal);
@@ -110,13 +113,13 @@ export class KafkaPublisher {
     }
   }
 
-  /** Sends all of it, and breaks it off when the signal aborts. */
+  /** Sends the records, and breaks off when the signal aborts. */
   async #send(placed: readonly Placed[], signal: AbortSignal): Promise<void> {
     if (this.#producer.isBroken) this.#producer = new BreakableProducer(this.#createClient);
     const producer = this.#producer;
     const late = new LateAnswer("Kafka did not acknowledge in time");
     const aborted = Promise.withResolvers<never>();
-    aborted.promise.catch(() => {}); // it may abort when nobody waits any more
+    aborted.promise.catch(() => {}); // it may abort after the last wait
     const breakOff = () => {
       producer.break(late);
       aborted.reject(late);
@@ -139,7 +142,7 @@ function leadersIn(partitions: PartitionMetadata): number[] {
   return leaders;
 }
 
-/** The partitions that take nothing now, by name. */
+/** The partitions that take no records now, by name. */
 type Faults = Map<string, { readonly place: PartitionAtFault; readonly error: unknown }>;
 
 function noteFaults(placed: readonly Placed[], error: unknown, faults: Faults): void {
@@ -148,7 +151,7 @@ function noteFaults(placed: readonly Placed[], error: unknown, faults: Faults): 
 
 const nameOf = ({ topic, partition }: PartitionAtFault): string => `${topic}/${partition}`;
 
-/** Cuts the records into requests, in order. */
+/** Splits the records into requests, in order. */
 function requestsOf(placed: readonly Placed[]): Placed[][] {
   const requests: Placed[][] = [[]];
   let bytes = 0;

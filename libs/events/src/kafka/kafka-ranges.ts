@@ -2,7 +2,7 @@ import type { Admin } from "kafkajs";
 import type { PartitionRange } from "../event-log.ts";
 import { requireKafkaTopics } from "./kafka-topics.ts";
 
-/** Says what each partition of the topics holds now. @throws UnknownTopic */
+/** Returns the current range of each partition of the topics. @throws UnknownTopic */
 export async function kafkaRanges(admin: Admin, topics: readonly string[]): Promise<PartitionRange[]> {
   await requireKafkaTopics(admin, topics);
   const bounds = topics.map(async (topic) =>

@@ -4,7 +4,7 @@ import { describeRisks } from "./kafka-risks.ts";
 
 const safe = { name: "safe", copies: 3, minInSync: 2 };
 
-test("topics that one broken broker can lose are named, once for each reason", () => {
+test("topics that a single broken broker can lose are named, once for each reason", () => {
   assert.deepEqual(describeRisks([safe]), []);
   assert.deepEqual(
     describeRisks([

@@ -1,7 +1,7 @@
 import type { Admin } from "kafkajs";
 import { topicResource } from "./kafkajs.ts";
 
-/** How safely a topic is kept. */
+/** The safety settings of a topic. */
 export interface TopicSafety {
   readonly name: string;
   /** Of the partition with the fewest. */
@@ -13,7 +13,7 @@ const copiesMin = 3;
 const inSyncMin = 2;
 const inSyncProperty = "min.insync.replicas";
 
-/** Lists, one sentence each, why the topics that exist can lose records that were acknowledged. */
+/** Lists, one sentence each, the reasons why existing topics can lose acknowledged records. */
 export async function kafkaRisks(admin: Admin, names: readonly string[]): Promise<string[]> {
   const known = new Set(await admin.listTopics());
   const present = names.filter((name) => known.has(name));
@@ -34,7 +34,7 @@ export async function kafkaRisks(admin: Admin, names: readonly string[]): Promis
   );
 }
 
-/** Says what is too little, once for all topics: they mostly share their settings. */
+/** Describes each missing safeguard once for all topics: they mostly share their settings. */
 export function describeRisks(topics: readonly TopicSafety[]): string[] {
   const few = topics.filter(({ copies }) => copies < copiesMin);
   const loose = topics.filter(({ minInSync }) => minInSync < inSyncMin);

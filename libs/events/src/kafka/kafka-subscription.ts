@@ -24,12 +24,14 @@ interface GroupSessionLength {
   readonly sessionTimeoutMs: number;
 }
 
-/** Joins the group and hands over batches until closed. Rejects when the broker cannot be reached now or lacks a topic. */
+/**
+ * Joins the group and passes batches on until closed. Rejects when the broker cannot be reached now or lacks a topic.
+ */
 export async function openKafkaSubscription(
   { createClient, admin, ping, log, metrics, clock }: Parts,
   { group, topics, concurrency = 4, sessionTimeoutMs, handle, onExpired }: SubscribeOptions & GroupSessionLength,
 ): Promise<Subscription> {
-  await requireKafkaTopics(await admin(), topics); // kafkajs would join without it, and never learn of it
+  await requireKafkaTopics(await admin(), topics); // kafkajs would join without the topic and never notice it
   const client = new BreakableClient(createClient);
   const closing = new AbortController();
   const consumer = client.kafka.consumer({
@@ -59,7 +61,7 @@ export async function openKafkaSubscription(
     await leave();
     throw error;
   }
-  // Not waited for: to join takes as long as others of the group need, and a process may stop meanwhile.
+  // Not awaited: joining takes as long as the other members need, and the process may stop meanwhile.
   const running = consumer.run({
     autoCommit: false,
     eachBatchAutoResolve: false,
@@ -69,7 +71,7 @@ export async function openKafkaSubscription(
 
   const health = () => session.health();
   const ended = Promise.race([closed.promise, session.crashed, running.then(() => closed.promise)]);
-  ended.catch(() => {}); // told to whoever asks
+  ended.catch(() => {}); // callers handle it
   return {
     assignments: () => session.assignments(),
     health,

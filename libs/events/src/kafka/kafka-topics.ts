@@ -10,13 +10,19 @@ interface ConfigEntry {
   readonly value: string;
 }
 
-/** A compacted topic is cleaned segment by segment, never the newest one: without this a small topic keeps a week of it. */
+/**
+ * A compacted topic is cleaned segment by segment, never the newest one: without this setting a small topic keeps a
+ * week of it.
+ */
 const compactedSegmentMs = 6 * 60 * 60 * 1000;
 
 const leadersMsMax = 30_000;
 const leadersPollMs = 100;
 
-/** Creates missing topics and corrects the settings of others. The partitions of a topic that exists are never changed. */
+/**
+ * Creates missing topics and corrects the settings of others. The number of partitions of an existing topic never
+ * changes. Returns the remaining differences.
+ */
 export async function ensureKafkaTopics(admin: Admin, specs: readonly TopicSpec[]): Promise<TopicProblem[]> {
   const known = new Set(await admin.listTopics());
   const missing = specs.filter(({ name }) => !known.has(name));
@@ -52,7 +58,7 @@ export async function ensureKafkaTopics(admin: Admin, specs: readonly TopicSpec[
   return verifyKafkaTopics(admin, specs);
 }
 
-/** A topic is there once each of its partitions has a broker. Metadata travels from the controller to the brokers in moments. */
+/** Waits until each partition has a broker. Metadata travels from the controller to the brokers in moments. */
 async function waitForLeaders(admin: Admin, names: readonly string[]): Promise<void> {
   for (let waitedMs = 0; waitedMs < leadersMsMax; waitedMs += leadersPollMs) {
     const { topics } = await admin.fetchTopicMetadata();
@@ -63,7 +69,7 @@ async function waitForLeaders(admin: Admin, names: readonly string[]): Promise<v
   throw new Error(`partitions of new topics have no broker after ${leadersMsMax} ms: ${names.join(", ")}`);
 }
 
-/** Says how the topics of the cluster differ from the wanted ones. */
+/** Lists the differences between the topics of the cluster and the wanted ones. */
 export async function verifyKafkaTopics(admin: Admin, specs: readonly TopicSpec[]): Promise<TopicProblem[]> {
   const known = new Set(await admin.listTopics());
   const present = specs.filter(({ name }) => known.has(name));
@@ -73,7 +79,7 @@ export async function verifyKafkaTopics(admin: Admin, specs: readonly TopicSpec[
   return [...missing, ...(await partitionProblems(admin, present)), ...(await configProblems(admin, present))];
 }
 
-/** Refuses to read what is not there yet. @throws UnknownTopic */
+/** Checks that the topics exist before they are read. @throws UnknownTopic */
 export async function requireKafkaTopics(admin: Admin, names: readonly string[]): Promise<void> {
   const known = new Set(await admin.listTopics());
   const missing = names.find((name) => !known.has(name));

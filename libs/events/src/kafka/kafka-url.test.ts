@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseKafkaUrl } from "./kafka-url.ts";
 
-test("brokers alone are what they were", () => {
+test("a list of brokers needs nothing else", () => {
   assert.deepEqual(parseKafkaUrl("kafka://a:9092,b:9092"), { brokers: ["a:9092", "b:9092"], security: {} });
   assert.deepEqual(parseKafkaUrl("kafka://a:9092/").brokers, ["a:9092"]);
 });
 
-test("a name and its password may hold any character", () => {
+test("a user name and its password may contain any character", () => {
   const { security } = parseKafkaUrl("kafka://ada:p%40ss%3Aw%2F@a:9092?tls=true&sasl=scram-sha-512");
   assert.deepEqual(security, { ssl: {}, sasl: { mechanism: "scram-sha-512", username: "ada", password: "p@ss:w/" } });
 });
@@ -22,7 +22,7 @@ for (const [url, said] of [
   ["kafka://a:9092?ca=%2Fca.pem", /names ca without tls=true/],
   ["kafka://", /must be kafka:\/\/host:port/],
 ] as const) {
-  test(`${url.replace(/\/\/.*@/, "//…@")} is refused with what is wrong`, () => {
+  test(`${url.replace(/\/\/.*@/, "//…@")} is refused with its fault`, () => {
     assert.throws(() => parseKafkaUrl(url), said);
   });
 }

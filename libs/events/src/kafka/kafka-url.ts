@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { seconds } from "@signalbox/core";
 import type { KafkaConfig, OauthbearerProviderResponse } from "kafkajs";
 
-/** Where the brokers are, and how they and we know each other. */
+/** The brokers, and how client and brokers authenticate each other. */
 export interface KafkaServers {
   readonly brokers: readonly string[];
   readonly security: Pick<KafkaConfig, "ssl" | "sasl">;
@@ -12,12 +12,12 @@ const known = ["tls", "ca", "cert", "key", "sasl", "token-url", "scope"];
 const tokenMsMax = seconds(10);
 
 /**
- * Reads `kafka://user:password@host:port,host:port?tls=true&ca=<file>&sasl=scram-sha-512`. A client certificate is `cert` and `key`;
- * with `sasl=oauthbearer` user and password are those of a client at `token-url`.
+ * Parses `kafka://user:password@host:port,host:port?tls=true&ca=<file>&sasl=scram-sha-512`. A client certificate is
+ * `cert` and `key`; with `sasl=oauthbearer` user and password are those of a client at `token-url`.
  */
 export function parseKafkaUrl(url: string): KafkaServers {
   const [, credentials, hosts = "", query] = /^kafka:\/\/(?:([^@/]*)@)?([^/?]+)\/?(?:\?(.*))?$/.exec(url) ?? [];
-  if (hosts === "") throw new Error("events.url must be kafka://host:port,host:port");
+  if (hosts === "") throw new Error("events.url must have the form kafka://host:port,host:port");
   const options = new URLSearchParams(query);
   const unknown = [...options.keys()].find((name) => !known.includes(name));
   if (unknown) throw new Error(`events.url has the unknown option ${unknown}; there are ${known.join(", ")}`);
@@ -74,7 +74,7 @@ interface TokenClient {
   readonly scope: string | null;
 }
 
-/** Asks the issuer for an access token (RFC 6749 §4.4), each time a connection is made or its token ends. */
+/** Asks the issuer for an access token (RFC 6749 §4.4), for each connection and whenever its token expires. */
 async function requestToken(client: TokenClient): Promise<OauthbearerProviderResponse> {
   const { username, password, tokenUrl, scope } = client;
   const answer = await fetch(tokenUrl, {
@@ -84,8 +84,8 @@ async function requestToken(client: TokenClient): Promise<OauthbearerProviderRes
     body: new URLSearchParams({ grant_type: "client_credentials", ...(scope && { scope }) }),
     signal: AbortSignal.timeout(tokenMsMax),
   });
-  if (!answer.ok) throw new Error(`the issuer of tokens for Kafka answered ${answer.status}`);
+  if (!answer.ok) throw new Error(`The token issuer for Kafka answered with status ${answer.status}`);
   const { access_token: value } = (await answer.json()) as { access_token?: unknown };
-  if (typeof value !== "string") throw new Error("the issuer of tokens for Kafka answered without a token");
+  if (typeof value !== "string") throw new Error("The token issuer for Kafka answered without a token");
   return { value };
 }

@@ -24,7 +24,7 @@ CompressionCodecs[CompressionTypes.ZSTD] = () => ({
 
 /**
  * Bytes on the wire; JSON is several times larger once decompressed. A single larger record is delivered all the same:
- * the broker gives the first partition of a fetch at least one, and kafkajs shuffles which one is first.
+ * the broker gives the first partition of a fetch at least one, and kafkajs shuffles the order.
  */
 export const fetchLimits = { maxBytesPerPartition: MiB, maxBytes: 4 * MiB };
 
@@ -37,8 +37,8 @@ interface RequestQueue {
 }
 
 /**
- * kafkajs 2.2.4 wakes every connection each millisecond, also when there is nothing to check (tulios/kafkajs#1751: 3 idle
- * producers burn 2 % of a core and print TimeoutNegativeWarning). This schedules a check only when something waits.
+ * Schedules a check of a connection only while something waits: kafkajs 2.2.4 wakes every connection each millisecond,
+ * even when idle (tulios/kafkajs#1751: 3 idle producers burn 2 % of a core and print TimeoutNegativeWarning).
  */
 function stopIdleTimers(): void {
   const queue = createRequire(import.meta.url)("kafkajs/src/network/requestQueue/index.js").prototype as RequestQueue;
@@ -57,7 +57,7 @@ function stopIdleTimers(): void {
 }
 stopIdleTimers();
 
-/** Creates the client of one process and service. It connects when first used. */
+/** Creates the client of one process and service. It connects on first use. */
 export function createKafka(
   brokers: readonly string[],
   clientId: string,
@@ -70,7 +70,7 @@ export function createKafka(
     connectionTimeout: 3_000,
     requestTimeout: 8_000,
     ...options,
-    // Outages are ours to wait out, with a log line and without a crash.
+    // Outages are waited out here, with a log line and without a crash.
     retry: { initialRetryTime: 100, maxRetryTime: 500, retries: 1 },
     logLevel: log.isEnabled("debug") ? logLevel.INFO : logLevel.NOTHING,
     logCreator: () => (entry) => forward(log, entry),
@@ -78,8 +78,8 @@ export function createKafka(
 }
 
 /**
- * kafkajs calls a rebalance an error and says for each attempt that a broker is away. What truly fails reaches us as an
- * exception or a crash and is logged where it stops.
+ * Forwards log entries at lower levels: kafkajs logs a rebalance as an error, and one for each attempt at a broker that
+ * is away. Real failures reach us as an exception or a crash and are logged where they stop.
  */
 function forward(log: Logger, { namespace, log: { message, timestamp: _, logger: __, ...fields } }: LogEntry): void {
   log.debug(fields, `kafkajs ${namespace}: ${message}`);

@@ -5,7 +5,7 @@ import { createTcpProxy, eventually, freePort, type OwnEngine, startEngine, type
 import { openLog, record, topicSpec } from "../contract/log-under-test.ts";
 import type { EventLog } from "../event-log.ts";
 
-describe("a publish that was given up", () => {
+describe("an abandoned publish", () => {
   let proxy: TcpProxy;
   let kafka: OwnEngine;
   let eventLog: EventLog;
@@ -31,7 +31,7 @@ describe("a publish that was given up", () => {
     return values;
   }
 
-  test("does not arrive behind what was published after it", async () => {
+  test("does not arrive after later records", async () => {
     const topic = randomId("topic");
     await eventLog.ensureTopics([topicSpec(topic, { partitions: 1, cleanup: "compact" })]);
     await eventually(() => eventLog.publish([record(topic, "state", "0")]));

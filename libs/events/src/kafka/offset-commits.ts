@@ -9,21 +9,23 @@ interface TopicOffsets {
 
 type Send = (offsets: { topics: TopicOffsets[] }) => Promise<void>;
 
-/** A commit waits for every replica of the group's offsets, and a broker that has just died is one for seconds. */
+/**
+ * A commit waits for every replica of the group's offsets, and a broker that has just died counts as one for seconds.
+ */
 const goOnMs = 300;
 
 /**
- * Commits offsets, one request at a time and the newest of each partition. Reading goes on while the coordinator is slow or
- * away: what is owed goes with the next commit, or once the coordinator is heard again.
+ * Commits offsets, one request at a time and the newest of each partition. Reading continues while the coordinator is
+ * slow or away: outstanding offsets go with the next commit, or once the coordinator answers again.
  */
 export class OffsetCommits {
   readonly #owed = new Map<string, TopicPartition & { readonly offset: string }>();
   #send: Send = async () => {};
   #sending: Promise<void> | null = null;
-  /** True while nobody waits for a commit, because the last one was not answered in time. */
+  /** True while commits are not awaited, because the last one was not answered in time. */
   #isSlow = false;
 
-  /** Resolves when the offset is committed, or owed. Rejects when the group divides its partitions anew. */
+  /** Resolves when the offset is committed, or outstanding. Rejects when the group rebalances. */
   async commit({ topic, partition }: TopicPartition, offset: string, send: Send): Promise<void> {
     this.#owed.set(`${topic}/${partition}`, { topic, partition, offset });
     this.#send = send;
@@ -35,7 +37,7 @@ export class OffsetCommits {
     }
   }
 
-  /** Commits what is owed. */
+  /** Commits the outstanding offsets. */
   async settle(): Promise<void> {
     while (this.#sending) await this.#sending.catch(() => {});
     if (this.#owed.size === 0) return;
@@ -45,7 +47,7 @@ export class OffsetCommits {
     await this.#sending;
   }
 
-  /** Forgets what is owed: a new generation of the group begins at what is committed. */
+  /** Drops the outstanding offsets: a new generation of the group begins at the committed ones. */
   forget(): void {
     this.#owed.clear();
   }

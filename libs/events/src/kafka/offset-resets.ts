@@ -16,17 +16,17 @@ type Listener = (expired: ExpiredRecords) => void;
 
 const listeners = new Map<string, Listener>();
 
-/** Calls the listener when the member of a group finds that the records it wants next have expired. */
+/** Calls the listener when the records that a group member wants next have expired. */
 export function onExpiredRecords(memberId: string, listener: Listener): () => void {
   listeners.set(memberId, listener);
   return () => void listeners.delete(memberId);
 }
 
 /**
- * kafkajs 2.2.4 goes on at the first record when an offset is out of range, and tells nobody from where: by the time the
- * next batch arrives, the broker has forgotten the old offset too.
+ * Reports resets: kafkajs 2.2.4 continues at the first record when an offset is out of range, without reporting the old
+ * one. When the next batch arrives, the broker has forgotten it too.
  */
-function tellOfResets(): void {
+function reportResets(): void {
   const manager = createRequire(import.meta.url)("kafkajs/src/consumer/offsetManager/index.js")
     .prototype as OffsetManager;
   const reset = manager.setDefaultOffset;
@@ -39,9 +39,9 @@ function tellOfResets(): void {
         { topic, fromBeginning: true, partitions: [{ partition }] },
       ]);
       const records = Number(BigInt(answer[0]?.partitions[0]?.offset ?? next) - next);
-      if (records > 0) listener({ topic, partition, records }); // else the offset lies behind the end
+      if (records > 0) listener({ topic, partition, records }); // otherwise the offset lies beyond the end
     }
     await reset.call(this, place);
   };
 }
-tellOfResets();
+reportResets();

@@ -19,8 +19,9 @@ interface Produced {
 }
 
 /**
- * kafkajs 2.2.4 rejects the whole answer about topics when one partition has no leader, and then knows of no partition at
- * all. Such a partition keeps the leader -1, which nobody has; only an error of a whole topic is one.
+ * Keeps metadata of healthy partitions: kafkajs 2.2.4 rejects the whole answer about topics when one partition has no
+ * leader, and then knows no partition at all. Such a partition gets the leader -1, which no broker has; only an error
+ * of a whole topic counts.
  */
 function keepPartitionsWithoutLeader(): void {
   for (const version of [0, 1, 2, 3, 4, 5, 6]) {
@@ -36,7 +37,10 @@ function keepPartitionsWithoutLeader(): void {
 
 const taken = Symbol("partitions that took their records");
 
-/** kafkajs rejects the whole answer to a produce request with the error of the first partition that has one. */
+/**
+ * Remembers the partitions that took their records: kafkajs rejects the whole answer to a produce request with the
+ * error of the first failed partition.
+ */
 function keepPartitionsThatTook(): void {
   for (const version of [3, 4, 5, 6, 7]) {
     const answers: Answers<Produced> = require(`kafkajs/src/protocol/requests/produce/v${version}/response.js`);
@@ -54,7 +58,9 @@ function namesOfTaken({ topics }: Produced): string[] {
   );
 }
 
-/** The partitions, `topic/number`, that took their records of a request that failed; none when its answer is not known. */
+/**
+ * Returns the partitions, `topic/number`, that took their records in a failed request; none when its answer is unknown.
+ */
 export function partitionsTaken(error: unknown): ReadonlySet<string> {
   for (const link of linksOf(error)) if (taken in link) return new Set(link[taken] as string[]);
   return new Set();

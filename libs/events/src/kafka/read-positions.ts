@@ -9,15 +9,18 @@ interface Position {
   next: bigint;
   /** The end of the partition when the reader opened. */
   readonly end: bigint;
-  /** When its broker last answered, on the steady clock. */
+  /** Time of its broker's last answer, on the steady clock. */
   heardMs: number;
 }
 
-/** Where a broadcast reader is in each partition. Nothing is committed: this brings it back after a rebalance. */
+/**
+ * The positions of a broadcast reader in each partition. Nothing is committed: they restore the reader after a
+ * rebalance.
+ */
 export class ReadPositions {
   readonly #positions = new Map<string, Position>();
 
-  /** Asks the broker where the partitions begin and end. @throws UnknownTopic */
+  /** Asks the broker for the first and last offset of each partition. @throws UnknownTopic */
   static async find(admin: Admin, topics: readonly string[], from: BroadcastOptions["from"]): Promise<ReadPositions> {
     const found = new ReadPositions();
     for (const range of await kafkaRanges(admin, topics)) {
@@ -37,7 +40,7 @@ export class ReadPositions {
     return this.#positions.get(`${topic}/${partition}`);
   }
 
-  /** True when everything is read that was there when the reader opened. */
+  /** Returns true when every record that existed when the reader opened has been read. */
   areAtEnd(): boolean {
     return [...this.#positions.values()].every(({ next, end }) => next >= end);
   }
@@ -49,7 +52,7 @@ export class ReadPositions {
     }
   }
 
-  /** When the partition that was not heard for longest was heard. */
+  /** Returns the time of the oldest last answer over all partitions. */
   heardMs(): number {
     return Math.min(...[...this.#positions.values()].map(({ heardMs }) => heardMs));
   }

@@ -52,7 +52,7 @@ after(async () => {
   await certificates.remove();
 });
 
-/** Kafka takes one credential of a user at a time. */
+/** Adds a SCRAM credential: Kafka takes one of a user at a time. */
 async function addScramUser(bits: string): Promise<void> {
   const server = ["--bootstrap-server", `127.0.0.1:${engine.port}`, "--alter"];
   const user = ["--entity-type", "users", "--entity-name", `signalbox-${bits}`];
@@ -60,7 +60,7 @@ async function addScramUser(bits: string): Promise<void> {
   await runKafkaTool(["kafka.admin.ConfigCommand", ...server, ...user, ...password]);
 }
 
-/** Listeners with TLS: one that asks for a name and its password or token, one that asks for a client certificate. */
+/** Adds listeners with TLS: one for a name and its password or token, one for a client certificate. */
 function withListeners(properties: string, keys: string): string {
   const login = (mechanism: string, rest: string) =>
     `listener.name.secure.${mechanism}.sasl.jaas.config=org.apache.kafka.common.security.${rest};`;
@@ -83,7 +83,7 @@ function withListeners(properties: string, keys: string): string {
   ].join("\n");
 }
 
-/** What a broker without an issuer of its own accepts. */
+/** Creates a token that a broker without an issuer of its own accepts. */
 function unsignedToken(): string {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
   const now = Math.floor(Date.now() / 1000);
@@ -115,18 +115,18 @@ for (const [mechanism, user, password] of [
   });
 }
 
-it("events are published with a token of an issuer", async () => {
+it("events are published with an issuer's token", async () => {
   await publishAt(at("signalbox:client-secret@", secure, { sasl: "oauthbearer", "token-url": tokenUrl }));
   const wrong = at("signalbox:wrong@", secure, { sasl: "oauthbearer", "token-url": tokenUrl });
   await assert.rejects(publishAt(wrong), /the issuer of tokens for Kafka answered 401/);
 });
 
-it("events are published with a client certificate, and not without one", async () => {
+it("events are published with a client certificate, and refused without one", async () => {
   await publishAt(at("", mutual, { cert: client.certFile, key: client.keyFile }));
   await assert.rejects(publishAt(at("", mutual, {})));
 });
 
-it("a broker that nobody vouches for gets no password", async () => {
+it("a broker with an untrusted certificate gets no password", async () => {
   const options = { sasl: "plain", ca: certificates.otherCaFile };
   await assert.rejects(publishAt(at("signalbox:plain-password@", secure, options)), /certificate|self-signed/);
 });

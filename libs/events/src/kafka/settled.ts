@@ -4,8 +4,8 @@ const waitMsMax = 10_000;
 const pollMs = 100;
 
 /**
- * Asks until no problem is left, and gives what is left in the end: a change is with the controller at once, and with
- * the brokers a moment later.
+ * Repeats the question until no problem is left, and returns the remaining ones in the end: a change reaches the
+ * controller at once, and the brokers a moment later.
  */
 export async function settled<T>(ask: () => Promise<readonly T[]>): Promise<T[]> {
   for (let waitedMs = 0; ; waitedMs += pollMs) {

@@ -9,12 +9,12 @@ export interface AppendParts {
   readonly service: string;
   readonly clock: Clock;
   readonly tracer: Tracer;
-  /** The largest payload, in bytes. Topics and readers take twice as much, so an accepted event always fits. */
+  /** Largest payload in bytes. Topics and readers take twice as much, so an accepted event always fits. */
   readonly maxBytes: number;
 }
 
 export interface AppendOptions {
-  /** When the fact became true; now when left out. */
+  /** Time at which the fact became true. Default: now. */
   readonly time?: Date;
   /** The trace to continue instead of the current one. */
   readonly traceparent?: string;
@@ -22,7 +22,7 @@ export interface AppendOptions {
 
 export interface Appended {
   readonly eventIds: string[];
-  /** There when the transaction has committed. */
+  /** Available once the transaction has committed. */
   readonly shards: () => number[];
 }
 
@@ -59,7 +59,7 @@ export async function appendEvents(
   );
 }
 
-/** An event as the outbox keeps it. */
+/** An event as the outbox stores it. */
 export interface PreparedEvent {
   readonly eventId: string;
   readonly topic: string;
@@ -87,8 +87,8 @@ export function prepareEvents(
 }
 
 /**
- * The insert of prepared events as a part of a statement that writes their change too: `rows` is a select of event_id,
- * topic, key, headers, payload and key_hash. It returns the shards, for `Outbox.announce`.
+ * Builds the insert of prepared events as a part of a statement that also writes their change: `rows` is a select of
+ * event_id, topic, key, headers, payload and key_hash. It returns the shards, for `Outbox.announce`.
  */
 export const outboxInsert = (rows: string): string =>
   `insert into signalbox.outbox (event_id, shard, topic, key, headers, payload, key_hash)
@@ -108,14 +108,14 @@ export async function appendTombstones(
   return insert(tx, rows);
 }
 
-/** Rows of id, topic, key, headers, payload and hash of the key. */
+/** Inserts rows of id, topic, key, headers, payload and hash of the key. */
 async function insert(tx: Tx, rows: readonly (readonly unknown[])[]): Promise<Appended> {
   const inserted = await tx.query<{ shard: number }>(insertRows.ofRows(rows.length), rows.flat());
   return { eventIds: rows.map(([id]) => String(id)), shards: () => inserted.rows.map((row) => row.shard) };
 }
 
 function tooLarge(name: string, bytes: number, bytesMax: number): AppError {
-  return new AppError("payload_too_large", "The change is too large to be announced as an event.", {
+  return new AppError("payload_too_large", "The change is too large for one event.", {
     cause: new Error(`event ${name} has ${bytes} bytes, at most ${bytesMax} are allowed`),
   });
 }

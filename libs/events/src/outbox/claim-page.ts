@@ -45,9 +45,10 @@ const putBack = sqlRows(
 );
 
 /**
- * Takes the next page of the shards, oldest first, out of the table: for good when the transaction commits. Waits at most a
- * second for a relay that holds one of them, because a writer that has just committed wants its event out now; then the
- * database refuses with 55P03. What is passed over stays. Shards are locked in the given order: ascending, or two relays could wait for each other.
+ * Takes the next page of the shards, oldest first, out of the table: for good when the transaction commits. Waits at
+ * most a second for a relay that holds one of them, because a writer that has just committed wants its event out now;
+ * then the database refuses with 55P03. Blocked topics and partitions are skipped. Shards are locked in the given
+ * order: ascending, or two relays could wait for each other.
  */
 export async function claimPage(
   tx: Tx,
@@ -66,7 +67,7 @@ export async function claimPage(
   return rows.sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** Puts rows of the page back where they were: they stay in the outbox. */
+/** Puts rows of the page back: they stay in the outbox. */
 export async function putBackRows(tx: Tx, rows: readonly OutboxRow[]): Promise<void> {
   if (rows.length === 0) return;
   const values = rows.flatMap(({ id, event_id, topic, key, headers, payload, created_at }) => [

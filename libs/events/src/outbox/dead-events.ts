@@ -11,7 +11,7 @@ export interface DeadEvent {
   /** Null for a tombstone. */
   readonly value: Buffer | null;
   readonly reason: string;
-  /** When the log refused it. */
+  /** Time of the refusal. */
   readonly time: Date;
 }
 
@@ -27,7 +27,7 @@ interface DeadRow {
 
 const columns = "event_id, topic, key, headers, payload, reason, moved_at";
 const list = sql("outbox.list-dead", `select ${columns} from signalbox.outbox_dead order by moved_at, id`);
-/** As text: what an operator types need not be a UUID. */
+/** Compared as text: an operator's input need not be a UUID. */
 const find = sql("outbox.find-dead", `select ${columns} from signalbox.outbox_dead where event_id::text = $1`);
 const replay = sql(
   "outbox.replay-dead",
@@ -39,7 +39,7 @@ const replay = sql(
 );
 const drop = sql("outbox.drop-dead", "delete from signalbox.outbox_dead where event_id::text = $1");
 
-/** Lists the events of a service that the log refused, oldest first. */
+/** Lists the refused events of a service, oldest first. */
 export async function listDeadEvents(pool: Pool): Promise<DeadEvent[]> {
   return (await pool.query<DeadRow>(list)).rows.map(toDeadEvent);
 }
@@ -50,15 +50,16 @@ export async function findDeadEvent(pool: Pool, id: string): Promise<DeadEvent |
 }
 
 /**
- * Puts the event back into the outbox, with its id, behind what its key has said since. One statement moves it: it is in one
- * of the two tables whatever is killed, and of two replays one finds nothing. Returns false when there is no such event.
+ * Puts the event back into the outbox, with its id, behind later events of its key. One statement moves it, so it is
+ * always in exactly one of the two tables, and the second of two replays finds nothing. Returns false when there is no
+ * such event.
  */
 export async function replayDeadEvent(pool: Pool, id: string): Promise<boolean> {
   const dead = await findDeadEvent(pool, id);
   return dead !== null && (await pool.query(replay, [id, keyHash(dead.key)])).rowCount > 0;
 }
 
-/** Removes the event for good; false when there is none. */
+/** Removes the event for good; returns false when there is none. */
 export async function dropDeadEvent(pool: Pool, id: string): Promise<boolean> {
   return (await pool.query(drop, [id])).rowCount > 0;
 }

@@ -47,7 +47,7 @@ export function createOutboxMetrics(metrics: Metrics, pool: Pool): OutboxMetrics
 
 type OutboxGauge = "signalbox_outbox_depth" | "signalbox_outbox_age_seconds" | "signalbox_outbox_dead_depth";
 
-/** Asks the database once for all gauges of a scrape. While it is away the last values stay. */
+/** Asks the database once for all gauges of a scrape. The last values stay while it is away. */
 function watchTables(metrics: Metrics, pool: Pool): void {
   const read = joined(async () => (await pool.query<TableState>(state).catch(() => null))?.rows[0]);
   const watch = (name: OutboxGauge, value: keyof TableState) =>

@@ -23,7 +23,7 @@ describe("the outbox", () => {
   });
   after(() => service.close());
 
-  /** A log whose answers the test decides. */
+  /** Creates a log whose answers the test decides. */
   function logThat(publish: (records: readonly LogRecord[]) => Promise<void>) {
     const published: LogRecord[] = [];
     const eventLog = {
@@ -54,7 +54,7 @@ describe("the outbox", () => {
     return workers;
   }
 
-  test("a state topic is told to forget subjects, after what was said of them; no other topic is", async () => {
+  test("tombstones for subjects follow their events on a state topic and are refused elsewhere", async () => {
     const { eventLog, published } = logThat(async () => {});
     const box = outbox();
     const workers = relay(box, eventLog);
@@ -111,7 +111,7 @@ describe("the outbox", () => {
     await workers.stop();
   });
 
-  test("several events of one append keep their order", async () => {
+  test("the events of one append keep their order", async () => {
     const { eventLog, published } = logThat(async () => {});
     const box = outbox();
     const key = newId("img");
@@ -128,7 +128,7 @@ describe("the outbox", () => {
     await workers.stop();
   });
 
-  test("events wait while the log is away and leave in order when it is back", async () => {
+  test("events wait while the log is away and are published in order when it is back", async () => {
     let isAway = true;
     const { eventLog, published } = logThat(async () => {
       if (isAway) throw new PublishError("unavailable", "away");
@@ -144,7 +144,7 @@ describe("the outbox", () => {
     await workers.stop();
   });
 
-  test("what the log does not take now holds up the events of its own shard alone", async () => {
+  test("events that the log does not take delay only their own shard", async () => {
     const [poor, ...others] = await keysOfShards();
     let isAway = true;
     const { eventLog, published } = logThat(async (records) => {
@@ -154,14 +154,14 @@ describe("the outbox", () => {
     for (const key of [poor, ...others]) await append(box, key as string, "1", "2");
     const workers = relay(box, eventLog);
     await eventually(() => published.length === others.length * 2);
-    await eventually(async () => (await rowsIn("outbox")) === 2); // a page leaves with the commit after its publish
+    await eventually(async () => (await rowsIn("outbox")) === 2); // rows leave with the commit after their publish
     isAway = false;
     await emptied();
     for (const key of [poor, ...others]) assert.deepEqual(titlesOf(published, key as string), ["1", "2"]);
     await workers.stop();
   });
 
-  test("with half of the shards failing, the other half goes on", async () => {
+  test("half of the shards go on while the other half fails", async () => {
     const keys = await keysOfShards();
     const poor = new Set(keys.slice(0, 4));
     let isAway = true;
@@ -180,7 +180,7 @@ describe("the outbox", () => {
     await workers.stop();
   });
 
-  test("a partition that takes nothing keeps its own events waiting, in order, and no others of their page", async () => {
+  test("a blocked partition delays only its own events, in order, and no others of their page", async () => {
     const place = { topic: imageTopic, partition: 3, partitions: 12 };
     const isPoor = (key: string) => partitionOf(key, place.partitions) === place.partition;
     let isAway = true;
@@ -216,7 +216,7 @@ describe("the outbox", () => {
     await workers.stop();
   });
 
-  test("a shard that another relay holds keeps nobody waiting but itself", async () => {
+  test("a shard held by another relay delays no other shard", async () => {
     const [held, ...others] = await keysOfShards();
     const { eventLog, published } = logThat(async () => {});
     const box = outbox();
@@ -231,7 +231,7 @@ describe("the outbox", () => {
     await workers.stop();
   });
 
-  /** One key for each of the eight shards. */
+  /** Finds one key for each of the eight shards. */
   async function keysOfShards(): Promise<string[]> {
     const { rows } = await service.pool.query<{ key: string }>(
       sql(
@@ -243,7 +243,7 @@ describe("the outbox", () => {
     return rows.map(({ key }) => key);
   }
 
-  test("a log that does not answer is given up after the timeout, and the events come again", async () => {
+  test("a publish without an answer is abandoned after the timeout, and its events come again", async () => {
     let calls = 0;
     const { eventLog, published } = logThat(() => (calls++ === 0 ? new Promise(() => {}) : Promise.resolve()));
     const box = outbox({ publishTimeoutMs: 100 });
@@ -254,7 +254,7 @@ describe("the outbox", () => {
     await workers.stop();
   });
 
-  test("a row that the log refuses for good is put aside with its reason, and the others of its page go out", async () => {
+  test("a row refused for good is put aside with its reason, and the others of its page are published", async () => {
     const poison = newId("img");
     const { eventLog, published } = logThat(async (records) => {
       if (records.some(({ key }) => key === poison)) throw new PublishError("too-large", "no record of this size");
@@ -272,7 +272,7 @@ describe("the outbox", () => {
     await workers.stop();
   });
 
-  test("a refused event is counted until it is replayed, and then goes out under its id", async () => {
+  test("a refused event is counted until it is replayed, and then published under its id", async () => {
     const key = newId("img");
     let isRefused = true;
     const { eventLog, published } = logThat(async (records) => {
@@ -297,7 +297,7 @@ describe("the outbox", () => {
     await workers.stop();
   });
 
-  test("events of a topic that does not exist wait without holding up the others", async () => {
+  test("events of a missing topic wait without delaying others", async () => {
     let isMissing = true;
     const { eventLog, published } = logThat(async (records) => {
       if (isMissing && records.some(({ topic }) => topic === imageTopic)) {
@@ -325,13 +325,13 @@ describe("the outbox", () => {
     await workers.stop();
   });
 
-  test("an event that is too large is refused and takes its transaction with it", async () => {
+  test("an event that is too large is refused and rolls its transaction back", async () => {
     const box = outbox({ maxBytes: 2_000 });
     await assert.rejects(append(box, "img_large", "x".repeat(3_000)), { name: "AppError", code: "payload_too_large" });
     assert.equal(await rowsIn("outbox"), 0);
   });
 
-  test("what another instance wrote is found without a signal", async () => {
+  test("events of another instance are found without a signal", async () => {
     const { eventLog, published } = logThat(async () => {});
     const workers = relay(outbox(), eventLog);
     await append(outbox(), "img_other", "from elsewhere");
@@ -340,7 +340,7 @@ describe("the outbox", () => {
     await workers.stop();
   });
 
-  test("the trace of the writer travels with the event", async () => {
+  test("an event carries the trace of its writer", async () => {
     const { tracer } = parts();
     const { eventLog, published } = logThat(async () => {});
     const box = outbox({ tracer });

@@ -15,17 +15,20 @@ import { createOutboxMetrics } from "./outbox-metrics.ts";
 import { runRelay } from "./relay.ts";
 import { createShardQueue, type ShardQueue } from "./shard-queue.ts";
 
-/** The only way a fact leaves a service: written with the change, published after its commit. */
+/** The only way for a fact to leave a service: written with the change, published after its commit. */
 export interface Outbox {
   /** Adds the events to the transaction and returns their ids. Append after the aggregate's row is locked. */
   append(tx: Tx, drafts: readonly EventDraft<EventName>[], options?: AppendOptions): Promise<string[]>;
-  /** Encodes the events for a statement of the caller's own, which writes them with `outboxInsert` beside their change. */
+  /** Encodes the events for a statement of the caller, which writes them with `outboxInsert` beside their change. */
   prepare(drafts: readonly EventDraft<EventName>[]): PreparedEvent[];
-  /** Wakes the relay for what such a statement has committed. */
+  /** Wakes the relay for the shards that such a statement has committed. */
   announce(shards: readonly number[]): void;
-  /** Makes a state topic forget subjects of an event: nobody needs to know of them any more. */
+  /** Appends tombstones, so that a state topic forgets the subjects of an event. */
   forget(tx: Tx, name: EventName, subjects: readonly string[]): Promise<void>;
-  /** The worker that publishes; run one per instance: `runner.worker("outbox relay", (s, b) => outbox.runRelay(log, s, b))`. */
+  /**
+   * Runs the worker that publishes; one per instance: `runner.worker("outbox relay", (s, b) => outbox.runRelay(log, s,
+   * b))`.
+   */
   runRelay(eventLog: EventLog, signal: AbortSignal, beat: () => void): Promise<void>;
 }
 
@@ -38,9 +41,9 @@ export interface OutboxOptions {
   readonly tracer: Tracer;
   /** `events.message.max-bytes` */
   readonly maxBytes: number;
-  /** After this long a publish has failed and its rows go back; the transaction is open meanwhile. */
+  /** Time after which a publish counts as failed and its rows go back; the transaction is open meanwhile. */
   readonly publishTimeoutMs?: number;
-  /** The pause between two searches for rows that no signal announced. */
+  /** Interval between searches for rows that no signal announced. */
   readonly idlePollMs?: number;
 }
 

@@ -8,8 +8,8 @@ const missingTopicPauseMs = 10_000;
 const partitionPauseMs = 1_000;
 
 /**
- * What the log does not take for the moment: topics that it does not have, partitions without a broker. Their events wait,
- * in order, while the rest of their shards goes on.
+ * Topics that the log does not have, and partitions without a broker. Their events wait, in order, while the rest of
+ * their shards goes on.
  */
 export class PassedOver {
   readonly #clock: Clock;
@@ -30,7 +30,10 @@ export class PassedOver {
     this.#topics.set(topic, this.#clock.steadyMs() + missingTopicPauseMs);
   }
 
-  /** @param tookMs until it failed: one that hangs is tried seldom, since the others of its page hang with it */
+  /**
+   * Blocks a partition. @param tookMs duration of the failed publish: a partition that hangs is retried seldom, since
+   * the others of its page hang with it
+   */
   addPartition(place: PartitionAtFault, error: unknown, tookMs: number): void {
     const name = nameOf(place);
     this.#log.outage("The event log").failed(name, error);
@@ -38,7 +41,7 @@ export class PassedOver {
     this.#partitions.set(name, { ...place, endsMs });
   }
 
-  /** Forgets the partitions of rows that are on the log. */
+  /** Unblocks the partitions of published rows. */
   passed(rows: readonly OutboxRow[]): void {
     for (const [name, place] of this.#partitions) {
       if (!rows.some((row) => isOfPartition(row, place))) continue;

@@ -10,19 +10,19 @@ export interface RefusedRow {
   readonly reason: string;
 }
 
-/** What is not on the log of a page that was published. */
+/** The rows of a published page that are not on the log. */
 export interface PageRest {
   /** Refused for good. */
   readonly refused: readonly RefusedRow[];
-  /** Of partitions that take nothing now, with what the log says of them. */
+  /** Rows of partitions that take no records now, with the log's error. */
   readonly waiting: readonly OutboxRow[];
   readonly faults: readonly PublishError[];
 }
 
 /**
- * Publishes the rows in order. A page that the log refuses for good is halved until the rows at fault stand alone. Rows of a
- * partition that takes nothing wait, and so does what comes behind them. Any other failure is thrown, and the whole page
- * comes again.
+ * Publishes the rows in order. A page that the log refuses for good is halved until the rows at fault stand alone. Rows
+ * of a partition that takes no records wait, together with later ones of it. Any other failure is thrown, and the whole
+ * page comes again.
  */
 export async function publishPage(
   eventLog: EventLog,
@@ -60,7 +60,7 @@ async function publishHalves(eventLog: EventLog, rows: readonly OutboxRow[], tim
   };
 }
 
-/** The claim holds back vacuum for the whole database, so a publish may not take as long as it likes. */
+/** Publishes within a bounded time: the claim holds back vacuum for the whole database. */
 async function publishInTime(eventLog: EventLog, rows: readonly OutboxRow[], timeoutMs: number): Promise<void> {
   const late = new AbortController();
   await bounded(eventLog.publish(rows.map(recordOf), late.signal), timeoutMs, () => {
@@ -77,7 +77,10 @@ function rowsAtFault(rows: readonly OutboxRow[], { partitions }: PublishError): 
   return rows.filter((row) => partitions.some((place) => isOfPartition(row, place)));
 }
 
-/** A missing topic is not the row's fault: its rows wait in the outbox until the topic is there. */
+/**
+ * Returns true for a refusal that is the fault of the row. A missing topic is not: its rows wait in the outbox until
+ * the topic exists.
+ */
 function isRefusal(error: PublishError): boolean {
   return !error.retriable && error.reason !== "unknown-topic";
 }
@@ -86,7 +89,7 @@ const reasonOf = ({ reason, message }: PublishError): string => `${reason}: ${me
 
 const linksMax = 32;
 
-/** A page of one trace continues it; a page of several belongs to none of them and is linked to each. */
+/** Continues the trace of a page with a single trace; a page of several is linked to each of them. */
 export function pageSpan(rows: readonly OutboxRow[]): SpanOptions {
   const traces = [...new Set(rows.flatMap(({ headers }) => /"ce_traceparent":"([^"]+)"/.exec(headers)?.[1] ?? []))];
   const attributes = { "messaging.operation.type": "send", "messaging.batch.message_count": rows.length };

@@ -36,7 +36,7 @@ const bury = sql(
    values ($1, $2, $3, $4, $5, $6, $7, $8)`,
 );
 
-/** Publishes what is in the outbox until the signal aborts. An outage of the log or the database makes it wait. */
+/** Publishes the outbox until the signal aborts. Waits during an outage of the log or the database. */
 export async function runRelay(parts: RelayParts, signal: AbortSignal, beat: () => void): Promise<void> {
   const { queue } = parts;
   const passedOver = new PassedOver(parts.clock, parts.log);
@@ -51,7 +51,7 @@ export async function runRelay(parts: RelayParts, signal: AbortSignal, beat: () 
   await Promise.all([...Array.from({ length: relayLanes }, lane), repair(parts, signal, beat)]);
 }
 
-/** Signals come from the writers of this process; this finds what others wrote, or what a crash left behind. */
+/** Finds rows without a signal: signals come from the writers of this process only, and a crash loses them. */
 async function repair({ pool, queue, idlePollMs }: RelayParts, signal: AbortSignal, beat: () => void): Promise<void> {
   while (!signal.aborted) {
     beat();
@@ -61,7 +61,10 @@ async function repair({ pool, queue, idlePollMs }: RelayParts, signal: AbortSign
   }
 }
 
-/** Publishes one page of the shards. What fails is tried again for as long as it takes, and gives its lane to others meanwhile. */
+/**
+ * Publishes one page of the shards. A failing shard is retried for as long as it takes, and leaves its lane to others
+ * meanwhile.
+ */
 async function publishShards(
   parts: RelayParts,
   shards: readonly number[],
@@ -69,19 +72,19 @@ async function publishShards(
 ): Promise<ShardOutcome> {
   try {
     const rows = await inTransaction(parts.pool, (tx) => publishNextPage(parts, tx, shards, passedOver));
-    for (const shard of shards) tellPassed(parts.log, shard);
+    for (const shard of shards) reportPassed(parts.log, shard);
     return isFull(rows) ? "more" : "emptied";
   } catch (error) {
     if (isPassedOver(error, passedOver)) return "more";
-    if (shards.length > 1) return "more"; // each by itself, which finds the ones at fault
-    if (isLockTimeout(error)) return "left"; // another relay publishes this shard; what it leaves, the repair finds
+    if (shards.length > 1) return "more"; // each alone, to find the ones at fault
+    if (isLockTimeout(error)) return "left"; // another relay publishes this shard; the repair finds its leftovers
     parts.metrics.failed(error instanceof PublishError ? error.reason : "database");
-    tellFailed(parts, shards[0] as number, error);
+    reportFailed(parts, shards[0] as number, error);
     return "failed";
   }
 }
 
-/** True when the next page of the shards goes without what was at fault. */
+/** Blocks the topic or partition at fault; returns true when the next page goes without it. */
 function isPassedOver(error: unknown, passedOver: PassedOver): boolean {
   if (!(error instanceof PublishError)) return false;
   if (error.partitions.length > 0) return true;
@@ -90,11 +93,11 @@ function isPassedOver(error: unknown, passedOver: PassedOver): boolean {
   return true;
 }
 
-function tellPassed(log: Logger, shard: number): void {
+function reportPassed(log: Logger, shard: number): void {
   for (const what of ["The event log", "The database"]) log.outage(what).passed(`outbox shard ${shard}`);
 }
 
-function tellFailed({ log, queue }: RelayParts, shard: number, error: unknown): void {
+function reportFailed({ log, queue }: RelayParts, shard: number, error: unknown): void {
   const part = `outbox shard ${shard}`;
   if (error instanceof PublishError) log.outage("The event log").failed(part, error);
   else if (isUnavailable(error)) log.outage("The database").failed(part, error);
@@ -138,10 +141,7 @@ async function buryRow(tx: Tx, row: OutboxRow, reason: string): Promise<void> {
 
 function reportDead(log: Logger, metrics: OutboxMetrics, { row, reason }: RefusedRow): void {
   metrics.buried(row.topic);
-  log.error(
-    { event: row.event_id, topic: row.topic, key: row.key, reason },
-    "an event was refused by the log for good",
-  );
+  log.error({ event: row.event_id, topic: row.topic, key: row.key, reason }, "the log refused an event for good");
 }
 
 function isFull(rows: readonly OutboxRow[]): boolean {

@@ -5,7 +5,7 @@ import { createShardQueue } from "./shard-queue.ts";
 const nothing = Symbol("nothing yet");
 const soon = <T>(taken: Promise<T>) => Promise.race([taken, new Promise((resolve) => setImmediate(resolve, nothing))]);
 
-test("shards travel together, and what is signalled meanwhile makes the next page", async () => {
+test("shards share a page, and those signalled meanwhile share the next one", async () => {
   const queue = createShardQueue();
   queue.add([3]);
   assert.deepEqual(await queue.take(), [3]);
@@ -17,7 +17,7 @@ test("shards travel together, and what is signalled meanwhile makes the next pag
   assert.deepEqual(await next, [1, 3, 5]);
 });
 
-test("shards that have more than a page are each taken by themselves, until they are empty", async () => {
+test("a shard with more than a page is taken alone until it is empty", async () => {
   const queue = createShardQueue();
   queue.add([1, 2]);
   queue.done((await queue.take()) ?? [], "more");
@@ -33,7 +33,7 @@ test("shards that have more than a page are each taken by themselves, until they
   assert.deepEqual(await queue.take(), [1, 3]);
 });
 
-test("a shard that was left waits for its next signal, and then travels alone", async () => {
+test("a shard that was left waits for its next signal and is then taken alone", async () => {
   const queue = createShardQueue();
   queue.add([6]);
   queue.done((await queue.take()) ?? [], "left");
@@ -44,7 +44,7 @@ test("a shard that was left waits for its next signal, and then travels alone", 
   assert.deepEqual(await queue.take(), [7]);
 });
 
-test("closing lets waiting lanes go", async () => {
+test("closing releases waiting lanes", async () => {
   const queue = createShardQueue();
   const waiting = queue.take();
   queue.close();
@@ -52,7 +52,7 @@ test("closing lets waiting lanes go", async () => {
   assert.equal(await queue.take(), undefined);
 });
 
-test("shards that fail rest, and leave half of the lanes to the others", async (t) => {
+test("failing shards pause and leave half of the lanes to the others", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const queue = createShardQueue();
   queue.add([0, 1, 2, 3]);

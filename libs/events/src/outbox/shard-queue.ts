@@ -1,31 +1,34 @@
 /**
- * The result of work on shards: nothing is left, there is more to publish, they have to wait for the next signal, or it
- * failed and is tried again after a pause.
+ * The result of work on shards: `emptied`, nothing is left; `more` to publish; `left` until the next signal; `failed`,
+ * to be retried after a pause.
  */
 export type ShardOutcome = "emptied" | "more" | "left" | "failed";
 
-/** Pages published at the same time: each takes one connection, and the broker's answer is what they wait for. */
+/** Pages published at the same time: each takes one connection and mostly waits for the broker. */
 export const relayLanes = 4;
-/** Shards that failed may take this many of the lanes; the others stay free for those that can be published. */
+/** Lanes that failing shards may take; the others stay free for healthy ones. */
 const failingLanes = 2;
 const pauseMaxMs = 2_000;
 
 /**
- * Shards that have something to publish, each worked on by one lane at a time. They travel together, so that a page holds
- * what many writers committed, until one has more than fits a page or fails: from then until it is empty it travels alone.
+ * The shards that have rows to publish, each worked on by one lane at a time. They share a page, so that it holds the
+ * rows of many writers, until one has more than fits a page or fails: from then until it is empty it is taken alone.
  */
 export interface ShardQueue {
   /** Marks shards as having work. A shard that is being worked on comes again afterwards. */
   add(shards: Iterable<number>): void;
-  /** The next shards to publish as one page, in ascending order, or undefined once closed. Give them back with `done`. */
+  /**
+   * Returns the next shards to publish as one page, in ascending order, or undefined once closed. Return them with
+   * `done`.
+   */
   take(): Promise<readonly number[] | undefined>;
   done(shards: readonly number[], outcome: ShardOutcome): void;
-  /** True when the last work on the shard failed. */
+  /** Returns true when the last work on the shard failed. */
   isFailing(shard: number): boolean;
   close(): void;
 }
 
-/** Shards whose last work failed: they rest before they are tried again. */
+/** The shards whose last work failed: they pause before the next try. */
 class FailingShards {
   readonly #failures = new Map<number, number>();
   readonly #resting = new Map<number, NodeJS.Timeout>();
@@ -38,7 +41,9 @@ class FailingShards {
     return this.#resting.has(shard);
   }
 
-  /** Longer after each failure in a row, and never the same, so that shards do not fail in step. */
+  /**
+   * Pauses a shard: longer after each consecutive failure, and by a random share, so that shards do not fail in step.
+   */
   rest(shard: number, wake: () => void): void {
     const failed = (this.#failures.get(shard) ?? 0) + 1;
     this.#failures.set(shard, failed);

@@ -6,7 +6,7 @@ import type { KnownTopic, TopicDirectory } from "./topic-directory.ts";
 
 const append = sql("log.append", "select signalbox.log_append($1, $2, $3, $4, $5, $6)");
 
-/** Appends the records in one transaction of one round trip. */
+/** Appends the records in one transaction with one round trip. */
 export async function appendRecords(pool: Pool, topics: TopicDirectory, records: readonly LogRecord[]): Promise<void> {
   try {
     const known = await topics.find(records.map(({ topic }) => topic));

@@ -10,10 +10,10 @@ import type { EventLog } from "../event-log.ts";
 import { createMembership } from "./membership.ts";
 
 const memberProcess = join(import.meta.dirname, "../contract/member-process.ts");
-/** Nobody waits for it here: whoever is dead is known to be before. */
+/** Long: here the death of a member is always found before its session ends. */
 const sessionTimeoutMs = minutes(10);
 
-describe("members whose process was killed", () => {
+describe("a member whose process was killed", () => {
   let database: TestDatabase;
   let eventLog: EventLog;
   before(async () => {
@@ -34,7 +34,7 @@ describe("members whose process was killed", () => {
     return { topic, group, child };
   }
 
-  test("the others take over without waiting for its session", async () => {
+  test("is replaced by the other members before its session ends", async () => {
     const { topic, group, child } = await killedMember();
     const { subscription } = await collect(eventLog, group, topic, { sessionTimeoutMs });
     await eventually(() => subscription.assignments().length === 3);
@@ -43,7 +43,7 @@ describe("members whose process was killed", () => {
     await subscription.close();
   });
 
-  test("whoever comes next takes over at once", async () => {
+  test("is replaced by the next member at once", async () => {
     const { topic, group, child } = await killedMember();
     await child.kill();
     const { subscription } = await collect(eventLog, group, topic, { sessionTimeoutMs });
@@ -51,7 +51,7 @@ describe("members whose process was killed", () => {
     await subscription.close();
   });
 
-  test("whose process is gone gives way at the first look, once its last beat is a second old", async (t) => {
+  test("is replaced at the first check, once its last heartbeat is a second old", async (t) => {
     const [topic, group] = [randomId("topic"), randomId("group")];
     await eventLog.ensureTopics([topicSpec(topic)]);
     const pool = openTestPool(database.url);
@@ -75,7 +75,7 @@ describe("members whose process was killed", () => {
     assert.equal((await next.tend([])).owned.length, 6);
   });
 
-  test("a member that is alive keeps its place, whatever others ask", async () => {
+  test("a living member keeps its place while others look", async () => {
     const { topic, group, child } = await killedMember();
     const other = await collect(eventLog, group, topic, { sessionTimeoutMs });
     await eventually(() => other.subscription.assignments().length === 3);

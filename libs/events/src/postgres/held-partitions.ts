@@ -3,15 +3,15 @@ import type { Tended } from "./membership.ts";
 import { PartitionReader, type ReaderParts } from "./partition-reader.ts";
 
 interface HeldParts extends ReaderParts {
-  /** Called when a partition that is to be given back has been finished. */
+  /** Called when a partition that must be given back is finished. */
   readonly onFinished: () => void;
 }
 
-/** The partitions that a member holds, each with its reader. */
+/** The partitions of a member, each with its reader. */
 export class HeldPartitions {
   readonly #parts: HeldParts;
   readonly #readers = new Map<number, PartitionReader>();
-  /** Being given back: their readers finish the batch in hand. True once they have. */
+  /** Partitions being given back: their readers finish the current batch. True once finished. */
   readonly #leaving = new Map<number, boolean>();
 
   constructor(parts: HeldParts) {
@@ -22,7 +22,7 @@ export class HeldPartitions {
     return [...this.#readers.values()].map(({ owned: { topic, partition } }) => ({ topic, partition }));
   }
 
-  /** The ids of the partitions that nothing is being read of, and something may be. */
+  /** Returns the ids of the partitions that have an idle reader. */
   idle(): readonly number[] {
     return [...this.#readers].filter(([id, reader]) => reader.isIdle() && !this.#leaving.has(id)).map(([id]) => id);
   }
@@ -31,14 +31,15 @@ export class HeldPartitions {
     this.#readers.get(partitionId)?.readTo(end);
   }
 
-  /** The ids of the partitions that are finished, to be given back with the next beat. */
+  /** Returns the ids of finished partitions, to be given back with the next heartbeat. */
   finished(): readonly number[] {
     return [...this.#leaving].filter(([, isFinished]) => isFinished).map(([id]) => id);
   }
 
   /**
-   * Drops what others own now, lets go of what is to be given back and takes up what is new. Nothing is waited for: the
-   * member has to beat for the partitions whose last batch takes long, or others would read them at the same time.
+   * Drops partitions that others own now, releases those to give back and starts the new ones. Waits for nothing: the
+   * member has to send heartbeats for partitions whose last batch takes long, or others would read them at the same
+   * time.
    */
   follow({ owned, toGiveBack }: Tended): void {
     const epochs = new Map(owned.map(({ partitionId, epoch }) => [partitionId, epoch]));
@@ -62,7 +63,7 @@ export class HeldPartitions {
     this.#leaving.clear();
   }
 
-  /** Resolves when no batch is in hand any more. */
+  /** Resolves when no batch is in progress. */
   async allFinished(): Promise<void> {
     await Promise.all([...this.#readers.values()].map((reader) => reader.finished()));
   }

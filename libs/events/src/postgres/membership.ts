@@ -1,7 +1,7 @@
 import { inTransaction, isGone, type Pool, sql, type Tx } from "@signalbox/storage";
 import { type Lease, type Member, spreadPartitions } from "./spread-partitions.ts";
 
-/** A partition that this member reads. `epoch` names the ownership: a commit under an older one is refused. */
+/** A partition of this member. `epoch` names the ownership: a commit under an older one is refused. */
 export interface OwnedPartition {
   readonly partitionId: number;
   readonly topic: string;
@@ -21,7 +21,7 @@ interface LeaseRow {
 
 export interface Tended {
   readonly owned: readonly OwnedPartition[];
-  /** Partitions that belong to others now: finish them and tend again, naming them as given back. */
+  /** Partitions that belong to others now: finish them, then tend again and name them as given back. */
   readonly toGiveBack: readonly number[];
   /** True when the group has changed for others too. */
   readonly changed: boolean;
@@ -36,7 +36,7 @@ const beat = sql(
    on conflict (group_name, member) do update set expires_at = excluded.expires_at, presence = excluded.presence
    returning (xmax = 0) as joined`,
 );
-/** Those whose session has run out, and at once those whose process is gone. */
+/** Removes members whose session has ended, and at once those whose process is gone. */
 const buryMembers = sql(
   "log.bury-members",
   `delete from signalbox.log_member where group_name = $1 and (expires_at < clock_timestamp()
@@ -85,18 +85,18 @@ interface MemberOptions {
 }
 
 /**
- * Who beat less than this ago lives: a process that lost only the connection which shows that it lives has this long to
- * beat without it. Shorter than any process takes to start, so that whoever comes after a crash need not look twice.
+ * A member that beat less than this ago counts as alive: a process that lost only its presence connection has this long
+ * to beat without it. Shorter than the start of any process, so that a successor after a crash need not look twice.
  */
 const freshMs = 1_000;
 
 export type Membership = ReturnType<typeof createMembership>;
 
-/** One member of a group: its heartbeat, its share of the partitions, its commits. */
+/** Creates one member of a group: its heartbeat, its share of the partitions, its commits. */
 export function createMembership(pool: Pool, { group, member, topics, sessionMs, presence }: MemberOptions) {
   async function tendIn(tx: Tx, givenBack: readonly number[]): Promise<Tended> {
     await tx.query(addGroup, [group]);
-    await tx.query(lockGroup, [group]); // one member at a time looks and takes
+    await tx.query(lockGroup, [group]); // one member at a time
     const beating = [group, member, topics, sessionMs, presence()];
     const { joined } = (await tx.query<{ joined: boolean }>(beat, beating)).rows[0] ?? {};
     const buried = await tx.query(buryMembers, [group, sessionMs - freshMs]);
@@ -128,10 +128,10 @@ export function createMembership(pool: Pool, { group, member, topics, sessionMs,
   }
 
   return {
-    /** Beats, buries the dead, gives back what was finished and takes what is free and ours. */
+    /** Sends a heartbeat, removes dead members, gives back finished partitions and takes free ones of its share. */
     tend: (givenBack: readonly number[]): Promise<Tended> => inTransaction(pool, (tx) => tendIn(tx, givenBack)),
 
-    /** Records that everything before `offset` is done; false when the partition is no longer ours. */
+    /** Records that everything before `offset` is done; returns false when the partition belongs to another member. */
     async commit({ partitionId, epoch }: OwnedPartition, offset: bigint): Promise<boolean> {
       return (await pool.query(commit, [group, member, partitionId, epoch, offset])).rowCount === 1;
     },

@@ -5,7 +5,7 @@ import type { ReceivedRecord, SubscribeOptions } from "../event-log.ts";
 import type { Membership, OwnedPartition } from "./membership.ts";
 import { readRecords } from "./read-records.ts";
 
-/** Shared by the readers of one member. */
+/** The shared parts of the readers of one member. */
 export interface ReaderParts {
   readonly pool: Pool;
   readonly log: Logger;
@@ -17,7 +17,7 @@ export interface ReaderParts {
   readonly limited: <T>(work: () => Promise<T>) => Promise<T>;
   /** Aborted when the subscription closes. */
   readonly closing: AbortSignal;
-  /** Called when a reader has come to the end it was given: more may have arrived meanwhile. */
+  /** Called when a reader has reached its end: more records may have arrived meanwhile. */
   readonly onRead: () => void;
   /** Called when a commit was refused: the partition belongs to another member. */
   readonly onLost: () => void;
@@ -25,7 +25,7 @@ export interface ReaderParts {
 
 const pauseMaxMs = 5_000;
 
-/** Compaction leaves it where it is: what it moves past was deleted by the retention. */
+/** Compaction does not move the first offset: records before it were deleted by the retention. */
 const findFirst = sql("log.find-first", "select first_offset from signalbox.log_partition where id = $1");
 
 /** Reads one partition for as long as this member owns it: batch by batch, each committed before the next. */
@@ -49,7 +49,7 @@ export class PartitionReader {
     return this.#busy === null;
   }
 
-  /** Starts to read up to the end, unless it reads already or is there. */
+  /** Starts to read up to the end, unless it already reads or has reached it. */
   readTo(end: bigint): void {
     if (!this.isIdle() || end <= this.#position) return;
     this.#busy = this.#read(end).finally(() => {
@@ -61,7 +61,7 @@ export class PartitionReader {
     this.#stop.abort();
   }
 
-  /** Resolves when no batch is in hand. */
+  /** Resolves when no batch is in progress. */
   async finished(): Promise<void> {
     await this.#busy;
   }
@@ -97,7 +97,10 @@ export class PartitionReader {
     await this.#commit(last ? last.offset + 1n : gap);
   }
 
-  /** Tells of records that expired before they were read and commits that they are gone; false when they are not ours. */
+  /**
+   * Reports records that expired before they were read, and commits past them; returns false when the partition belongs
+   * to another member.
+   */
   async #skipExpired([next]: readonly ReceivedRecord[], end: bigint): Promise<boolean> {
     const from = this.#position;
     const to = next?.offset ?? end;
@@ -105,14 +108,14 @@ export class PartitionReader {
     const { topic, partition, partitionId } = this.owned;
     const { rows } = await this.#parts.pool.query<{ first_offset: bigint }>(findFirst, [partitionId]);
     let goOn = rows[0]?.first_offset ?? from;
-    if (goOn > to) goOn = to; // the retention has gone on since the page was read
+    if (goOn > to) goOn = to; // the retention has advanced since the page was read
     if (goOn <= from) return true;
     this.#parts.onExpired({ topic, partition, records: Number(goOn - from) });
-    this.#position = goOn; // told once, also when the commit fails
+    this.#position = goOn; // reported once, even when the commit fails
     return this.#commit(goOn, from);
   }
 
-  /** Returns false when the partition belongs to another member by now. */
+  /** Commits the position; returns false when the partition belongs to another member by now. */
   async #commit(position: bigint, before = this.#position): Promise<boolean> {
     if (position === before) return true;
     const isOurs = await this.#parts.membership.commit(this.owned, position);

@@ -41,7 +41,7 @@ const partitions = sql(
   "select id, topic, partition, first_offset, next_offset from signalbox.log_partition where topic = any ($1)",
 );
 
-/** Reads every partition of the topics for this instance alone. Nothing is written down. */
+/** Opens a reader of every partition of the topics, for this instance alone. It stores nothing. */
 export function openPostgresBroadcast(parts: Parts, options: BroadcastOptions): BroadcastReader {
   const progress = new ReaderProgress(parts.clock, parts.ping);
   const reader = new PostgresReader(parts, options, progress);
@@ -81,7 +81,7 @@ class PostgresReader {
     this.wake = this.#news.wake;
   }
 
-  /** Reads until it is stopped. An outage is waited out; an error of the owner is not ours to hide. */
+  /** Reads until it is stopped. An outage is waited out; an error of the owner is thrown. */
   async run(): Promise<void> {
     await this.#untilThere();
     while (!this.#isStopped()) {
@@ -95,7 +95,7 @@ class PostgresReader {
     this.#closing.abort();
   }
 
-  /** A topic that is absent is waited for: a job of the deployment creates them. */
+  /** Waits for absent topics: a job of the deployment creates them. */
   async #untilThere(): Promise<void> {
     const { topics } = this.#options;
     await this.#reachable(async () => {
@@ -107,7 +107,7 @@ class PostgresReader {
     });
   }
 
-  /** Reads up to the ends of this moment. */
+  /** Reads up to the current ends. */
   async #readAll(): Promise<void> {
     const { topics, from } = this.#options;
     const rows = await this.#reachable(async () => {
@@ -134,7 +134,7 @@ class PostgresReader {
     }
   }
 
-  /** Asks until the log answers; nothing when the reader is stopped meanwhile. */
+  /** Repeats the query until the log answers; returns no rows when the reader is stopped meanwhile. */
   async #reachable<T>(query: () => Promise<T[]>): Promise<T[]> {
     while (!this.#isStopped()) {
       try {

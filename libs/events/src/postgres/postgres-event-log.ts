@@ -19,7 +19,7 @@ const withoutPrincipals = "an event log on PostgreSQL knows no principals: leave
 /** One for listening, the rest for appends, reads and heartbeats. */
 const connectionsMax = 6;
 
-/** The event log in a PostgreSQL database of its own, which is created and migrated here. For one host. */
+/** Opens the event log in a PostgreSQL database of its own, which is created and migrated here. For one host. */
 export async function openPostgresEventLog(url: string, context: EventLogContext): Promise<EventLog> {
   const { clientId, log, metrics, clock, runner } = context;
   await migrate({ url, service: "event-log", prismaDirectory: null, libraryMigrations: [migrations], log });

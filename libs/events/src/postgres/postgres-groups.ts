@@ -8,7 +8,7 @@ const countLiving = sql(
   "select count(*)::int as living from signalbox.log_member where group_name = $1 and expires_at >= clock_timestamp()",
 );
 
-/** The new epoch refuses the commits of a member that was taken for dead and still works. */
+/** The new epoch refuses commits of a member that was taken for dead and still works. */
 const rewindLeases = sql(
   "log.rewind",
   `update signalbox.log_lease set owner = null, epoch = epoch + 1, committed = case $2
@@ -19,15 +19,15 @@ const rewindLeases = sql(
    from signalbox.log_partition where id = partition_id and group_name = $1`,
 );
 
-/** Names the groups of the log. */
+/** Lists the groups of the log. */
 export async function postgresGroups(pool: Pool): Promise<string[]> {
   return (await pool.query<{ name: string }>(names)).rows.map(({ name }) => name);
 }
 
-/** Sets the committed offsets of a group without members. @throws Error when it has some, or is not known. */
+/** Sets the committed offsets of a group without members. @throws Error when it has some, or is unknown. */
 export async function rewindPostgresGroup(pool: Pool, group: string, to: RewindTarget): Promise<void> {
   await inTransaction(pool, async (tx) => {
-    await tx.query(lockGroup, [group]); // a member that joins waits for it, and takes the partitions up from the new offsets
+    await tx.query(lockGroup, [group]); // a joining member waits for the lock and starts at the new offsets
     refuseLiving(group, (await tx.query<{ living: number }>(countLiving, [group])).rows[0]?.living ?? 0);
     const [place, timeMs] = to instanceof Date ? ["time", to.getTime()] : [to, 0];
     const { rowCount } = await tx.query(rewindLeases, [group, place, timeMs]);

@@ -20,7 +20,7 @@ const lagOfGroup = sql(
    where case when $2::text[] is null then group_name is not null else topic = any ($2) end order by topic, partition`,
 );
 
-/** Measures how far the group is behind, for every partition of the topics. */
+/** Measures the lag of the group, for every partition of the topics. */
 export async function postgresLag(pool: Pool, group: string, topics?: readonly string[]): Promise<PartitionLag[]> {
   const { rows } = await pool.query<LagRow>(lagOfGroup, [group, topics ?? null]);
   return rows.map((row) => ({ ...row, messages: Number(row.end - row.committed), seconds: Math.max(0, row.seconds) }));
@@ -32,7 +32,7 @@ const findRanges = sql(
    where topic = any ($1) order by topic, partition`,
 );
 
-/** Says what each partition of the topics holds now. @throws UnknownTopic */
+/** Returns the current range of each partition of the topics. @throws UnknownTopic */
 export async function postgresRanges(
   pool: Pool,
   directory: TopicDirectory,

@@ -21,20 +21,20 @@ interface Parts {
   readonly clock: Clock;
 }
 
-/** How often a reader looks by itself; wake-ups come at once. */
+/** Interval between checks without a wake-up; wake-ups come at once. */
 const pollMs = 500;
-/** A burst of wake-ups is one look at the group. */
+/** A burst of wake-ups leads to one check of the group. */
 const burstMs = 20;
 
 const ends = sql("log.ends", "select id, next_offset from signalbox.log_partition where id = any ($1)");
 
-/** Joins the group and hands over batches until closed. Rejects when the log cannot be reached now. */
+/** Joins the group and passes batches on until closed. Rejects when the log cannot be reached now. */
 export async function openPostgresSubscription(parts: Parts, options: SubscribeOptions): Promise<Subscription> {
   await parts.topics.find(options.topics);
   return new PostgresSubscription(parts, options);
 }
 
-/** A member of a group at work: one loop keeps its place in the group, the other finds partitions with news. */
+/** A group member at work: one loop keeps its place in the group, the other finds partitions with news. */
 class PostgresSubscription implements Subscription {
   readonly ended: Promise<void>;
   readonly liveness: () => Promise<string | null>;
@@ -44,9 +44,9 @@ class PostgresSubscription implements Subscription {
   readonly #heartbeatMs: number;
   readonly #membership: Membership;
   readonly #held: HeldPartitions;
-  /** From now on nothing new is read; what is in hand is finished. */
+  /** Aborted when the subscription closes: nothing new is read, current batches are finished. */
   readonly #closing = new AbortController();
-  /** Nothing is in hand any more. */
+  /** Aborted when no batch is in progress any more. */
   readonly #finished = new AbortController();
   readonly #work = createWakeUp(pollMs);
   readonly #tending: ReturnType<typeof createWakeUp>;
@@ -85,7 +85,7 @@ class PostgresSubscription implements Subscription {
     this.#stopListening = wakeUps.listen({ topics, onRecords: this.#work.wake, onMembers: this.#tending.wake });
     this.liveness = createLiveness({ health: () => this.health(), ping, clock });
     this.ended = Promise.all([this.#tend(), this.#dispatch()]).then(() => {});
-    this.ended.catch(() => {}); // told to whoever asks
+    this.ended.catch(() => {}); // callers handle it
   }
 
   assignments(): readonly TopicPartition[] {
@@ -105,13 +105,13 @@ class PostgresSubscription implements Subscription {
     await this.#held.allFinished();
     this.#finished.abort();
     await this.ended.catch(() => {});
-    await this.#membership.leave().catch(() => {}); // else the session runs out
+    await this.#membership.leave().catch(() => {}); // otherwise the session expires
     this.#parts.wakeUps.announceMembers();
   }
 
   /**
-   * Keeps our place in the group until nothing is in hand: a member that cannot beat stops reading before the others take
-   * over.
+   * Keeps the place in the group until no batch is in progress: a member that cannot send heartbeats stops reading
+   * before the others take over.
    */
   async #tend(): Promise<void> {
     const finished = this.#finished.signal;
@@ -130,7 +130,7 @@ class PostgresSubscription implements Subscription {
     }
   }
 
-  /** Beats, gives back what is finished, and follows how the group divides its partitions now. */
+  /** Sends a heartbeat, gives back finished partitions, and follows the current division of the partitions. */
   async #followGroup(): Promise<void> {
     const tended = await this.#membership.tend(this.#held.finished());
     this.#aliveMs = this.#parts.clock.steadyMs();
@@ -143,7 +143,7 @@ class PostgresSubscription implements Subscription {
     this.#work.wake();
   }
 
-  /** Finds partitions with news and reads each of them on its own, so that a slow one holds up no other. */
+  /** Finds partitions with news and reads each of them separately, so that a slow one delays no other. */
   async #dispatch(): Promise<void> {
     while (!this.#closing.signal.aborted) {
       this.#work.reset();

@@ -25,7 +25,7 @@ const readPage = sql(
    ) sized where place = 1 or total <= $4 order by "offset"`,
 );
 
-/** The next records of a partition: at most 500 or 4 MiB, at least one if there is one. */
+/** Reads the next records of a partition: at most 500 or 4 MiB, at least one if there is one. */
 export async function readRecords(
   pool: Pool,
   partitionId: number,

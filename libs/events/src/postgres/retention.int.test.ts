@@ -26,7 +26,7 @@ describe("the size of the PostgreSQL log", () => {
     await pool.close();
   }
 
-  /** Moves what is on the topic into the past. */
+  /** Moves the records of the topic into the past. */
   async function age(topic: string, hours: number): Promise<void> {
     const pool = openTestPool(database.url);
     const statement = `update signalbox.log_record set timestamp_ms = timestamp_ms - $2 from signalbox.log_partition
@@ -49,7 +49,7 @@ describe("the size of the PostgreSQL log", () => {
     return values;
   }
 
-  test("records older than their topic keeps them are removed, and groups and readers go on", async () => {
+  test("records beyond the retention are removed, and groups and readers go on", async () => {
     const topic = randomId("topic");
     await eventLog.ensureTopics([topicSpec(topic, { partitions: 1, retentionMs: 3_600_000 })]);
     await eventLog.publish([record(topic, "a", "1"), record(topic, "a", "2")]);
@@ -72,7 +72,7 @@ describe("the size of the PostgreSQL log", () => {
     await subscription.close();
   });
 
-  test("a compacted topic keeps the newest record of each key, and tombstones for as long as the retention", async () => {
+  test("a compacted topic keeps the newest record of each key, and tombstones until the retention ends", async () => {
     const topic = randomId("topic");
     await eventLog.ensureTopics([topicSpec(topic, { partitions: 1, cleanup: "compact" })]);
     await eventLog.publish([
@@ -90,7 +90,7 @@ describe("the size of the PostgreSQL log", () => {
     assert.deepEqual(await read(topic), ["a=2"]);
   });
 
-  test("a publish that arrived late is never all that is left of a key: what it follows stays until it is said again", async () => {
+  test("compaction keeps the record before a late repetition until the record is repeated", async () => {
     const topic = randomId("topic");
     await eventLog.ensureTopics([topicSpec(topic, { partitions: 1, cleanup: "compact" })]);
     await eventLog.publish(["1", "2", "1"].map((revision) => record(topic, "a", revision)));
@@ -107,7 +107,7 @@ describe("the size of the PostgreSQL log", () => {
     assert.deepEqual(await read(topic), ["a=2"]);
   });
 
-  test("what compaction removes is not told as expired", async () => {
+  test("compacted records are not reported as expired", async () => {
     const topic = randomId("topic");
     const group = randomId("group");
     await eventLog.ensureTopics([topicSpec(topic, { partitions: 1, cleanup: "compact" })]);

@@ -10,7 +10,7 @@ const lockId = 4202;
 
 const tryLock = sql("log.retention-lock", "select pg_try_advisory_xact_lock($1) as locked");
 
-/** Records older than their topic keeps them, oldest first and in steps, so that no reader waits. */
+/** Deletes records beyond the retention of their topic, oldest first and in steps, so that no reader waits. */
 const expire = sql(
   "log.expire",
   `with old as (
@@ -33,8 +33,8 @@ const expire = sql(
 );
 
 /**
- * Of each key the newest record stays, and everything that is younger than the lag; a tombstone goes too once readers have had
- * the retention to see it.
+ * Keeps the newest record of each key, and everything younger than the lag; a tombstone is deleted too once readers
+ * have had the retention to see it.
  */
 const compact = sql(
   "log.compact",
@@ -50,7 +50,7 @@ const compact = sql(
        and ranked.timestamp_ms < (extract(epoch from clock_timestamp()) * 1000)::bigint - retention_ms)`,
 );
 
-/** Removes what the topics no longer have to keep, once. Of several instances one works. */
+/** Removes the records that the topics need not keep any more, once. Of several instances one works. */
 export async function cleanLog(pool: Pool): Promise<void> {
   await inTransaction(pool, async (tx) => {
     const { rows } = await tx.query<{ locked: boolean }>(tryLock, [lockId]);
@@ -60,7 +60,7 @@ export async function cleanLog(pool: Pool): Promise<void> {
   });
 }
 
-/** Starts the worker that keeps the log at its size. A failure is no reason to end the process: it comes again. */
+/** Starts the worker that bounds the size of the log. A failure does not end the process: the next run tries again. */
 export function startLogRetention(runner: Pick<Runner, "housekeeping">, pool: Pool, log: Logger): void {
   runner.housekeeping("event log retention", everyMs, () =>
     cleanLog(pool).catch((error: unknown) => log.warn({ error }, "the event log could not be cleaned")),

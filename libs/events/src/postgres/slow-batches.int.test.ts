@@ -20,7 +20,7 @@ describe("batches that take longer than a session", () => {
     await database.close();
   });
 
-  /** Members that take more than two sessions for each batch, and what they had in hand at the same time. */
+  /** Starts members that take more than two sessions for each batch, and records their concurrent batches. */
   async function slowGroup() {
     const topic = randomId("topic");
     const group = randomId("group");
@@ -48,7 +48,7 @@ describe("batches that take longer than a session", () => {
     return { join, started, done, togetherMax: () => togetherMax };
   }
 
-  test("another member joins: nothing runs twice while the first finishes what it gives back", async () => {
+  test("when another member joins, nothing runs twice while the first finishes its batches", async () => {
     const { join, started, done, togetherMax } = await slowGroup();
     const first = await join();
     await eventually(() => started.length === 4);
@@ -59,7 +59,7 @@ describe("batches that take longer than a session", () => {
     await Promise.all([first.close(), second.close()]);
   });
 
-  test("a member leaves: it keeps its place until it has finished", async () => {
+  test("a leaving member keeps its place until it has finished", async () => {
     const { join, started, done, togetherMax } = await slowGroup();
     const first = await join();
     await eventually(() => started.length === 4);

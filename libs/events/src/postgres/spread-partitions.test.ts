@@ -26,7 +26,7 @@ test("every partition has one reader and no member has two more than another", (
   );
 });
 
-test("a member that joins gets its share and only that much moves", () => {
+test("a joining member gets its share, and only that share moves", () => {
   const owner = (id: number) => ["a", "b", "c", "d"][id % 4] as string;
   const spread = spreadPartitions(leases(12, owner), members("a", "b", "c", "d", "e"));
   assert.deepEqual(loads(spread, ["a", "b", "c", "d", "e"]).toSorted(), [2, 2, 2, 3, 3]);

@@ -11,8 +11,8 @@ export interface Member {
 }
 
 /**
- * Assigns each partition to a member: as even as possible, with as few moves as possible. Every member computes the same
- * from the same rows, so none has to lead.
+ * Assigns each partition to a member: as evenly as possible, with as few moves as possible. Every member computes the
+ * same from the same rows, so none has to lead.
  */
 export function spreadPartitions(leases: readonly Lease[], members: readonly Member[]): Map<number, string> {
   const sorted = [...members].sort((a, b) => (a.member < b.member ? -1 : 1));
@@ -36,7 +36,7 @@ export function spreadPartitions(leases: readonly Lease[], members: readonly Mem
   }
   return new Map([...byMember].flatMap(([member, ids]) => [...ids].map((id) => [id, member] as const)));
 
-  /** A partition whose move makes two members more equal. */
+  /** Finds a partition whose move makes two members more equal. */
   function findMove(): { partitionId: number; from: string; to: string } | null {
     for (const to of [...sorted].sort((a, b) => load(a) - load(b))) {
       for (const from of [...sorted].sort((a, b) => load(b) - load(a))) {

@@ -35,7 +35,7 @@ const savePartitions = sql(
    on conflict (topic, partition) do nothing`,
 );
 
-/** The topics of the log, remembered: their partitions never change. */
+/** A cache of the topics of the log: their partitions never change. */
 export interface TopicDirectory {
   /** @throws UnknownTopic */
   find(names: readonly string[]): Promise<ReadonlyMap<string, KnownTopic>>;

@@ -6,7 +6,7 @@ import { createWakeUps } from "./wake-ups.ts";
 
 const notify = sql("test.notify", "select pg_notify('signalbox_log', $1)");
 
-test("a reader is woken for its own topics, by this process and by others, and everyone looks after a silence", async () => {
+test("a reader is woken for its own topics, by this process and by others, and all readers after a silence", async () => {
   const context = testContext("account", {});
   const database = await testDatabase();
   const pool = openPool({ url: database.url, max: 3, applicationName: "wake-ups-test", ...context });
@@ -17,7 +17,9 @@ test("a reader is woken for its own topics, by this process and by others, and e
   const stops = [listen("images", ["images.v1"]), listen("both", ["images.v1", "accounts.v1"])];
 
   const everyone = ["members of images", "images", "members of both", "both"].sort();
-  await eventually(() => assert.deepEqual(heard.toSorted(), everyone), { message: "they look once it is listened" });
+  await eventually(() => assert.deepEqual(heard.toSorted(), everyone), {
+    message: "all are woken once the listener is connected",
+  });
 
   heard.length = 0;
   wakeUps.announceRecords(["accounts.v1", "accounts.v1", "nobody.v1"]);
@@ -25,18 +27,18 @@ test("a reader is woken for its own topics, by this process and by others, and e
   for (const message of ["process_other images.v1", "process_other accounts.v1 nobody.v1", "process_other *"]) {
     await pool.query(notify, [message]);
   }
-  const told = ["both", "images", "both", "both", "members of images", "members of both"];
-  await eventually(() => assert.deepEqual(heard, told), { message: "others are heard, and our own echo is not" });
+  const expected = ["both", "images", "both", "both", "members of images", "members of both"];
+  await eventually(() => assert.deepEqual(heard, expected), { message: "others are heard, and our own echo is not" });
 
   for (const stop of stops) stop();
   wakeUps.announceMembers();
-  assert.deepEqual(heard, told, "who left hears no more");
+  assert.deepEqual(heard, expected, "a reader that left is not woken");
   await wakeUps.close();
   await context.close();
   await database.close();
 });
 
-test("members beat at once when the connection is lost that shows that their process lives", async (t) => {
+test("members send a heartbeat at once when the presence connection is lost", async (t) => {
   const context = testContext("account", {});
   const database = await testDatabase();
   const pool = openPool({ url: database.url, max: 3, applicationName: "wake-ups-test", ...context });
@@ -51,7 +53,7 @@ test("members beat at once when the connection is lost that shows that their pro
   const presence = await eventually(() => shown.at(-1) ?? null);
   const end = sql("", "select pg_terminate_backend(pid) from pg_locks where classid = 4202 and objid = $1::int::oid");
   await pool.query(end, [presence]);
-  await eventually(() => shown.length === 3, { message: "they look without it, and again with another" });
+  await eventually(() => shown.length === 3, { message: "they are woken without it, and again with the next" });
   assert.deepEqual([shown[0], shown[1]], [presence, null]);
   assert.ok(shown[2] !== null && shown[2] !== presence);
 });

@@ -2,14 +2,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { randomId } from "@signalbox/core";
 import { inSession, type Pool, showPresence, sql } from "@signalbox/storage";
 
-/** Tells readers that there is news. A hint only: readers also look by themselves. */
+/** Wakes readers when there is news. Only a hint: readers also check by themselves. */
 export interface WakeUps {
   /** Wakes the readers of the topics, in this process at once and elsewhere within milliseconds. */
   announceRecords(topics: Iterable<string>): void;
-  /** Wakes who is a member of a group: others came or went. */
+  /** Wakes the members of groups: others joined or left. */
   announceMembers(): void;
   listen(reader: LogReader): () => void;
-  /** What a row names this process by, to show others that it lives; null while it cannot. */
+  /** The id by which rows name this process to show that it is alive; null while it has none. */
   presence(): number | null;
   close(): Promise<void>;
 }
@@ -25,11 +25,11 @@ const listenStatement = sql("", `listen ${channel}`);
 const notify = sql("log.notify", "select pg_notify($1, $2)");
 const retryMs = 1_000;
 
-/** Readers of this process by the URL of their log: several services of one process meet here. */
+/** Readers of this process by the URL of their log: several services of one process share them. */
 const localReaders = new Map<string, Set<LogReader>>();
-/** Readers here are woken directly; the echo of our own notification is left out. */
+/** Readers here are woken directly; the echo of our own notification is ignored. */
 const processId = randomId("process");
-/** Stands for the members where a notification else names a topic. */
+/** Stands for group members in a notification, in place of a topic. */
 const members = "*";
 
 export function createWakeUps(pool: Pool, url: string): WakeUps {
@@ -61,12 +61,12 @@ export function createWakeUps(pool: Pool, url: string): WakeUps {
         });
         await session.query(listenStatement);
         presence = await showPresence(session);
-        wake(new Set([members, ...[...readers].flatMap(({ topics }) => topics)])); // what was missed while nobody listened
+        wake(new Set([members, ...[...readers].flatMap(({ topics }) => topics)])); // for notifications missed without a listener
         await aborted(AbortSignal.any([session.lost, closing.signal]));
       });
       await lost.catch(() => {});
       presence = null;
-      wake(new Set([members])); // beats at once without it, or others would take this process for gone
+      wake(new Set([members])); // they beat at once, or others would take this process for dead
       await sleep(retryMs, undefined, { signal: closing.signal }).catch(() => {});
     }
   }
@@ -87,7 +87,10 @@ export function createWakeUps(pool: Pool, url: string): WakeUps {
   };
 }
 
-/** Tells other processes after the commit and outside of it, one message at a time: a NOTIFY inside busy transactions makes their commits queue. */
+/**
+ * Notifies other processes after the commit and outside of it, one message at a time: a NOTIFY inside busy transactions
+ * makes their commits queue.
+ */
 function createNotifier(pool: Pool) {
   const untold = new Set<string>();
   let sending: Promise<void> | undefined;
