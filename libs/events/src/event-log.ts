@@ -1,7 +1,6 @@
 import type { Clock } from "@signalbox/core";
 import type { Runner } from "@signalbox/runtime";
 import type { Logger, Metrics, Tracer } from "@signalbox/telemetry";
-import type { RewindTarget } from "./rewind-target.ts";
 
 /** One record to append. A `null` value is a tombstone: on a compacted topic it removes the key. */
 export interface LogRecord {
@@ -215,4 +214,57 @@ export interface EventLogContext {
   /** The runner that closes the log, if any. */
   readonly runner?: Runner;
   readonly tracer?: Tracer;
+}
+
+/** Target of a rewind: the first record of this time or later, or an end of the log. */
+export type RewindTarget = Date | "start" | "end";
+
+/** Refuses a group with living members: they would not notice, and would commit over it. @throws Error */
+export function refuseLiving(group: string, members: number): void {
+  if (members === 0) return;
+  const living = members === 1 ? "1 member is alive" : `${members} members are alive`;
+  throw new Error(`The group ${group} cannot be rewound while ${living}. Stop every instance of its service first.`);
+}
+
+export function unknownGroup(group: string): Error {
+  return new Error(`There is no group ${group} with committed offsets: see \`npm run groups -- list\`.`);
+}
+
+export type PublishErrorReason = "too-large" | "unknown-topic" | "invalid" | "unavailable";
+
+/** A partition at fault, and the number of partitions of its topic. */
+export interface PartitionAtFault {
+  readonly topic: string;
+  readonly partition: number;
+  readonly partitions: number;
+}
+
+interface PublishErrorOptions {
+  readonly topic?: string;
+  readonly partitions?: readonly PartitionAtFault[];
+  readonly cause?: unknown;
+}
+
+/**
+ * Thrown when records were not appended, or when that is unknown. Only `unavailable` may pass by waiting; the other
+ * reasons name a fault of the records.
+ */
+export class PublishError extends Error {
+  override readonly name = "PublishError";
+  readonly reason: PublishErrorReason;
+  /** The topic at fault, when known. */
+  readonly topic: string | undefined;
+  /** The partitions that did not take their records, when only they are at fault: all other records are on the log. */
+  readonly partitions: readonly PartitionAtFault[];
+
+  constructor(reason: PublishErrorReason, message: string, options: PublishErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.reason = reason;
+    this.topic = options.topic;
+    this.partitions = options.partitions ?? [];
+  }
+
+  get retriable(): boolean {
+    return this.reason === "unavailable";
+  }
 }

@@ -1,11 +1,16 @@
 export type { BatchHandler, ConsumerTable, Handler, StatelessContext } from "./consumer/consumer-table.ts";
 export { createConsumer } from "./consumer/create-consumer.ts";
-export type { DeadLetter } from "./dead-letters/dead-letter.ts";
-export { createDeadLetters, type DeadLetters } from "./dead-letters/dead-letters.ts";
-export { dropDeadLetter, listDeadLetters, replayDeadLetter } from "./dead-letters/inspect-dead-letters.ts";
+export {
+  createDeadLetters,
+  type DeadLetter,
+  type DeadLetters,
+  dropDeadLetter,
+  listDeadLetters,
+  replayDeadLetter,
+} from "./dead-letters/dead-letters.ts";
 export { decodeEvent, eventNameOf, type ReceivedEvent, UnreadableMessage } from "./envelope/decode-event.ts";
-export { publishEvents } from "./envelope/publish-events.ts";
-export type { EventLog, LogRecord, PartitionRange, ReceivedRecord } from "./event-log.ts";
+export { publishEvents } from "./envelope/encode-event.ts";
+export { type EventLog, type LogRecord, type PartitionRange, PublishError, type ReceivedRecord } from "./event-log.ts";
 export { eventsMigrations } from "./migrations.ts";
 export { openEventLog } from "./open-event-log.ts";
 export { outboxInsert, type PreparedEvent } from "./outbox/append-events.ts";
@@ -18,6 +23,4 @@ export {
 } from "./outbox/dead-events.ts";
 export { createOutbox, type Outbox } from "./outbox/outbox.ts";
 export { eventsProperties } from "./properties.ts";
-export { PublishError } from "./publish-error.ts";
-export { stateRepetitionMs } from "./state-topics.ts";
-export { topicSettings } from "./topic-settings.ts";
+export { stateRepetitionMs, topicSettings } from "./topic-settings.ts";

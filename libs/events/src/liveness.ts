@@ -1,5 +1,5 @@
 import { type Clock, minutes, seconds } from "@signalbox/core";
-import { bounded } from "./bounded.ts";
+import { bounded } from "./concurrency.ts";
 
 interface LivenessOptions {
   /** Gives the reason why nothing is being read, or null. */

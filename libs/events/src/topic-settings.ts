@@ -1,5 +1,6 @@
 import type { Configuration } from "@signalbox/config";
 import type { TopicAccess } from "@signalbox/contracts";
+import { hours } from "@signalbox/core";
 import type { LogAccess, TopicSpec } from "./event-log.ts";
 import type { topicsProperties } from "./properties.ts";
 
@@ -22,3 +23,14 @@ export function topicSettings(
           }),
   };
 }
+
+/**
+ * Interval at which the owner of a state topic repeats the content of its database there, unless it was just published.
+ */
+export const stateRepetitionMs = hours(1);
+
+/**
+ * Minimum age before compaction may remove a record. A late publish that lands behind a newer one would otherwise be
+ * the only record left: until the next repetition a reader still finds the newer one beside it.
+ */
+export const compactionLagMs = 3 * stateRepetitionMs;

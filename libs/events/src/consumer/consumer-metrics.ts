@@ -1,9 +1,9 @@
 import type { Pool } from "@signalbox/storage";
 import type { Metrics } from "@signalbox/telemetry";
+import { coalesce } from "../concurrency.ts";
 import type { ExpiredRecords } from "../event-log.ts";
-import { joined } from "../joined.ts";
 import type { LagMeter } from "./lag-meter.ts";
-import type { MessageOutcome } from "./message-outcome.ts";
+import type { MessageOutcome } from "./message-context.ts";
 import { parkedDepth } from "./parked-messages.ts";
 
 export interface ConsumerMetrics {
@@ -22,7 +22,7 @@ interface ConsumerMetricsOptions {
 export function createConsumerMetrics({ metrics, consumer, lag, pool }: ConsumerMetricsOptions): ConsumerMetrics {
   const duration = metrics.histogram("signalbox_consumer_seconds");
   const expired = metrics.counter("signalbox_consumer_expired_total");
-  watchedConsumers(metrics).push({ consumer, lag, parked: pool && joined(() => parkedDepth(pool, consumer)) });
+  watchedConsumers(metrics).push({ consumer, lag, parked: pool && coalesce(() => parkedDepth(pool, consumer)) });
   return {
     handled: (event, outcome, seconds) => duration.observe({ consumer, event, outcome }, seconds),
     expired: ({ topic, records }) => expired.inc({ consumer, topic }, records),

@@ -3,20 +3,19 @@ import { type Clock, minutes, seconds } from "@signalbox/core";
 import type { Health, Runner } from "@signalbox/runtime";
 import { type Pool, startRetention } from "@signalbox/storage";
 import type { Logger, Metrics, Tracer } from "@signalbox/telemetry";
+import { createLimiter } from "../concurrency.ts";
 import type { DeadLetters } from "../dead-letters/dead-letters.ts";
 import type { EventLog, ExpiredRecords, ReceivedBatch, ReceivedRecord } from "../event-log.ts";
-import { createLimiter } from "../limiter.ts";
 import { createConsumerMetrics } from "./consumer-metrics.ts";
 import type { BatchHandler, ConsumerTable, StatelessTable } from "./consumer-table.ts";
-import { startedRetention, createDeadlyMessages } from "./deadly-messages.ts";
+import { createDeadlyMessages, startedRetention } from "./deadly-messages.ts";
 import { drainParked } from "./drain-parked.ts";
 import { GroupReader } from "./group-reader.ts";
 import { handleBatch } from "./handle-batch.ts";
-import { handleCarefully, handleMessage, type MessageParts } from "./handle-message.ts";
+import { handleCarefully, handleMessage, type MessageParts, parkTogether } from "./handle-message.ts";
 import { handleTogether } from "./handle-together.ts";
 import { inboxRetention } from "./inbox.ts";
 import { LagMeter } from "./lag-meter.ts";
-import { parkRest } from "./park-rest.ts";
 
 interface CommonOptions {
   readonly service: ServiceName;
@@ -92,7 +91,7 @@ export function createConsumer(options: ConsumerOptions): Consumer {
   }
 
   const parkBehind = async (records: readonly ReceivedRecord[]) =>
-    parts.pool !== null && (await parkRest(parts, records));
+    parts.pool !== null && (await parkTogether(parts, records));
 
   function onExpired(expired: ExpiredRecords): void {
     metrics.expired(expired);

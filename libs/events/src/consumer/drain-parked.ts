@@ -4,13 +4,11 @@ import { inTransaction, type Tx } from "@signalbox/storage";
 import { decodeEvent, eventNameOf, type ReceivedEvent, UnreadableMessage } from "../envelope/decode-event.ts";
 import type { ConsumerTable, Handler } from "./consumer-table.ts";
 import { type DeadlyMessages, isSamePlace } from "./deadly-messages.ts";
-import { deadlyDeath } from "./handle-message.ts";
+import { deadlyDeath, type TransactionalParts } from "./handle-message.ts";
 import { leaveInbox, recordInInbox } from "./inbox.ts";
-import { bury } from "./message-context.ts";
-import { type MessageOutcome, reasonOf } from "./message-outcome.ts";
+import { bury, type MessageOutcome, reasonOf } from "./message-context.ts";
 import { dueMessages, isAnyDue, type ParkedMessage, postponeParked, removeParked } from "./parked-messages.ts";
 import { type Reporting, reportMessage } from "./report-message.ts";
-import type { TransactionalParts } from "./transactional-message.ts";
 
 export interface DrainParts extends TransactionalParts, Reporting {
   readonly table: ConsumerTable;

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { eventually } from "@signalbox/testing";
+import { createLimiter } from "../concurrency.ts";
 import type { ReceivedRecord } from "../event-log.ts";
-import { createLimiter } from "../limiter.ts";
 import { type BatchParts, handleBatch } from "./handle-batch.ts";
-import type { MessageOutcome } from "./message-outcome.ts";
+import type { MessageOutcome } from "./message-context.ts";
 
 /** Records of the given keys in this order, such as "a b a". */
 const recordsOf = (keys: string): ReceivedRecord[] =>

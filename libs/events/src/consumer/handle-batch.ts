@@ -1,6 +1,6 @@
+import { createLimiter } from "../concurrency.ts";
 import type { ReceivedBatch, ReceivedRecord } from "../event-log.ts";
-import { createLimiter } from "../limiter.ts";
-import type { MessageOutcome } from "./message-outcome.ts";
+import type { MessageOutcome } from "./message-context.ts";
 
 /** A log that reads several partitions in turn must not wait long for one of them. */
 const turnMs = 500;

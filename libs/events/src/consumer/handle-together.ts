@@ -1,6 +1,6 @@
 import { KiB } from "@signalbox/core";
 import { inTransaction, type Pool } from "@signalbox/storage";
-import { replayForHeader } from "../dead-letters/dead-letter.ts";
+import { replayForHeader } from "../dead-letters/dead-letters.ts";
 import { decodeEvent, eventNameOf, type ReceivedEvent } from "../envelope/decode-event.ts";
 import type { ReceivedBatch, ReceivedRecord } from "../event-log.ts";
 import type { BatchHandler, ConsumerTable } from "./consumer-table.ts";

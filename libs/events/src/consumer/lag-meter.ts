@@ -1,7 +1,6 @@
 import { type Clock, seconds } from "@signalbox/core";
-import { bounded } from "../bounded.ts";
+import { bounded, coalesce } from "../concurrency.ts";
 import type { EventLog, PartitionLag } from "../event-log.ts";
-import { joined } from "../joined.ts";
 
 /** The lag of a consumer on one topic. */
 export interface TopicLag {
@@ -24,7 +23,7 @@ const measureMsMax = seconds(1);
 /** Measures the lag of a consumer, whether or not the consumer itself is reading. */
 export class LagMeter {
   readonly #options: LagMeterOptions;
-  readonly #measure = joined(() => this.#ask());
+  readonly #measure = coalesce(() => this.#ask());
   #measuredMs: number;
   #lags: readonly TopicLag[];
 

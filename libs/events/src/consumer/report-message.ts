@@ -2,7 +2,7 @@ import type { Clock } from "@signalbox/core";
 import type { Logger, Tracer } from "@signalbox/telemetry";
 import type { ReceivedRecord } from "../event-log.ts";
 import type { ConsumerMetrics } from "./consumer-metrics.ts";
-import { Interrupted, type MessageOutcome } from "./message-outcome.ts";
+import { Interrupted, type MessageOutcome } from "./message-context.ts";
 
 export interface Reporting {
   readonly consumer: string;

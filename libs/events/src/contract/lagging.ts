@@ -7,8 +7,7 @@ import { createConsumer } from "../consumer/create-consumer.ts";
 import { createDeadLetters } from "../dead-letters/dead-letters.ts";
 import { encodeEvent } from "../envelope/encode-event.ts";
 import type { EventLog } from "../event-log.ts";
-import { imageUpdated } from "./image-event.ts";
-import { type LogUnderTest, openLog, parts, topicSpec } from "./log-under-test.ts";
+import { imageUpdated, type LogUnderTest, openLog, parts, topicSpec } from "./log-under-test.ts";
 import { testWorkers } from "./test-service.ts";
 
 export function describeLagging(underTest: () => LogUnderTest): void {

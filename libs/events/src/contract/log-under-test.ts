@@ -1,3 +1,4 @@
+import { draft, eventOf } from "@signalbox/contracts";
 import { systemClock } from "@signalbox/core";
 import { createLogger, createMetrics, createTracer, type Logger } from "@signalbox/telemetry";
 import type { EventLog, LogRecord, ReceivedRecord, SubscribeOptions, Subscription, TopicSpec } from "../event-log.ts";
@@ -79,3 +80,14 @@ export async function collect(
   });
   return { records, subscription, values: () => records.map(({ value }) => String(value)) };
 }
+
+/** Drafts an `image.updated` event; its title carries the value that the test expects. */
+export function imageUpdated(subject: string, title: string) {
+  return draft("image.updated", {
+    subject,
+    accountId: "acc_1",
+    data: { ...eventOf("image.updated").example, id: subject, title },
+  });
+}
+
+export const imageTopic = "signalbox.image.v1";

@@ -6,8 +6,7 @@ import { randomId, systemClock, uuidv7 } from "@signalbox/core";
 import { sql } from "@signalbox/storage";
 import { eventually, startProcess, type TestDatabase, testDatabase } from "@signalbox/testing";
 import { deathsMax } from "../consumer/deadly-messages.ts";
-import { imageUpdated } from "../contract/image-event.ts";
-import { collect, openLog, topicSpec } from "../contract/log-under-test.ts";
+import { collect, imageUpdated, openLog, topicSpec } from "../contract/log-under-test.ts";
 import { openTestService } from "../contract/test-service.ts";
 import { encodeEvent } from "../envelope/encode-event.ts";
 

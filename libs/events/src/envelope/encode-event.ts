@@ -1,5 +1,7 @@
 import { dataSchemaOf, draftProblems, type EventDraft, type EventName, eventOf, eventType } from "@signalbox/contracts";
-import { AppError } from "@signalbox/core";
+import { AppError, type Clock, uuidv7 } from "@signalbox/core";
+import type { Tracer } from "@signalbox/telemetry";
+import type { EventLog } from "../event-log.ts";
 
 /** Fields that an event gets when it becomes a record. */
 export interface EnvelopeFields {
@@ -63,4 +65,24 @@ function checkedKey(key: string): string {
   throw new AppError("validation_error", "An identifier contains characters that cannot be stored.", {
     cause: new Error(`an event cannot have the key ${JSON.stringify(key)}`),
   });
+}
+
+interface Publisher {
+  readonly eventLog: EventLog;
+  readonly service: string;
+  readonly clock: Clock;
+  readonly tracer: Tracer;
+}
+
+/**
+ * Publishes without an outbox and resolves when the log has taken the events. For reports and results, whose sender
+ * repeats them until they are acknowledged; never for facts, whose change could be committed while their event is lost.
+ */
+export async function publishEvents(publisher: Publisher, drafts: readonly EventDraft<EventName>[]): Promise<void> {
+  const { eventLog, service, clock, tracer } = publisher;
+  const time = clock.now();
+  const traceparent = tracer.traceparent();
+  await eventLog.publish(
+    drafts.map((event) => encodeEvent(event, { service, id: uuidv7(time.getTime()), time, traceparent })),
+  );
 }

@@ -5,7 +5,7 @@ import type { EachBatchPayload, KafkaMessage } from "kafkajs";
 import type { SubscribeOptions } from "../event-log.ts";
 import type { GroupSession } from "./group-session.ts";
 import { endsMembership } from "./kafka-errors.ts";
-import { toReceivedRecord } from "./received-record.ts";
+import { toReceivedRecord } from "./kafkajs.ts";
 
 export interface BatchHandlerParts {
   readonly group: string;

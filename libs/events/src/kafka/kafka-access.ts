@@ -1,7 +1,7 @@
 import kafkajs, { type AclEntry, type AclFilter, type Admin } from "kafkajs";
 import type { LogAccess } from "../event-log.ts";
 import { linksOf } from "./kafka-errors.ts";
-import { settled } from "./settled.ts";
+import { settled } from "./kafka-topics.ts";
 
 const {
   AclOperationTypes: operation,

@@ -10,12 +10,11 @@ import {
   UnknownTopic,
 } from "../event-log.ts";
 import { ReaderProgress } from "../reader-progress.ts";
-import { bootGroup, deleteBootGroup, sweepBootGroups } from "./boot-groups.ts";
 import { BreakableClient, type CreateClient } from "./breakable-client.ts";
 import { onFetched } from "./dead-brokers.ts";
-import { fetchLimits } from "./kafkajs.ts";
+import { bootGroup, deleteBootGroup, sweepBootGroups } from "./kafka-groups.ts";
+import { fetchLimits, toReceivedRecord } from "./kafkajs.ts";
 import { ReadPositions } from "./read-positions.ts";
-import { toReceivedRecord } from "./received-record.ts";
 
 interface Parts {
   readonly createClient: CreateClient;

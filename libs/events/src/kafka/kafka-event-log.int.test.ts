@@ -2,11 +2,10 @@ import { before, describe } from "node:test";
 import { startEngine, testKafka } from "@signalbox/testing";
 import { describeBroadcasting } from "../contract/broadcasting.ts";
 import { describeExpiring } from "../contract/expiring.ts";
-import { describeGroups } from "../contract/groups.ts";
+import { describeGroups, describeRewinding } from "../contract/groups.ts";
 import { describeLagging } from "../contract/lagging.ts";
 import { type LogUnderTest, quietLog } from "../contract/log-under-test.ts";
 import { describePublishing } from "../contract/publishing.ts";
-import { describeRewinding } from "../contract/rewinding.ts";
 import { createKafka } from "./kafkajs.ts";
 
 describe("the event log on Kafka", () => {

@@ -1,14 +1,12 @@
 import type { Admin, Kafka } from "kafkajs";
 import type { EventLog, EventLogContext } from "../event-log.ts";
-import type { CreateClient } from "./breakable-client.ts";
-import { publishTimeouts } from "./breakable-producer.ts";
-import { groupSessionMs } from "./group-session-ms.ts";
+import { type CreateClient, publishTimeouts } from "./breakable-client.ts";
+import { groupSessionMs } from "./group-session.ts";
 import { ensureKafkaAccess, verifyKafkaAccess } from "./kafka-access.ts";
 import { openKafkaBroadcast } from "./kafka-broadcast.ts";
 import { kafkaGroups, rewindKafkaGroup } from "./kafka-groups.ts";
-import { kafkaLag } from "./kafka-lag.ts";
+import { kafkaLag, kafkaRanges } from "./kafka-lag.ts";
 import { KafkaPublisher } from "./kafka-publish.ts";
-import { kafkaRanges } from "./kafka-ranges.ts";
 import { kafkaRisks } from "./kafka-risks.ts";
 import { openKafkaSubscription } from "./kafka-subscription.ts";
 import { ensureKafkaTopics, verifyKafkaTopics } from "./kafka-topics.ts";

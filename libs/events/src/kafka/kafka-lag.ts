@@ -1,6 +1,7 @@
 import { type Clock, hours } from "@signalbox/core";
 import type { Admin } from "kafkajs";
-import type { PartitionLag } from "../event-log.ts";
+import type { PartitionLag, PartitionRange } from "../event-log.ts";
+import { requireKafkaTopics } from "./kafka-topics.ts";
 
 /** Bounds of the age of a record. */
 interface AgeBracket {
@@ -82,4 +83,15 @@ function middleOf({ youngerMs, olderMs }: AgeBracket): number {
 function narrow(bracket: AgeBracket, ageMs: number, first: bigint): void {
   if (first < 0n || first > bracket.offset) bracket.youngerMs = Math.max(bracket.youngerMs, ageMs);
   else bracket.olderMs = Math.min(bracket.olderMs, ageMs);
+}
+
+/** Returns the current range of each partition of the topics. @throws UnknownTopic */
+export async function kafkaRanges(admin: Admin, topics: readonly string[]): Promise<PartitionRange[]> {
+  await requireKafkaTopics(admin, topics);
+  const bounds = topics.map(async (topic) =>
+    (await admin.fetchTopicOffsets(topic)).map(({ partition, low, high }) => {
+      return { topic, partition, first: BigInt(low), end: BigInt(high) };
+    }),
+  );
+  return (await Promise.all(bounds)).flat();
 }

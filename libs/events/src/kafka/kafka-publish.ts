@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { MiB } from "@signalbox/core";
 import type { Admin, ISocketFactory, Kafka, TopicMessages } from "kafkajs";
-import type { LogRecord } from "../event-log.ts";
+import { type LogRecord, type PartitionAtFault, PublishError } from "../event-log.ts";
 import { partitionOf } from "../partition-of.ts";
-import { type PartitionAtFault, PublishError } from "../publish-error.ts";
-import { BreakableProducer } from "./breakable-producer.ts";
+import { BreakableProducer } from "./breakable-client.ts";
 import { isMoving, isUnreachable, LateAnswer, linksOf } from "./kafka-errors.ts";
 import { partitionsTaken } from "./partition-answers.ts";
 

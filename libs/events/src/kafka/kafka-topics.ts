@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Admin } from "kafkajs";
 import { type TopicProblem, type TopicSpec, UnknownTopic } from "../event-log.ts";
-import { compactionLagMs } from "../state-topics.ts";
+import { compactionLagMs } from "../topic-settings.ts";
 import { topicResource } from "./kafkajs.ts";
-import { settled } from "./settled.ts";
 
 interface ConfigEntry {
   readonly name: string;
@@ -133,4 +132,19 @@ function configOf(spec: TopicSpec): ConfigEntry[] {
     { name: "min.compaction.lag.ms", value: String(compactionLagMs) },
     { name: "segment.ms", value: String(compactedSegmentMs) },
   ];
+}
+
+const waitMsMax = 10_000;
+const pollMs = 100;
+
+/**
+ * Repeats the question until no problem is left, and returns the remaining ones in the end: a change reaches the
+ * controller at once, and the brokers a moment later.
+ */
+export async function settled<T>(ask: () => Promise<readonly T[]>): Promise<T[]> {
+  for (let waitedMs = 0; ; waitedMs += pollMs) {
+    const problems = await ask();
+    if (problems.length === 0 || waitedMs >= waitMsMax) return [...problems];
+    await sleep(pollMs);
+  }
 }

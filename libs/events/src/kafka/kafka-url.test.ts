@@ -20,7 +20,7 @@ for (const [url, said] of [
   ["kafka://a:b@a:9092?tls=true&sasl=gssapi", /there are plain, scram-sha-256, scram-sha-512 and oauthbearer/],
   ["kafka://a:b@a:9092?tls=true&sasl=oauthbearer", /needs token-url/],
   ["kafka://a:9092?ca=%2Fca.pem", /names ca without tls=true/],
-  ["kafka://", /must be kafka:\/\/host:port/],
+  ["kafka://", /must have the form kafka:\/\/host:port/],
 ] as const) {
   test(`${url.replace(/\/\/.*@/, "//…@")} is refused with its fault`, () => {
     assert.throws(() => parseKafkaUrl(url), said);

@@ -1,4 +1,4 @@
-import { bounded } from "../bounded.ts";
+import { bounded } from "../concurrency.ts";
 import type { TopicPartition } from "../event-log.ts";
 import { isAway, LateAnswer } from "./kafka-errors.ts";
 

@@ -1,6 +1,6 @@
 import type { Admin, Consumer } from "kafkajs";
 import { type BroadcastOptions, beginningOf, type TopicPartition } from "../event-log.ts";
-import { kafkaRanges } from "./kafka-ranges.ts";
+import { kafkaRanges } from "./kafka-lag.ts";
 
 interface Position {
   readonly topic: string;

@@ -1,8 +1,8 @@
 import { KiB } from "@signalbox/core";
 import { sql, sqlRows, type Tx } from "@signalbox/storage";
 import { keyHash } from "../partition-of.ts";
-import type { OutboxRow } from "./outbox-row.ts";
-import type { PassedOver } from "./passed-over.ts";
+import type { BlockedTopics } from "./blocked-topics.ts";
+import type { OutboxRow } from "./publish-page.ts";
 
 /** A page is one publish: large enough to fill a compressed Kafka batch, small enough to be acknowledged quickly. */
 export const pageRowsMax = 500;
@@ -53,17 +53,17 @@ const putBack = sqlRows(
 export async function claimPage(
   tx: Tx,
   shards: readonly number[],
-  passedOver: Pick<PassedOver, "topics" | "partitions">,
+  blocked: Pick<BlockedTopics, "topics" | "partitions">,
 ): Promise<OutboxRow[]> {
   await tx.query(lockWaiting, [lockSpace, shards]);
-  const places = passedOver.partitions();
+  const places = blocked.partitions();
   const columns = [
     places.map((one) => one.topic),
     places.map((one) => one.partition),
     places.map((one) => one.partitions),
   ];
   const limits = [pageRowsMax, pageBytesMax];
-  const { rows } = await tx.query<OutboxRow>(claim, [shards, passedOver.topics(), ...limits, ...columns]);
+  const { rows } = await tx.query<OutboxRow>(claim, [shards, blocked.topics(), ...limits, ...columns]);
   return rows.sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 

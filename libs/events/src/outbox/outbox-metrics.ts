@@ -1,7 +1,7 @@
 import { type Pool, sql } from "@signalbox/storage";
 import type { Metrics } from "@signalbox/telemetry";
-import { joined } from "../joined.ts";
-import type { OutboxRow } from "./outbox-row.ts";
+import { coalesce } from "../concurrency.ts";
+import type { OutboxRow } from "./publish-page.ts";
 
 /** The metrics of the outbox. Its age is the first sign of a broker that is away. */
 export interface OutboxMetrics {
@@ -49,7 +49,7 @@ type OutboxGauge = "signalbox_outbox_depth" | "signalbox_outbox_age_seconds" | "
 
 /** Asks the database once for all gauges of a scrape. The last values stay while it is away. */
 function watchTables(metrics: Metrics, pool: Pool): void {
-  const read = joined(async () => (await pool.query<TableState>(state).catch(() => null))?.rows[0]);
+  const read = coalesce(async () => (await pool.query<TableState>(state).catch(() => null))?.rows[0]);
   const watch = (name: OutboxGauge, value: keyof TableState) =>
     metrics.gauge(name, async (gauge) => {
       const found = await read();

@@ -4,13 +4,11 @@ import { draft, eventOf } from "@signalbox/contracts";
 import { newId } from "@signalbox/core";
 import { inTransaction, sql } from "@signalbox/storage";
 import { eventually } from "@signalbox/testing";
-import { imageTopic, imageUpdated } from "../contract/image-event.ts";
-import { parts } from "../contract/log-under-test.ts";
+import { imageTopic, imageUpdated, parts } from "../contract/log-under-test.ts";
 import { openTestService, type TestService, testWorkers } from "../contract/test-service.ts";
 import { decodeEvent } from "../envelope/decode-event.ts";
-import type { EventLog, LogRecord } from "../event-log.ts";
+import { type EventLog, type LogRecord, PublishError } from "../event-log.ts";
 import { partitionOf } from "../partition-of.ts";
-import { PublishError } from "../publish-error.ts";
 import { replayDeadEvent } from "./dead-events.ts";
 import { createOutbox, type Outbox } from "./outbox.ts";
 

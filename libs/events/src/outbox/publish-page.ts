@@ -1,9 +1,7 @@
 import type { SpanOptions } from "@signalbox/telemetry";
-import { bounded } from "../bounded.ts";
-import type { EventLog } from "../event-log.ts";
+import { bounded } from "../concurrency.ts";
+import { type EventLog, type LogRecord, type PartitionAtFault, PublishError } from "../event-log.ts";
 import { keyHash } from "../partition-of.ts";
-import { type PartitionAtFault, PublishError } from "../publish-error.ts";
-import { type OutboxRow, recordOf } from "./outbox-row.ts";
 
 export interface RefusedRow {
   readonly row: OutboxRow;
@@ -95,4 +93,20 @@ export function pageSpan(rows: readonly OutboxRow[]): SpanOptions {
   const attributes = { "messaging.operation.type": "send", "messaging.batch.message_count": rows.length };
   if (traces.length === 1) return { kind: "producer", attributes, parent: traces[0] };
   return { kind: "producer", attributes, parent: null, links: traces.slice(0, linksMax) };
+}
+
+/** A row of `signalbox.outbox` as the relay claims it. */
+export interface OutboxRow {
+  readonly id: bigint;
+  readonly event_id: string;
+  readonly topic: string;
+  readonly key: string;
+  readonly headers: string;
+  /** Null for a tombstone. */
+  readonly payload: Buffer | null;
+  readonly created_at: Date;
+}
+
+function recordOf(row: OutboxRow): LogRecord {
+  return { topic: row.topic, key: row.key, headers: JSON.parse(row.headers), value: row.payload };
 }

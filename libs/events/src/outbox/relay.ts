@@ -2,13 +2,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Clock, isUnavailable } from "@signalbox/core";
 import { inTransaction, type Pool, sql, type Tx } from "@signalbox/storage";
 import type { Logger, Tracer } from "@signalbox/telemetry";
-import type { EventLog } from "../event-log.ts";
-import { PublishError } from "../publish-error.ts";
+import { type EventLog, PublishError } from "../event-log.ts";
+import { BlockedTopics } from "./blocked-topics.ts";
 import { claimPage, pageBytesMax, pageRowsMax, putBackRows } from "./claim-page.ts";
 import type { OutboxMetrics } from "./outbox-metrics.ts";
-import type { OutboxRow } from "./outbox-row.ts";
-import { PassedOver } from "./passed-over.ts";
-import { pageSpan, publishPage, type RefusedRow } from "./publish-page.ts";
+import { type OutboxRow, pageSpan, publishPage, type RefusedRow } from "./publish-page.ts";
 import { relayLanes, type ShardOutcome, type ShardQueue } from "./shard-queue.ts";
 
 export interface RelayParts {
@@ -39,13 +37,13 @@ const bury = sql(
 /** Publishes the outbox until the signal aborts. Waits during an outage of the log or the database. */
 export async function runRelay(parts: RelayParts, signal: AbortSignal, beat: () => void): Promise<void> {
   const { queue } = parts;
-  const passedOver = new PassedOver(parts.clock, parts.log);
+  const blocked = new BlockedTopics(parts.clock, parts.log);
   const close = () => queue.close();
   signal.addEventListener("abort", close, { once: true });
 
   async function lane(): Promise<void> {
     for (let shards = await queue.take(); shards; shards = await queue.take()) {
-      queue.done(shards, await publishShards(parts, shards, passedOver));
+      queue.done(shards, await publishShards(parts, shards, blocked));
     }
   }
   await Promise.all([...Array.from({ length: relayLanes }, lane), repair(parts, signal, beat)]);
@@ -68,14 +66,14 @@ async function repair({ pool, queue, idlePollMs }: RelayParts, signal: AbortSign
 async function publishShards(
   parts: RelayParts,
   shards: readonly number[],
-  passedOver: PassedOver,
+  blocked: BlockedTopics,
 ): Promise<ShardOutcome> {
   try {
-    const rows = await inTransaction(parts.pool, (tx) => publishNextPage(parts, tx, shards, passedOver));
+    const rows = await inTransaction(parts.pool, (tx) => publishNextPage(parts, tx, shards, blocked));
     for (const shard of shards) reportPassed(parts.log, shard);
     return isFull(rows) ? "more" : "emptied";
   } catch (error) {
-    if (isPassedOver(error, passedOver)) return "more";
+    if (blockFault(error, blocked)) return "more";
     if (shards.length > 1) return "more"; // each alone, to find the ones at fault
     if (isLockTimeout(error)) return "left"; // another relay publishes this shard; the repair finds its leftovers
     parts.metrics.failed(error instanceof PublishError ? error.reason : "database");
@@ -85,11 +83,11 @@ async function publishShards(
 }
 
 /** Blocks the topic or partition at fault; returns true when the next page goes without it. */
-function isPassedOver(error: unknown, passedOver: PassedOver): boolean {
+function blockFault(error: unknown, blocked: BlockedTopics): boolean {
   if (!(error instanceof PublishError)) return false;
   if (error.partitions.length > 0) return true;
   if (error.reason !== "unknown-topic" || !error.topic) return false;
-  passedOver.addTopic(error.topic);
+  blocked.addTopic(error.topic);
   return true;
 }
 
@@ -109,9 +107,9 @@ async function publishNextPage(
   { eventLog, metrics, tracer, clock, log, publishTimeoutMs }: RelayParts,
   tx: Tx,
   shards: readonly number[],
-  passedOver: PassedOver,
+  blocked: BlockedTopics,
 ): Promise<OutboxRow[]> {
-  const rows = await claimPage(tx, shards, passedOver);
+  const rows = await claimPage(tx, shards, blocked);
   if (rows.length === 0) return rows;
   const startedMs = clock.steadyMs();
   const { refused, waiting, faults } = await tracer.span("publish outbox", pageSpan(rows), () =>
@@ -119,7 +117,7 @@ async function publishNextPage(
   );
   for (const fault of faults) {
     metrics.failed(fault.reason);
-    for (const place of fault.partitions) passedOver.addPartition(place, fault, clock.steadyMs() - startedMs);
+    for (const place of fault.partitions) blocked.addPartition(place, fault, clock.steadyMs() - startedMs);
   }
   const [fault] = faults;
   if (fault && waiting.length === rows.length) throw fault; // which puts them back at no cost
@@ -127,7 +125,7 @@ async function publishNextPage(
   for (const { row, reason } of refused) await buryRow(tx, row, reason);
   const published = waiting.length > 0 ? rows.filter((row) => !waiting.includes(row)) : rows;
   tx.afterCommit(() => {
-    passedOver.passed(published);
+    blocked.passed(published);
     metrics.published(published, (clock.steadyMs() - startedMs) / 1000, clock.nowMs());
     for (const row of refused) reportDead(log, metrics, row);
   });

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Pool, sql } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
 import type { ReceivedRecord, SubscribeOptions } from "../event-log.ts";
+import { readRecords } from "./log-records.ts";
 import type { Membership, OwnedPartition } from "./membership.ts";
-import { readRecords } from "./read-records.ts";
 
 /** The shared parts of the readers of one member. */
 export interface ReaderParts {

@@ -5,7 +5,7 @@ import { type Pool, sql } from "@signalbox/storage";
 import type { Logger, Outage } from "@signalbox/telemetry";
 import { type BroadcastOptions, type BroadcastReader, beginningOf, UnknownTopic } from "../event-log.ts";
 import { ReaderProgress } from "../reader-progress.ts";
-import { readRecords } from "./read-records.ts";
+import { readRecords } from "./log-records.ts";
 import type { TopicDirectory } from "./topic-directory.ts";
 import type { WakeUps } from "./wake-ups.ts";
 

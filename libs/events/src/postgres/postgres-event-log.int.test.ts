@@ -3,11 +3,10 @@ import { sql } from "@signalbox/storage";
 import { createTcpProxy, type TestDatabase, testDatabase } from "@signalbox/testing";
 import { describeBroadcasting } from "../contract/broadcasting.ts";
 import { describeExpiring } from "../contract/expiring.ts";
-import { describeGroups } from "../contract/groups.ts";
+import { describeGroups, describeRewinding } from "../contract/groups.ts";
 import { describeLagging } from "../contract/lagging.ts";
 import type { LogUnderTest } from "../contract/log-under-test.ts";
 import { describePublishing } from "../contract/publishing.ts";
-import { describeRewinding } from "../contract/rewinding.ts";
 import { openTestPool } from "../contract/test-service.ts";
 import { cleanLog } from "./retention.ts";
 

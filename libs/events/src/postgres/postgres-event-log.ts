@@ -1,10 +1,9 @@
 import { fileURLToPath } from "node:url";
 import { migrate, openPool, sql, unsafeSettings } from "@signalbox/storage";
 import type { EventLog, EventLogContext } from "../event-log.ts";
-import { appendRecords } from "./append-records.ts";
+import { appendRecords } from "./log-records.ts";
 import { openPostgresBroadcast } from "./postgres-broadcast.ts";
-import { postgresGroups, rewindPostgresGroup } from "./postgres-groups.ts";
-import { postgresLag, postgresRanges } from "./postgres-lag.ts";
+import { postgresGroups, postgresLag, postgresRanges, rewindPostgresGroup } from "./postgres-groups.ts";
 import { openPostgresSubscription } from "./postgres-subscription.ts";
 import { startLogRetention } from "./retention.ts";
 import { createTopicDirectory } from "./topic-directory.ts";

@@ -2,7 +2,7 @@ import { minutes } from "@signalbox/core";
 import type { Runner } from "@signalbox/runtime";
 import { inTransaction, type Pool, sql } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
-import { compactionLagMs } from "../state-topics.ts";
+import { compactionLagMs } from "../topic-settings.ts";
 
 const everyMs = minutes(1);
 const recordsPerStep = 5_000;

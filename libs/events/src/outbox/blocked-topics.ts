@@ -1,7 +1,7 @@
 import type { Clock } from "@signalbox/core";
 import type { Logger } from "@signalbox/telemetry";
-import type { PartitionAtFault } from "../publish-error.ts";
-import type { OutboxRow } from "./outbox-row.ts";
+import type { PartitionAtFault } from "../event-log.ts";
+import type { OutboxRow } from "./publish-page.ts";
 import { isOfPartition } from "./publish-page.ts";
 
 const missingTopicPauseMs = 10_000;
@@ -11,7 +11,7 @@ const partitionPauseMs = 1_000;
  * Topics that the log does not have, and partitions without a broker. Their events wait, in order, while the rest of
  * their shards goes on.
  */
-export class PassedOver {
+export class BlockedTopics {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #topics = new Map<string, number>();
