@@ -2310,7 +2310,7 @@ export interface components {
                 code: "invalid_request" | "unauthorized" | "forbidden" | "not_found" | "method_not_allowed" | "not_acceptable" | "request_timeout" | "conflict" | "payload_too_large" | "image_too_large" | "unsupported_media_type" | "validation_error" | "rate_limited" | "server_error" | "bad_gateway" | "unavailable" | "configuration_unavailable" | "timeout";
                 /** @description The request id again, on configuration routes. */
                 correlationId?: string;
-                /** @description Every failing field, each once. */
+                /** @description Every failing field, once. */
                 details?: {
                     /**
                      * @description Stable; branch on this.
@@ -2322,14 +2322,14 @@ export interface components {
                     /** @description One sentence for people; may change. */
                     message: string;
                 }[];
-                /** @description The page that explains the codes, at `code`; a path belongs to the address that was asked. */
+                /** @description The page that explains the codes, at `code`; a path is relative to the requested address. */
                 doc_url: string;
                 /** @description The first failing field. */
                 field?: string;
                 /** @description For people; may change. */
                 message: string;
                 /**
-                 * @description Said where the change may have been made after all; any other refusal has changed nothing.
+                 * @description Present when the change may have been made after all; any other refusal has changed nothing.
                  * @constant
                  */
                 outcome?: "unknown";
@@ -4219,7 +4219,7 @@ export interface components {
                  * @example {
                  *       "errors": [
                  *         {
-                 *           "message": "Valid credentials are needed.",
+                 *           "message": "Valid credentials are required.",
                  *           "extensions": {
                  *             "code": "UNAUTHENTICATED",
                  *             "request_id": "0b1f6a52-6d0e-4c39-9a55-3f2f7c1d8e4b"
@@ -4463,7 +4463,7 @@ export interface components {
                 "application/json": components["schemas"]["NewImageUploadTerms"];
             };
         };
-        /** @description Done, nothing to show. */
+        /** @description Done; the answer has no body. */
         NoContent: {
             headers: {
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -4565,7 +4565,7 @@ export interface components {
                 "application/json": components["schemas"]["PublishedEvents"];
             };
         };
-        /** @description The range holds no byte of what is there. */
+        /** @description The range contains no byte of the content. */
         RangeNotSatisfiable: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -4854,7 +4854,7 @@ export interface components {
                  * @example {
                  *       "error": {
                  *         "code": "unauthorized",
-                 *         "message": "Valid credentials are needed.",
+                 *         "message": "Valid credentials are required.",
                  *         "request_id": "0b1f6a52-6d0e-4c39-9a55-3f2f7c1d8e4b",
                  *         "doc_url": "/docs/errors#unauthorized"
                  *       }
@@ -5174,34 +5174,34 @@ export interface components {
         };
     };
     parameters: {
-        /** @description The same request is done once in 24 hours. */
+        /** @description Repeated requests with the same key have one effect within 24 hours. */
         IdempotencyKey: string;
-        /** @description The entity tag that the change is about; another one gives 409. */
+        /** @description The entity tag that the change is based on; a stale one leads to 409. */
         IfMatch: string;
-        /** @description Entity tags that the client has; a current one gives 304. */
+        /** @description Entity tags that the client has; a current one leads to 304. */
         IfNoneMatch: string;
-        /** @description `return=minimal` gives 204. */
+        /** @description `return=minimal` leads to 204. */
         Prefer: string;
-        /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+        /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
         RequestId: string;
     };
     requestBodies: never;
     headers: {
-        /** @description How long the answer may be kept, and by whom. */
+        /** @description The caches that may keep the answer, and the time. */
         CacheControl: string;
-        /** @description The entity tag of what is shown, for `If-Match` and `If-None-Match`. */
+        /** @description The entity tag of the answer, for `If-Match` and `If-None-Match`. */
         ETag: string;
-        /** @description The path of what was made. */
+        /** @description The path of the new resource. */
         Location: string;
-        /** @description What is left of them. */
+        /** @description The remaining allowances. */
         RateLimit: string;
         /** @description The allowances that the request counts against. */
         RateLimitPolicy: string;
-        /** @description The id of the request, to be quoted in reports. */
+        /** @description The id of the request; quote it in reports. */
         RequestId: string;
         /** @description Seconds to wait before the next try. */
         RetryAfter: string;
-        /** @description How to authenticate. */
+        /** @description The accepted kinds of authentication. */
         WWWAuthenticate: string;
     };
     pathItems: never;
@@ -5212,9 +5212,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -5240,11 +5240,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The entity tag that the change is about; another one gives 409. */
+                /** @description The entity tag that the change is based on; a stale one leads to 409. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description `return=minimal` gives 204. */
+                /** @description `return=minimal` leads to 204. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -5302,11 +5302,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The entity tag that the change is about; another one gives 409. */
+                /** @description The entity tag that the change is based on; a stale one leads to 409. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -5333,13 +5333,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The entity tag that the change is about; another one gives 409. */
+                /** @description The entity tag that the change is based on; a stale one leads to 409. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description `return=minimal` gives 204. */
+                /** @description `return=minimal` leads to 204. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -5414,9 +5414,9 @@ export interface operations {
                 limit?: number;
             };
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -5485,9 +5485,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -5546,9 +5546,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -5580,11 +5580,11 @@ export interface operations {
                 revoke_created?: "true" | "false";
             };
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The entity tag that the change is about; another one gives 409. */
+                /** @description The entity tag that the change is based on; a stale one leads to 409. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -5615,13 +5615,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The entity tag that the change is about; another one gives 409. */
+                /** @description The entity tag that the change is based on; a stale one leads to 409. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description `return=minimal` gives 204. */
+                /** @description `return=minimal` leads to 204. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -5682,9 +5682,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -5749,9 +5749,9 @@ export interface operations {
                 until?: string;
             };
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -5824,9 +5824,9 @@ export interface operations {
                 limit?: number;
             };
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -5892,9 +5892,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -5953,9 +5953,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -5987,11 +5987,11 @@ export interface operations {
                 revoke_created?: "true" | "false";
             };
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The entity tag that the change is about; another one gives 409. */
+                /** @description The entity tag that the change is based on; a stale one leads to 409. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -6022,13 +6022,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The entity tag that the change is about; another one gives 409. */
+                /** @description The entity tag that the change is based on; a stale one leads to 409. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description `return=minimal` gives 204. */
+                /** @description `return=minimal` leads to 204. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -6089,9 +6089,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -6140,11 +6140,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The entity tag that the change is about; another one gives 409. */
+                /** @description The entity tag that the change is based on; a stale one leads to 409. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -6171,9 +6171,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -6218,9 +6218,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -6247,9 +6247,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -6337,7 +6337,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -6448,9 +6448,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The entity tag that the change is about; another one gives 409. */
+                /** @description The entity tag that the change is based on; a stale one leads to 409. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -6476,9 +6476,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -6509,9 +6509,9 @@ export interface operations {
                 limit?: number;
             };
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -6569,9 +6569,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -6617,9 +6617,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -6648,11 +6648,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The entity tag that the change is about; another one gives 409. */
+                /** @description The entity tag that the change is based on; a stale one leads to 409. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -6682,9 +6682,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -6711,9 +6711,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -6739,11 +6739,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The entity tag that the change is about; another one gives 409. */
+                /** @description The entity tag that the change is based on; a stale one leads to 409. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description `return=minimal` gives 204. */
+                /** @description `return=minimal` leads to 204. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -6799,13 +6799,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The entity tag that the change is about; another one gives 409. */
+                /** @description The entity tag that the change is based on; a stale one leads to 409. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description `return=minimal` gives 204. */
+                /** @description `return=minimal` leads to 204. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -6884,9 +6884,9 @@ export interface operations {
                 limit?: number;
             };
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -6945,11 +6945,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The entity tag that the change is about; another one gives 409. */
+                /** @description The entity tag that the change is based on; a stale one leads to 409. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -6976,11 +6976,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The entity tag that the change is about; another one gives 409. */
+                /** @description The entity tag that the change is based on; a stale one leads to 409. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -7010,9 +7010,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -7060,9 +7060,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -7120,9 +7120,9 @@ export interface operations {
                 status?: "pending" | "active" | "suspended" | "disabled" | "deleted";
             };
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -7198,9 +7198,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -7229,13 +7229,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The entity tag that the change is about; another one gives 409. */
+                /** @description The entity tag that the change is based on; a stale one leads to 409. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description `return=minimal` gives 204. */
+                /** @description `return=minimal` leads to 204. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -7324,9 +7324,9 @@ export interface operations {
                 until?: string;
             };
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -7398,9 +7398,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -7464,9 +7464,9 @@ export interface operations {
                 until?: string;
             };
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -7534,9 +7534,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -7562,11 +7562,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The entity tag that the change is about; another one gives 409. */
+                /** @description The entity tag that the change is based on; a stale one leads to 409. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description `return=minimal` gives 204. */
+                /** @description `return=minimal` leads to 204. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -7622,13 +7622,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The entity tag that the change is about; another one gives 409. */
+                /** @description The entity tag that the change is based on; a stale one leads to 409. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description `return=minimal` gives 204. */
+                /** @description `return=minimal` leads to 204. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -7702,9 +7702,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -7729,9 +7729,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -7774,9 +7774,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -7801,9 +7801,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -7841,9 +7841,9 @@ export interface operations {
                 to?: string;
             };
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -7938,9 +7938,9 @@ export interface operations {
                 type?: string;
             };
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -8004,9 +8004,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -8035,9 +8035,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -8072,9 +8072,9 @@ export interface operations {
                 limit?: number;
             };
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -8153,9 +8153,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -8188,9 +8188,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -8219,11 +8219,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The entity tag that the change is about; another one gives 409. */
+                /** @description The entity tag that the change is based on; a stale one leads to 409. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -8253,13 +8253,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The entity tag that the change is about; another one gives 409. */
+                /** @description The entity tag that the change is based on; a stale one leads to 409. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description `return=minimal` gives 204. */
+                /** @description `return=minimal` leads to 204. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -8298,9 +8298,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -8330,9 +8330,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -8362,9 +8362,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -8394,11 +8394,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The entity tag that the change is about; another one gives 409. */
+                /** @description The entity tag that the change is based on; a stale one leads to 409. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -8428,7 +8428,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -8456,9 +8456,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -8495,7 +8495,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -8528,9 +8528,9 @@ export interface operations {
                 limit?: number;
             };
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -8598,9 +8598,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -8633,9 +8633,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -8664,11 +8664,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The entity tag that the change is about; another one gives 409. */
+                /** @description The entity tag that the change is based on; a stale one leads to 409. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -8698,13 +8698,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The entity tag that the change is about; another one gives 409. */
+                /** @description The entity tag that the change is based on; a stale one leads to 409. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description `return=minimal` gives 204. */
+                /** @description `return=minimal` leads to 204. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -8754,9 +8754,9 @@ export interface operations {
                 type?: string;
             };
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -8813,9 +8813,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -8848,9 +8848,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -8881,9 +8881,9 @@ export interface operations {
                 account_id: string;
             };
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -8906,9 +8906,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -8946,9 +8946,9 @@ export interface operations {
                 limit?: number;
             };
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -9018,9 +9018,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -9055,9 +9055,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -9086,9 +9086,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -9123,9 +9123,9 @@ export interface operations {
                 limit?: number;
             };
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -9192,9 +9192,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -9227,9 +9227,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -9258,11 +9258,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The entity tag that the change is about; another one gives 409. */
+                /** @description The entity tag that the change is based on; a stale one leads to 409. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -9292,13 +9292,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The entity tag that the change is about; another one gives 409. */
+                /** @description The entity tag that the change is based on; a stale one leads to 409. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description `return=minimal` gives 204. */
+                /** @description `return=minimal` leads to 204. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -9352,9 +9352,9 @@ export interface operations {
                 to?: string;
             };
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -9421,9 +9421,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -9454,9 +9454,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -9505,9 +9505,9 @@ export interface operations {
                 limit?: number;
             };
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -9572,9 +9572,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -9605,9 +9605,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -9644,9 +9644,9 @@ export interface operations {
                 limit?: number;
             };
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -9718,9 +9718,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -9758,9 +9758,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -9791,9 +9791,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -9825,9 +9825,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -9864,9 +9864,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -9903,7 +9903,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -9939,9 +9939,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -9966,9 +9966,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -10005,9 +10005,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -10045,9 +10045,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -10084,9 +10084,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -10134,9 +10134,9 @@ export interface operations {
                 variables?: string;
             };
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -10203,7 +10203,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -10275,9 +10275,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -10334,9 +10334,9 @@ export interface operations {
                 visibility?: "private" | "public";
             };
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -10419,9 +10419,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -10493,9 +10493,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -10524,11 +10524,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The entity tag that the change is about; another one gives 409. */
+                /** @description The entity tag that the change is based on; a stale one leads to 409. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description `return=minimal` gives 204. */
+                /** @description `return=minimal` leads to 204. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -10566,11 +10566,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The entity tag that the change is about; another one gives 409. */
+                /** @description The entity tag that the change is based on; a stale one leads to 409. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -10600,13 +10600,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The entity tag that the change is about; another one gives 409. */
+                /** @description The entity tag that the change is based on; a stale one leads to 409. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description `return=minimal` gives 204. */
+                /** @description `return=minimal` leads to 204. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -10670,9 +10670,9 @@ export interface operations {
                 width?: number;
             };
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -10701,7 +10701,7 @@ export interface operations {
                     "image/webp": Blob;
                 };
             };
-            /** @description The part that `Range` names. */
+            /** @description The requested range. */
             206: {
                 headers: {
                     "Cache-Control": components["headers"]["CacheControl"];
@@ -10738,9 +10738,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -10765,7 +10765,7 @@ export interface operations {
                     "application/octet-stream": Blob;
                 };
             };
-            /** @description The part that `Range` names. */
+            /** @description The requested range. */
             206: {
                 headers: {
                     "Cache-Control": components["headers"]["CacheControl"];
@@ -10797,9 +10797,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -10829,7 +10829,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -10865,9 +10865,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -10896,9 +10896,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -10933,7 +10933,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -10957,9 +10957,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -10992,9 +10992,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -11023,11 +11023,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description The entity tag that the change is about; another one gives 409. */
+                /** @description The entity tag that the change is based on; a stale one leads to 409. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -11057,11 +11057,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The entity tag that the change is about; another one gives 409. */
+                /** @description The entity tag that the change is based on; a stale one leads to 409. */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description `return=minimal` gives 204. */
+                /** @description `return=minimal` leads to 204. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -11099,9 +11099,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same request is done once in 24 hours. */
+                /** @description Repeated requests with the same key have one effect within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -11139,9 +11139,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -11182,7 +11182,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -11247,7 +11247,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -11293,7 +11293,7 @@ export interface operations {
                 flagConfigLastModified?: string;
             };
             header?: {
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -11347,7 +11347,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -11425,9 +11425,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags that the client has; a current one gives 304. */
+                /** @description Entity tags that the client has; a current one leads to 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description Comes back with the answer; one that is absent, long or odd is replaced by a new one. */
+                /** @description Returned with the answer; a missing, long or malformed id is replaced by a new one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;

@@ -8,15 +8,15 @@ import { type Scope, scopes } from "@signalbox/contracts";
 import { AppError, type Clock, systemClock } from "@signalbox/core";
 import { createLogger, createMetrics, createTracer } from "@signalbox/telemetry";
 import { createHttpApp, type HttpAppOptions } from "./app/create-http-app.ts";
-import type { HttpContext } from "./app/http-context.ts";
 import type { RateLimits } from "./limits/rate-limits.ts";
+import type { HttpContext } from "./properties.ts";
 import { httpProperties } from "./properties.ts";
 import type { Routes } from "./routes/create-routes.ts";
 
 /** One line of the request log. */
 type LogLine = Record<string, unknown>;
 
-/** A context whose log lines can be read. `settings` are properties, as `--name=value`. */
+/** Creates a context whose log lines can be read. `settings` are properties, as `--name=value`. */
 export function testContext(settings: readonly string[] = [], clock: Clock = systemClock) {
   const lines: LogLine[] = [];
   const context: HttpContext = {
@@ -41,7 +41,7 @@ export function testContext(settings: readonly string[] = [], clock: Clock = sys
   return { context, lines };
 }
 
-/** A principal with every scope, unless told otherwise. */
+/** Creates a principal, by default with every scope. */
 export function testPrincipal(changes: Partial<Principal> & { only?: readonly Scope[] } = {}): Principal {
   const { only = scopes, ...rest } = changes;
   return {
@@ -56,7 +56,7 @@ export function testPrincipal(changes: Partial<Principal> & { only?: readonly Sc
   };
 }
 
-/** Knows the credentials it is given and refuses every other. */
+/** Accepts the given credentials and refuses every other. */
 function testAuthenticator(principals: Readonly<Record<string, Principal>>): Authenticator {
   return {
     authenticate: async ({ value }) => {
@@ -67,7 +67,7 @@ function testAuthenticator(principals: Readonly<Record<string, Principal>>): Aut
   };
 }
 
-/** A limiter that counts by key and never forgets. */
+/** Creates a limiter that counts by key and never forgets. */
 export function testLimiter(name: string, limit: number): RateLimiter {
   const counts = new Map<string, number>();
   return {
@@ -136,7 +136,7 @@ export async function serveRoutes(
   return { url, port, server, request, json, lines, context };
 }
 
-/** The body of a refusal. */
+/** Reads the body of a refusal. */
 export async function errorOf(response: Response) {
   const { error } = (await response.json()) as {
     error: {

@@ -2,9 +2,9 @@ declare module "negotiator" {
   /** Content negotiation, RFC 9110 §12.5. The package brings no types of its own. */
   class Negotiator {
     constructor(request: { readonly headers: Readonly<Record<string, string>> });
-    /** The one of `available` that the client prefers, or undefined. */
+    /** Returns the one of `available` that the client prefers, or undefined. */
     mediaType(available: string[]): string | undefined;
-    /** The languages that the client accepts, the preferred first. */
+    /** Returns the languages that the client accepts, the preferred first. */
     languages(): string[];
   }
   export = Negotiator;

@@ -1,5 +1,6 @@
 import { defineProperties } from "@signalbox/config";
 import { limitProperties } from "@signalbox/contracts/properties";
+import type { ServiceContext } from "@signalbox/runtime";
 import { runtimeProperties } from "@signalbox/runtime/properties";
 
 const rate = (requests: number, what: string) =>
@@ -47,7 +48,7 @@ export const httpProperties = defineProperties({
     reload: "restart",
     local: true,
     effect:
-      "Origins, such as https://app.example.com, whose pages a browser lets call the API; * lets every page read what needs no credentials.",
+      "Origins, such as https://app.example.com, whose pages may call the API in a browser; * lets every page read responses that need no credentials.",
   },
   "http.trusted-proxies": {
     type: "list",
@@ -56,7 +57,7 @@ export const httpProperties = defineProperties({
     secrecy: "internal",
     reload: "restart",
     local: true,
-    effect: "Addresses or networks whose X-Forwarded-For is believed; empty takes the address of the connection.",
+    effect: "Addresses or networks whose X-Forwarded-For is trusted; empty uses the address of the connection.",
   },
   "http.strict-responses": {
     type: "boolean",
@@ -76,7 +77,7 @@ export const httpProperties = defineProperties({
     unit: "requests",
     secrecy: "internal",
     reload: "restart",
-    effect: "Requests of one credential in one second; without a value a third of the window's, 200 of 600.",
+    effect: "Requests of one credential in one second; the default is a third of the window's, 200 of 600.",
   },
   "http.rate-limit.credential.window": window(10_000, "of one credential"),
   "http.rate-limit.account.requests": rate(1_800, "of one account, with all of its credentials"),
@@ -90,4 +91,11 @@ export const httpProperties = defineProperties({
   "limits.maxRequestBytes": limitProperties["limits.maxRequestBytes"],
 });
 
-export type HttpProperties = typeof httpProperties;
+type HttpProperties = typeof httpProperties;
+
+type Context = ServiceContext<HttpProperties>;
+
+/** The part of a `ServiceContext` that the edge needs; every service's own context fits. */
+export interface HttpContext extends Pick<Context, "service" | "log" | "tracer" | "metrics" | "clock"> {
+  readonly configuration: Pick<Context["configuration"], "get" | "onChange">;
+}

@@ -121,7 +121,7 @@ async function authorized(
     return wrong === null ? answer(decision) : errorResponse(400, "invalid_request", wrong);
   }
   if (decision === "forbidden") return errorResponse(403, "forbidden", "The scope management:read is needed.");
-  return errorResponse(401, "unauthorized", "Valid credentials are needed.", {
+  return errorResponse(401, "unauthorized", "Valid credentials are required.", {
     headers: { "www-authenticate": 'Bearer realm="signalbox", Basic realm="signalbox"' },
   });
 }

@@ -11,7 +11,7 @@ import { createRoutes } from "../routes/create-routes.ts";
 const Thing = z.object({ id: z.string(), inner: z.object({ a: z.int() }).optional() });
 const shared = { summary: "x", auth: "anonymous", responses: { 200: Thing } } as const;
 
-test("what is not declared is left out in production and refused in strict mode", async (t) => {
+test("undeclared members are left out in production and refused in strict mode", async (t) => {
   const routes = createRoutes();
   routes.get("/leak", { ...shared, handle: () => ok({ id: "1", password: "x", inner: { a: 1, key: "y" } }) });
   routes.get("/fit", { ...shared, handle: () => ok({ id: 1 }) });
@@ -30,7 +30,7 @@ test("what is not declared is left out in production and refused in strict mode"
   }
 });
 
-test("the text of a value that lasts is made once for each route, with its own members alone", async (t) => {
+test("a lasting value is serialized once per route, with the declared members of that route", async (t) => {
   let looked = 0;
   const Seen = z.object({ id: z.string() }).refine(() => ++looked > 0);
   const routes = createRoutes();
@@ -48,7 +48,7 @@ test("the text of a value that lasts is made once for each route, with its own m
   assert.equal(looked, 2);
 });
 
-test("in strict mode a refusal nobody declared is found", async (t) => {
+test("strict mode finds an undeclared refusal", async (t) => {
   const routes = createRoutes();
   routes.get("/a", { ...shared, handle: () => refused(410, "not_found") });
   routes.get("/b", { ...shared, responses: { 200: Thing, 410: "error" }, handle: () => refused(410, "not_found") });
@@ -103,7 +103,7 @@ test("a client that prefers no representation gets 204 with the validator", asyn
   assert.equal((await json("/a", "PATCH", {}, { prefer: "return=minimalistic" })).status, 200);
 });
 
-test("a body that is left to a listener has the headers of its route, and those of its answer", async (t) => {
+test("a body written by a listener has the headers of its route and of its answer", async (t) => {
   const routes = createRoutes();
   const cors = ["--http.cors.origins=https://app.example"];
   routes.get("/open", {
@@ -138,7 +138,7 @@ test("HEAD has the headers of GET and no body", async (t) => {
     assert.equal(head.headers.get(name), get.headers.get(name));
 });
 
-test("a client that accepts nothing we make gets 406 before the handler runs, in JSON", async (t) => {
+test("an unacceptable media type is 406 in JSON before the handler runs", async (t) => {
   const routes = createRoutes();
   let calls = 0;
   const handle = ({ mediaType }: { mediaType: string }) => {
@@ -157,7 +157,7 @@ test("a client that accepts nothing we make gets 406 before the handler runs, in
   assert.equal((await request("/json", { headers: { accept: "application/*;q=0.1" } })).status, 200);
 });
 
-test("of what stands behind an accepted type only its weight counts", async (t) => {
+test("only the weight among the parameters of an accepted type counts", async (t) => {
   const routes = createRoutes();
   const handle = ({ mediaType }: { mediaType: string }) => bytes(Buffer.from("x"), mediaType);
   routes.get("/image", { ...shared, responses: { 200: { content: ["image/jpeg", "image/webp"] } }, handle });
@@ -192,7 +192,7 @@ test("every answer has the security headers, a request id, and no banner", async
   }
 });
 
-test("a header of an answer stands in for the one that every answer has", async (t) => {
+test("a header of an answer replaces the common one", async (t) => {
   const routes = createRoutes();
   const headers = { "Content-Security-Policy": "default-src 'none'; form-action 'self'" };
   const page = { content: ["text/html"] } as const;
@@ -204,7 +204,7 @@ test("a header of an answer stands in for the one that every answer has", async 
   assert.equal(answer.headers.get("x-content-type-options"), "nosniff");
 });
 
-test("a request id is taken over when it is harmless, and made otherwise", async (t) => {
+test("a harmless request id is kept, any other is replaced", async (t) => {
   const routes = createRoutes();
   routes.get("/a", { ...shared, handle: () => refused(404, "not_found") });
   const { request } = await serveRoutes(t, routes, { strict: true });
@@ -233,7 +233,7 @@ test("a creation is 201 with the record and its path", async (t) => {
   assert.equal((await request("/a", { method: "DELETE" })).status, 204);
 });
 
-test("what breaks inside says nothing to the client and everything to the log", async (t) => {
+test("an internal failure is hidden from the client and logged in full", async (t) => {
   const routes = createRoutes({ errors: "configuration" });
   routes.get("/bug", {
     ...shared,
@@ -260,7 +260,7 @@ test("what breaks inside says nothing to the client and everything to the log", 
   assert.match(JSON.stringify(lines), /10\.0\.0\.7/);
 });
 
-test("areas name some errors in their own way, also when the method is wrong", async (t) => {
+test("areas use their own codes for some errors, even for a wrong method", async (t) => {
   const routes = createRoutes({ errors: "account" });
   routes.get("/a", {
     ...shared,
@@ -278,7 +278,7 @@ test("areas name some errors in their own way, also when the method is wrong", a
   assert.equal((await errorOf(await request("/i", { method: "POST", body: "123" }))).code, "image_too_large");
 });
 
-test("a stream that breaks ends the connection instead of pretending to be whole", async (t) => {
+test("a broken stream ends the connection instead of looking complete", async (t) => {
   const routes = createRoutes();
   async function* halfway() {
     yield "half";
@@ -294,7 +294,7 @@ test("a stream that breaks ends the connection instead of pretending to be whole
   await assert.rejects(async () => (await request("/a")).text());
 });
 
-test("a deprecated route says since when and until when", async (t) => {
+test("a deprecated route announces its deprecation and its sunset", async (t) => {
   const routes = createRoutes();
   const deprecated = { since: new Date("2026-01-01T00:00:00Z"), sunset: new Date("2027-01-01T00:00:00Z") };
   routes.get("/a", { ...shared, deprecated, handle: () => ok({ id: "1" }) });

@@ -1,27 +1,26 @@
 import type { Principal } from "@signalbox/auth";
 import { z } from "zod";
 import type { BodySpec, ByteLimit, Route } from "../routes/route-spec.ts";
-import { looseMember } from "./strict-schema.ts";
 
-/** A body declaration, worked out once. */
+/** A body declaration in compiled form. */
 export interface CompiledBody {
   readonly kind: "json" | "multipart" | "raw" | "unread";
   readonly schema: z.ZodType | null;
-  /** None where any type is read. */
+  /** Accepted media types; empty for any type. */
   readonly mediaTypes: readonly string[];
-  /** Every member has a default or is optional. */
+  /** True when every member has a default or is optional. */
   readonly mayBeLeftOut: boolean;
-  /** The schema as it is for one caller. */
+  /** Returns the schema for one caller. */
   readonly forCaller: ((principal: Principal) => Promise<z.ZodType>) | null;
-  /** Null is `limits.maxRequestBytes`. */
+  /** The limit in bytes; null for `limits.maxRequestBytes`. */
   readonly maxBytes: ByteLimit | null;
-  /** The body is a file: it may take long while it moves. */
+  /** True for a file, which may take long as long as it makes progress. */
   readonly takesFiles: boolean;
-  /** Members the resource has and nobody may send. */
+  /** Members of the resource that clients must not send. */
   readonly readOnly: ReadonlySet<string>;
 }
 
-/** @throws Error when an object of the schema would drop unknown members without a word. */
+/** Compiles a body declaration. @throws Error when an object of the schema would silently drop unknown members. */
 export function compileBody({ method, path, spec }: Route): CompiledBody | null {
   const declared = spec.body as BodySpec | undefined;
   if (declared === undefined) return null;
@@ -56,7 +55,7 @@ function maxBytesOf(body: DeclaredBody): ByteLimit | null {
   return ("raw" in body ? body.raw.maxBytes : body.maxBytes) ?? null;
 }
 
-/** Also tells the documentation. */
+/** Returns true when every member may be absent. Also used by the documentation. */
 export function allMembersMayBeLeftOut(schema: z.ZodType | null | undefined): boolean {
   return (
     schema instanceof z.ZodObject && Object.values(schema.shape).every((member) => member._zod.optin !== undefined)
@@ -73,4 +72,41 @@ function mediaTypesOf(body: DeclaredBody): string[] {
 function readOnlyMembers(schema: z.ZodType | null, response: unknown): ReadonlySet<string> {
   if (!(schema instanceof z.ZodObject) || !(response instanceof z.ZodObject)) return new Set();
   return new Set(Object.keys(response.shape).filter((name) => !Object.hasOwn(schema.shape, name)));
+}
+
+/**
+ * Finds the path of the first object in a schema that would silently drop unknown members, or null. Such a schema
+ * cannot tell a client that a member was misspelt.
+ */
+function looseMember(schema: z.core.$ZodType, path = "", seen = new Set<z.core.$ZodType>()): string | null {
+  if (seen.has(schema)) return null;
+  seen.add(schema);
+  if (schema instanceof z.ZodObject) {
+    if (schema.def.catchall === undefined) return path;
+    return firstLoose(Object.entries(schema.shape), path, seen);
+  }
+  return firstLoose(
+    children(schema).map((child) => ["", child] as const),
+    path,
+    seen,
+  );
+}
+
+function firstLoose(
+  members: readonly (readonly [string, z.core.$ZodType])[],
+  path: string,
+  seen: Set<z.core.$ZodType>,
+): string | null {
+  for (const [name, member] of members) {
+    const found = looseMember(member, [path, name].filter(Boolean).join("."), seen);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+function children(schema: z.core.$ZodType): readonly z.core.$ZodType[] {
+  const def = schema._zod.def as unknown as Record<string, unknown>;
+  const inner = [def.innerType, def.element, def.valueType, def.left, def.right, def.in];
+  const options = Array.isArray(def.options) ? def.options : [];
+  return [...inner, ...options].filter((child) => child instanceof z.core.$ZodType);
 }

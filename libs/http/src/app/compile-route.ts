@@ -1,17 +1,15 @@
 import { AppError, securityHeaders } from "@signalbox/core";
 import type { z } from "zod";
 import { createNegotiate } from "../responses/negotiation.ts";
-import { type RouteAccess, routeAccess } from "../routes/route-access.ts";
-import type { Route, RouteSpec } from "../routes/route-spec.ts";
+import { type Route, type RouteAccess, type RouteSpec, routeAccess } from "../routes/route-spec.ts";
 import { authenticate, countAnonymous } from "../steps/authenticate.ts";
 import { beginIdempotency } from "../steps/begin-idempotency.ts";
-import { readDeclaredBody, refuseBody } from "../steps/read-body.ts";
-import { readParams, readQuery } from "../steps/read-parameters.ts";
+import { readDeclaredBody, readParams, readQuery, refuseBody } from "../steps/read-input.ts";
 import { answerOf } from "../steps/run-route.ts";
 import { type CompiledBody, compileBody } from "./compile-body.ts";
 import type { CompiledRoute, Step } from "./exchange.ts";
 
-/** Works out a route. @throws Error for a declaration that contradicts itself. */
+/** Compiles a route. @throws Error for a declaration that contradicts itself. */
 export function compileRoute(route: Route): CompiledRoute {
   const { method, path, spec } = route;
   const body = compileBody(route);
@@ -43,7 +41,7 @@ export function compileRoute(route: Route): CompiledRoute {
   };
 }
 
-/** The stages of a request, in order. What comes earlier costs less and tells less. */
+/** Lists the stages of a request, in order. Earlier ones cost less and reveal less. */
 function stepsOf(
   spec: RouteSpec,
   auth: RouteAccess,
@@ -81,14 +79,14 @@ function schemasOf(spec: RouteSpec): Map<number, z.ZodType> {
   return schemas;
 }
 
-/** Agrees on a media type before anything has an effect. Refusals are JSON whatever the client accepts. */
+/** Agrees on a media type before anything has an effect. Refusals are always JSON. */
 const negotiate: Step = (exchange) => {
   const chosen = exchange.route.negotiate(exchange.headers.accept);
   if (chosen !== null) {
     exchange.mediaType = chosen;
     return null;
   }
-  throw new AppError("not_acceptable", `This can be had as ${exchange.route.mediaTypes.join(", ")}.`);
+  throw new AppError("not_acceptable", `Available media types: ${exchange.route.mediaTypes.join(", ")}.`);
 };
 
 /** RFC 9745 writes a time as `@` and seconds, RFC 8594 as an HTTP date. */
@@ -96,4 +94,32 @@ function deprecation({ deprecated }: RouteSpec): string[] {
   if (!deprecated) return [];
   const since = Math.floor(deprecated.since.getTime() / 1000);
   return ["Deprecation", `@${since}`, "Sunset", deprecated.sunset.toUTCString()];
+}
+
+/**
+ * Compiles a table and sorts it for matching: a literal segment before a parameter, so that `/images/import` never
+ * reads as an image id. @throws Error when two routes would answer the same request.
+ */
+export function compileRoutes(routes: readonly Route[]): CompiledRoute[] {
+  const seen = new Set<string>();
+  for (const { method, path } of routes) {
+    const shape = `${method} ${shapeOf(path)}`;
+    if (seen.has(shape)) throw new Error(`${method} ${path} is declared twice`);
+    seen.add(shape);
+  }
+  return routes.map(compileRoute).sort((a, b) => bySpecificity(a.path, b.path));
+}
+
+/** Returns the common form of paths that match the same requests. */
+export const shapeOf = (path: string): string => withoutSlash(path.replace(/:\w+/g, ":"));
+
+export const withoutSlash = (path: string): string => path.replace(/\/+$/, "");
+
+function bySpecificity(a: string, b: string): number {
+  const [left, right] = [a.split("/"), b.split("/")];
+  for (let index = 0; index < Math.min(left.length, right.length); index++) {
+    const difference = Number(left[index]?.startsWith(":")) - Number(right[index]?.startsWith(":"));
+    if (difference !== 0) return difference;
+  }
+  return 0;
 }

@@ -36,15 +36,15 @@ async function serve(t: TestContext, origins: readonly string[], limits = testLi
 const cors = ({ headers }: Response) =>
   Object.fromEntries([...headers].filter(([name]) => name.startsWith("access-control-")));
 
-test("OPTIONS tells without credentials what a path can do", async (t) => {
+test("OPTIONS lists the methods of a path without credentials", async (t) => {
   const { send } = await serve(t, []);
   const answer = await send("OPTIONS", "/mine/", { origin: app, "access-control-request-method": "GET" });
   assert.deepEqual([answer.status, answer.headers.get("allow")], [204, "GET, HEAD, DELETE, OPTIONS"]);
-  assert.deepEqual(cors(answer), {}, "and no page of another origin is let in");
+  assert.deepEqual(cors(answer), {}, "and pages of other origins are refused");
   assert.equal((await send("OPTIONS", "/nothing")).status, 404);
 });
 
-test("a path may answer OPTIONS itself, and still answers a browser that asks before it sends", async (t) => {
+test("a path with its own OPTIONS still answers preflight requests", async (t) => {
   const { send, preflight } = await serve(t, [app]);
   assert.equal((await send("OPTIONS", "/asked")).headers.get("webhook-allowed-rate"), "*");
   const asked = await preflight("/asked", app, "POST");
@@ -53,7 +53,7 @@ test("a path may answer OPTIONS itself, and still answers a browser that asks be
   assert.equal(asked.headers.get("access-control-allow-methods"), "POST, OPTIONS");
 });
 
-test("a page of a listed origin may ask, send and read", async (t) => {
+test("a page of a listed origin may send preflights and requests and read answers", async (t) => {
   const { send, preflight } = await serve(t, ["https://other.example.com", app]);
   const asked = await preflight("/mine", app, "DELETE");
   assert.equal(asked.status, 204);
@@ -83,7 +83,7 @@ test("a page of a listed origin may ask, send and read", async (t) => {
   }
 });
 
-test("an origin that only looks like a listed one is not let in", async (t) => {
+test("an origin that merely resembles a listed one is refused", async (t) => {
   const { send, preflight } = await serve(t, [app]);
   for (const origin of [
     "null",
@@ -97,14 +97,10 @@ test("an origin that only looks like a listed one is not let in", async (t) => {
     assert.deepEqual(cors(await send("GET", "/open", { origin })), {}, origin);
   }
   const absent = await preflight("/mine", app, "PATCH");
-  assert.equal(
-    absent.headers.get("access-control-allow-methods"),
-    null,
-    "and a method that is not there is not allowed",
-  );
+  assert.equal(absent.headers.get("access-control-allow-methods"), null, "and a missing method is not allowed");
 });
 
-test("* opens what needs no credentials, and nothing else", async (t) => {
+test("* opens only routes without credentials", async (t) => {
   const { send, preflight } = await serve(t, ["*"]);
   const origin = "https://anyone.example";
   assert.equal((await preflight("/open", origin, "GET")).headers.get("access-control-allow-origin"), "*");
@@ -113,7 +109,7 @@ test("* opens what needs no credentials, and nothing else", async (t) => {
   assert.deepEqual(cors(await send("GET", "/mine", { origin, authorization: "Bearer good" })), {});
 });
 
-test("a preflight of a page that is let in is never counted", async (t) => {
+test("a preflight of an allowed page is never counted", async (t) => {
   const { preflight, send } = await serve(t, [app], testLimits({ anonymous: testLimiter("anonymous", 1) }));
   for (let count = 0; count < 3; count++) assert.equal((await preflight("/mine", app, "GET")).status, 204);
   assert.equal((await send("OPTIONS", "/mine")).status, 204);

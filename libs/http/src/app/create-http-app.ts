@@ -2,18 +2,15 @@ import type { RequestListener } from "node:http";
 import type { Authenticator } from "@signalbox/auth";
 import type { Pool } from "@signalbox/storage";
 import type { IdempotencyStore } from "../idempotency/idempotency-store.ts";
-import { groupRateLimits } from "../limits/rate-limit-group.ts";
-import type { RateLimits } from "../limits/rate-limits.ts";
-import type { OpenApiInfo } from "../openapi/openapi-document.ts";
-import { openApiRoute } from "../openapi/openapi-route.ts";
+import { groupRateLimits, type RateLimits } from "../limits/rate-limits.ts";
+import { type OpenApiInfo, openApiRoute } from "../openapi/openapi-document.ts";
+import type { HttpContext } from "../properties.ts";
 import { createClientAddress, warnOfPeers } from "../request/client-address.ts";
 import { createCors } from "../responses/cors.ts";
 import type { Routes } from "../routes/create-routes.ts";
-import { compileRoutes } from "./compile-routes.ts";
-import { createEdge } from "./create-edge.ts";
-import type { ForbiddenRequest } from "./edge.ts";
+import { compileRoutes } from "./compile-route.ts";
+import { createEdge, type ForbiddenRequest } from "./edge.ts";
 import { expressApp } from "./express-app.ts";
-import type { HttpContext } from "./http-context.ts";
 import { guarded, type Mounts, withMounts } from "./mounts.ts";
 
 export interface HttpAppOptions {
@@ -21,17 +18,20 @@ export interface HttpAppOptions {
   readonly routes: Routes;
   readonly authenticator: Authenticator;
   readonly rateLimits: RateLimits;
-  /** Where routes that `write` or `create` have their transactions. */
+  /** The database for the transactions of routes that `write` or `create`. */
   readonly pool?: Pool;
-  /** Needed when a route is `idempotent`. */
+  /** Required when a route is `idempotent`. */
   readonly idempotency?: IdempotencyStore;
-  /** Served at `/openapi/<service>.json`; left out, it is not. */
+  /** The document served at `/openapi/<service>.json`, if any. */
   readonly openapi?: OpenApiInfo;
-  /** Other listeners by path prefix, such as an OpenID provider; logged as any route, counted by themselves. */
+  /**
+   * Other listeners by path prefix, such as an OpenID provider. They are logged like any route and count their own
+   * requests.
+   */
   readonly mounts?: Mounts;
-  /** Told of every 403 `forbidden` of a known caller, for an audit. The answer does not wait for it. */
+  /** Called for every 403 `forbidden` of a known caller, for an audit. The answer does not wait for it. */
   readonly onForbidden?: (request: ForbiddenRequest) => void;
-  /** Origins besides those of `http.cors.origins`. */
+  /** Allowed origins besides those of `http.cors.origins`. */
   readonly corsOrigins?: readonly string[];
   /** Overrides `http.strict-responses`; tests set it. */
   readonly strict?: boolean;
@@ -42,13 +42,13 @@ export function createHttpApp(options: HttpAppOptions): RequestListener {
   const { context, routes, authenticator, rateLimits, idempotency = null, openapi } = options;
   const list = openapi ? [...routes.list, openApiRoute(context.service, routes, openapi)] : routes.list;
   for (const { path, spec } of list) {
-    if ((spec.write || spec.create) && !options.pool) throw new Error(`${path} writes, but there is no pool`);
-    if (spec.idempotent && !idempotency) throw new Error(`${path} is idempotent, but there is no idempotency store`);
+    if ((spec.write || spec.create) && !options.pool) throw new Error(`${path} writes: it needs a pool`);
+    if (spec.idempotent && !idempotency) throw new Error(`${path} is idempotent: it needs an idempotency store`);
     if (spec.idempotent === "sealed" && !idempotency?.seals)
       throw new Error(`${path} needs an idempotency store with a sealer`);
     for (const policy of [spec.rateLimit, spec.anonymousRateLimit])
       if (policy && policy !== "none" && !rateLimits.named[policy])
-        throw new Error(`${path}: there is no rate limit ${policy}`);
+        throw new Error(`${path}: unknown rate limit ${policy}`);
   }
   const edge = createEdge(context, {
     clientAddress: createClientAddress(context.configuration.get("http.trusted-proxies"), warnOfPeers(context.log)),

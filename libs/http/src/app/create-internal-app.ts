@@ -2,41 +2,41 @@ import type { RequestListener } from "node:http";
 import { internalCaller, internalTokenHeader, internalTokenMatches, mayCallInternally } from "@signalbox/auth";
 import { securityHeaders } from "@signalbox/core";
 import type { Pool } from "@signalbox/storage";
-import type { OpenApiInfo } from "../openapi/openapi-document.ts";
-import { openApiRoute } from "../openapi/openapi-route.ts";
+import { type OpenApiInfo, openApiRoute } from "../openapi/openapi-document.ts";
+import type { HttpContext } from "../properties.ts";
 import { createClientAddress } from "../request/client-address.ts";
-import { requestIdOf } from "../request/request-id.ts";
 import { createCors } from "../responses/cors.ts";
-import { errorText } from "../responses/error-status.ts";
+import { errorText } from "../responses/error-response.ts";
 import type { Routes } from "../routes/create-routes.ts";
-import { compileRoutes } from "./compile-routes.ts";
-import { createEdge } from "./create-edge.ts";
+import { compileRoutes } from "./compile-route.ts";
+import { createEdge } from "./edge.ts";
+import { requestIdOf } from "./exchange.ts";
 import { expressApp } from "./express-app.ts";
-import type { HttpContext } from "./http-context.ts";
 import { type Mounts, withMounts } from "./mounts.ts";
 
 export interface InternalAppOptions {
   readonly context: HttpContext;
-  /** The live values of `internal.token`: two while it rotates. */
+  /** The live values of `internal.token`: two during a rotation. */
   readonly tokens: readonly string[] | (() => readonly string[]);
-  /** The live values of `internal.callers`: with any, a token opens only what its caller is there for. */
+  /** The live values of `internal.callers`. If there are any, a token opens only the paths of its caller. */
   readonly callers?: () => readonly string[];
-  /** Routes of the internal listener; their `auth` is `"anonymous"`, since the token was checked before them. */
+  /** Routes of the internal listener; their `auth` is `"anonymous"`, since the token is checked before them. */
   readonly routes: Routes;
-  /** Where routes that write have their transactions. */
+  /** The database for the transactions of routes that write. */
   readonly pool?: Pool;
   /** Other listeners by path prefix, such as the subgraph at `/graphql`, behind the same token. */
   readonly mounts?: Mounts;
-  /** The public table, whose document at `/openapi/<service>.json` the gateway merges into one. */
+  /** The public table; the gateway merges its document at `/openapi/<service>.json` with the others. */
   readonly published?: { readonly routes: Routes; readonly openapi: OpenApiInfo };
   readonly strict?: boolean;
 }
 
-/** Builds the internal listener: nothing answers without the internal token, not even with 404. */
+/** Builds the internal listener: without the internal token every path is refused, even a missing one. */
 export function createInternalApp(options: InternalAppOptions): RequestListener {
   const { context, routes, tokens, published } = options;
   const personal = routes.list.find(({ spec }) => spec.auth !== "anonymous");
-  if (personal) throw new Error(`${personal.path}: internal routes are "anonymous", the token stands before them`);
+  if (personal)
+    throw new Error(`${personal.path}: internal routes are "anonymous", because the token is checked before them`);
   const edge = createEdge(context, {
     clientAddress: createClientAddress([]),
     authenticator: null,
@@ -59,7 +59,10 @@ export function createInternalApp(options: InternalAppOptions): RequestListener 
     if (known.length === 0 ? internalTokenMatches(presented, live()) : mayCall) return app(request, response);
     const requestId = requestIdOf(request.headers["x-request-id"]);
     const line = { requestId, path: request.url, clientAddress: request.socket.remoteAddress, caller };
-    context.log.warn(line, caller === null ? "no internal token" : "the token of this caller does not open this path");
+    context.log.warn(
+      line,
+      caller === null ? "internal token missing" : "the internal token of this caller does not open this path",
+    );
     const status = caller === null ? 401 : 403;
     const body = errorText(refusals[status], status, { style: "plain", requestId, docs: edge.errorDocs });
     const headers = [...securityHeaders.flat(), "X-Request-Id", requestId, "Content-Type", "application/json"];
@@ -69,7 +72,7 @@ export function createInternalApp(options: InternalAppOptions): RequestListener 
 }
 
 const refusals = {
-  401: { code: "unauthorized", message: "The internal token is needed." },
+  401: { code: "unauthorized", message: "The internal token is required." },
   403: { code: "forbidden", message: "The internal token of this caller does not open this path." },
 } as const;
 

@@ -2,26 +2,26 @@ import type { Authenticator, Caller } from "@signalbox/auth";
 import type { Pool } from "@signalbox/storage";
 import type { Counter, Histogram } from "@signalbox/telemetry";
 import type { IdempotencyStore } from "../idempotency/idempotency-store.ts";
-import type { RateLimitGroups } from "../limits/rate-limit-group.ts";
+import type { RateLimitGroups } from "../limits/rate-limits.ts";
+import type { HttpContext } from "../properties.ts";
 import type { ClientAddress } from "../request/client-address.ts";
 import type { Cors } from "../responses/cors.ts";
 import type { Refusal } from "../responses/http-response.ts";
-import type { HttpContext } from "./http-context.ts";
-import type { Traffic } from "./traffic.ts";
+import { type Traffic, trafficOf } from "./traffic.ts";
 
-/** A request that a known caller was not allowed to make. */
+/** A request that was forbidden to a known caller. */
 export interface ForbiddenRequest {
   readonly caller: Caller;
-  /** `DELETE /api/account/`: the route as it is declared, without what the caller filled in. */
+  /** `DELETE /api/account/`: the route as declared, without the values of the caller. */
   readonly operation: string;
   readonly refusal: Pick<Refusal, "code" | "details">;
 }
 
-/** The parts that all routes of an app share. */
+/** The shared parts of all routes of an app. */
 export interface Edge {
   readonly context: HttpContext;
   readonly clientAddress: ClientAddress;
-  /** Null on the internal listener, whose callers have shown the internal token. */
+  /** Null on the internal listener, whose callers have presented the internal token. */
   readonly authenticator: Authenticator | null;
   readonly rateLimits: RateLimitGroups | null;
   readonly idempotency: IdempotencyStore | null;
@@ -30,11 +30,34 @@ export interface Edge {
   readonly onForbidden: ((request: ForbiddenRequest) => void) | null;
   readonly cors: Cors;
   readonly strict: boolean;
-  /** The page that explains the error codes. */
+  /** URL of the page that explains the error codes. */
   readonly errorDocs: string;
   readonly duration: Histogram<"method" | "route" | "status">;
   readonly limited: Counter<"limit">;
   readonly traffic: Traffic;
-  /** Values of live properties, kept current. */
+  /** Values of live properties, kept up to date. */
   readonly live: { requestTimeoutMs: number; requestBytesMax: number };
+}
+
+/**
+ * Creates the shared parts of an app's routes: metrics, and live limits that are read without a look-up per request.
+ */
+export function createEdge(
+  context: HttpContext,
+  parts: Omit<Edge, "context" | "errorDocs" | "duration" | "limited" | "traffic" | "live">,
+): Edge {
+  const { configuration, metrics } = context;
+  const live = {
+    requestTimeoutMs: configuration.get("limits.requestTimeoutSeconds") * 1000,
+    requestBytesMax: configuration.get("limits.maxRequestBytes"),
+  };
+  configuration.onChange("limits.requestTimeoutSeconds", (secondsMax) => {
+    live.requestTimeoutMs = secondsMax * 1000;
+  });
+  configuration.onChange("limits.maxRequestBytes", (bytes) => {
+    live.requestBytesMax = bytes;
+  });
+  const duration = metrics.histogram("http_server_request_duration_seconds");
+  const measured = { duration, limited: metrics.counter("signalbox_http_limited_total"), traffic: trafficOf(metrics) };
+  return { context, ...parts, errorDocs: configuration.get("http.error-docs"), ...measured, live };
 }

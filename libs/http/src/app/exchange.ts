@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Caller, Principal } from "@signalbox/auth";
 import type { AppError } from "@signalbox/core";
@@ -5,15 +6,13 @@ import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
 import type { Attributes, Labels, Logger } from "@signalbox/telemetry";
 import type { z } from "zod";
 import { type IdempotencyClaim, noIdempotency } from "../idempotency/idempotency.ts";
-import { requestIdOf } from "../request/request-id.ts";
 import type { HttpResponse } from "../responses/http-response.ts";
 import type { Negotiate } from "../responses/negotiation.ts";
-import type { RouteAccess } from "../routes/route-access.ts";
-import type { ErrorStyle, Method, Route, RouteInput } from "../routes/route-spec.ts";
+import type { ErrorStyle, Method, Route, RouteAccess, RouteInput } from "../routes/route-spec.ts";
 import type { CompiledBody } from "./compile-body.ts";
 import type { Edge } from "./edge.ts";
 
-/** A route with everything worked out that does not depend on the request. */
+/** A route with everything computed that does not depend on the request. */
 export interface CompiledRoute {
   readonly method: Method;
   readonly path: string;
@@ -28,23 +27,23 @@ export interface CompiledRoute {
   readonly mediaTypes: readonly string[];
   readonly negotiate: Negotiate;
   readonly steps: readonly Step[];
-  /** Headers that every answer of this route has, as name and value in turn. */
+  /** Headers of every answer of this route, as alternating names and values. */
   readonly headers: readonly string[];
   readonly vary: string;
   /** The deadline in milliseconds; undefined for the common one, null for none. */
   readonly deadlineMs: number | null | undefined;
   readonly bodySchemas: ReadonlyMap<number, z.ZodType>;
-  /** The texts of values that handlers answer more than once. */
+  /** The texts of values that handlers return more than once. */
   readonly lastingTexts: WeakMap<object, string>;
-  /** Statuses the route may answer with, besides those of the framework. */
+  /** Statuses that the route may answer with, besides those of the framework. */
   readonly statuses: ReadonlySet<number>;
   /** Attributes of the spans of its requests. */
   readonly attributes: Attributes;
-  /** Metric labels by method and status, made once. */
+  /** Metric labels by method and status, created once. */
   readonly labels: Map<string, Labels<"method" | "route" | "status">>;
 }
 
-/** One request and its answer on their way through the steps. To the handler it is its `RouteInput`. */
+/** One request and its answer on their way through the stages. The handler sees it as its `RouteInput`. */
 export class Exchange implements RouteInput {
   readonly edge: Edge;
   readonly route: CompiledRoute;
@@ -53,22 +52,22 @@ export class Exchange implements RouteInput {
   readonly requestId: string;
   readonly startedMs: number;
   principal: Principal | null = null;
-  /** Why the state of the caller's account leaves no room for this, where only a stored answer may still be given. */
+  /** The refusal by the state of the caller's account, when only a stored answer may still be returned. */
   blocked: AppError | null = null;
   params: unknown;
   query: unknown = undefined;
   body: unknown = null;
   mediaType = "application/json";
   idempotency: IdempotencyClaim = noIdempotency;
-  /** The policies that this request was counted by, and what they had left, as their headers have them. */
+  /** The policies that counted this request, and their remaining allowance, in the form of the headers. */
   rateLimitPolicy = "";
   rateLimit = "";
-  /** Set with the first answer; whatever comes later is dropped. */
+  /** Set with the first answer; later ones are dropped. */
   answered = false;
   status = 0;
   /** The error that was thrown, for the log line. */
   error: unknown = null;
-  /** What the handler adds to the log line. */
+  /** Fields that the handler adds to the log line. */
   notes: object | undefined;
   #clientAddress: string | null = null;
   #log: Logger | null = null;
@@ -109,25 +108,25 @@ export class Exchange implements RouteInput {
     this.notes = { ...this.notes, ...members };
   }
 
-  /** Made on first use: most handlers finish before anything could abort them. */
+  /** Created on first use: most handlers finish before anything could abort them. */
   get signal(): AbortSignal {
     if (!this.#controller) {
       this.#controller = new AbortController();
       if (this.#abortReason) this.#controller.abort(this.#abortReason);
       this.response.once("close", () => {
-        if (!this.response.writableFinished) this.abort(new Error("the client went away"));
+        if (!this.response.writableFinished) this.abort(new Error("the client disconnected"));
       });
     }
     return this.#controller.signal;
   }
 
-  /** The service's database. @throws Error for an app that was made without one. */
+  /** The service's database. @throws Error for an app that was created without one. */
   get pool(): Pool {
-    if (this.edge.pool === null) throw new Error(`${this.route.label} writes, and the app was made without a pool`);
+    if (this.edge.pool === null) throw new Error(`${this.route.label} writes, but the app was created without a pool`);
     return this.edge.pool;
   }
 
-  /** Whose change it is: one after the other, they never take more than one connection of the database. */
+  /** Key under which the changes of one caller run one after the other, on at most one connection of the database. */
   get writer(): string | undefined {
     return this.principal?.accountId;
   }
@@ -142,5 +141,12 @@ export class Exchange implements RouteInput {
   }
 }
 
-/** One stage of a request. It may answer by returning a response; else the next one goes on. */
+/** One stage of a request. Returning a response answers it; otherwise the next stage runs. */
 export type Step = (exchange: Exchange) => HttpResponse | null | Promise<HttpResponse | null>;
+
+const acceptable = /^[A-Za-z0-9._:~+/=-]{1,128}$/;
+
+/** Returns the id of the request in answers, logs and traces: the caller's `X-Request-Id`, or a new one. */
+export function requestIdOf(header: string | string[] | undefined): string {
+  return typeof header === "string" && acceptable.test(header) ? header : randomUUID();
+}

@@ -19,7 +19,7 @@ function routes() {
   return table;
 }
 
-test("nothing answers without the internal token; both live values open the door", async (t) => {
+test("nothing answers without the internal token; both live values are accepted", async (t) => {
   const { context } = testContext();
   let tokens = ["first-token", "second-token"];
   const app = createInternalApp({
@@ -49,7 +49,7 @@ test("nothing answers without the internal token; both live values open the door
   assert.equal((await call("/internal/echo", "first-token")).status, 401);
 });
 
-test("a token of one caller opens what that caller is there for, and the one of the house opens nothing", async (t) => {
+test("a caller's token opens only the paths of that caller, and the shared token none", async (t) => {
   const { context, lines } = testContext();
   const tokenOf = (name: string) => `${name}-token-of-thirty-two-characters`;
   const table = createRoutes();
@@ -73,11 +73,11 @@ test("a token of one caller opens what that caller is there for, and the one of 
   assert.deepEqual(await statuses(tokenOf("account")), [403, 200, 200]);
   assert.deepEqual(await statuses(tokenOf("images")), [403, 200, 403]);
   assert.deepEqual(await statuses("the-token-of-the-house"), [401, 401, 401]);
-  const refused = lines.filter(({ msg }) => msg === "the token of this caller does not open this path");
+  const refused = lines.filter(({ msg }) => msg === "the internal token of this caller does not open this path");
   assert.deepEqual(new Set(refused.map(({ caller }) => caller)), new Set(["gateway", "account", "images"]));
 });
 
-test("a route that asks for a principal does not belong on the internal listener", () => {
+test("the internal listener refuses routes that require a principal", () => {
   const table = routes();
   table.get("/mine", { summary: "x", auth: { scopes: [] }, responses: { 200: z.object({}) }, handle: () => ok({}) });
   assert.throws(() => createInternalApp({ context: testContext().context, routes: table, tokens: ["t"] }), /\/mine/);

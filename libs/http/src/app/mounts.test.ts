@@ -4,12 +4,12 @@ import { type TestContext, test } from "node:test";
 import { serveRoutes, testLimiter, testLimits } from "../edge-fixture.ts";
 import { createRoutes } from "../routes/create-routes.ts";
 
-/** A listener of its own under `/oauth`, and the limits it stands behind. */
+/** Serves a listener under `/oauth` behind the given limits. */
 function serveMounted(t: TestContext, listener: RequestListener, limits = testLimits()) {
   return serveRoutes(t, createRoutes(), { mounts: { "/oauth": listener }, rateLimits: limits });
 }
 
-test("a mounted listener answers everything under its prefix, and sees the whole path", async (t) => {
+test("a mounted listener answers every path under its prefix and sees the whole path", async (t) => {
   const { request } = await serveMounted(t, ({ url }, response) => void response.end(url));
   for (const path of ["/oauth", "/oauth/token", "/oauth?x=1"]) {
     assert.equal(await (await request(path)).text(), path);
@@ -17,7 +17,7 @@ test("a mounted listener answers everything under its prefix, and sees the whole
   assert.equal((await request("/oauthx")).status, 404);
 });
 
-test("its answers have the headers of every answer, and it may set its own instead", async (t) => {
+test("answers of a mounted listener have the common headers, which it may replace", async (t) => {
   const { request, lines } = await serveMounted(t, (_request, response) => {
     response.setHeader("content-security-policy", "default-src 'self'");
     response.statusCode = 201;
@@ -33,7 +33,7 @@ test("its answers have the headers of every answer, and it may set its own inste
   assert.deepEqual([line?.route, line?.path, line?.status], ["/oauth", "/oauth/x", 201]);
 });
 
-test("it alone counts its callers: nobody is refused for what others behind their address did", async (t) => {
+test("only a mounted listener counts its callers: others of the same address do not affect them", async (t) => {
   const limits = testLimits({ anonymous: testLimiter("anonymous", 1), failedSignIn: testLimiter("failed-sign-in", 1) });
   const listener: RequestListener = (_request, response) => {
     response.statusCode = 401;

@@ -4,10 +4,13 @@ import { compileRoute } from "./compile-route.ts";
 import type { Edge } from "./edge.ts";
 import { serve } from "./serve.ts";
 
-/** Listeners that answer everything under a path prefix by themselves. */
+/** Listeners that answer all requests under a path prefix by themselves. */
 export type Mounts = Readonly<Record<string, RequestListener>>;
 
-/** Puts listeners of their own before an app. They see the whole path, unlike with `app.use`. */
+/**
+ * Routes requests under the prefixes to their listeners, and others to the app. Listeners see the whole path, unlike
+ * with `app.use`.
+ */
 export function withMounts(app: RequestListener, mounts: Mounts): RequestListener {
   const entries = Object.entries(mounts);
   if (entries.length === 0) return app;
@@ -18,8 +21,8 @@ export function withMounts(app: RequestListener, mounts: Mounts): RequestListene
 }
 
 /**
- * The listeners behind the public edge, with the common headers, a span and a log line. Each counts its requests itself:
- * it alone knows whose they are.
+ * Wraps the listeners behind the public edge with the common headers, a span and a log line. Each counts its requests
+ * itself: only it knows their callers.
  */
 export function guarded(edge: Edge, mounts: Mounts): Mounts {
   return Object.fromEntries(

@@ -3,10 +3,10 @@ import type { Labels, Span } from "@signalbox/telemetry";
 import { ClientGone } from "../request/read-body.ts";
 import type { CompiledRoute, Exchange } from "./exchange.ts";
 
-/** The status by which log, metrics and trace call a request whose client went away before it was answered (nginx's number). */
+/** Status in log, metrics and trace of a request whose client disconnected before the answer (nginx's number). */
 const clientGone = 499;
 
-/** The one log line of a request, its duration, and the end of its span. */
+/** Writes the one log line of a request, records its duration, and ends its span. */
 export function recordRequest(exchange: Exchange, span: Span): void {
   const { edge, route, request, error } = exchange;
   const { clock, log } = edge.context;
@@ -35,19 +35,19 @@ export function recordRequest(exchange: Exchange, span: Span): void {
   log.error({ ...fields, error }, "request failed");
 }
 
-/** Refusals are logged with their code alone: their message was written for the client and says no more. */
+/** Refusals are logged with their code alone: their message was written for the client and adds nothing. */
 function failureFields({ error, clientAddress }: Exchange): object {
   if (error instanceof ClientGone) return { clientAddress, reason: "client gone" };
   return { clientAddress, reason: isAppError(error) ? error.code : undefined };
 }
 
-/** Without the query, where signatures and search terms live. */
+/** Returns the path without the query, which may hold signatures and search terms. */
 function pathOf(url: string): string {
   const at = url.indexOf("?");
   return at < 0 ? url : url.slice(0, at);
 }
 
-/** Made once per route, method and status: metrics are looked up by them. */
+/** Creates the labels once per route, method and status: metrics are looked up by them. */
 function labelsOf(route: CompiledRoute, method: string, status: number): Labels<"method" | "route" | "status"> {
   const key = `${method} ${status}`;
   let labels = route.labels.get(key);
@@ -58,5 +58,5 @@ function labelsOf(route: CompiledRoute, method: string, status: number): Labels<
   return labels;
 }
 
-/** Anything else would let a caller make up label values. */
+/** Any other method would let a caller invent label values. */
 const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);

@@ -20,7 +20,7 @@ function routes() {
   return table;
 }
 
-test("one line per request says who did what, how it ended and how long it took, without the query", async (t) => {
+test("one line per request has the caller, operation, outcome and duration, without the query", async (t) => {
   const { request, lines } = await serveRoutes(t, routes());
   const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
   await request("/images/img_1?signature=secret", { headers: { traceparent, "x-request-id": "r1" } });
@@ -37,7 +37,7 @@ test("one line per request says who did what, how it ended and how long it took,
   assert.equal(lines.length, 3);
 });
 
-test("requests are counted and timed by method, route and status, never by what callers make up", async (t) => {
+test("requests are counted and timed by method, route and status, never by a caller's own text", async (t) => {
   const { request, context } = await serveRoutes(t, routes());
   await request("/images/1");
   await request("/images/2");

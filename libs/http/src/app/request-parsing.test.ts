@@ -57,7 +57,7 @@ function things() {
 
 const serve = (t: TestContext) => serveRoutes(t, things());
 
-test("what is malformed is 400, what is wrong is 422", async (t) => {
+test("a malformed request is 400, an invalid one is 422", async (t) => {
   const { json } = await serve(t);
   const cases: readonly [string, string, number, string, string][] = [
     ["POST", "{", 400, "invalid_request", ""],
@@ -116,7 +116,7 @@ test("absent, null, empty, false and zero stay apart on the way in and out", asy
   }
 });
 
-test("bad UTF-8, another charset, coding or media type is refused before it is parsed", async (t) => {
+test("bad UTF-8 and unsupported charsets, codings and media types are refused before parsing", async (t) => {
   const { request } = await serve(t);
   const post = async (body: Uint8Array<ArrayBuffer> | string | null, headers: Record<string, string>) => {
     const response = await request("/things", { method: "POST", body, headers });
@@ -140,7 +140,7 @@ test("bad UTF-8, another charset, coding or media type is refused before it is p
   assert.equal(await post(null, {}), "400 invalid_request");
 });
 
-test("UTF-8 may be named, and a merge patch may be called one", async (t) => {
+test("charset=utf-8 and the merge-patch media type are accepted", async (t) => {
   const { json } = await serve(t);
   for (const type of ["application/json; charset=UTF-8", 'application/json;charset="utf-8"', "APPLICATION/JSON"]) {
     assert.equal((await json("/things", "POST", '{"name":"é"}', { "content-type": type })).status, 200, type);
@@ -149,7 +149,7 @@ test("UTF-8 may be named, and a merge patch may be called one", async (t) => {
   assert.equal(patch.status, 200);
 });
 
-test("query parameters are declared, single, in range and readable, or the request is 400", async (t) => {
+test("an undeclared, repeated, out-of-range or unreadable query parameter is 400", async (t) => {
   const { request } = await serve(t);
   const cases: Readonly<Record<string, string>> = {
     "?limit=0": "limit:out_of_range",
@@ -176,13 +176,13 @@ test("query parameters are declared, single, in range and readable, or the reque
   assert.deepEqual(fine.seen, { limit: 5, tag: "a b&" });
 });
 
-test("a route without parameters refuses every one", async (t) => {
+test("a route without parameters refuses all of them", async (t) => {
   const { request } = await serve(t);
   assert.equal((await request("/things/1?x=1")).status, 400);
   assert.equal((await request("/things/1?")).status, 200);
 });
 
-test("the form with and without the trailing slash answers the same, and a path that nobody has is 404", async (t) => {
+test("a trailing slash makes no difference, and an unknown path is 404", async (t) => {
   const { request } = await serve(t);
   for (const path of ["/things", "/things/", "/things/1", "/things/1/"]) {
     assert.equal((await request(path)).status, 200, path);
@@ -194,7 +194,7 @@ test("the form with and without the trailing slash answers the same, and a path 
   }
 });
 
-test("a path parameter is decoded once; one that cannot be text is 404, one that cannot be decoded 400", async (t) => {
+test("a path parameter is decoded once; invalid text is 404, invalid encoding is 400", async (t) => {
   const { request } = await serve(t);
   const { seen } = (await (await request("/things/a%2Fb%25")).json()) as { seen: unknown };
   assert.deepEqual(seen, { id: "a/b%" });
@@ -203,14 +203,14 @@ test("a path parameter is decoded once; one that cannot be text is 404, one that
   assert.equal((await request("/things/%zz")).status, 400);
 });
 
-test("a literal path wins over a parameter, for all methods and in whatever order they were declared", async (t) => {
+test("a literal path wins over a parameter, for all methods and in any order of declaration", async (t) => {
   const { json, request } = await serve(t);
   assert.equal((await json("/things/import", "POST", "", { "content-length": "0" })).status, 200);
   const asId = await request("/things/import");
   assert.deepEqual([asId.status, asId.headers.get("allow")], [405, "POST, OPTIONS"]);
 });
 
-test("another method is 405 and names those there are", async (t) => {
+test("another method is 405 and lists the allowed ones", async (t) => {
   const { request } = await serve(t);
   const cases: readonly [string, string, string][] = [
     ["DELETE", "/things", "GET, HEAD, POST, OPTIONS"],
@@ -224,7 +224,7 @@ test("another method is 405 and names those there are", async (t) => {
   }
 });
 
-test("a member named __proto__ is refused at any depth, also where every member is welcome", async (t) => {
+test("a member named __proto__ is refused at any depth, even where all members are allowed", async (t) => {
   const routes = createRoutes();
   const responses = { 200: z.unknown() };
   const handle = ({ body }: { body: unknown }) => ok(body);
@@ -244,13 +244,13 @@ test("a member named __proto__ is refused at any depth, also where every member 
   }
 });
 
-test("a body where none is taken is refused, an empty one is not", async (t) => {
+test("an unexpected body is refused, an empty one is not", async (t) => {
   const { request } = await serve(t);
   assert.equal((await request("/things/1", { method: "DELETE", body: "{}" })).status, 400);
   assert.equal((await request("/things/1", { method: "DELETE" })).status, 204);
 });
 
-test("a POST may leave out its body where it may leave out every member, and nothing else may", async (t) => {
+test("only a POST whose members are all optional may omit its body", async (t) => {
   const routes = createRoutes();
   const responses = { 200: z.unknown() };
   const body = z.strictObject({ hours: z.int().default(24), reason: z.string().optional() });
@@ -262,11 +262,11 @@ test("a POST may leave out its body where it may leave out every member, and not
     const response = await request("/rotate", { method: "POST", headers });
     assert.deepEqual([response.status, await response.json()], [200, { hours: 24 }]);
   }
-  assert.equal((await json("/rotate", "POST", "  ")).status, 400, "what is sent is JSON");
+  assert.equal((await json("/rotate", "POST", "  ")).status, 400, "a body that is sent must be JSON");
   assert.equal((await request("/rotate", { method: "PUT" })).status, 400);
 });
 
-test("a raw body arrives byte for byte, whatever its type, within its limit", async (t) => {
+test("a raw body of any type arrives byte for byte, within its limit", async (t) => {
   const { request } = await serve(t);
   const bytes = new Uint8Array([0xff, 0, 0x7b]);
   const response = await request("/hooks", { method: "POST", body: bytes, headers: { "content-type": "a/b" } });
@@ -285,8 +285,8 @@ test("a table that contradicts itself does not start", async (t) => {
   await assert.rejects(serveRoutes(t, loose), /post \/a: the body's inner must be z\.strictObject/);
   const keyed = createRoutes();
   keyed.post("/a", { ...shared, idempotent: true });
-  await assert.rejects(serveRoutes(t, keyed), /there is no idempotency store/);
+  await assert.rejects(serveRoutes(t, keyed), /it needs an idempotency store/);
   const limited = createRoutes();
   limited.get("/a", { ...shared, rateLimit: "unheard-of" });
-  await assert.rejects(serveRoutes(t, limited), /there is no rate limit unheard-of/);
+  await assert.rejects(serveRoutes(t, limited), /unknown rate limit unheard-of/);
 });

@@ -1,16 +1,15 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { AppError } from "@signalbox/core";
+import { AppError, minutes, seconds } from "@signalbox/core";
 import type { Span } from "@signalbox/telemetry";
-import { ClientGone } from "../request/read-body.ts";
-import { responseOfError } from "../responses/error-status.ts";
+import { announcesBody, bodyTooSlow, ClientGone } from "../request/read-body.ts";
+import { responseOfError } from "../responses/error-response.ts";
 import type { HttpResponse } from "../responses/http-response.ts";
 import { send } from "../responses/send.ts";
-import { armDeadline } from "./deadline.ts";
 import type { Edge } from "./edge.ts";
 import { type CompiledRoute, Exchange } from "./exchange.ts";
 import { recordRequest } from "./record-request.ts";
 
-/** Serves one request of a route, from its first step to its log line. Never rejects. */
+/** Serves one request of a route, from its first stage to its log line. Never rejects. */
 export function serve(
   edge: Edge,
   route: CompiledRoute,
@@ -20,7 +19,7 @@ export function serve(
 ): Promise<void> {
   const { tracer } = edge.context;
   const exchange = new Exchange(edge, route, request, response, params);
-  // With the instrumentation on, the caller's trace has been joined already.
+  // With instrumentation on, the caller's trace has already been continued.
   const parent = tracer.traceparent() === undefined ? request.headers.traceparent : undefined;
   const options = { kind: "server" as const, attributes: route.attributes, parent: parent as string | undefined };
   return tracer.span(route.label, options, (span) => run(exchange, span));
@@ -36,7 +35,7 @@ async function run(exchange: Exchange, span: Span): Promise<void> {
   await answerOnce(exchange, answer, span);
 }
 
-/** The stages in order, until one has the answer. */
+/** Runs the stages in order, until one answers. */
 async function throughSteps(exchange: Exchange): Promise<HttpResponse> {
   try {
     for (const step of exchange.route.steps) {
@@ -51,14 +50,14 @@ async function throughSteps(exchange: Exchange): Promise<HttpResponse> {
   }
 }
 
-/** Thrown or returned: to the caller it is the same. */
+/** Reports a 403, whether it was thrown or returned. */
 function tellIfForbidden(exchange: Exchange, answer: HttpResponse): void {
   const { edge, principal, route } = exchange;
   if (answer.status !== 403 || answer.body.kind !== "error" || !principal) return;
   edge.onForbidden?.({ caller: exchange.caller, operation: route.label, refusal: answer.body.error });
 }
 
-/** The first answer counts: a handler that comes back after its deadline has nobody to tell. */
+/** Sends the first answer only: a handler that returns after its deadline is ignored. */
 async function answerOnce(exchange: Exchange, answer: HttpResponse, span: Span): Promise<void> {
   if (exchange.answered) return drop(answer);
   exchange.answered = true;
@@ -75,12 +74,12 @@ async function answerOnce(exchange: Exchange, answer: HttpResponse, span: Span):
   recordRequest(exchange, span);
 }
 
-/** An answer that nobody will read may hold a file or a connection. */
+/** Releases the file or connection of an answer that will not be sent. */
 function drop({ body }: HttpResponse): void {
   if (body.kind === "stream") body.stream.destroy();
 }
 
-/** The answer itself could not be made: say so, if anything can still be said. */
+/** Answers 500 when the answer itself could not be built, if the headers are not sent yet. */
 async function sendLast(exchange: Exchange, error: unknown): Promise<void> {
   if (exchange.response.headersSent) return void exchange.response.destroy();
   await send(exchange, responseOfError(error)).catch(() => exchange.response.destroy());
@@ -91,3 +90,50 @@ function expire(exchange: Exchange, error: AppError, span: Span): void {
   exchange.abort(error);
   void answerOnce(exchange, responseOfError(error), span);
 }
+
+/** Longest time for a file, and the least progress that it has to make in each period. */
+const uploadPace = { bytesPerSecond: 4_096, stretchMs: seconds(10), endMs: minutes(15) };
+
+/** Calls `expire` when the request takes too long. Returns the function that cancels it. */
+function armDeadline(exchange: Exchange, expire: (error: AppError) => void): () => void {
+  const { route, edge, request } = exchange;
+  const ms = route.deadlineMs === undefined ? edge.live.requestTimeoutMs : route.deadlineMs;
+  if (ms === null) return () => {};
+  if (route.body?.takesFiles && announcesBody(request)) return armUpload(exchange, ms, expire);
+  const timer = setTimeout(() => {
+    expire(request.complete || !announcesBody(request) ? tooSlow() : bodyTooSlow());
+  }, ms);
+  return () => clearTimeout(timer);
+}
+
+/** Watches the pace of a file while it arrives; afterwards the answer has the common deadline. */
+function armUpload({ request, edge }: Exchange, answerMs: number, expire: (error: AppError) => void): () => void {
+  const { clock } = edge.context;
+  const stretchMs = Math.min(uploadPace.stretchMs, answerMs);
+  const wanted = (uploadPace.bytesPerSecond * stretchMs) / 1000;
+  const endsMs = clock.steadyMs() + uploadPace.endMs;
+  let seen = request.socket.bytesRead;
+  let untakenMs = 0;
+  const look = () => {
+    const { bytesRead } = request.socket;
+    // Data that has arrived but was not read yet waits for us: the client is not to blame.
+    const isUntaken = request.readableLength > 0;
+    untakenMs = isUntaken ? untakenMs + stretchMs : 0;
+    if (clock.steadyMs() >= endsMs) return expire(bodyTooSlow());
+    if (untakenMs >= answerMs) return expire(tooSlow());
+    if (bytesRead - seen < wanted && !isUntaken) return expire(bodyTooSlow());
+    seen = bytesRead;
+  };
+  let timer: NodeJS.Timeout = setInterval(look, stretchMs);
+  const onEnd = () => {
+    clearInterval(timer);
+    timer = setTimeout(() => expire(tooSlow()), answerMs);
+  };
+  request.once("end", onEnd);
+  return () => {
+    request.off("end", onEnd);
+    clearTimeout(timer);
+  };
+}
+
+const tooSlow = () => new AppError("timeout", "The request took too long.");

@@ -51,7 +51,7 @@ function routes() {
   return table;
 }
 
-/** A body of unknown length: no Content-Length gives it away. */
+/** A body of unknown length, without Content-Length. */
 const endless = (chunks: number, size: number) =>
   new ReadableStream<Uint8Array>({
     start: (controller) => {
@@ -60,7 +60,7 @@ const endless = (chunks: number, size: number) =>
     },
   });
 
-test("bytes that a handler reads itself are of the type that it declares, and have no coding", async (t) => {
+test("a body that the handler reads itself must have a declared type and no coding", async (t) => {
   const { request } = await serveRoutes(t, routes());
   const send = (headers: Record<string, string>) => request("/piece", { method: "POST", headers, body: "abc" });
   const type = { "content-type": "application/partial-upload" };
@@ -89,7 +89,7 @@ test("a route may have a limit of its own, counted while reading", async (t) => 
   assert.equal((await post(endless(11, 100))).status, 413);
 });
 
-test("a multipart body is left to the handler, unread", async (t) => {
+test("a multipart body is left unread for the handler", async (t) => {
   const { request } = await serveRoutes(t, routes());
   const body = new FormData();
   body.set("file", new Blob([new Uint8Array(300_000)]), "a.bin");
@@ -99,7 +99,7 @@ test("a multipart body is left to the handler, unread", async (t) => {
   assert.equal(other.status, 415);
 });
 
-test("a client that is refused in the middle of a large upload gets to read why", async (t) => {
+test("a client that is refused during a large upload receives the refusal", async (t) => {
   const { url } = await serveRoutes(t, routes());
   const status = await new Promise<number>((resolve, reject) => {
     const headers = { "content-type": "multipart/form-data; boundary=x", "content-length": 8_000_000, "x-refuse": "1" };
@@ -114,7 +114,7 @@ test("a client that is refused in the middle of a large upload gets to read why"
   assert.equal(status, 415);
 });
 
-test("behind a proxy a refusal comes once the body is there, and the connection serves the next request", async (t) => {
+test("behind a proxy a refusal follows the whole body, and the connection serves the next request", async (t) => {
   const { port } = await serveRoutes(t, routes());
   const socket = connect(port, "127.0.0.1");
   t.after(() => socket.destroy());
@@ -126,7 +126,7 @@ test("behind a proxy a refusal comes once the body is there, and the connection 
     `POST /raw HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 192.0.2.1\r\nContent-Length: ${length}\r\n\r\n`;
   const length = 200_000;
   socket.write(head(length) + "x".repeat(length - 1));
-  // Its own answer is the proof that the server had time for the first one.
+  // The answer proves that the server had time for the first request.
   const other = await fetch(`http://127.0.0.1:${port}/raw`, { method: "POST", body: "x" });
   assert.deepEqual([other.status, text], [200, ""]);
   socket.write(`x${head(1)}x`);
@@ -148,11 +148,11 @@ test("an upload announced as too large is refused before it is sent", async (t) 
   await eventually(() => assert.match(text, /^HTTP\/1\.1 413 [\s\S]*Connection: close[\s\S]*payload_too_large/));
 });
 
-test("a request past its deadline is 504, and its handler is told to stop", async (t) => {
+test("a request past its deadline is 504, and its handler is aborted", async (t) => {
   const table = createRoutes();
   const reasons: unknown[] = [];
   const waiting = async ({ signal }: { signal: AbortSignal }) => {
-    // A process that stood still may come here after the deadline.
+    // A paused process may come here after the deadline.
     if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve));
     reasons.push((signal.reason as Error).message);
     return ok({ bytes: 1 });
@@ -167,7 +167,7 @@ test("a request past its deadline is 504, and its handler is told to stop", asyn
   assert.equal((await request("/endless")).status, 200);
 });
 
-test("a body that is not there in time is 408, and a large one that stops moving too", async (t) => {
+test("a late body is 408, and so is a large one that stalls", async (t) => {
   const table = createRoutes();
   const handle = async ({ request }: { request: IncomingMessage }) => {
     for await (const _chunk of request);
@@ -193,7 +193,7 @@ test("a body that is not there in time is 408, and a large one that stops moving
   }
 });
 
-test("an upload lives past every deadline while it moves", async (t) => {
+test("an upload outlives every deadline while it makes progress", async (t) => {
   const table = createRoutes();
   const arrived: string[] = [];
   const handle = async ({ request }: { request: IncomingMessage }) => {
@@ -217,7 +217,7 @@ test("an upload lives past every deadline while it moves", async (t) => {
   await eventually(() => assert.match(text, /^HTTP\/1\.1 200 [\s\S]*"bytes":640000/));
 });
 
-test("an upload that only drips is 408, however it goes on, and nobody waits for the rest of it", async (t) => {
+test("a dripping upload is 408 without waiting for its rest", async (t) => {
   const table = createRoutes();
   let ended = 0;
   const handle = async ({ request }: { request: IncomingMessage }) => {
@@ -247,7 +247,7 @@ test("an upload that only drips is 408, however it goes on, and nobody waits for
   await eventually(() => assert.equal(ended, 1));
 });
 
-test("the answer to an upload has its whole time from the end of the file on", async (t) => {
+test("the deadline of an upload's answer begins at the end of the file", async (t) => {
   const table = createRoutes();
   const handle = async ({ request, signal }: { request: IncomingMessage; signal: AbortSignal }) => {
     for await (const _chunk of request);
@@ -262,9 +262,9 @@ test("the answer to an upload has its whole time from the end of the file on", a
   assert.deepEqual([response.status, (await errorOf(response)).code], [504, "timeout"]);
 });
 
-test("what is refused by its headers is refused before its body is asked for", async (t) => {
+test("a request refused by its headers is refused before its body is requested", async (t) => {
   const { port, server } = await serveRoutes(t, routes());
-  // Whoever reads the body says 100, as behind a listener of a service.
+  // The reader of the body sends 100, as behind a listener of a service.
   server.on("checkContinue", (request, response) => server.emit("request", request, response));
   for (const [path, status, headers] of [
     ["/json", 413, "Content-Type: application/json\r\nContent-Length: 9000000"],
@@ -282,7 +282,7 @@ test("what is refused by its headers is refused before its body is asked for", a
   }
 });
 
-test("the handler of a client that went away is told to stop, and the log says 499", async (t) => {
+test("a disconnected client aborts its handler and is logged as 499", async (t) => {
   const table = createRoutes();
   let aborted = false;
   const began = Promise.withResolvers<void>();
@@ -307,7 +307,7 @@ test("the handler of a client that went away is told to stop, and the log says 4
   });
 });
 
-test("a client that goes away while sending leaves one log line and no error", async (t) => {
+test("a client that disconnects while sending leaves one log line and no error", async (t) => {
   const { port, lines } = await serveRoutes(t, routes());
   const socket = connect(port, "127.0.0.1");
   await new Promise((resolve) =>

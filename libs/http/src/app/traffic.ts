@@ -1,12 +1,12 @@
 import type { Socket } from "node:net";
 import type { Metrics } from "@signalbox/telemetry";
 
-/** What a service has in hand and what went over its connections, asked for at each scrape. */
+/** Requests in progress and bytes on connections, read at each scrape. */
 export class Traffic {
   inFlight = 0;
   #in = 0;
   #out = 0;
-  /** Of each connection, what was counted of it. */
+  /** Bytes already counted, by connection. */
   readonly #counted = new WeakMap<Socket, { in: number; out: number }>();
 
   constructor(metrics: Metrics) {
@@ -20,7 +20,7 @@ export class Traffic {
     });
   }
 
-  /** The request has its answer: what its connection carried since the one before is its own. */
+  /** Counts the bytes of an answered request: everything that its connection carried since the previous one. */
   ended(socket: Socket): void {
     this.inFlight -= 1;
     const before = this.#counted.get(socket);
@@ -34,7 +34,7 @@ export class Traffic {
 
 const known = new WeakMap<Metrics, Traffic>();
 
-/** The traffic of a service: its public and its internal listener tell it together. */
+/** Returns the traffic of a service, shared by its public and its internal listener. */
 export function trafficOf(metrics: Metrics): Traffic {
   const traffic = known.get(metrics) ?? new Traffic(metrics);
   known.set(metrics, traffic);

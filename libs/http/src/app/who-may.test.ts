@@ -32,7 +32,7 @@ function routes() {
 
 const limits = () => testLimits({ named: { special: testLimiter("special", 1) } });
 
-test("without credentials it is 401 with a challenge, with bad ones the challenge says so", async (t) => {
+test("missing credentials are 401 with a challenge, bad ones 401 with the reason", async (t) => {
   const { url, request } = await serveRoutes(t, routes(), { rateLimits: limits() });
   const none = await fetch(`${url}/mine`);
   assert.deepEqual([none.status, none.headers.get("www-authenticate")], [401, 'Bearer realm="signalbox"']);
@@ -53,7 +53,7 @@ test("Bearer, X-API-Key and the Basic password are the same credential; two at o
   assert.equal((await request("/mine", { headers: { authorization: basic, "x-api-key": "good" } })).status, 400);
 });
 
-test("a credential in the query is refused as one, whatever credentials come in headers", async (t) => {
+test("a credential in the query is refused, even beside credentials in headers", async (t) => {
   const anonymous = testLimiter("anonymous", 4);
   const { url, request } = await serveRoutes(t, routes(), { rateLimits: { ...limits(), anonymous } });
   for (const name of ["access_token", "API_KEY", "%74oken"]) {
@@ -68,7 +68,7 @@ test("a credential in the query is refused as one, whatever credentials come in 
   assert.equal((await request("/mine?token=x")).status, 429, "and it is counted by address");
 });
 
-test("a parameter that a route declares may have the name of a credential", async (t) => {
+test("a declared parameter may have the name of a credential", async (t) => {
   const table = createRoutes();
   const query = z.object({ token: z.string() });
   const handle = () => ok({ account: null });
@@ -77,7 +77,7 @@ test("a parameter that a route declares may have the name of a credential", asyn
   assert.equal((await request("/mine?token=x")).status, 200);
 });
 
-test("a lacking scope and a blocked state are 403; who is asking comes from the credential", async (t) => {
+test("a missing scope and a blocked state are 403; the caller comes from the credential", async (t) => {
   const principals = {
     reader: testPrincipal({ accountId: "acc_r", only: ["images:read"] }),
     suspended: testPrincipal({ state: "suspended" }),
@@ -96,7 +96,7 @@ test("a lacking scope and a blocked state are 403; who is asking comes from the 
   assert.equal(await as("deleted", "GET", "/mine"), 403);
 });
 
-test("a sensitive change needs a recent sign-in, and says so", async (t) => {
+test("a sensitive change without a recent sign-in is refused with its challenge", async (t) => {
   const nowMs = systemClock.nowMs();
   const token = (ageMs: number) =>
     testPrincipal({ credential: { kind: "token", id: "jti:1", authTimeMs: nowMs - ageMs } });
@@ -121,7 +121,7 @@ test("an optional credential may be absent, but not bad", async (t) => {
   assert.equal((await request("/maybe", { headers: { authorization: "Bearer bad" } })).status, 401);
 });
 
-test("an allowance is counted on every answer, 304 and 404 included, and told in headers", async (t) => {
+test("an allowance is counted on every answer, 304 and 404 included, and shown in headers", async (t) => {
   const table = routes();
   table.get("/etag", {
     summary,
@@ -164,7 +164,7 @@ test("a burst is refused without taking from the window's allowance", async (t) 
   assert.match((await request("/mine")).headers.get("ratelimit") ?? "", /"credential";r=8;t=7/);
 });
 
-test("an account has one allowance for all of its credentials, and a credential that asks too much leaves others theirs", async (t) => {
+test("all credentials of an account share one allowance, and a greedy one leaves a part to the others", async (t) => {
   const credentialOf = (accountId: string, id: string) =>
     testPrincipal({ accountId, credential: { kind: "token", id: `jti:${id}`, authTimeMs: null } });
   const principals = Object.fromEntries(
@@ -213,7 +213,7 @@ test("anonymous requests are counted by address, unknown paths too", async (t) =
   assert.equal(await from("198.51.100.2", "/mine"), 401);
 });
 
-test("whoever guesses credentials is told to wait; good ones from the same address keep working", async (t) => {
+test("guessed credentials are limited by address; good ones from the same address keep working", async (t) => {
   const rateLimits = testLimits({
     failedSignIn: testLimiter("failed-sign-in", 2),
     named: { special: testLimiter("special", 1) },
@@ -235,7 +235,7 @@ test("while credentials cannot be checked it is 503, not 401", async (t) => {
   assert.deepEqual([response.status, response.headers.get("retry-after")], [503, "2"]);
 });
 
-test("an audit is told of every 403 of a known caller, thrown or returned, and of nothing else", async (t) => {
+test("the audit gets every 403 of a known caller, thrown or returned, and nothing else", async (t) => {
   const told: unknown[] = [];
   const { request } = await serveRoutes(t, routes(), {
     principals: { reader: testPrincipal({ accountId: "acc_r", only: ["images:read"] }) },

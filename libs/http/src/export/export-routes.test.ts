@@ -8,7 +8,7 @@ import { ExportPage, exportPathOf, exportRoutes } from "./export-routes.ts";
 
 const item = z.object({ id: z.string(), owner: z.string() });
 
-/** A service that holds 250 rows for every account, each with a secret. */
+/** A service with 250 rows for every account, each with a secret. */
 const routes = exportRoutes({
   item,
   async list(owner, { after, limit }) {
@@ -24,7 +24,7 @@ const routes = exportRoutes({
   view: ({ createdAt: _, ...row }) => row,
 });
 
-test("what a service holds for an account is walked page by page, with the members that its schema names and no others", async (t) => {
+test("the export of an account comes in pages, with the members of its schema and no others", async (t) => {
   const { url } = await serveTest(t, createInternalApp({ context: testContext().context, routes, tokens: ["token"] }));
   const get = async (cursor?: string) => {
     const response = await fetch(url + exportPathOf("acc_1", cursor), { headers: { [internalTokenHeader]: "token" } });
@@ -50,7 +50,7 @@ test("what a service holds for an account is walked page by page, with the membe
   );
 });
 
-test("nobody is told anything without the internal token", async (t) => {
+test("an export needs the internal token", async (t) => {
   const { url } = await serveTest(t, createInternalApp({ context: testContext().context, routes, tokens: ["token"] }));
   assert.equal((await fetch(url + exportPathOf("acc_1"))).status, 401);
 });

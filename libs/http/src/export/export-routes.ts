@@ -3,25 +3,28 @@ import { z } from "zod";
 import { listPage, pageOf, type positionByCreation } from "../lists/page.ts";
 import { createRoutes, type Routes } from "../routes/create-routes.ts";
 
-/** One page of what a service holds for an account, for the export of that account. */
+/** One kind of row that a service exports for an account. */
 export interface Exported<Row> {
-  /** The schema of an item. It names what goes out: never a secret. */
+  /** The schema of an item. It lists the exported members: never a secret. */
   readonly item: z.ZodType;
   /** Reads the account's rows of the range, newest first. */
   readonly list: (accountId: string, range: ListRange) => Promise<readonly Row[]>;
   readonly view: (row: Row) => unknown;
 }
 
-/** Items of a page. Of the largest items they are still a few megabytes. */
+/** Items per page. A page of the largest items still has only a few megabytes. */
 const pageSize = 100;
 
-/** Where a service answers on its internal listener. */
+/** Returns the export path of a service on its internal listener. */
 export function exportPathOf(accountId: string, cursor?: string): string {
   const query = cursor === undefined ? "" : `?cursor=${encodeURIComponent(cursor)}`;
   return `/internal/accounts/${encodeURIComponent(accountId)}/export${query}`;
 }
 
-/** The route by which the account service asks for what this service holds, page by page. For the internal listener. */
+/**
+ * Creates the route by which the account service reads this service's data of an account, page by page. For the
+ * internal listener.
+ */
 export function exportRoutes<Row extends Parameters<typeof positionByCreation>[0]>({
   item,
   list,
@@ -29,7 +32,7 @@ export function exportRoutes<Row extends Parameters<typeof positionByCreation>[0
 }: Exported<Row>): Routes {
   const routes = createRoutes();
   routes.get("/internal/accounts/:account_id/export", {
-    summary: "What this service holds for an account",
+    summary: "Data of an account in this service",
     auth: "anonymous",
     query: z.object({ cursor: z.string().min(1).max(2048).optional() }),
     responses: { 200: pageOf(item) },
@@ -40,5 +43,5 @@ export function exportRoutes<Row extends Parameters<typeof positionByCreation>[0
   return routes;
 }
 
-/** A page as it arrives at the account service. */
+/** The schema of a page as the account service receives it. */
 export const ExportPage = pageOf(z.unknown());

@@ -1,9 +1,12 @@
-import type { RetentionRule } from "@signalbox/storage";
-import { Claim } from "./claim.ts";
-import type { IdempotencyClaim } from "./idempotency.ts";
-import type { IdempotencyOptions, KeyedRequest } from "./keyed-request.ts";
+import { randomUUID } from "node:crypto";
+import { fileURLToPath } from "node:url";
+import { AppError } from "@signalbox/core";
+import { changedRows, isGone, type RetentionRule, sql, type Tx } from "@signalbox/storage";
+import type { HttpResponse } from "../responses/http-response.ts";
+import { claimMs, type IdempotencyClaim, type IdempotencyOptions, type KeyedRequest, keptMs } from "./idempotency.ts";
+import { readAnswer, type StoredAnswer, writeAnswer } from "./stored-answer.ts";
 
-/** Opaque to services: hand it to `createHttpApp`. */
+/** The store of idempotency records. Opaque to services: pass it to `createHttpApp`. */
 export interface IdempotencyStore {
   /** True when answers that show secrets can be kept. */
   readonly seals: boolean;
@@ -18,7 +21,180 @@ export const idempotencyRetention: RetentionRule = {
   keepMs: 0,
 };
 
-/** Creates the keeper of `Idempotency-Key` records, rows of the service's own database. */
+/** Creates the store of `Idempotency-Key` records, rows of the service's own database. */
 export function createIdempotencyStore(options: IdempotencyOptions): IdempotencyStore {
   return { seals: options.sealer !== undefined, open: (request) => new Claim(options, request) };
 }
+
+/** Takes a key that is new, expired, or was claimed by a process that died before its effect. */
+const claimKey = sql(
+  "idempotency.claim",
+  `insert into signalbox.idempotency as kept (account_id, key, fingerprint, owner, claimed_until, expires_at, presence)
+   values ($1, $2, $3, $4, $5, $6, $8)
+   on conflict (account_id, key) do update
+     set fingerprint = excluded.fingerprint, owner = excluded.owner, claimed_until = excluded.claimed_until,
+         expires_at = excluded.expires_at, presence = excluded.presence,
+         status = null, headers = null, body = null, sealed = false
+     where kept.expires_at <= $7
+       or (kept.status is null and (kept.claimed_until <= $7 or ${isGone("kept.presence")}))
+   returning owner`,
+);
+
+const findKept = sql(
+  "idempotency.find",
+  `select fingerprint, status, headers, body, sealed, expires_at as "expiresAt" from signalbox.idempotency where account_id = $1 and key = $2`,
+);
+
+/** Only the present owner completes: a request whose claim was taken over must not commit its effect a second time. */
+const completeKey = changedRows(
+  "idempotency.complete",
+  "($1::text, $2::text, $3::uuid, $4::int, $5::jsonb, $6::text, $7::boolean, $8::timestamptz)",
+  {
+    table: "signalbox.idempotency",
+    names: ["account_id", "key", "owner", "status", "headers", "body", "sealed", "expires_at"],
+    keyWidth: 2,
+    condition: "idempotency.owner = given.owner and idempotency.status is null",
+  },
+  "status = given.status, headers = given.headers, body = given.body, sealed = given.sealed, expires_at = given.expires_at",
+);
+
+const releaseKey = sql(
+  "idempotency.release",
+  `delete from signalbox.idempotency where account_id = $1 and key = $2 and owner = $3 and status is null`,
+);
+
+const reviseKey = sql(
+  "idempotency.revise",
+  `update signalbox.idempotency set status = $4, headers = $5, body = $6, sealed = $7, expires_at = $8
+   where account_id = $1 and key = $2 and owner = $3`,
+);
+
+const dropKey = sql(
+  "idempotency.drop",
+  `delete from signalbox.idempotency where account_id = $1 and key = $2 and owner = $3`,
+);
+
+interface Kept extends StoredAnswer {
+  readonly fingerprint: Buffer;
+  readonly expiresAt: Date;
+}
+
+/** The claim of one request on its key. */
+class Claim implements IdempotencyClaim {
+  readonly #options: IdempotencyOptions;
+  readonly #request: KeyedRequest;
+  readonly #owner = randomUUID();
+  #state: "unclaimed" | "claimed" | "settled" = "unclaimed";
+
+  constructor(options: IdempotencyOptions, request: KeyedRequest) {
+    this.#options = options;
+    this.#request = request;
+  }
+
+  get key(): string {
+    return this.#request.key;
+  }
+
+  async find(content: unknown): Promise<HttpResponse | null> {
+    const kept = await this.#read();
+    if (!kept || kept.status === null || kept.expiresAt <= this.#options.clock.now()) return null;
+    if (!this.#request.fingerprintOf(content).equals(kept.fingerprint)) return null;
+    return readAnswer(this.#options, this.#request, kept);
+  }
+
+  async begin(content: unknown): Promise<HttpResponse | null> {
+    const fingerprint = this.#request.fingerprintOf(content);
+    // Twice: the record may be deleted between the attempt to claim it and the read.
+    for (let attempt = 0; attempt < 2; attempt++) {
+      if (await this.#take(fingerprint)) return null;
+      const kept = await this.#read();
+      if (kept) return this.#answerOf(kept, fingerprint);
+    }
+    throw underWay();
+  }
+
+  async complete(tx: Tx, response: HttpResponse): Promise<void> {
+    if (this.#state !== "claimed") return;
+    const { rowCount } = await tx.query(completeKey, this.#completion(response));
+    if (rowCount === 0) throw new AppError("conflict", "The same request was completed by another attempt.");
+    tx.afterCommit(() => {
+      this.#state = "settled";
+    });
+  }
+
+  async settle(answer: HttpResponse): Promise<void> {
+    if (this.#state !== "claimed") return;
+    this.#state = "settled";
+    const { pool } = this.#options;
+    // A refusal had no effect: the client may fix the cause and send the same request again.
+    const statement = answer.status < 300 ? completeKey : releaseKey;
+    const values = answer.status < 300 ? this.#completion(answer) : this.#place();
+    try {
+      // Once more over another connection: the broken first one may be the reason why the request failed.
+      await pool.query(statement, values).catch(() => pool.query(statement, values));
+    } catch (error) {
+      pool.log.warn({ error }, "an idempotency record was not settled; its claim expires");
+    }
+  }
+
+  async revise(answer: HttpResponse | null): Promise<void> {
+    this.#state = "settled";
+    const { pool } = this.#options;
+    try {
+      if (answer) await pool.query(reviseKey, this.#completion(answer));
+      else await pool.query(dropKey, this.#place());
+    } catch (error) {
+      pool.log.warn({ error }, "an idempotency record was not revised; it still shows the request as done");
+    }
+  }
+
+  async #read(): Promise<Kept | undefined> {
+    const { accountId, key } = this.#request;
+    return (await this.#options.pool.query<Kept>(findKept, [accountId, key])).rows[0];
+  }
+
+  async #take(fingerprint: Buffer): Promise<boolean> {
+    const { pool, clock, presence } = this.#options;
+    const { accountId, key } = this.#request;
+    const nowMs = clock.nowMs();
+    const until = [new Date(nowMs + claimMs), new Date(nowMs + keptMs), new Date(nowMs)];
+    const values = [accountId, key, fingerprint, this.#owner, ...until, presence?.id() ?? null];
+    // A claim whose answer was lost may have been committed, and only this process can release it.
+    this.#state = "claimed";
+    const { rowCount } = await pool.query(claimKey, values);
+    if (rowCount !== 1) this.#state = "unclaimed";
+    return rowCount === 1;
+  }
+
+  #answerOf(kept: Kept, fingerprint: Buffer): HttpResponse {
+    if (!fingerprint.equals(kept.fingerprint)) {
+      throw new AppError("validation_error", "This Idempotency-Key was used for another request.", {
+        details: [{ field: "Idempotency-Key", code: "key_reused", message: "Use a new key for a new request." }],
+      });
+    }
+    if (kept.status === null) throw underWay();
+    return readAnswer(this.#options, this.#request, kept);
+  }
+
+  #place(): unknown[] {
+    return [this.#request.accountId, this.#request.key, this.#owner];
+  }
+
+  #completion(response: HttpResponse): unknown[] {
+    const { status, headers, body, sealed } = writeAnswer(this.#options, this.#request, response);
+    const expiresAt = new Date(this.#options.clock.nowMs() + keptMs);
+    return [...this.#place(), status, headers, body, sealed, expiresAt];
+  }
+}
+
+const underWay = () =>
+  new AppError("conflict", "The same request is still in progress.", {
+    field: "Idempotency-Key",
+    retryAfterSeconds: 1,
+  });
+
+/** The table of idempotency records, in the schema `signalbox`, for `migrate({ libraryMigrations })`. */
+export const httpMigrations = {
+  library: "http",
+  directory: fileURLToPath(new URL("../../migrations", import.meta.url)),
+} as const;

@@ -16,11 +16,10 @@ import {
 import { eventually, type TestDatabase, testDatabase } from "@signalbox/testing";
 import { z } from "zod";
 import { errorOf, serveRoutes, testContext, testPrincipal } from "../edge-fixture.ts";
-import { httpMigrations } from "../library-migrations.ts";
 import { created, refused } from "../responses/http-response.ts";
 import { createRoutes } from "../routes/create-routes.ts";
-import { createIdempotencyStore, idempotencyRetention } from "./idempotency-store.ts";
-import { keptMs } from "./keyed-request.ts";
+import { keptMs } from "./idempotency.ts";
+import { createIdempotencyStore, httpMigrations, idempotencyRetention } from "./idempotency-store.ts";
 
 let database: TestDatabase;
 let pool: Pool;
@@ -54,9 +53,9 @@ const countOf = async (name: string) => (await pool.query<{ count: number }>(cou
 const Thing = z.object({ id: z.string(), name: z.string(), secret: z.string().optional() });
 const Body = z.strictObject({ name: z.string(), fail: z.string().optional() });
 
-/** Closed by a test that wants the handler to wait. */
+/** A gate at which a handler waits until the test opens it. */
 interface Gate {
-  /** Resolves once a request is inside, and so holds its key. */
+  /** Resolves once a request has arrived, and therefore holds its key. */
   readonly entered: PromiseWithResolvers<void>;
   readonly opened: PromiseWithResolvers<void>;
 }
@@ -131,7 +130,7 @@ interface Serve {
   readonly gate?: Gate;
   readonly clock?: typeof systemClock;
   readonly presence?: Presence;
-  /** What the keeper of the keys asks. */
+  /** The pool of the idempotency store. */
   readonly asked?: Pool;
 }
 
@@ -174,7 +173,7 @@ test("the same request under the same key has one effect and one answer", async 
   );
 });
 
-test("another order of members and spacing is the same request, another value is 422", async (t) => {
+test("order of members and whitespace do not matter, another value is 422", async (t) => {
   const { json, post, key, name } = await serve(t);
   assert.equal((await post({ name, fail: "no" })).status, 201);
   const reordered = await json("/things/", "POST", `{ "fail":"no",\n "name":"${name}" }`, { "idempotency-key": key });
@@ -190,7 +189,7 @@ test("another order of members and spacing is the same request, another value is
   assert.equal(await countOf(name), 1);
 });
 
-test("two at once: one effect, the second is told that the first is under way", async (t) => {
+test("of two concurrent requests one has its effect, and the other is refused as in progress", async (t) => {
   const gate = closedGate();
   const { post, name } = await serve(t, { gate });
   const first = post();
@@ -202,7 +201,7 @@ test("two at once: one effect, the second is told that the first is under way", 
   assert.equal(await countOf(name), 1);
 });
 
-test("twenty at once have one effect", async (t) => {
+test("twenty concurrent requests have one effect", async (t) => {
   const { post, name } = await serve(t);
   const statuses = await Promise.all(Array.from({ length: 20 }, async () => (await post()).status));
   assert.equal(statuses.includes(201), true);
@@ -213,7 +212,7 @@ test("twenty at once have one effect", async (t) => {
   assert.equal(await countOf(name), 1);
 });
 
-test("a refusal and a rolled-back effect give the key back", async (t) => {
+test("a refusal and a rolled-back effect release the key", async (t) => {
   for (const [fail, status] of [
     ["refuse", 409],
     ["rollback", 500],
@@ -226,7 +225,7 @@ test("a refusal and a rolled-back effect give the key back", async (t) => {
   }
 });
 
-test("the claim of a process that died is taken over, and the dead one can no longer commit its effect", async (t) => {
+test("the claim of a dead process is taken over, and the dead one can no longer commit", async (t) => {
   const clock = createManualClock(systemClock.now());
   const gate = closedGate();
   const stuck = await serve(t, { gate, clock });
@@ -242,7 +241,7 @@ test("the claim of a process that died is taken over, and the dead one can no lo
   assert.equal(await countOf(stuck.name), 1);
 });
 
-test("a process that was killed leaves its key at once, one that lives keeps it", async (t) => {
+test("a killed process releases its key at once, a living one keeps it", async (t) => {
   const presentIn = async (of: Pool) => {
     const runner = createRunner({ log: testContext().context.log, clock: systemClock });
     t.after(() => runner.stop(5_000));
@@ -268,7 +267,7 @@ test("a process that was killed leaves its key at once, one that lives keeps it"
   assert.equal(await countOf(killed.name), 1);
 });
 
-test("a claim whose answer was lost is given back with the refusal, though the process lives", async (t) => {
+test("a claim whose answer was lost is released with the refusal", async (t) => {
   let losses = 1;
   const asked: Pool = {
     ...pool,
@@ -284,14 +283,14 @@ test("a claim whose answer was lost is given back with the refusal, though the p
   assert.equal(await countOf(name), 1);
 });
 
-test("keys of another account are other keys", async (t) => {
+test("the same key of another account is another key", async (t) => {
   const { post, name } = await serve(t);
   await post();
   assert.equal((await post({ name }, { authorization: "Bearer other" })).headers.get("idempotent-replayed"), null);
   assert.equal(await countOf(name), 2);
 });
 
-test("who is blocked by now still gets the answer to the same request, and nothing else", async (t) => {
+test("an account blocked meanwhile still gets the answer to the same request, and nothing else", async (t) => {
   const clock = createManualClock(systemClock.now());
   const { post, json, request, key, name } = await serve(t, { clock });
   const first = await (await post()).json();
@@ -317,10 +316,10 @@ test("who is blocked by now still gets the answer to the same request, and nothi
   clock.advance(keptMs);
   assert.equal((await post(undefined, blocked)).status, 403, "after 24 hours");
   assert.equal((await json("/things", "POST", { name }, { "idempotency-key": key })).status, 201);
-  assert.equal(await countOf(name), 2, "the attempts of the blocked have claimed nothing");
+  assert.equal(await countOf(name), 2, "the blocked attempts have claimed nothing");
 });
 
-test("who is blocked by now learns neither of a request under way nor, again, of a secret", async (t) => {
+test("an account blocked meanwhile sees neither a request in progress nor a secret again", async (t) => {
   const gate = closedGate();
   const { post, key } = await serve(t, { gate });
   const blocked = { authorization: "Bearer suspended" };
@@ -335,7 +334,7 @@ test("who is blocked by now learns neither of a request under way nor, again, of
   assert.equal((await post(undefined, { ...made, ...blocked }, "/keys")).status, 403);
 });
 
-test("an answer that shows a secret is kept sealed and replayed open", async (t) => {
+test("an answer with a secret is stored sealed and replayed in clear", async (t) => {
   const { post, key, name } = await serve(t);
   await post({ name }, {}, "/keys");
   const kept = sql("", "select body, sealed from signalbox.idempotency where key = $1");
@@ -352,7 +351,7 @@ test("a handler without a transaction is replayed too", async (t) => {
   assert.equal((await post(undefined, {}, "/plain")).headers.get("idempotent-replayed"), "true");
 });
 
-test("a multipart request is compared by what its handler read", async (t) => {
+test("a multipart request is compared by the content that its handler read", async (t) => {
   const { request, key, name } = await serve(t);
   const upload = async (field: string) => {
     const body = new FormData();
@@ -367,7 +366,7 @@ test("a multipart request is compared by what its handler read", async (t) => {
   assert.equal((await upload(`${name}-other`)).status, 422);
 });
 
-test("without a key every request stands for itself; a key of another form is 400", async (t) => {
+test("requests without a key are independent; a malformed key is 400", async (t) => {
   const { json, post, name } = await serve(t);
   await json("/things", "POST", { name });
   await json("/things", "POST", { name });
@@ -377,7 +376,7 @@ test("without a key every request stands for itself; a key of another form is 40
   }
 });
 
-test("after 24 hours a key is new again, and the worker removes what is past its time", async (t) => {
+test("a key is new again after 24 hours, and the worker deletes expired records", async (t) => {
   const clock = createManualClock(systemClock.now());
   const { post, name, key } = await serve(t, { clock });
   await post();

@@ -1,23 +1,23 @@
 import type { SealedColumn, SealedPlace } from "@signalbox/storage";
 import type { HttpResponse } from "../responses/http-response.ts";
-import type { IdempotencyOptions, KeyedRequest } from "./keyed-request.ts";
+import type { IdempotencyOptions, KeyedRequest } from "./idempotency.ts";
 
-/** The columns of an answer. `status` is null while the request is under way. */
+/** The columns of an answer. `status` is null while the request is in progress. */
 export interface StoredAnswer {
   readonly status: number | null;
   readonly headers: Readonly<Record<string, string>> | null;
-  /** JSON text, or sealed; null for an answer without a body. */
+  /** JSON text, possibly sealed; null for an answer without a body. */
   readonly body: string | null;
   readonly sealed: boolean;
 }
 
-/** Turns an answer into its columns. @throws Error when it is to be sealed and there is no sealer. */
+/** Converts an answer to its columns. @throws Error when it must be sealed and there is no sealer. */
 export function writeAnswer(options: IdempotencyOptions, request: KeyedRequest, response: HttpResponse): StoredAnswer {
   const text = response.body.kind === "json" ? request.textOf(response) : null;
   const kept = { ...response.headers };
   if (response.etag !== undefined) kept.etag = response.etag;
   const seal = request.sealed && text !== null;
-  if (seal && !options.sealer) throw new Error("an answer that shows a secret cannot be kept without a sealer");
+  if (seal && !options.sealer) throw new Error("an answer with a secret cannot be stored without a sealer");
   return {
     status: response.status,
     headers: kept,
@@ -26,7 +26,7 @@ export function writeAnswer(options: IdempotencyOptions, request: KeyedRequest, 
   };
 }
 
-/** The same answer again, marked as a replay. */
+/** Restores the answer, marked as a replay. */
 export function readAnswer(options: IdempotencyOptions, request: KeyedRequest, stored: StoredAnswer): HttpResponse {
   const { etag, ...headers } = stored.headers ?? {};
   const bytes = bodyOf(options, request, stored);
@@ -54,7 +54,7 @@ const placeIn = (service: string, key: readonly unknown[]): SealedPlace => ({
   row: JSON.stringify(key),
 });
 
-/** The answers that are kept sealed. */
+/** The answers that are stored sealed. */
 export const sealedAnswers = (service: string): SealedColumn => ({
   table: "signalbox.idempotency",
   column: "body",

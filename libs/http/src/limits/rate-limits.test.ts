@@ -15,7 +15,7 @@ async function limits(settings: readonly string[] = []) {
   return { clock, limits: createRateLimits({ context, limiterOf: (policy) => limiters(policy, cache), policies }) };
 }
 
-test("the allowances are those of the contract", async () => {
+test("the default allowances match the contract", async () => {
   const { credential, credentialBurst, account, anonymous, failedSignIn, named } = (await limits()).limits;
   const figures = [credential, credentialBurst, account, anonymous, failedSignIn, named.special].map((limiter) => [
     limiter?.policy.limit,
@@ -38,7 +38,7 @@ test("a raised allowance raises the burst with it, unless the burst is set", asy
   assert.equal(set.limits.credentialBurst?.policy.limit, 7);
 });
 
-test("an allowance is refused when it is used up, and is new in the next window", async () => {
+test("requests beyond the allowance are refused until the next window", async () => {
   const { clock, limits: made } = await limits();
   const taken = Array.from({ length: 121 }, () => made.anonymous.take("198.51.100.1").allowed);
   assert.equal(taken.indexOf(false), 120);

@@ -1,10 +1,10 @@
 import type { RateLimiter, RateLimitPolicy } from "@signalbox/cache";
 import { seconds } from "@signalbox/core";
-import type { HttpContext } from "../app/http-context.ts";
+import type { HttpContext } from "../properties.ts";
 
 /** The limiters of a service, by the name that routes use. */
 export interface RateLimits {
-  /** How much of the window's allowance one second may take. */
+  /** Limits the part of the window's allowance that one second may take. */
   readonly credentialBurst: RateLimiter;
   readonly credential: RateLimiter;
   /** Counts all credentials of an account together. */
@@ -21,7 +21,9 @@ export interface RateLimitOptions {
   readonly policies?: readonly RateLimitPolicy[];
 }
 
-/** Creates the limiters of CONTRACT §2 from the properties. They count across services: a credential has one allowance. */
+/**
+ * Creates the limiters of CONTRACT §2 from the properties. They count across services: a credential has one allowance.
+ */
 export function createRateLimits({
   context: { configuration },
   limiterOf,
@@ -44,3 +46,44 @@ export function createRateLimits({
     named: Object.fromEntries(policies.map((policy) => [policy.name, limiterOf(policy)])),
   };
 }
+
+/**
+ * The limiters that count a request together, in this order: a request refused by one is not counted by those after it.
+ */
+export interface RateLimitGroup {
+  readonly limiters: readonly RateLimiter[];
+  /** All policies of the group, in the form of `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers). */
+  readonly policies: string;
+}
+
+/** The groups of an edge, computed once. */
+export interface RateLimitGroups {
+  /** Burst and window of the credential, then the account: a greedy credential leaves a part to the others. */
+  readonly caller: RateLimitGroup;
+  readonly anonymous: RateLimitGroup;
+  readonly failedSignIn: RateLimitGroup;
+  readonly named: Readonly<Record<string, RateLimitGroup>>;
+}
+
+export function groupRateLimits(limits: RateLimits): RateLimitGroups {
+  const { credentialBurst, credential, account, anonymous, failedSignIn, named } = limits;
+  return {
+    caller: groupOf(credentialBurst, credential, account),
+    anonymous: groupOf(anonymous),
+    failedSignIn: groupOf(failedSignIn),
+    named: Object.fromEntries(Object.entries(named).map(([name, limiter]) => [name, groupOf(limiter)])),
+  };
+}
+
+const groupOf = (...limiters: readonly RateLimiter[]): RateLimitGroup => ({
+  limiters,
+  policies: limiters.map(({ policy }) => policyItem(policy)).join(", "),
+});
+
+/** Formats a policy as an item of `RateLimit-Policy`. */
+export const policyItem = ({ name, limit, windowMs }: RateLimitPolicy): string =>
+  `"${name}";q=${limit};w=${Math.ceil(windowMs / 1000)}`;
+
+/** Formats the remaining allowance of a policy as an item of `RateLimit`. */
+export const remainderItem = ({ name }: RateLimitPolicy, remaining: number, resetSeconds: number): string =>
+  `"${name}";r=${Math.max(0, remaining)};t=${resetSeconds}`;

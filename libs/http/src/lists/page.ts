@@ -1,8 +1,8 @@
+import { AppError } from "@signalbox/core";
 import type { ListRange, TimePosition } from "@signalbox/storage";
 import { z } from "zod";
 import { integerParameter } from "../request/parameters.ts";
 import { type HttpResponse, ok } from "../responses/http-response.ts";
-import { cursorOf, positionOf } from "./cursor.ts";
 
 /** One page of a list (CONTRACT §2). */
 export interface Page<Item> {
@@ -21,8 +21,8 @@ export function pageOf<Item extends z.ZodType>(item: Item) {
 }
 
 /**
- * The query parameters of a list. Both numbers are asked for at each request, since they are live properties. More than
- * the maximum is refused, never cut down.
+ * Declares the query parameters of a list. The numbers are live properties and read at each request. A size above the
+ * maximum is refused, never reduced.
  */
 export function pageParameters(limits: { readonly maxPageSize: () => number; readonly pageSize: () => number }) {
   return {
@@ -39,7 +39,7 @@ interface PageQuery {
   readonly cursor?: string | undefined;
 }
 
-/** Most rows are listed by when they were made. */
+/** Rows that are listed by creation time, as most are. */
 interface Created {
   readonly createdAt: Date;
   readonly id: string;
@@ -48,8 +48,8 @@ interface Created {
 export const positionByCreation = ({ createdAt, id }: Created): TimePosition => ({ at: createdAt, id });
 
 /**
- * Answers with one page of a list that is ordered by time, newest first. `read` is asked for one row more than the page
- * has, which only says that there is more. @throws AppError `invalid_request` for a cursor that we did not write.
+ * Answers with one page of a list that is ordered by time, newest first. `read` gets a limit one above the page size,
+ * to find out whether more follows. @throws AppError `invalid_request` for a cursor that `cursorOf` did not write.
  */
 export function listPage<Row extends Created, Item>(
   query: PageQuery,
@@ -74,7 +74,7 @@ export async function listPage(
   return ok(last ? { items, next_cursor: cursorOf(position(last)), has_more: true } : { items, has_more: false });
 }
 
-/** The range of a list that is at hand as a whole, the first in time first; ids decide between equal times. */
+/** Selects a range of a list in memory, the earliest first; ids decide between equal times. */
 export function rangeOf<Row>(
   rows: readonly Row[],
   { after, limit }: ListRange,
@@ -89,4 +89,35 @@ function compare(one: TimePosition, other: TimePosition): number {
   const apart = one.at.getTime() - other.at.getTime();
   if (apart !== 0 || one.id === other.id) return apart;
   return one.id < other.id ? -1 : 1;
+}
+
+/**
+ * Our ids and names have plain characters; others in a forged cursor, such as U+0000, would be refused by the database.
+ */
+const Position = z.tuple([z.iso.datetime(), z.string().regex(/^[\w.-]{1,128}$/)]);
+
+/** Encodes a position in a list as an opaque cursor, for REST and GraphQL alike. */
+export function cursorOf({ at, id }: TimePosition): string {
+  return Buffer.from(JSON.stringify([at.toISOString(), id])).toString("base64url");
+}
+
+/**
+ * Decodes a cursor; null for the beginning. @throws AppError `invalid_request` for a cursor that `cursorOf` did not
+ * write.
+ */
+export function positionOf(cursor: string | null | undefined): TimePosition | null {
+  if (cursor === null || cursor === undefined) return null;
+  const parsed = Position.safeParse(decoded(cursor));
+  if (parsed.success) return { at: new Date(parsed.data[0]), id: parsed.data[1] };
+  throw new AppError("invalid_request", "The cursor is not valid.", {
+    details: [{ field: "cursor", code: "invalid_cursor", message: "Use next_cursor of an earlier page unchanged." }],
+  });
+}
+
+function decoded(cursor: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(cursor, "base64url").toString("utf8"));
+  } catch {
+    return undefined;
+  }
 }

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { z } from "zod";
 import {
   createDocument,
@@ -6,12 +7,19 @@ import {
   type ZodOpenApiPathsObject,
 } from "zod-openapi";
 import { allMembersMayBeLeftOut } from "../app/compile-body.ts";
-import { ErrorBody } from "../responses/error-body.ts";
-import type { Routes } from "../routes/create-routes.ts";
-import { pathParamNames } from "../routes/path-params.ts";
-import type { BodySpec, Method, RawBody, Route, RouteAuth } from "../routes/route-spec.ts";
+import { strongEtag } from "../responses/conditional.ts";
+import { ErrorBody } from "../responses/error-response.ts";
+import { bytes } from "../responses/http-response.ts";
+import { createRoutes, type Routes } from "../routes/create-routes.ts";
+import {
+  type BodySpec,
+  type Method,
+  pathParamNames,
+  type RawBody,
+  type Route,
+  type RouteAuth,
+} from "../routes/route-spec.ts";
 import { documented } from "./openapi-examples.ts";
-import { headersOf } from "./openapi-parameters.ts";
 import { responsesOf } from "./openapi-responses.ts";
 
 export interface OpenApiInfo {
@@ -22,10 +30,10 @@ export interface OpenApiInfo {
 
 type Document = Record<string, unknown>;
 
-/** The paths of a document begin where it was read from. */
+/** Paths of a document are relative to its own address. */
 const servers = [{ url: "/" }];
 
-/** None that SPDX knows: each customer has a contract. */
+/** No SPDX license: each customer has a contract. */
 const license = { name: "By contract with the customer", identifier: "LicenseRef-contract" };
 
 const securitySchemes = {
@@ -34,7 +42,7 @@ const securitySchemes = {
   basic: { type: "http", scheme: "basic", description: "An API key as the password; the user name is ignored." },
 } as const;
 
-/** The OpenAPI 3.1 document of a route table: every status, every error, and the schemas by name. */
+/** Builds the OpenAPI 3.1 document of a route table: every status, every error, and the schemas by name. */
 export function openApiDocument(routes: Pick<Routes, "list">, info: OpenApiInfo): Document {
   const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
   for (const route of routes.list) {
@@ -49,13 +57,13 @@ export function openApiDocument(routes: Pick<Routes, "list">, info: OpenApiInfo)
     components: { schemas: { Error: ErrorBody }, securitySchemes },
   };
   return createDocument(document, {
-    // Answers may grow new members, so a document must not forbid them.
+    // Answers may get new members, so a document must not forbid them.
     override: ({ jsonSchema, zodSchema, io }) => {
-      // `format` says it in a word; the pattern of our times has 300 characters, and every resource has some.
+      // `format` is enough; the pattern of our times has 300 characters, and every resource has some.
       if (io === "output" && jsonSchema.format === "date-time") delete jsonSchema.pattern;
       if (!(zodSchema instanceof z.ZodObject)) return;
       if (io === "output") delete jsonSchema.additionalProperties;
-      // It is shown where the schema is used.
+      // The example is shown where the schema is used.
       delete jsonSchema.examples;
       delete jsonSchema.example;
     },
@@ -63,10 +71,13 @@ export function openApiDocument(routes: Pick<Routes, "list">, info: OpenApiInfo)
   }) as unknown as Document;
 }
 
-/** `/things/{id}` of `/things/:id/`. Every path answers with and without a slash at its end; documents have the latter. */
+/**
+ * Converts `/things/:id/` to `/things/{id}`. Every path answers with and without a trailing slash; documents show the
+ * latter.
+ */
 const documentedPath = (path: string): string => path.replace(/:([A-Za-z_]\w*)/g, "{$1}").replace(/(?<=.)\/$/, "");
 
-/** One document of several services' documents. Equal names must mean equal schemas. */
+/** Merges the documents of several services. Equal names must have equal schemas. */
 export function mergeOpenApi(documents: readonly Document[], info: OpenApiInfo): Document {
   const paths: Document = {};
   const components: Record<string, Document> = {};
@@ -88,7 +99,7 @@ export function mergeOpenApi(documents: readonly Document[], info: OpenApiInfo):
 function mergeComponents(kind: string, known: Document, more: Document): Document {
   for (const [name, component] of Object.entries(more)) {
     if (name in known && JSON.stringify(known[name]) !== JSON.stringify(component)) {
-      throw new Error(`two services mean different things by ${kind}/${name}`);
+      throw new Error(`two services declare different schemas as ${kind}/${name}`);
     }
   }
   return { ...known, ...more };
@@ -152,4 +163,51 @@ function rawBodyOf({ description, json, example, mediaTypes = ["*/*"] }: RawBody
     ...(description ? { description } : {}),
     content: json ? jsonOf(json) : Object.fromEntries(mediaTypes.map((type) => [type, bytes])),
   };
+}
+
+const parameter = (id: string, schema = z.string()) => schema.optional().meta({ param: { id } });
+
+const requestId = parameter("RequestId").describe(
+  "Returned with the answer; a missing, long or malformed id is replaced by a new one.",
+);
+const idempotencyKey = parameter("IdempotencyKey", z.string().regex(/^[\x21-\x7e]{1,255}$/)).describe(
+  "Repeated requests with the same key have one effect within 24 hours.",
+);
+const ifNoneMatch = parameter("IfNoneMatch").describe("Entity tags that the client has; a current one leads to 304.");
+const ifMatch = parameter("IfMatch").describe("The entity tag that the change is based on; a stale one leads to 409.");
+const prefer = parameter("Prefer").describe("`return=minimal` leads to 204.");
+
+/** Lists the request headers of a route. Each is one schema that all documents share by name. */
+function headersOf({ method, spec }: Route): z.ZodObject {
+  return z.object({
+    "X-Request-Id": requestId,
+    ...(spec.idempotent ? { "Idempotency-Key": idempotencyKey } : {}),
+    ...(method === "get" ? { "If-None-Match": ifNoneMatch } : {}),
+    ...(["put", "patch", "delete"].includes(method) ? { "If-Match": ifMatch } : {}),
+    ...(["put", "patch"].includes(method) ? { Prefer: prefer } : {}),
+  });
+}
+
+/**
+ * Creates the route that serves a service's own OpenAPI document. The document is built on first use, to keep the start
+ * short.
+ */
+export function openApiRoute(service: string, routes: Routes, info: OpenApiInfo): Route {
+  let made: { readonly document: Buffer; readonly etag: string } | null = null;
+  function make() {
+    const document = Buffer.from(JSON.stringify(openApiDocument(routes, info)));
+    return { document, etag: strongEtag(hash("sha256", document), "openapi") };
+  }
+  const own = createRoutes();
+  own.get(`/openapi/${service}.json`, {
+    summary: "The OpenAPI document of this service",
+    auth: "anonymous",
+    responses: { 200: { content: ["application/json"] } },
+    cache: "public, max-age=300",
+    handle: () => {
+      made ??= make();
+      return bytes(made.document, "application/json", { etag: made.etag });
+    },
+  });
+  return own.list[0] as Route;
 }

@@ -2,7 +2,7 @@ import { examples } from "@signalbox/contracts";
 import { z } from "zod";
 import type { ZodOpenApiExampleObject, ZodOpenApiMediaTypeObject } from "zod-openapi";
 
-/** The media type of a schema, with its example. The example of a schema with a name is shared by all who refer to it. */
+/** Builds the media type of a schema with its example. All references to a named schema share its example. */
 export function documented(schema: z.ZodType): ZodOpenApiMediaTypeObject {
   const value = exampleOf(schema);
   if (value === undefined) return { schema };
@@ -12,7 +12,7 @@ export function documented(schema: z.ZodType): ZodOpenApiMediaTypeObject {
     : { schema, examples: { [name]: shared(schema, name, value) } };
 }
 
-/** Of each schema one object: the document tells by it that several places mean the same example. */
+/** One object per schema, by which the document recognizes a shared example. */
 const sharedExamples = new WeakMap<z.ZodType, ZodOpenApiExampleObject>();
 
 function shared(schema: z.ZodType, id: string, value: unknown): ZodOpenApiExampleObject {
@@ -24,8 +24,8 @@ function shared(schema: z.ZodType, id: string, value: unknown): ZodOpenApiExampl
 }
 
 /**
- * The example that a schema was given in `examples`, or the first in its metadata. Without one, it is put together from those
- * of its members; undefined when a member that has to be there has none.
+ * Finds the example of a schema: the registered one, or the first in its metadata. Otherwise builds it from the
+ * examples of its members; undefined when a required member has none.
  */
 function exampleOf(schema: z.ZodType): unknown {
   const { examples: several, example = (several as unknown[] | undefined)?.[0] } = schema.meta() ?? {};

@@ -2,8 +2,7 @@ import { STATUS_CODES } from "node:http";
 import { type ErrorCode, errorBody, graphqlErrorBody } from "@signalbox/core";
 import { z } from "zod";
 import type { ZodOpenApiMediaTypeObject, ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from "zod-openapi";
-import { ErrorBody, GraphqlErrorBody } from "../responses/error-body.ts";
-import { statusOf } from "../responses/error-status.ts";
+import { ErrorBody, GraphqlErrorBody, statusOf } from "../responses/error-response.ts";
 import { defaultMessages } from "../responses/http-response.ts";
 import type { ResponseSpec, Route } from "../routes/route-spec.ts";
 import { documented } from "./openapi-examples.ts";
@@ -12,8 +11,8 @@ const phrases: Readonly<Record<number, string>> = {
   200: "Success.",
   201: "Created.",
   202: "Taken; done later.",
-  204: "Done, nothing to show.",
-  206: "The part that `Range` names.",
+  204: "Done; the answer has no body.",
+  206: "The requested range.",
   304: "The client has the current state.",
   400: "The request is not well formed, a parameter is not valid, or a required member is absent.",
   401: "Credentials are missing, not valid or expired.",
@@ -25,7 +24,7 @@ const phrases: Readonly<Record<number, string>> = {
   410: "Gone.",
   413: "The body is too large.",
   415: "The media type of the body is not supported.",
-  416: "The range holds no byte of what is there.",
+  416: "The range contains no byte of the content.",
   422: "A member of the body is not valid.",
   429: "Too many requests; see Retry-After.",
   431: "The headers are too large.",
@@ -38,17 +37,17 @@ const phrases: Readonly<Record<number, string>> = {
 const header = (id: string, description: string) => z.string().optional().meta({ header: { id }, description });
 
 const alwaysPresent = z.object({
-  "X-Request-Id": header("RequestId", "The id of the request, to be quoted in reports."),
+  "X-Request-Id": header("RequestId", "The id of the request; quote it in reports."),
   "RateLimit-Policy": header("RateLimitPolicy", "The allowances that the request counts against."),
-  RateLimit: header("RateLimit", "What is left of them."),
+  RateLimit: header("RateLimit", "The remaining allowances."),
 });
-const entityTag = header("ETag", "The entity tag of what is shown, for `If-Match` and `If-None-Match`.");
-const cacheControl = header("CacheControl", "How long the answer may be kept, and by whom.");
-const location = header("Location", "The path of what was made.");
-const authenticate = header("WWWAuthenticate", "How to authenticate.");
+const entityTag = header("ETag", "The entity tag of the answer, for `If-Match` and `If-None-Match`.");
+const cacheControl = header("CacheControl", "The caches that may keep the answer, and the time.");
+const location = header("Location", "The path of the new resource.");
+const authenticate = header("WWWAuthenticate", "The accepted kinds of authentication.");
 const retryAfter = header("RetryAfter", "Seconds to wait before the next try.");
 
-/** Every answer of a route: those it declares, and those the framework gives. */
+/** Documents every answer of a route: the declared ones and those of the framework. */
 export function responsesOf(route: Route): ZodOpenApiResponsesObject {
   const responses: Record<string, ZodOpenApiResponseObject> = {};
   for (const status of impliedStatuses(route)) {
@@ -84,7 +83,7 @@ function described(route: Route, status: number, response: ResponseSpec): ZodOpe
 const refusalOf = ({ spec }: Route, status: number): ZodOpenApiResponseObject =>
   spec.errors === "graphql" ? graphqlRefusal(status) : refusal(status);
 
-/** What comes before an operation refuses in the form of its answer. */
+/** Documents a refusal in the form of a GraphQL answer, for failures before the operation. */
 const graphqlRefusal = (status: number): ZodOpenApiResponseObject =>
   shared(`Graphql${nameOf(status)}`, () => ({
     description: phraseOf(status),
@@ -99,7 +98,7 @@ const refusal = (status: number): ZodOpenApiResponseObject =>
     content: { "application/json": { schema: ErrorBody, example: exampleOfRefusal(status) } },
   }));
 
-/** A page says so to people, and whatever comes before the handler still refuses as everywhere. */
+/** Documents a refusal that is a page for people; stages before the handler still refuse in JSON. */
 function refusalInOtherWords(status: number, response: Exclude<ResponseSpec, string>): ZodOpenApiResponseObject {
   const own = response instanceof z.ZodType ? response : response.schema;
   const json = { schema: own ? z.union([ErrorBody, own]) : ErrorBody, example: exampleOfRefusal(status) };
@@ -110,7 +109,7 @@ function refusalInOtherWords(status: number, response: Exclude<ResponseSpec, str
 const withoutBody = (status: number): ZodOpenApiResponseObject =>
   shared(nameOf(status), () => ({ description: phraseOf(status), headers: headersOf(status) }));
 
-/** What was made of each schema, by its name: operations refer to it in the document. */
+/** The shared responses of each schema, by name: operations refer to them in the document. */
 const sharedResponses = new WeakMap<object, Map<string, ZodOpenApiResponseObject>>();
 
 function shared(id: string, make: () => ZodOpenApiResponseObject, of: object = ErrorBody): ZodOpenApiResponseObject {
@@ -122,7 +121,7 @@ function shared(id: string, make: () => ZodOpenApiResponseObject, of: object = E
 
 const phraseOf = (status: number): string => phrases[status] ?? "An answer.";
 
-/** `NotFound` of 404, as RFC 9110 calls it. */
+/** Returns `NotFound` for 404, the name in RFC 9110. */
 const nameOf = (status: number): string => (STATUS_CODES[status] ?? String(status)).replace(/[^A-Za-z]/g, "");
 
 function headersOf(status: number): z.ZodObject {

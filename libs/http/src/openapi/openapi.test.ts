@@ -81,7 +81,7 @@ test("a refusal that is a page is documented beside the refusals of every route"
   assert.deepEqual(Object.keys(get.responses?.["404"]?.content as Node), ["text/html", "application/json"]);
 });
 
-test("answers, headers and examples that are the same everywhere are written once", () => {
+test("equal answers, headers and examples are written once", () => {
   const { paths, components } = openApiDocument(routes(), info) as unknown as Node;
   const patch = paths?.["/accounts/{account_id}"]?.patch as Node;
   const reference = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` });
@@ -93,7 +93,7 @@ test("answers, headers and examples that are the same everywhere are written onc
   assert.deepEqual(components?.examples?.Account?.value, accountExample);
 });
 
-test("a list shows a page of what it lists, and a path what an id looks like", () => {
+test("a list documents a page of its items, and a path an example id", () => {
   const table = createRoutes({ exampleIds: { account_id: accountExample.id } });
   table.get("/accounts/:account_id/friends/", {
     summary: "List",
@@ -108,7 +108,7 @@ test("a list shows a page of what it lists, and a path what an id looks like", (
   assert.equal((get.parameters as unknown as { example?: string }[])[0]?.example, accountExample.id);
 });
 
-test("every reference of the document leads somewhere", () => {
+test("every reference of the document resolves", () => {
   const document = openApiDocument(routes(), info);
   for (const [, path = ""] of JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)) {
     const target = path.split("/").reduce<unknown>((node, part) => (node as Record<string, unknown>)?.[part], document);
@@ -125,7 +125,7 @@ test("a service serves its document to everyone, with a validator", async (t) =>
   assert.equal((await fetch(`${url}/openapi/account.json`, { headers: { "if-none-match": etag } })).status, 304);
 });
 
-test("documents merge into one, unless one name means two things", () => {
+test("documents merge into one, unless a name has two meanings", () => {
   const document = openApiDocument(routes(), info);
   const merged = mergeOpenApi([document, openApiDocument(createRoutes(), info)], info) as unknown as Node;
   assert.deepEqual(Object.keys(merged.paths as Node), Object.keys(document.paths as object));

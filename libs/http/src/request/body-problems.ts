@@ -2,7 +2,7 @@ import { AppError, type DetailCode, detailCodes, type ErrorDetail } from "@signa
 import type { z } from "zod";
 import { sentenceOf } from "./sentences.ts";
 
-/** The path of a failing member as clients write it: `settings.tags[2]`. */
+/** Formats the path of a failing member as clients write it: `settings.tags[2]`. */
 export function fieldPath(path: readonly PropertyKey[]): string {
   return path.reduce<string>((text, part) => {
     if (typeof part === "number") return `${text}[${part}]`;
@@ -18,8 +18,8 @@ type Judgement<Output> =
 const none: ReadonlySet<string> = new Set();
 
 /**
- * Judges what a client sent. Every member that fails is named once, with one sentence of ours: its first fault. `readOnly`
- * are members that only we write.
+ * Judges the input of a client. Every failing member is named once, with one sentence: its first fault. `readOnly` are
+ * members that clients must not send.
  */
 export function judge<Output>(
   schema: z.ZodType<Output>,
@@ -34,13 +34,14 @@ export function judge<Output>(
   };
 }
 
-/** Keeps what was said first of each field. */
+/** Keeps the first fault of each field. */
 export function onePerField(details: readonly ErrorDetail[]): ErrorDetail[] {
   return [...new Map(details.toReversed().map((detail) => [detail.field, detail])).values()].reverse();
 }
 
 /**
- * The refusal of a body (CONTRACT §2): a required member that a POST lacks is 400, and named first; everything else is 422.
+ * Creates the refusal of a body (CONTRACT §2): a required member missing from a POST is 400 and named first; everything
+ * else is 422.
  */
 export function bodyRefusal(method: string, details: readonly ErrorDetail[]): AppError {
   const absent = details.filter(({ code }) => code === "required");
@@ -67,7 +68,7 @@ function unknownMember(field: string, readOnly: ReadonlySet<string>): ErrorDetai
     : { field, code: "unknown_member", message: "Is not a member of this resource." };
 }
 
-/** A check of our own may name its code; the rest follows from what kind of check failed. */
+/** Returns the code of an issue: the one that our own check names, or else the one of its kind. */
 function codeOf(issue: Issue): DetailCode {
   if (issue.code === "custom" && isDetailCode(issue.params?.code)) return issue.params.code;
   switch (issue.code) {
@@ -88,7 +89,7 @@ function codeOf(issue: Issue): DetailCode {
 
 const isDetailCode = (code: unknown): code is DetailCode => detailCodes.includes(code as DetailCode);
 
-/** Absent is not null: only a member that is not there at all counts. The body itself is never absent here. */
+/** Returns true for a missing member. Null is not missing, and the body itself is never missing here. */
 function isAbsent(value: unknown, path: readonly PropertyKey[]): boolean {
   if (path.length === 0) return false;
   let parent = value;

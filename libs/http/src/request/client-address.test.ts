@@ -6,12 +6,12 @@ import { addressBucket, createClientAddress, warnOfPeers } from "./client-addres
 const from = (remoteAddress: string, forwarded?: string) =>
   ({ socket: { remoteAddress }, headers: { "x-forwarded-for": forwarded } }) as unknown as IncomingMessage;
 
-test("without trusted proxies nobody can choose an address", () => {
+test("without trusted proxies no client can choose its address", () => {
   const addressOf = createClientAddress([]);
   assert.equal(addressOf(from("203.0.113.9", "198.51.100.1")), "203.0.113.9");
 });
 
-test("a trusted proxy is believed up to the first address nobody vouches for", () => {
+test("forwarded addresses count up to the first one that no trusted proxy added", () => {
   const addressOf = createClientAddress(["10.0.0.0/8", "2001:db8::/32"]);
   const cases: readonly [string, string | undefined, string][] = [
     ["10.0.0.1", "198.51.100.1", "198.51.100.1"],
@@ -27,7 +27,7 @@ test("a trusted proxy is believed up to the first address nobody vouches for", (
     assert.equal(addressOf(from(remote, forwarded)), expected, forwarded);
 });
 
-test("a peer that forwards without being trusted is told of once", () => {
+test("a peer that forwards without being trusted is reported once", () => {
   const warned: unknown[] = [];
   const addressOf = createClientAddress(
     ["10.0.0.0/8"],
@@ -38,11 +38,11 @@ test("a peer that forwards without being trusted is told of once", () => {
   assert.deepEqual(warned, [{ peer: "203.0.113.9" }]);
 });
 
-test("a proxy that is no network stops the start with its name", () => {
+test("an invalid proxy entry stops the start and is named", () => {
   assert.throws(() => createClientAddress(["proxy.internal"]), /http\.trusted-proxies: proxy\.internal/);
 });
 
-test("an IPv6 customer is one customer, whatever address of the /64 is used", () => {
+test("all addresses of an IPv6 /64 count as one customer", () => {
   assert.equal(addressBucket("2001:db8:1:2:aaaa:bbbb:cccc:dddd"), "2001:db8:1:2::/64");
   assert.equal(addressBucket("2001:db8:1:2::1"), "2001:db8:1:2::/64");
   assert.equal(addressBucket("2001:db8::1"), "2001:db8:0:0::/64");

@@ -2,13 +2,13 @@ import type { IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
 import type { Logger } from "@signalbox/telemetry";
 
-/** Finds the address a request came from. */
+/** Finds the client address of a request. */
 export type ClientAddress = (request: IncomingMessage) => string;
 
 /**
- * `X-Forwarded-For` is read from the right, and only as long as the next hop is a trusted proxy: what is left of the
- * first address that nobody vouches for can be made up by anyone. `tellUntrusted` hears of a peer that sends it without
- * being trusted: a proxy that was forgotten makes all of its clients one.
+ * Creates the reader of client addresses. `X-Forwarded-For` is read from the right, as long as the next hop is a
+ * trusted proxy: anyone can forge the addresses further left. `tellUntrusted` is called for a peer that sends the
+ * header without being trusted: a forgotten proxy makes all of its clients one.
  */
 export function createClientAddress(
   trustedProxies: readonly string[],
@@ -38,19 +38,19 @@ export function createClientAddress(
 
 const peersMax = 100;
 
-/** Warns once of each peer, and of no more than a hundred. */
+/** Warns once of each peer, and of at most a hundred. */
 export function warnOfPeers(log: Pick<Logger, "warn">): (peer: string) => void {
   const told = new Set<string>();
   return (peer) => {
     if (told.has(peer) || told.size >= peersMax) return;
     told.add(peer);
-    log.warn({ peer }, "X-Forwarded-For comes from a peer that http.trusted-proxies does not name: it is ignored");
+    log.warn({ peer }, "X-Forwarded-For of a peer that is not in http.trusted-proxies is ignored");
   };
 }
 
-/** The key by which anonymous requests are counted: an IPv6 customer has a whole /64 to pick addresses from. */
+/** Returns the key under which anonymous requests are counted: an IPv6 customer has a whole /64 of addresses. */
 export function addressBucket(address: string): string {
-  // Tries IPv4 first, which is quick to tell.
+  // Tries IPv4 first, which is quick to recognize.
   if (isIP(address) !== 6) return address;
   const [head = "", tail] = address.split("::");
   const groups = head === "" ? [] : head.split(":");
@@ -62,13 +62,13 @@ export function addressBucket(address: string): string {
   return `${groups.slice(0, 4).join(":")}::/64`;
 }
 
-/** `::ffff:192.0.2.1` is 192.0.2.1, and a zone is of no use to anyone else. */
+/** Returns the plain address: `::ffff:192.0.2.1` is 192.0.2.1, and a zone is dropped. */
 function plain(address: string): string {
   const bare = address.replace(/%.*$/, "");
   return bare.startsWith("::ffff:") && bare.includes(".") ? bare.slice(7) : bare;
 }
 
-/** @throws Error naming the entry that is neither an address nor a network. */
+/** Parses addresses and networks. @throws Error naming the invalid entry. */
 function networks(entries: readonly string[]): BlockList {
   const list = new BlockList();
   for (const entry of entries) {

@@ -3,7 +3,10 @@ import { z } from "zod";
 type Bound = number | (() => number);
 const boundOf = (bound: Bound): number => (typeof bound === "number" ? bound : bound());
 
-/** A query parameter that is a whole number in plain decimal digits. A bound that is a function is asked each time. */
+/**
+ * Declares a query parameter that is a whole number in plain decimal digits. A bound that is a function is evaluated
+ * each time.
+ */
 export function integerParameter({ min, max }: { readonly min: Bound; readonly max: Bound }) {
   const documented = () => ({ type: "integer" as const, minimum: boundOf(min), maximum: boundOf(max) });
   const text = z.string().meta({ override: ({ jsonSchema }) => void Object.assign(jsonSchema, documented()) });
@@ -19,12 +22,12 @@ export function integerParameter({ min, max }: { readonly min: Bound; readonly m
   });
 }
 
-/** A query parameter that is `true` or `false`. */
+/** Declares a query parameter that is `true` or `false`. */
 export function booleanParameter() {
   return z.enum(["true", "false"]).transform((text) => text === "true");
 }
 
-/** A query parameter that is an RFC 3339 time with an offset. */
+/** Declares a query parameter that is an RFC 3339 time with an offset. */
 export function timeParameter() {
   return z.iso.datetime({ offset: true }).transform((text) => new Date(text));
 }

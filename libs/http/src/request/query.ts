@@ -3,7 +3,7 @@ import type { z } from "zod";
 import { judge, onePerField } from "./body-problems.ts";
 import { isBadText } from "./text-flaws.ts";
 
-/** Names under which people try to send credentials in URLs, where logs and histories keep them. */
+/** Names under which clients try to send credentials in URLs, where logs and histories keep them. */
 const credentialNames = new Set([
   "access_token",
   "accesstoken",
@@ -19,14 +19,14 @@ const credentialNames = new Set([
   "client_secret",
 ]);
 
-/** The part of a request target after the question mark; empty when there is none. */
+/** Returns the part of a request target after the question mark, or an empty text. */
 export function queryTextOf(url: string): string {
   const at = url.indexOf("?");
   return at < 0 ? "" : url.slice(at + 1);
 }
 
 /**
- * Reads query parameters: each declared, at most once, well-formed percent-encoded UTF-8.
+ * Parses query parameters: each declared, at most once, well-formed percent-encoded UTF-8.
  * @throws AppError `invalid_request` listing every parameter that fails.
  */
 export function parseQuery(text: string, schema: z.ZodObject | undefined): Record<string, unknown> {
@@ -38,8 +38,8 @@ export function parseQuery(text: string, schema: z.ZodObject | undefined): Recor
 }
 
 /**
- * Refuses a query that names a credential which the route does not ask for: whoever put it into the URL has to hear that,
- * and not that credentials are missing. @throws AppError `invalid_request`
+ * Refuses a query with an undeclared credential parameter, so that the client learns of it and not of missing
+ * credentials. @throws AppError `invalid_request`
  */
 export function refuseCredentials(text: string, schema: z.ZodObject | undefined): void {
   const details: ErrorDetail[] = [];
@@ -49,9 +49,13 @@ export function refuseCredentials(text: string, schema: z.ZodObject | undefined)
     if (!schema || !Object.hasOwn(schema.shape, name)) details.push(undeclared(name));
   }
   if (details.length > 0)
-    throw new AppError("invalid_request", "Send credentials in a header. Those in the URL are in logs by now.", {
-      details,
-    });
+    throw new AppError(
+      "invalid_request",
+      "Send credentials in a header. Credentials in a URL are written to logs: replace them.",
+      {
+        details,
+      },
+    );
 }
 
 function readPairs(text: string, schema: z.ZodObject | undefined): Record<string, string> {
@@ -77,11 +81,10 @@ function problemOf(
   schema: z.ZodObject | undefined,
 ): ErrorDetail | null {
   if (name === null || isBadText(name))
-    return { field: "", code: "invalid_text", message: "The name of a parameter is not readable." };
+    return { field: "", code: "invalid_text", message: "A parameter name is not valid UTF-8." };
   if (!schema || !Object.hasOwn(schema.shape, name)) return undeclared(name);
-  if (name in seen) return { field: name, code: "repeated", message: "Must be there only once." };
-  if (value === null || isBadText(value))
-    return { field: name, code: "invalid_text", message: "Is not readable text." };
+  if (name in seen) return { field: name, code: "repeated", message: "Duplicate parameter." };
+  if (value === null || isBadText(value)) return { field: name, code: "invalid_text", message: "Must be valid UTF-8." };
   return null;
 }
 
@@ -90,11 +93,11 @@ const queryRefusal = (details: readonly ErrorDetail[]): AppError =>
 
 function undeclared(name: string): ErrorDetail {
   return credentialNames.has(name.toLowerCase())
-    ? { field: name, code: "credential_in_query", message: "Credentials are taken from headers only." }
+    ? { field: name, code: "credential_in_query", message: "Credentials are accepted in headers only." }
     : { field: name, code: "unknown_parameter", message: "Is not a parameter of this route." };
 }
 
-/** Percent-decoding of `application/x-www-form-urlencoded`; null when it is not UTF-8. */
+/** Decodes `application/x-www-form-urlencoded`; null when it is not UTF-8. */
 function decoded(text: string): string | null {
   try {
     return decodeURIComponent(text.includes("+") ? text.replaceAll("+", " ") : text);

@@ -1,41 +1,41 @@
 import type { IncomingMessage } from "node:http";
 import { AppError, type ErrorCode } from "@signalbox/core";
 
-/** The client went away before its body had arrived. Nobody is left to be answered. */
+/** The client disconnected before its body had arrived, so nobody can be answered. */
 export class ClientGone extends Error {
   override readonly name = "ClientGone";
 }
 
-/** Whether the request announces a body (RFC 9112 §6.3). */
+/** Returns true when the request announces a body (RFC 9112 §6.3). */
 export function announcesBody(request: IncomingMessage): boolean {
   const length = request.headers["content-length"];
   return request.headers["transfer-encoding"] !== undefined || (length !== undefined && length !== "0");
 }
 
-/** Refuses a body by its announced length alone, before a byte of it is read. */
+/** Refuses a body by its announced length, before a byte of it is read. */
 export function refuseAnnouncedSize(request: IncomingMessage, maxBytes: number, code: ErrorCode): void {
   if (Number(request.headers["content-length"] ?? 0) > maxBytes) throw tooLarge(maxBytes, code);
 }
 
-/** How quickly a body has to arrive: this many bytes in each stretch of time, or its rest. */
+/** The least pace of a body: this many bytes in each period, or its rest. */
 interface BodyPace {
   readonly bytes: number;
   readonly perMs: number;
 }
 
-/** Watches a body that anybody may send. */
+/** Limits for the reading of a body. */
 interface BodyWatch {
   readonly pace: BodyPace;
-  /** Told of every piece. */
+  /** Called for every piece. */
   readonly onBytes: (bytes: number) => void;
   /** Ends the reading; its reason is thrown. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Reads the whole body, counting while it arrives.
- * @throws AppError `payload_too_large` as soon as one byte too many has come, `request_timeout` when it falls behind its
- * pace; `ClientGone` when it never ends; the reason of the signal.
+ * Reads the whole body and counts while it arrives.
+ * @throws AppError `payload_too_large` as soon as one byte too many has come, `request_timeout` when it falls behind
+ * its pace; `ClientGone` when it never ends; the reason of the signal.
  */
 export function readBody(
   request: IncomingMessage,
@@ -69,7 +69,7 @@ export function readBody(
       );
     const onEnd = (): void =>
       settle(() => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
-    const onGone = (): void => settle(() => reject(new ClientGone("the client went away while sending its body")));
+    const onGone = (): void => settle(() => reject(new ClientGone("the client disconnected while sending its body")));
     const settle = (outcome: () => void): void => {
       stopPace?.();
       watch?.signal.removeEventListener("abort", onAbort);
@@ -81,7 +81,7 @@ export function readBody(
   });
 }
 
-/** Looks at the end of each stretch whether enough has come in it. Returns how to call that off. */
+/** Checks at the end of each period whether enough bytes have come. Returns the function that stops it. */
 function watchPace({ bytes, perMs }: BodyPace, bytesSoFar: () => number, onBehind: () => void): () => void {
   let seen = 0;
   const timer = setInterval(() => {
@@ -91,7 +91,7 @@ function watchPace({ bytes, perMs }: BodyPace, bytesSoFar: () => number, onBehin
   return () => clearInterval(timer);
 }
 
-/** What is answered when a body does not arrive. */
+/** The error for a body that does not arrive. */
 export const bodyTooSlow = (): AppError => new AppError("request_timeout", "The body did not arrive in time.");
 
 const tooLarge = (maxBytes: number, code: ErrorCode): AppError =>

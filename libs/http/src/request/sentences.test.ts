@@ -21,7 +21,7 @@ const schema = z.strictObject({
     .string()
     .refine(() => false)
     .optional(),
-  told: z.string().min(9, "A told name is longer.").optional(),
+  labelled: z.string().min(9, "A label has nine characters.").optional(),
   inner: z.strictObject({ on: z.boolean() }).optional(),
 });
 const good = { name: "a", id: "a" };
@@ -33,7 +33,7 @@ function sentence(changes: object): string {
   return judged.details.map(({ field, code, message }) => `${field} ${code}: ${message}`).join();
 }
 
-test("every kind of fault is told in a sentence of ours", () => {
+test("every kind of fault has a sentence of ours", () => {
   const cases: readonly (readonly [object, string])[] = [
     [{ name: 7 }, "name invalid_type: Must be a text."],
     [{ name: null }, "name invalid_type: Must be a text."],
@@ -54,10 +54,10 @@ test("every kind of fault is told in a sentence of ours", () => {
     [{ url: "here" }, "url invalid_format: Must be an absolute URL."],
     [{ mail: "me" }, "mail invalid_format: Must be an e-mail address."],
     [{ uuid: "me" }, "uuid invalid_format: Must be a UUID."],
-    [{ either: 1 }, "either invalid: Must have one of the forms that are documented."],
+    [{ either: 1 }, "either invalid: Must have one of the documented forms."],
     [{ rows: { a: "x" } }, "rows.a invalid_type: Must be true or false."],
     [{ rule: "x" }, "rule invalid: Is not valid."],
-    [{ told: "x" }, "told too_small: A told name is longer."],
+    [{ labelled: "x" }, "labelled too_small: A label has nine characters."],
     [{ inner: {} }, "inner.on required: Is required."],
     [{ inner: { on: true, off: true } }, "inner.off unknown_member: Is not a member of this resource."],
     [{ nmae: "x" }, "nmae unknown_member: Is not a member of this resource."],
@@ -74,7 +74,7 @@ test("a field with several faults is named once, with the first of them", () => 
   ]);
 });
 
-test("what makes a POST malformed is named first, as its message says", () => {
+test("the missing member of a malformed POST is named first", () => {
   const judged = judge(schema, { name: 7 });
   assert.ok(!judged.success);
   const { code, field, details } = bodyRefusal("POST", judged.details);

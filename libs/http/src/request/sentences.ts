@@ -3,8 +3,8 @@ import type { z } from "zod";
 type Issue = z.core.$ZodRawIssue;
 
 /**
- * Says what a member must be, where its schema does not say it better. Handed to every parse of what clients send, so that
- * no sentence of a library reaches them.
+ * Describes what a member must be, unless its schema has a better sentence. Passed to every parse of client input, so
+ * that no sentence of a library reaches clients.
  */
 export const sentenceOf: z.core.$ZodErrorMap = (issue) => {
   switch (issue.code) {
@@ -21,7 +21,7 @@ export const sentenceOf: z.core.$ZodErrorMap = (issue) => {
     case "invalid_format":
       return `Must ${formOf(issue)}.`;
     case "invalid_union":
-      return "Must have one of the forms that are documented.";
+      return "Must have one of the documented forms.";
     default:
       return "Is not valid.";
   }
@@ -77,5 +77,5 @@ const forms: Readonly<Record<string, string>> = {
 };
 
 function formOf({ format, pattern }: Extract<Issue, { code: "invalid_format" }>): string {
-  return forms[format] ?? (pattern ? `match ${pattern}` : "have the form that is documented");
+  return forms[format] ?? (pattern ? `match ${pattern}` : "have the documented form");
 }

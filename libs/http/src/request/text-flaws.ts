@@ -1,15 +1,15 @@
 import type { ErrorDetail } from "@signalbox/core";
 
 /**
- * Escapes that may write U+0000, half of a surrogate pair (raw, neither passes the JSON and UTF-8 checks) or the underscore
- * of `__proto__`, and that name itself.
+ * Finds escapes that may write U+0000, half of a surrogate pair (raw, neither passes the JSON and UTF-8 checks) or the
+ * underscore of `__proto__`, and that name itself.
  */
 const suspicious = /\\u(?:0000|005[fF]|[dD][89a-fA-F])|__proto__/;
 
 /**
- * Every text, names included, that PostgreSQL or UTF-8 cannot hold: U+0000 and lone surrogates. And every member named
- * `__proto__`, which half of all programs would lose or take for something else. `json` is the text that
- * `value` came from, where there is one: nearly always one look at it is enough.
+ * Finds every text, names included, that PostgreSQL or UTF-8 cannot hold: U+0000 and lone surrogates. Also finds
+ * members named `__proto__`, which many programs would lose or misread. `json` is the text that `value` was parsed
+ * from, if any: nearly always one scan of it is enough.
  */
 export function textFlaws(value: unknown, json?: string): ErrorDetail[] {
   if (json !== undefined && !suspicious.test(json)) return [];
@@ -18,7 +18,7 @@ export function textFlaws(value: unknown, json?: string): ErrorDetail[] {
   return flaws;
 }
 
-/** Tells whether a text holds U+0000 or half of a surrogate pair. */
+/** Returns true for a text with U+0000 or half of a surrogate pair. */
 export function isBadText(text: string): boolean {
   return text.includes("\0") || !text.isWellFormed();
 }
@@ -35,7 +35,7 @@ function visit(value: unknown, path: string, flaws: ErrorDetail[]): void {
       const memberPath = path === "" ? name : `${path}.${name}`;
       if (isBadText(name)) flaws.push(flaw(memberPath.replaceAll("\0", "\\u0000").toWellFormed()));
       if (name === "__proto__")
-        flaws.push({ field: memberPath, code: "invalid_text", message: "Must have another name." });
+        flaws.push({ field: memberPath, code: "invalid_text", message: "A member cannot have this name." });
       visit(member, memberPath, flaws);
     }
   }
@@ -44,5 +44,5 @@ function visit(value: unknown, path: string, flaws: ErrorDetail[]): void {
 const flaw = (field: string): ErrorDetail => ({
   field,
   code: "invalid_text",
-  message: "Must not hold U+0000 or half of a surrogate pair.",
+  message: "Must not contain U+0000 or half of a surrogate pair.",
 });

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { isAppError } from "@signalbox/core";
-import { ifMatch, isNotModified } from "./conditional.ts";
-import { strongEtag } from "./etag.ts";
+import { ifMatch, isNotModified, strongEtag } from "./conditional.ts";
 
 const etag = '"abc"';
 

@@ -1,23 +1,26 @@
-/** Which pages of other origins a browser lets read our answers. Credentials travel in headers, so no cookie is at stake. */
+/**
+ * The pages of other origins that may read our answers in a browser. Credentials travel in headers, so no cookie is at
+ * stake.
+ */
 export interface Cors {
-  /** What `Access-Control-Allow-Origin` says; null when the browser is to keep the answer from the page. */
+  /** Returns the value of `Access-Control-Allow-Origin`; null when the browser must keep the answer from the page. */
   allowedOrigin(origin: string | undefined, isAnonymousRoute: boolean): string | null;
-  /** Answers differ by the origin that asks, which caches must know. */
+  /** True when answers differ by the requesting origin, which caches must know. */
   readonly varies: boolean;
 }
 
-/** What a page may read of an answer besides the headers that every page may read. */
+/** Headers of an answer that a page may read besides the standard ones. */
 export const exposedHeaders =
   "ETag, Location, RateLimit, RateLimit-Policy, Retry-After, Upload-Complete, Upload-Length, Upload-Offset, X-Request-Id";
 
-/** Creates the rules of `http.cors.origins`. `*` lets every page read what everybody may read. */
+/** Creates the rules of `http.cors.origins`. `*` lets every page read public answers. */
 export function createCors(origins: readonly string[]): Cors {
   const exact = new Set(origins.filter((origin) => origin !== "*"));
   const anyOrigin = origins.includes("*");
   return {
     varies: exact.size > 0,
     allowedOrigin(origin, isAnonymousRoute) {
-      // Also without an origin: a cache may hand this very answer to a page later.
+      // Even without an origin: a cache may serve this answer to a page later.
       if (anyOrigin && isAnonymousRoute) return "*";
       return origin !== undefined && exact.has(origin) ? origin : null;
     },

@@ -10,7 +10,7 @@ export interface ResponseOptions {
   readonly etag?: string | undefined;
   readonly cache?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** The value is one object that nobody changes, answered again and again: its text is made once. */
+  /** Marks a value that never changes and is returned again: it is serialized once. */
   readonly lasting?: true | undefined;
 }
 
@@ -30,37 +30,37 @@ export interface HttpResponse extends ResponseOptions {
 
 const empty: ResponseBody = { kind: "empty" };
 
-/** 200 with JSON. */
+/** Answers 200 with JSON. */
 export function ok(value: unknown, options?: ResponseOptions): HttpResponse {
   return { ...options, status: 200, body: { kind: "json", value } };
 }
 
-/** 201 with the new resource and its path in `Location`. */
+/** Answers 201 with the new resource and its path in `Location`. */
 export function created(location: string, value: unknown, options?: ResponseOptions): HttpResponse {
   return { ...options, status: 201, body: { kind: "json", value }, headers: { ...options?.headers, location } };
 }
 
-/** 202: taken, not done. */
+/** Answers 202: accepted, not done. */
 export function accepted(value?: unknown, options?: ResponseOptions): HttpResponse {
   return { ...options, status: 202, body: value === undefined ? empty : { kind: "json", value } };
 }
 
-/** 204 without a body. */
+/** Answers 204 without a body. */
 export function noContent(options?: ResponseOptions): HttpResponse {
   return { ...options, status: 204, body: empty };
 }
 
-/** 304 decided by the handler itself, before it made a body. Use with `isNotModified`. */
+/** Answers 304, decided by the handler before it built a body. Use with `isNotModified`. */
 export function notModified(etag: string, options?: ResponseOptions): HttpResponse {
   return { ...options, etag, status: 304, body: empty };
 }
 
-/** Bytes that are at hand. */
+/** Answers with bytes in memory. */
 export function bytes(content: Uint8Array, contentType: string, options?: ResponseOptions & { status?: number }) {
   return { ...options, status: options?.status ?? 200, body: { kind: "bytes", bytes: content, contentType } } as const;
 }
 
-/** Bytes as they come. The stream is destroyed when the client goes away. */
+/** Answers with a stream, which is destroyed when the client disconnects. */
 export function stream(
   readable: Readable,
   options: ResponseOptions & { status?: number; contentType: string; length?: number },
@@ -78,7 +78,7 @@ export function leftTo(listener: RequestListener): HttpResponse {
   return { status: 200, body: { kind: "listener", listener } };
 }
 
-/** Leaves only the body to a listener, for an answer that stays open: headers that are written need no memory. */
+/** Leaves only the body to a listener, for an answer that stays open: headers that are written take no memory. */
 export function keptOpen(
   listener: RequestListener,
   { contentType, ...options }: ResponseOptions & { contentType: string },
@@ -86,7 +86,7 @@ export function keptOpen(
   return { ...options, status: 200, body: { kind: "listener", listener, contentType } };
 }
 
-/** A refusal that is an expected outcome. For one that crosses layers throw an `AppError`. */
+/** Refuses, as an expected outcome. A refusal that crosses layers is thrown as an `AppError`. */
 export function refused(
   status: number,
   code: ErrorCode,
@@ -96,10 +96,10 @@ export function refused(
   return { status, body: { kind: "error", error: { ...rest, code, message } }, headers };
 }
 
-/** The message of a code when nobody said anything better. */
+/** The default message of each code. */
 export const defaultMessages: Readonly<Record<ErrorCode, string>> = {
   invalid_request: "The request is not well formed.",
-  unauthorized: "Valid credentials are needed.",
+  unauthorized: "Valid credentials are required.",
   forbidden: "This is not permitted.",
   not_found: "There is nothing here.",
   method_not_allowed: "The method is not allowed here.",

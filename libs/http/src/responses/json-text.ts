@@ -3,14 +3,14 @@ import type { CompiledRoute } from "../app/exchange.ts";
 import { fieldPath } from "../request/body-problems.ts";
 import type { HttpResponse } from "./http-response.ts";
 
-/** A handler answered with what its route does not declare. A bug of ours, and the reason is for us alone. */
+/** Thrown when a handler's answer does not match its declaration: a bug, whose reason stays internal. */
 class UndeclaredResponse extends Error {
   override readonly name = "UndeclaredResponse";
 }
 
 /**
- * The JSON text of a response, with the declared members alone. What nobody declared is left out, or in strict mode
- * refused; a value that does not fit its schema is always refused, and so is a status without a schema.
+ * Serializes a response with its declared members only. Undeclared members are left out, or refused in strict mode; a
+ * value that does not fit its schema is always refused, and so is a status without a schema.
  * @throws UndeclaredResponse naming members, never values.
  */
 export function jsonText(route: CompiledRoute, strict: boolean, response: HttpResponse): string {
@@ -27,11 +27,13 @@ export function jsonText(route: CompiledRoute, strict: boolean, response: HttpRe
 
 function declaredText(route: CompiledRoute, strict: boolean, status: number, value: unknown): string {
   const schema = route.bodySchemas.get(status);
-  if (!schema) throw new UndeclaredResponse(`${route.label} answered ${status} with JSON it does not declare`);
+  if (!schema) throw new UndeclaredResponse(`${route.label} answered ${status} with undeclared JSON`);
   const result = schema.safeParse(value);
   if (!result.success) {
     const problems = result.error.issues.map((issue) => `${fieldPath(issue.path) || "body"}: ${issue.message}`);
-    throw new UndeclaredResponse(`${route.label} answered ${status} that does not fit: ${problems.join("; ")}`);
+    throw new UndeclaredResponse(
+      `${route.label} answered ${status} with JSON that does not fit: ${problems.join("; ")}`,
+    );
   }
   const extra = strict ? unknownMembers(value, result.data) : [];
   if (extra.length > 0) {
@@ -40,10 +42,10 @@ function declaredText(route: CompiledRoute, strict: boolean, status: number, val
   return JSON.stringify(result.data);
 }
 
-/** Statuses the framework answers with by itself, on any route. */
+/** Statuses that the framework may answer with on any route. */
 const ownStatuses = new Set([304, 400, 401, 403, 404, 405, 406, 408, 413, 415, 429, 500, 502, 503, 504]);
 
-/** In strict mode: whether the status is one the route may answer with. @throws UndeclaredResponse */
+/** In strict mode, checks that the route may answer with the status. @throws UndeclaredResponse */
 export function checkStatus(route: CompiledRoute, { status }: HttpResponse): void {
   if (route.statuses.has(status) || ownStatuses.has(status)) return;
   if (status === 422 && route.body) return;

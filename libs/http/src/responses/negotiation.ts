@@ -1,13 +1,13 @@
 import { LRUCache } from "lru-cache";
 import Negotiator from "negotiator";
 
-/** Picks what to send of what a route can make; null when the client accepts none of it. */
+/** Picks the media type to send; null when the client accepts none. */
 export type Negotiate = (accept: string | undefined) => string | null;
 
-/** Different `Accept` values remembered per route. Real clients send a handful. */
+/** Number of `Accept` values remembered per route. Real clients send a handful. */
 const rememberedMax = 64;
 
-/** Creates the content negotiation (RFC 9110 §12.5.1) of a route that makes these media types, the preferred first. */
+/** Creates the content negotiation (RFC 9110 §12.5.1) of a route with these media types, the preferred first. */
 export function createNegotiate(available: readonly string[]): Negotiate {
   const remembered = new LRUCache<string, { readonly chosen: string | null }>({ max: rememberedMax });
   const preferred = available[0] ?? null;
@@ -26,7 +26,10 @@ function choose(accept: string, available: readonly string[]): string | null {
   return new Negotiator({ headers: { accept: plain } }).mediaType([...available]) ?? null;
 }
 
-/** A parameter of a media range that is not its weight: none of our types has any, and `charset=utf-8` is what JSON is. */
+/**
+ * Matches parameters of a media range other than its weight: our types have none, and `charset=utf-8` is implied by
+ * JSON.
+ */
 const parameter = /;(?!\s*q\s*=)[^=;,]*(?:=(?:\s*"(?:[^"\\]|\\.)*"|[^;,]*))?/gi;
 
 /** Lists the languages of an `Accept-Language` header, the preferred first. */

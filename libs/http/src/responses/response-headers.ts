@@ -3,7 +3,7 @@ import type { Exchange } from "../app/exchange.ts";
 import { exposedHeaders } from "./cors.ts";
 import type { HttpResponse } from "./http-response.ts";
 
-/** The headers of an answer, as name and value in turn, without those of its body. */
+/** Lists the headers of an answer as alternating names and values, without those of its body. */
 export function responseHeaders(exchange: Exchange, response: HttpResponse): string[] {
   const { route, edge } = exchange;
   const headers = route.headers.slice();
@@ -24,8 +24,8 @@ export function responseHeaders(exchange: Exchange, response: HttpResponse): str
 }
 
 /**
- * A header of the answer stands in for that of its route: a page for people brings a Content-Security-Policy of its own. An
- * empty one leaves it out.
+ * Sets a header of the answer in place of the route's: a page for people brings its own Content-Security-Policy. An
+ * empty value removes it.
  */
 function put(headers: string[], name: string, value: string): void {
   for (let at = 0; at < headers.length; at += 2) {
@@ -44,14 +44,17 @@ function cacheControl({ route }: Exchange, response: HttpResponse): string {
   return route.method === "get" && response.etag !== undefined ? "private, no-cache" : "no-store";
 }
 
-/** What answers for a path without saying whose it is tells only the origins that are listed. */
+/** Adds CORS headers. A route without a declared caller answers listed origins only. */
 function pushCors(headers: string[], { edge, route, headers: { origin } }: Exchange): void {
   const allowed = edge.cors.allowedOrigin(origin, route.auth.anonymous && !route.spec.unmatched);
   if (allowed === null) return;
   headers.push("Access-Control-Allow-Origin", allowed, "Access-Control-Expose-Headers", exposedHeaders);
 }
 
-/** RFC 6750 §3: without credentials only the scheme, with bad ones the reason. RFC 9470: how recent a sign-in must be. */
+/**
+ * Builds the challenge. RFC 6750 §3: without credentials only the scheme, with bad ones the reason. RFC 9470: the
+ * required age of a sign-in.
+ */
 function challengeOf({ headers }: Exchange, { status, body }: HttpResponse): string | null {
   if (status === 403) return body.kind === "error" ? stepUpChallenge(body.error.details) : null;
   if (status !== 401) return null;

@@ -1,19 +1,18 @@
-import type { IncomingHttpHeaders } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { pipeline } from "node:stream/promises";
-import { KiB } from "@signalbox/core";
+import { KiB, MiB, seconds } from "@signalbox/core";
 import type { Exchange } from "../app/exchange.ts";
 import { isNotModified } from "./conditional.ts";
-import { discardBody } from "./discard-body.ts";
-import { errorText } from "./error-status.ts";
+import { errorText } from "./error-response.ts";
 import type { HttpResponse } from "./http-response.ts";
 import { checkStatus, jsonText } from "./json-text.ts";
 import { responseHeaders } from "./response-headers.ts";
 
-/** A rest of a body this small is read away by the server itself, and the connection stays of use. */
+/** Largest rest of a body that the server reads away itself, so that the connection stays usable. */
 const smallRestBytes = 64 * KiB;
 
 /**
- * Writes an answer: a 304 where the client has it, 204 where it wants no body, else the declared members.
+ * Writes an answer: 304 when the client has it, 204 when it wants no body, else the declared members.
  * @throws UndeclaredResponse before anything was written.
  */
 export async function send(exchange: Exchange, answer: HttpResponse): Promise<void> {
@@ -42,7 +41,7 @@ function unmodified(exchange: Exchange, answer: HttpResponse): HttpResponse {
   return { status: 304, etag: answer.etag, cache: answer.cache, body: { kind: "empty" } };
 }
 
-/** RFC 7240: a client that wants no representation back gets 204, with the validator of what is stored now. */
+/** RFC 7240: a client that wants no representation gets 204, with the current validator. */
 function minimal({ route, headers }: Exchange, answer: HttpResponse): HttpResponse {
   const prefer = headers.prefer;
   if (prefer === undefined || answer.status !== 200 || (route.method !== "patch" && route.method !== "put"))
@@ -78,20 +77,23 @@ async function write(
     response.end(content ?? undefined);
     return;
   }
-  // The client is still sending. It gets the whole answer now, and the end of the connection once it had time to read it.
+  // The client is still sending. It gets the whole answer now, and the connection ends once it had time to read it.
   headers.push("Connection", "close");
   response.writeHead(status, headers);
   if (content === null) response.flushHeaders();
   else response.write(content);
   await discardBody(request);
-  // Node tells nobody that no more of a body comes once its request is answered: a handler that reads it would wait for ever.
+  // Node does not report the end of a body once its request is answered: a handler that reads it would wait for ever.
   response.once("close", () => request.destroy());
   response.end();
 }
 
 const isProxied = (headers: IncomingHttpHeaders): boolean => headers["x-forwarded-for"] !== undefined;
 
-/** A client that expects to be told first may never send its body, so nobody knows where its next request begins. */
+/**
+ * Returns true for a small rest. A client that expects 100 may never send its body, so the start of its next request is
+ * unknown.
+ */
 function isSmall({ expect, "content-length": length }: IncomingHttpHeaders): boolean {
   return expect === undefined && length !== undefined && Number(length) <= smallRestBytes;
 }
@@ -124,8 +126,36 @@ async function sendStream(exchange: Exchange, { status, body }: HttpResponse, he
   try {
     await pipeline(body.stream, response);
   } catch (error) {
-    // The status is out already: only a broken connection can still tell the client that this is not all.
+    // The status is already sent: only a broken connection can still show the client that the answer is incomplete.
     exchange.error = error;
     response.destroy();
   }
+}
+
+/** Most bytes that are discarded so that a client which is still sending can read its refusal. */
+const discardBytesMax = 16 * MiB;
+const discardMs = seconds(5);
+
+/**
+ * Reads and discards the rest of a body. Closing at once would reset the connection and lose the refusal; reading
+ * without bound would let anyone keep us busy.
+ */
+function discardBody(request: IncomingMessage): Promise<void> {
+  if (request.complete || request.destroyed) return Promise.resolve();
+  return new Promise((resolve) => {
+    let bytes = 0;
+    const done = (): void => {
+      clearTimeout(timer);
+      request.off("data", onData).off("end", done).off("close", done).off("error", done);
+      resolve();
+    };
+    const onData = (chunk: Buffer): void => {
+      bytes += chunk.length;
+      if (bytes > discardBytesMax) done();
+    };
+    const timer = setTimeout(done, discardMs);
+    request.unpipe();
+    request.on("data", onData).on("end", done).on("close", done).on("error", done);
+    request.resume();
+  });
 }

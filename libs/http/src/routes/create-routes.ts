@@ -17,11 +17,11 @@ type Declare = <
 /** A table of routes. The order of declaration does not matter: a literal segment always wins over a parameter. */
 export type Routes = Readonly<Record<Method, Declare>> & {
   readonly list: readonly Route[];
-  /** Takes over the routes of another table. */
+  /** Includes the routes of another table. */
   include(routes: Routes): void;
 };
 
-/** What all routes of a table have that do not say otherwise. */
+/** Defaults for the routes of a table. */
 type Defaults = Pick<RouteSpec, "errors" | "exampleIds">;
 
 /** Creates an empty route table. */

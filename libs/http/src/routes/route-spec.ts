@@ -6,32 +6,34 @@ import type { Logger } from "@signalbox/telemetry";
 import type { z } from "zod";
 import type { Idempotency } from "../idempotency/idempotency.ts";
 import type { HttpResponse } from "../responses/http-response.ts";
-import type { PathParams } from "./path-params.ts";
 
 export type Method = "get" | "post" | "put" | "patch" | "delete" | "options";
 
-/** Who may call a route. `access` is judged against the account's state: by default `read` for GET, else `write`. */
+/**
+ * The required authorization of a route. `access` is judged against the account's state: by default `read` for GET,
+ * else `write`.
+ */
 export type RouteAuth =
   | "anonymous"
   | {
       readonly scopes: readonly Scope[];
       readonly access?: AccessKind;
-      /** The caller proved who they are within 15 minutes, or holds a key with `account:security`. */
+      /** Requires a sign-in within the last 15 minutes, or a key with `account:security`. */
       readonly stepUp?: true;
-      /** Names the changes that alone need that, in words: the operation asks for it once it knows what changes. */
+      /** Describes the changes that require a step-up: the operation checks it once it knows the change. */
       readonly stepUpFor?: string;
-      /** Anonymous callers are let in with `principal` null; a credential that is bad is still refused. */
+      /** Admits anonymous callers with `principal` null; a bad credential is still refused. */
       readonly optional?: true;
     };
 
-/** A number of bytes, or where to ask for it at each request when it is a live property. */
+/** A number of bytes, or a function that reads a live property at each request. */
 export type ByteLimit = number | (() => number);
 
 /**
- * What a route reads. A schema alone is a JSON body. `json` adds options: with `mergePatch` the media type
- * `application/merge-patch+json` is taken too. With `multipart` the handler reads `input.request` itself and `body` is
- * null, unless a JSON body came and `json` is there. `raw` hands over the bytes as they came; `unread` leaves them to the
- * handler, which can refuse before it reads, and reads with `readBody`.
+ * The body of a request. A schema alone is a JSON body. `json` adds options: with `mergePatch` the media type
+ * `application/merge-patch+json` is accepted too. With `multipart` the handler reads `input.request` itself and `body`
+ * is null, unless a JSON body came and `json` is declared. `raw` passes the bytes on unchanged; `unread` leaves them to
+ * the handler, which can refuse before it reads, and reads with `readBody`.
  */
 export type BodySpec =
   | z.ZodType
@@ -40,8 +42,8 @@ export type BodySpec =
       readonly mergePatch?: true;
       readonly maxBytes?: ByteLimit;
       /**
-       * The schema as it is for this caller, asked for when a body has failed: what they have already may pass, where
-       * nobody could choose it now.
+       * The schema for this caller, requested when a body has failed: values that the caller already has may pass
+       * although nobody could choose them now.
        */
       readonly forCaller?: (principal: Principal) => Promise<z.ZodType>;
     }
@@ -55,22 +57,25 @@ export type BodySpec =
   | { readonly raw: RawBody }
   | { readonly unread: RawBody };
 
-/** Bytes as they came, of any media type unless they should be JSON. */
+/** A body of bytes, of any media type unless they should be JSON. */
 export interface RawBody {
   readonly maxBytes: ByteLimit;
   readonly description?: string;
-  /** The JSON that the bytes should be, for the documentation: another media type is refused, and nothing else is judged. */
+  /**
+   * The JSON that the bytes should be, for the documentation: another media type is refused, and nothing else is
+   * checked.
+   */
   readonly json?: z.ZodType;
   readonly example?: string;
-  /** The only types that are taken, without a coding; another one is refused before a byte is read. */
+  /** The only accepted types, without a coding; others are refused before a byte is read. */
   readonly mediaTypes?: readonly string[];
-  /** A file, which may arrive as slowly as an upload: the deadline of the answer begins when it is there. */
+  /** Marks a file, which may arrive as slowly as an upload: the deadline of the answer begins at its end. */
   readonly isFile?: true;
 }
 
 /**
- * The body of a status: JSON of a schema, nothing, our error body, or bytes of one of several media types. Their schema and
- * example are for the documentation.
+ * The body of a status: JSON of a schema, nothing, our error body, or bytes of one of several media types. Their schema
+ * and example are for the documentation.
  */
 export type ResponseSpec =
   | z.ZodType
@@ -79,8 +84,8 @@ export type ResponseSpec =
   | { readonly content: readonly string[]; readonly schema?: z.ZodType; readonly example?: string };
 
 /**
- * Which house style errors of a route have (CONTRACT §2): the area decides some codes and members. Those of `graphql` are in
- * the form of a GraphQL answer (CONTRACT §8).
+ * The error style of a route (CONTRACT §2): the area decides some codes and members. Errors in style `graphql` have the
+ * form of a GraphQL answer (CONTRACT §8).
  */
 export type ErrorStyle = "plain" | "account" | "configuration" | "image" | "graphql";
 
@@ -100,10 +105,10 @@ type PrincipalOf<A> = A extends "anonymous"
     ? Principal | null
     : Principal;
 
-/** The input of a handler: everything parsed, and who is asking from the verified credential alone. */
+/** The input of a handler: everything parsed, and the caller from the verified credential only. */
 export interface RouteInput<Who = Principal | null, Params = unknown, Query = unknown, Body = unknown> {
   readonly principal: Who;
-  /** The principal with the request it makes, for operations. @throws Error where nobody has to say who they are. */
+  /** The principal with its request, for operations. @throws Error on a route for anonymous callers. */
   readonly caller: Caller;
   readonly params: Params;
   readonly query: Query;
@@ -112,9 +117,9 @@ export interface RouteInput<Who = Principal | null, Params = unknown, Query = un
   readonly request: IncomingMessage;
   readonly requestId: string;
   readonly clientAddress: string;
-  /** The media type agreed on with the client, of those the route declares for success. */
+  /** The negotiated media type, one of those that the route declares for success. */
   readonly mediaType: string;
-  /** Aborts when the client goes away or the deadline passes. */
+  /** Aborted when the client disconnects or the deadline passes. */
   readonly signal: AbortSignal;
   readonly log: Logger;
   /** Adds members to the one log line of the request. */
@@ -125,25 +130,26 @@ export interface RouteInput<Who = Principal | null, Params = unknown, Query = un
 }
 
 /**
- * A route that changes one row. The framework opens the transaction, finds the row locked (null is 404), judges `If-Match`,
- * changes it, stores the answer for `Idempotency-Key`, commits and answers. `change` may run again after a lost race.
+ * A route that changes one row. The framework opens the transaction, finds and locks the row (null is 404), checks
+ * `If-Match`, changes it, stores the answer for `Idempotency-Key`, commits and answers. `change` may run again after a
+ * lost race.
  */
 export interface RouteWrite<Input, Row, Result> {
-  /** Reads the row without a lock, for rows that hardly ever have two writers at once; see `RowWrite.read`. */
+  /** Reads the row without a lock, for rows that rarely have two writers at once; see `RowWrite.read`. */
   readonly read?: (input: Input) => Promise<Row | null>;
-  /** Finds the row and keeps others from changing it until the transaction ends. */
+  /** Finds the row and locks it until the transaction ends. */
   readonly find: (tx: Tx, input: Input) => Promise<Row | null>;
-  /** The validator that `If-Match` is held against. */
+  /** The validator that `If-Match` is compared with. */
   readonly etag?: (row: Row) => string;
   readonly change: (tx: Tx, row: Row, input: Input) => Promise<Result>;
-  /** Maps every outcome to its answer. What is not a success is not stored for `Idempotency-Key`. */
+  /** Maps every outcome to its answer. Only a success is stored for `Idempotency-Key`. */
   readonly answer: (result: Result, input: Input) => HttpResponse;
 }
 
-/** A route that makes something, in one transaction with the stored answer of its `Idempotency-Key`. */
+/** A route that creates a resource, in one transaction with the stored answer of its `Idempotency-Key`. */
 export interface RouteCreate<Input, Result> {
   readonly run: (tx: Tx, input: Input) => Promise<Result>;
-  /** Maps every outcome to its answer. What is not a success is not stored for `Idempotency-Key`. */
+  /** Maps every outcome to its answer. Only a success is stored for `Idempotency-Key`. */
   readonly answer: (result: Result, input: Input) => HttpResponse;
 }
 
@@ -155,7 +161,7 @@ type InputOf<Path extends string, A, P, Q, B> = RouteInput<
 >;
 
 /**
- * One declaration says everything about a route: it is parsed by it, in and out, and documented from it. It has one of
+ * The declaration of a route, from which input and output are parsed and the documentation is generated. It has one of
  * `handle`, `write` and `create`.
  */
 export interface RouteSpec<
@@ -168,56 +174,99 @@ export interface RouteSpec<
   Result = unknown,
 > {
   /**
-   * The operation's name in OpenAPI, unique in the product: that of the graph's mutation or field for the same, such as
-   * `rotateApiKey` or `apiKeys`. Where the graph has none, a read is a noun and a change a verb with its noun.
+   * The operation's name in OpenAPI, unique in the product: the name of the matching GraphQL mutation or field, such as
+   * `rotateApiKey` or `apiKeys`. Without one, a read is named by a noun and a change by a verb with its noun.
    */
   readonly operationId?: string;
   readonly summary: string;
   readonly description?: string;
   readonly auth: A;
-  /** What it leaves in the audit. Every route that writes says so; null is for one that leaves nothing there. */
+  /** The audit action. Every route that writes declares one; null for no audit entry. */
   readonly audit?: Audited;
-  /** Narrows path parameters; one that does not fit is 404. Left out, every parameter is text. */
+  /** Narrows path parameters; a value that does not fit is 404. Default: text. */
   readonly params?: P;
-  /** Query parameters from text; unknown, repeated and unfit ones are 400. Left out, none is allowed. */
+  /** Parses query parameters from text; unknown, repeated and invalid ones are 400. Default: none are allowed. */
   readonly query?: Q;
   readonly body?: B;
   readonly responses: Readonly<Record<number, ResponseSpec>>;
   /**
-   * Honours `Idempotency-Key`. A `handle` that writes calls `input.idempotency.complete(tx, response)` in the transaction
-   * of the effect; `write` and `create` do so by themselves. `"sealed"` keeps the stored answer encrypted, for answers that show a secret.
+   * Honours `Idempotency-Key`. A `handle` that writes calls `input.idempotency.complete(tx, response)` in the
+   * transaction of the effect; `write` and `create` do so by themselves. `"sealed"` encrypts the stored answer, for
+   * answers that show a secret.
    */
   readonly idempotent?: true | "sealed";
   /** The name of another rate-limit policy, or `"none"`. */
   readonly rateLimit?: string;
-  /** The policy by which callers without credentials are counted alone, where it is not that of all anonymous ones. */
+  /** The policy for callers without credentials, if not the common anonymous one. */
   readonly anonymousRateLimit?: string;
   /** `Cache-Control` of successful answers; `private, no-cache` for GET with an ETag and `no-store` otherwise. */
   readonly cache?: string;
-  /** More members of `Vary` than `Accept, Authorization, X-API-Key`. */
+  /** Members of `Vary` besides `Accept, Authorization, X-API-Key`. */
   readonly vary?: readonly string[];
   /** Milliseconds for this route instead of `limits.requestTimeoutSeconds`; null for streams without an end. */
   readonly deadlineMs?: number | null;
-  /** The handler reads `Accept` itself: it knows more about what it can make than the list of media types says. */
+  /** True when the handler reads `Accept` itself, because the list of media types does not describe all its formats. */
   readonly ownNegotiation?: true;
-  /** The query is the client's own: it is neither judged nor read, and nothing in it is a credential. */
+  /** True when the query belongs to the client: it is neither parsed nor searched for credentials. */
   readonly ownQuery?: true;
   readonly errors?: ErrorStyle;
-  /** Examples of path parameters by their names, for the documentation. */
+  /** Examples of path parameters by name, for the documentation. */
   readonly exampleIds?: Readonly<Record<string, string>>;
-  /** Since when it is deprecated and when it goes (RFC 9745, RFC 8594), each a time. */
+  /** The times of deprecation and sunset (RFC 9745, RFC 8594). */
   readonly deprecated?: { readonly since: Date; readonly sunset: Date };
-  /** Set by the framework alone, on the route that answers for paths nobody declared. */
+  /** Set by the framework alone, on the route for undeclared paths. */
   readonly unmatched?: true;
   readonly handle?: (input: InputOf<Path, A, P, Q, B>) => HttpResponse | Promise<HttpResponse>;
   readonly write?: RouteWrite<InputOf<Path, A, P, Q, B>, Row, Result>;
   readonly create?: RouteCreate<InputOf<Path, A, P, Q, B>, Result>;
 }
 
-/** A route as the framework keeps it. */
+/** A route as the framework stores it. */
 export interface Route {
   readonly method: Method;
   readonly path: string;
   // biome-ignore lint/suspicious/noExplicitAny: the handler was checked against its own schemas when it was declared.
   readonly spec: RouteSpec<string, RouteAuth, any, any, any, any, any>;
+}
+
+/** The names of the parameters in a path: `"image_id"` for `/images/:image_id/content`. */
+type PathParamName<Path extends string> = Path extends `${string}:${infer Rest}`
+  ? Rest extends `${infer Name}/${infer Tail}`
+    ? Name | PathParamName<`/${Tail}`>
+    : Rest
+  : never;
+
+/** Path parameters as text, decoded. */
+type PathParams<Path extends string> = { readonly [Name in PathParamName<Path>]: string };
+
+/** Lists the names of the parameters in a path, in order. */
+export function pathParamNames(path: string): string[] {
+  return [...path.matchAll(/:([A-Za-z_]\w*)/g)].map((match) => match[1] as string);
+}
+
+/** A declaration of `auth` with its defaults filled in. */
+export interface RouteAccess {
+  /** True when callers are not identified. */
+  readonly anonymous: boolean;
+  /** True when callers without credentials are admitted too. */
+  readonly optional: boolean;
+  readonly access: AccessKind;
+  readonly scopes: readonly Scope[];
+  readonly stepUp: boolean;
+  readonly stepUpFor: string | null;
+}
+
+/** Completes the access declaration of a route with its defaults. */
+export function routeAccess(auth: RouteAuth, method: Method): RouteAccess {
+  const access: AccessKind = method === "get" ? "read" : "write";
+  if (auth === "anonymous")
+    return { anonymous: true, optional: true, access, scopes: [], stepUp: false, stepUpFor: null };
+  return {
+    anonymous: false,
+    optional: auth.optional ?? false,
+    access: auth.access ?? access,
+    scopes: auth.scopes,
+    stepUp: auth.stepUp ?? false,
+    stepUpFor: auth.stepUpFor ?? null,
+  };
 }

@@ -1,17 +1,18 @@
-import { credentialFrom, requireScopes, requireStepUp, stateRefusal } from "@signalbox/auth";
+import { credentialFrom, type Principal, requireScopes, requireStepUp, stateRefusal } from "@signalbox/auth";
 import { AppError, isAppError } from "@signalbox/core";
 import type { Exchange, Step } from "../app/exchange.ts";
+import { type RateLimitGroup, remainderItem } from "../limits/rate-limits.ts";
+import { addressBucket } from "../request/client-address.ts";
 import { queryTextOf, refuseCredentials } from "../request/query.ts";
-import { countAddress, countCaller } from "./count-request.ts";
 
-/** Finds out who is asking, counts the request against its allowance, and checks that the route is theirs to call. */
+/** Identifies the caller, counts the request against its allowance, and checks that the caller may use the route. */
 export const authenticate: Step = async (exchange) => {
   refuseCredentialsInQuery(exchange);
   const principal = await identify(exchange);
   if (principal === null) {
     countAddress(exchange, "anonymous");
     if (exchange.route.auth.optional) return null;
-    throw new AppError("unauthorized", "This needs credentials: a Bearer token or an API key.");
+    throw new AppError("unauthorized", "Credentials are required: a Bearer token or an API key.");
   }
   exchange.principal = principal;
   countCaller(exchange, principal);
@@ -24,13 +25,13 @@ export const authenticate: Step = async (exchange) => {
 };
 
 /**
- * The answer to an earlier request may be there still, and the very request may be what moved the state: see
- * `beginIdempotency`, which goes no further. What shows a secret is for who may still act.
+ * Returns true when the request may be a repetition: its first run may have changed the state that now blocks it, so
+ * `beginIdempotency` may still return the stored answer. Answers with a secret require an active account.
  */
 const mayBeRepeated = ({ edge, headers, route }: Exchange): boolean =>
   route.spec.idempotent === true && edge.idempotency !== undefined && headers["idempotency-key"] !== undefined;
 
-/** Routes for everyone are counted by address, whatever credentials come along. */
+/** Counts a request to a public route by address, even if it has credentials. */
 export const countAnonymous: Step = (exchange) => {
   countAddress(exchange, "anonymous");
   return null;
@@ -42,7 +43,7 @@ function refuseCredentialsInQuery(exchange: Exchange): void {
   try {
     refuseCredentials(query, exchange.route.spec.query);
   } catch (error) {
-    // Nobody is known yet, so it counts as what comes without credentials.
+    // The caller is unknown, so the request counts as anonymous.
     countAddress(exchange, "anonymous");
     throw error;
   }
@@ -55,10 +56,51 @@ async function identify(exchange: Exchange) {
       ? await exchange.edge.authenticator.authenticate(credential)
       : null;
   } catch (error) {
-    // Whoever keeps guessing is told to wait; good credentials from the same address keep working.
+    // Guessed credentials are limited by address; good ones from the same address keep working.
     if (isAppError(error) && error.code === "unauthorized") {
       countAddress(exchange, "failedSignIn");
     }
     throw error;
   }
 }
+
+/** Counts a request with credentials. A route may name another policy, or none. @throws AppError `rate_limited`. */
+function countCaller(exchange: Exchange, { accountId, credential }: Principal): void {
+  const { edge, route } = exchange;
+  if (!edge.rateLimits || route.rateLimit === "none") return;
+  if (route.rateLimit === null) take(exchange, edge.rateLimits.caller, credential.id, credential.id, accountId);
+  else take(exchange, edge.rateLimits.named[route.rateLimit], credential.id);
+}
+
+/**
+ * Counts a request by its address: without credentials, or with bad ones. A route may name another policy, or none;
+ * failed sign-ins are always counted. @throws AppError `rate_limited`.
+ */
+function countAddress(exchange: Exchange, kind: "anonymous" | "failedSignIn"): void {
+  const { edge, route } = exchange;
+  if (!edge.rateLimits || (route.rateLimit === "none" && kind === "anonymous")) return;
+  const named = route.spec.anonymousRateLimit ?? route.rateLimit;
+  const isNamed = named !== null && kind === "anonymous";
+  const group = isNamed ? edge.rateLimits.named[named] : edge.rateLimits[kind];
+  take(exchange, group, addressBucket(exchange.clientAddress));
+}
+
+/** Takes one request from each limiter of the group. `keys` are in the order of the limiters. */
+function take(exchange: Exchange, group: RateLimitGroup | undefined, ...keys: readonly string[]): void {
+  if (!group) return;
+  const { limiters, policies } = group;
+  exchange.rateLimitPolicy = policies;
+  exchange.rateLimit = "";
+  for (const [at, limiter] of limiters.entries()) {
+    const { allowed, remaining, resetSeconds } = limiter.take(keys[at] ?? "");
+    exchange.rateLimit += (at === 0 ? "" : ", ") + remainderItem(limiter.policy, remaining, resetSeconds);
+    if (allowed) continue;
+    exchange.edge.limited.inc({ limit: limiter.policy.name });
+    throw tooMany(resetSeconds);
+  }
+}
+
+const tooMany = (resetSeconds: number) =>
+  new AppError("rate_limited", "Too many requests. Try again later.", {
+    retryAfterSeconds: Math.max(1, resetSeconds),
+  });

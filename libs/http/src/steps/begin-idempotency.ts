@@ -5,8 +5,8 @@ import type { IdempotencyClaim } from "../idempotency/idempotency.ts";
 import { jsonText } from "../responses/json-text.ts";
 
 /**
- * Claims the `Idempotency-Key`, or answers with what the same request got before. What a multipart body holds is known
- * to the handler alone, so there the handler claims it. Who is blocked by now gets the stored answer or the refusal.
+ * Claims the `Idempotency-Key`, or returns the stored answer of the same request. The content of a multipart body is
+ * known to the handler alone, so the handler claims it. A blocked caller gets the stored answer or the refusal.
  */
 export const beginIdempotency: Step = async (exchange) => {
   const claim = openClaim(exchange);
@@ -48,8 +48,8 @@ export function idempotencyKeyOf(header: string | string[] | undefined): string 
 }
 
 /**
- * What makes two requests the same (CONTRACT §2): method, path, parsed parameters and parsed content. The order in which
- * a client writes members does not matter.
+ * Computes the identity of a request (CONTRACT §2): method, path, parsed parameters and parsed content. The order of
+ * members does not matter.
  */
 export function requestFingerprint(method: string, path: string, query: unknown, content: unknown): Buffer {
   const text = JSON.stringify(

@@ -37,7 +37,7 @@ const etagOf = ({ name }: Thing) => `"${name}"`;
 const body = z.strictObject({ name: z.string() });
 const auth = { scopes: ["account:write"] } as const;
 
-/** PATCH renames under the lock, PUT without one, POST makes, DELETE writes and is then refused. */
+/** PATCH renames under the lock, PUT without one, POST creates, DELETE writes and is then refused. */
 function thingRoutes(onChange: (attempt: "statement" | "lock") => void | Promise<void> = () => {}) {
   const routes = createRoutes();
   const find = async (tx: Parameters<typeof rename>[0], id: string) =>
@@ -103,7 +103,7 @@ function thingRoutes(onChange: (attempt: "statement" | "lock") => void | Promise
   return routes;
 }
 
-test("a write finds the row, holds If-Match against it, and answers with what it became", async (t) => {
+test("a write finds the row, checks If-Match, and answers with the changed row", async (t) => {
   const { json } = await serveRoutes(t, thingRoutes(), { pool });
   const stale = await json("/things/a", "PATCH", { name: "second" }, { "if-match": '"other"' });
   assert.deepEqual([stale.status, (await stored())?.name], [409, "first"]);
@@ -113,7 +113,7 @@ test("a write finds the row, holds If-Match against it, and answers with what it
   assert.equal((await json("/things/none", "PATCH", { name: "x" })).status, 404);
 });
 
-test("a write without a lock is one statement, and begins again under the lock when somebody was quicker", async (t) => {
+test("a write without a lock is one statement, and restarts under the lock after a lost race", async (t) => {
   const attempts: string[] = [];
   const { json } = await serveRoutes(
     t,
@@ -144,14 +144,14 @@ test("a write that fails leaves nothing behind", async (t) => {
   assert.equal((await stored())?.size, 1);
 });
 
-test("a table that writes is refused without a database, and a route has one way to answer", async (t) => {
-  await assert.rejects(async () => serveRoutes(t, thingRoutes()), /writes, but there is no pool/);
+test("a table that writes is refused without a database, and a route has exactly one handler", async (t) => {
+  await assert.rejects(async () => serveRoutes(t, thingRoutes()), /writes: it needs a pool/);
   const routes = createRoutes();
   routes.get("/nothing", { summary: "", auth: "anonymous", responses: { 200: "empty" } });
   await assert.rejects(async () => serveRoutes(t, routes), /needs one of handle, write and create, has 0/);
 });
 
-/** A transaction of somebody else, for a single statement that commits by itself. */
+/** A transaction of another client: a single statement that commits by itself. */
 async function directly() {
   return { query: pool.query, afterCommit: () => {} };
 }

@@ -7,7 +7,7 @@ import type { Route, RouteCreate, RouteWrite } from "../routes/route-spec.ts";
 type Write = RouteWrite<Exchange, unknown, unknown>;
 type Create = RouteCreate<Exchange, unknown>;
 
-/** The last stage: the route's own part, with everything parsed. */
+/** Creates the last stage: the route's own handler, with parsed input. */
 export function answerOf({ handle, write, create }: Route["spec"]): Step {
   if (write) return (exchange) => runWrite(exchange, write as unknown as Write);
   if (create) return (exchange) => runCreate(exchange, create as unknown as Create);
@@ -31,7 +31,7 @@ function runCreate(exchange: Exchange, { run, answer }: Create): Promise<HttpRes
   return exchange.inTransaction(async (tx) => stored(exchange, tx, answer(await run(tx, exchange), exchange)));
 }
 
-/** Only a success is kept: whoever was refused may mend the cause and send the same request again. */
+/** Stores a success only: after a refusal the client may fix the cause and send the same request again. */
 async function stored({ idempotency }: Exchange, tx: Tx, response: HttpResponse): Promise<HttpResponse> {
   if (response.status < 300) await idempotency.complete(tx, response);
   return response;

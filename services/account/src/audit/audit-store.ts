@@ -86,8 +86,8 @@ export function createAuditStore({ pool, clock, retentionDays }: AuditStoreDepen
 /** The id of an entry in a cursor. PostgreSQL takes nothing else as one. @throws AppError `invalid_request` */
 function entryIdFrom(id: string): string {
   if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id)) return id;
-  throw new AppError("invalid_request", "The cursor is not one of ours.", {
-    details: [{ field: "cursor", code: "invalid_cursor", message: "Use next_cursor of an earlier page as it is." }],
+  throw new AppError("invalid_request", "The cursor is not valid.", {
+    details: [{ field: "cursor", code: "invalid_cursor", message: "Use next_cursor of an earlier page unchanged." }],
   });
 }
 

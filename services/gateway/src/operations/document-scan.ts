@@ -48,7 +48,7 @@ function placeOf(kind: TokenKind, parentheses: number): "parentheses" | "objects
 function assertKept(digits: string): void {
   const number = Number(digits);
   const isKept = /[.eE]/.test(digits) ? Number.isFinite(number) : Number.isSafeInteger(number);
-  if (!isKept) throw refused(`The number ${digits.slice(0, 40)} is beyond what can be kept exactly.`);
+  if (!isKept) throw refused(`The number ${digits.slice(0, 40)} cannot be represented exactly.`);
 }
 
 const refused = (message: string, code = "VALIDATION_FAILED") => new GraphQLError(message, { extensions: { code } });

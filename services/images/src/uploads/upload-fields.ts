@@ -9,7 +9,7 @@ import { filename as filenameRule, NewImageFields } from "../images/image-fields
 export function readUploadFields(parts: ReadonlyMap<string, readonly string[]>): NewImageFields {
   const repeated = [...parts].filter(([name, values]) => name !== "tags" && values.length > 1).map(([name]) => name);
   if (repeated.length > 0) {
-    const details = repeated.map((field): ErrorDetail => ({ field, code: "repeated", message: "May come once." }));
+    const details = repeated.map((field): ErrorDetail => ({ field, code: "repeated", message: "Duplicate field." }));
     throw new AppError("invalid_request", "A part of the form is repeated.", { details });
   }
   const given = [...parts].map(([name, values]) => [name, name === "tags" ? tagsFrom(values) : values[0]]);

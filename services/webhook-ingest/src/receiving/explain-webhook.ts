@@ -49,7 +49,7 @@ const reasons: Readonly<Record<string, readonly [step: string, expected: string]
   media_type_not_supported: ["payload", "A Content-Type that the scheme sends."],
   body_malformed: ["payload", "A body that is what its Content-Type says."],
   body_too_deep: ["payload", "JSON of at most 128 levels."],
-  body_member_twice: ["payload", "JSON in which no member is there twice."],
+  body_member_twice: ["payload", "JSON without duplicate members."],
   delivery_id_too_long: ["delivery_id", "An id of at most 512 characters."],
   event_type_not_accepted: ["event_type", "A type that is among event_types of the source."],
 };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
-import { findJsonFlaw, jsonDepthMax } from "./json-scan.ts";
+import { findJsonFlaw, jsonDepthMax } from "./json-body.ts";
 
 const flawed: readonly [string, string, string][] = [
   ['{"a":1,"a":2}', "duplicate_member", "a"],
@@ -38,7 +38,7 @@ const fine = [
 
 for (const text of fine) test(`${text.slice(0, 40)} passes`, () => assert.equal(findJsonFlaw(text), null));
 
-test("whatever JSON.stringify writes of safe numbers has no flaw, however it is spaced", () => {
+test("output of JSON.stringify with safe numbers has no flaw, with any whitespace", () => {
   const value = fc.jsonValue({ maxDepth: 5 });
   fc.assert(
     fc.property(value, fc.constantFrom(0, 1, 3), (content, indent) => {
@@ -48,7 +48,7 @@ test("whatever JSON.stringify writes of safe numbers has no flaw, however it is 
   );
 });
 
-test("a name added a second time is always found", () => {
+test("a duplicate name is always found", () => {
   const names = fc.uniqueArray(fc.string({ minLength: 1 }), { minLength: 1, maxLength: 8 });
   fc.assert(
     fc.property(names, fc.nat(), (list, pick) => {

@@ -4,16 +4,18 @@ import type { CompiledBody } from "../app/compile-body.ts";
 import type { Exchange, Step } from "../app/exchange.ts";
 import { bodyRefusal, judge, onePerField } from "../request/body-problems.ts";
 import { type JsonBody, parseJsonBody } from "../request/json-body.ts";
+import { parseQuery, queryTextOf } from "../request/query.ts";
 import { announcesBody, readBody, refuseAnnouncedSize } from "../request/read-body.ts";
-import { styledCode } from "../responses/error-status.ts";
+import { isBadText } from "../request/text-flaws.ts";
+import { styledCode } from "../responses/error-response.ts";
 
-/** Routes that take no body say so, rather than pass over what a client thought it was asking for. */
+/** Refuses a body on a route that takes none, instead of ignoring it. */
 export const refuseBody: Step = (exchange) => {
   if (!announcesBody(exchange.request)) return null;
-  throw new AppError("invalid_request", "This takes no body.");
+  throw new AppError("invalid_request", "This operation takes no body.");
 };
 
-/** Reads the body as the route declares it, never more of it than allowed. */
+/** Reads the body as the route declares it, and no more of it than allowed. */
 export const readDeclaredBody: Step = async (exchange) => {
   const body = exchange.route.body as CompiledBody;
   if (body.kind === "unread" && body.mediaTypes.length === 0) return null;
@@ -36,14 +38,16 @@ export const readDeclaredBody: Step = async (exchange) => {
     refuseAnnouncedSize(exchange.request, maxBytesOf(exchange, body), tooLargeCode(exchange));
     return null;
   }
-  // A file may be far larger than any JSON we would parse.
+  // A file may be far larger than any JSON that is parsed here.
   const maxBytes = body.kind === "multipart" ? exchange.edge.live.requestBytesMax : maxBytesOf(exchange, body);
   const content = await readBody(exchange.request, maxBytes, tooLargeCode(exchange));
   exchange.body = await parseMembers(exchange, body, parseJsonBody(content));
   return null;
 };
 
-/** A POST whose members may all be left out may leave out its body too. A PATCH or PUT without one is a mistake. */
+/**
+ * Returns true for a POST without a body whose members are all optional. A PATCH or PUT without a body is a mistake.
+ */
 const isLeftOut = ({ request }: Exchange, { mayBeLeftOut }: CompiledBody): boolean =>
   mayBeLeftOut && request.method === "POST" && !announcesBody(request);
 
@@ -54,14 +58,17 @@ async function parseMembers(exchange: Exchange, body: CompiledBody, { value, fla
   throw bodyRefusal(exchange.request.method ?? "", onePerField([...flaws, ...refused]));
 }
 
-/** Judges a body, and one that fails once more as the caller's own: only a refusal pays for it. */
+/** Judges a body; a failing one is judged once more with the caller's own schema, so that only refusals pay for it. */
 async function judgeFor({ principal }: Exchange, { schema, forCaller, readOnly }: CompiledBody, value: unknown) {
   const result = judge(schema as z.ZodType, value, readOnly);
   if (result.success || !forCaller || !principal) return result;
   return judge(await forCaller(principal), value, readOnly);
 }
 
-/** Decoding would let a few bytes become gigabytes, and no client needs it for bodies of this size. */
+/**
+ * Refuses content codings: decoding could turn a few bytes into gigabytes, and no client needs it for bodies of this
+ * size.
+ */
 function refuseCoding(exchange: Exchange): void {
   const coding = exchange.headers["content-encoding"];
   if (coding === undefined || coding.toLowerCase() === "identity") return;
@@ -71,7 +78,7 @@ function refuseCoding(exchange: Exchange): void {
 function mediaTypeOf(exchange: Exchange, body: CompiledBody): string {
   const header = exchange.headers["content-type"];
   if (header === undefined && !announcesBody(exchange.request)) {
-    throw new AppError("invalid_request", `A body is needed, as ${body.mediaTypes.join(" or ")}.`);
+    throw new AppError("invalid_request", `A body is required, as ${body.mediaTypes.join(" or ")}.`);
   }
   const type = header === undefined ? null : parseMediaType(header);
   if (!type || !body.mediaTypes.includes(type.type)) {
@@ -90,21 +97,42 @@ function maxBytesOf({ edge }: Exchange, { maxBytes }: CompiledBody): number {
 
 const tooLargeCode = ({ route }: Exchange): ErrorCode => styledCode("payload_too_large", 413, route.errors);
 
-/** A `Content-Type`, taken apart. */
+/** A parsed `Content-Type`. */
 interface MediaType {
   /** Lower case, such as `application/json`. */
   readonly type: string;
-  /** Lower case, without quotes; null when it is not there. */
+  /** Lower case, without quotes; null when absent. */
   readonly charset: string | null;
 }
 
 const form = /^([\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+)[ \t]*(;.*)?$/;
 const charsetForm = /;[ \t]*charset[ \t]*=[ \t]*(?:"([^"]*)"|([^\s;"]*))/i;
 
-/** Reads a `Content-Type` header (RFC 9110 §8.3); null when it is not one. */
+/** Parses a `Content-Type` header (RFC 9110 §8.3); null when it is malformed. */
 function parseMediaType(header: string): MediaType | null {
   const match = form.exec(header.trim());
   if (!match) return null;
   const charset = charsetForm.exec(match[2] ?? "");
   return { type: (match[1] as string).toLowerCase(), charset: (charset?.[1] ?? charset?.[2])?.toLowerCase() ?? null };
 }
+
+/** Parses path parameters; values that do not fit cannot name a resource: 404. */
+export const readParams: Step = (exchange) => {
+  const { params, request } = exchange;
+  // Only percent-encoding can carry invalid text.
+  if (request.url?.includes("%") && Object.values(params as Record<string, string>).some(isBadText)) throw notFound();
+  const schema = exchange.route.spec.params;
+  if (!schema) return null;
+  const result = schema.safeParse(params);
+  if (!result.success) throw notFound();
+  exchange.params = result.data;
+  return null;
+};
+
+/** Parses query parameters, each declared and at most once. */
+export const readQuery: Step = (exchange) => {
+  exchange.query = parseQuery(queryTextOf(exchange.request.url ?? ""), exchange.route.spec.query);
+  return null;
+};
+
+const notFound = () => new AppError("not_found", "There is nothing here.");
