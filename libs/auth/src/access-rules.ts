@@ -2,14 +2,14 @@ import { type AccessKind, mayAccess, type Scope } from "@signalbox/contracts";
 import { AppError, type Clock, type ErrorDetail, minutes } from "@signalbox/core";
 import type { Principal } from "./principal.ts";
 
-/** How old a sign-in may be for a sensitive change. */
+/** Largest age of a sign-in that permits a sensitive change. */
 export const stepUpMaxAgeMs = minutes(15);
 
 /** Throws `forbidden` unless the principal has every one of `scopes`. */
 export function requireScopes(principal: Principal, scopes: readonly Scope[]): void {
   const missing = scopes.filter((scope) => !principal.scopes.has(scope));
   if (missing.length === 0) return;
-  throw new AppError("forbidden", `This needs the scope ${missing.join(" and ")}.`, {
+  throw new AppError("forbidden", `The scope ${missing.join(" and ")} is required.`, {
     details: missing.map((scope) => ({
       field: "scope",
       code: "scope_required",
@@ -18,13 +18,13 @@ export function requireScopes(principal: Principal, scopes: readonly Scope[]): v
   });
 }
 
-/** Throws `forbidden` when the account's state leaves no room for `access` (CONTRACT §1). Scopes narrow it further. */
+/** Throws `forbidden` when the account's state does not permit `access` (CONTRACT §1). Scopes restrict it further. */
 export function requireState(principal: Pick<Principal, "state">, access: AccessKind): void {
   const refusal = stateRefusal(principal, access);
   if (refusal) throw refusal;
 }
 
-/** Makes the refusal that `requireState` throws, for a later throw; null where the state leaves room. */
+/** Creates the refusal of `requireState` for a later throw; null when the state permits the access. */
 export function stateRefusal({ state }: Pick<Principal, "state">, access: AccessKind): AppError | null {
   if (mayAccess(state, access)) return null;
   const message = `The account is ${state}.`;
@@ -32,8 +32,8 @@ export function stateRefusal({ state }: Pick<Principal, "state">, access: Access
 }
 
 /**
- * Throws `forbidden` with the detail `step_up_required` unless the caller proved who they are at most 15 minutes ago,
- * or the credential is an API key with `account:security`.
+ * Throws `forbidden` with the detail `step_up_required` unless the caller signed in within the last 15 minutes, or the
+ * credential is an API key with `account:security`.
  */
 export function requireStepUp(principal: Principal, clock: Clock): void {
   const { kind, authTimeMs } = principal.credential;
@@ -47,12 +47,12 @@ export function requireStepUp(principal: Principal, clock: Clock): void {
 const stepUpRequired = "step_up_required";
 
 /**
- * Answers the challenge (RFC 9470 §3) that goes with a refusal for want of a recent sign-in; null for any other. A client
- * that knows it asks its issuer again with this `max_age`.
+ * Returns the challenge (RFC 9470 §3) for a refusal that requires a recent sign-in; null for any other. A client that
+ * knows it asks its issuer again with this `max_age`.
  */
 export function stepUpChallenge(details: readonly Pick<ErrorDetail, "code">[] = []): string | null {
   if (!details.some(({ code }) => code === stepUpRequired)) return null;
   const maxAge = stepUpMaxAgeMs / 1000;
-  const reason = 'error="insufficient_user_authentication", error_description="A recent sign-in is needed"';
+  const reason = 'error="insufficient_user_authentication", error_description="A recent sign-in is required"';
   return `Bearer realm="signalbox", ${reason}, max_age="${maxAge}"`;
 }

@@ -49,7 +49,7 @@ for (const [adapter, urlOf] of Object.entries(logs)) {
       await log.ensureTopics([topicSpec]);
     });
 
-    test("a reader that opens later knows everything that was said, before it counts as started", async () => {
+    test("a late reader has read every earlier change before it counts as started", async () => {
       const [account, key] = [randomId("acc"), randomId("key")];
       await say(log, { kind: "account", id: account, account_id: account, state: "suspended", epoch: 1 });
       await say(log, { kind: "key", id: key, account_id: account, state: "revoked", epoch: 1 });
@@ -74,7 +74,7 @@ for (const [adapter, urlOf] of Object.entries(logs)) {
       assert.equal(heard.filter((id) => id === account).length, 2);
     });
 
-    test("a record that nobody can read is passed over and reported, and the next one counts", async () => {
+    test("an unreadable record is skipped and reported, and the next one counts", async () => {
       const { states, context } = await read(url);
       await states.caughtUp;
       const account = randomId("acc");
@@ -90,7 +90,7 @@ for (const [adapter, urlOf] of Object.entries(logs)) {
   });
 }
 
-test("while the log is away the last states stay and are known to be behind", async () => {
+test("while the log is away, the last states stay and count as outdated", async () => {
   const url = await logs.postgres();
   const proxy = await createTcpProxy({ port: Number(new URL(url).port) });
   closes.push(proxy.close);
@@ -108,7 +108,7 @@ async function holdsThroughAnOutage(log: EventLog, proxy: TcpProxy, url: string)
   await proxy.refuse();
   await eventually(() => states.isBehind());
   assert.equal(states.stateOf(account)?.state, "suspended");
-  assert.equal(states.isCaughtUp(), true, "a later outage does not shut anybody out");
+  assert.equal(states.isCaughtUp(), true, "a later outage refuses nobody");
   assert.equal((await context.health.report()).live.status, "up");
   await say(log, { kind: "account", id: account, account_id: account, state: "active", epoch: 2 });
   await proxy.accept();
@@ -122,7 +122,7 @@ async function open(url: string): Promise<{ log: EventLog; context: TestContext<
   return { log: await openEventLog(url, { ...context, clientId: "auth-tests" }), context };
 }
 
-/** A reader of its own, as each service has one. */
+/** Opens a reader of its own, like each service. */
 async function read(url: string): Promise<{ states: AccessStates; context: TestContext<Record<never, never>> }> {
   const { log, context } = await open(url);
   const eventLog: Pick<EventLog, "broadcast"> = {

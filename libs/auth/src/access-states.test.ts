@@ -1,9 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type EventData, eventOf } from "@signalbox/contracts";
-import { uuidv7 } from "@signalbox/core";
-import { type AccessRecord, readAccessRecord } from "./access-record.ts";
-import { createAccessTable } from "./access-states.ts";
+import { AppError, uuidv7 } from "@signalbox/core";
+import {
+  type AccessRecord,
+  type AccessStates,
+  createAccessTable,
+  followAnnouncements,
+  readAccessRecord,
+} from "./access-states.ts";
 
 const example = eventOf("access.changed").example as EventData<"access.changed">;
 
@@ -51,7 +56,7 @@ test("an account that signed out everywhere has the time, as long as its newest 
   assert.equal(table.stateOf("acc_1")?.notBeforeMs, null);
 });
 
-test("what the topic forgets is forgotten, and nothing else", () => {
+test("a tombstone removes its own entry only", () => {
   const table = createAccessTable();
   apply(table, { kind: "account", id: "acc_1", account_id: "acc_1", state: "suspended", epoch: 4 });
   apply(table, { kind: "token", id: "jti:corp:1", state: "revoked", epoch: 1 });
@@ -63,7 +68,7 @@ test("what the topic forgets is forgotten, and nothing else", () => {
   assert.equal(table.isRevoked("key_1"), true);
 });
 
-test("a listener that stopped hears no more", () => {
+test("a stopped listener is not called again", () => {
   const table = createAccessTable();
   const seen: AccessRecord[] = [];
   const stop = table.onChange((change) => seen.push(change));
@@ -72,7 +77,7 @@ test("a listener that stopped hears no more", () => {
   assert.deepEqual(seen, []);
 });
 
-test("a record of the state topic that makes no sense is none", () => {
+test("a malformed record of the state topic is ignored", () => {
   for (const value of [null, Buffer.from("{"), Buffer.from("{}"), Buffer.from('{"kind":"account"}')]) {
     assert.equal(readAccessRecord({ headers, value }), null);
   }
@@ -80,4 +85,48 @@ test("a record of the state topic that makes no sense is none", () => {
   assert.equal(readAccessRecord({ ...recordOf(example), headers: {} }), null);
   const newer = { ...headers, ce_type: "access.changed.v2" };
   assert.equal(readAccessRecord({ ...recordOf(example), headers: newer }), null);
+});
+
+/** Creates states with a controllable reader and a controllable answer to the question asked each second. */
+function given() {
+  const world = { isBehind: false, answer: async () => false };
+  const isCaughtUp = () => true;
+  const caughtUp = Promise.resolve();
+  const reader: AccessStates = { ...createAccessTable(), caughtUp, isCaughtUp, isBehind: () => world.isBehind };
+  let turn = async () => {};
+  const states = followAnnouncements(reader, {
+    principals: { hasUnannounced: () => world.answer() },
+    runner: {
+      every: (_name, _pause, work) => {
+        turn = async () => void (await work(new AbortController().signal, () => {}));
+      },
+    },
+  });
+  return { world, states, ask: () => turn() };
+}
+
+test("states are outdated while account reports a missing change, even if the topic is read", async () => {
+  const { world, states, ask } = given();
+  await ask();
+  assert.equal(states.isBehind(), false);
+  world.answer = async () => true;
+  await ask();
+  assert.equal(states.isBehind(), true);
+  world.answer = async () => false;
+  await ask();
+  assert.equal(states.isBehind(), false);
+});
+
+test("states are outdated while account is away", async () => {
+  const { world, states, ask } = given();
+  world.answer = () => Promise.reject(new AppError("unavailable", "away", { retryAfterSeconds: 1 }));
+  await ask();
+  assert.equal(states.isBehind(), true);
+});
+
+test("states are outdated while the topic is not read, even if account reports nothing", async () => {
+  const { world, states, ask } = given();
+  world.isBehind = true;
+  await ask();
+  assert.equal(states.isBehind(), true);
 });

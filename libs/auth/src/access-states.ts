@@ -1,17 +1,18 @@
-import type { AccountState } from "@signalbox/contracts";
-import { seconds } from "@signalbox/core";
-import type { EventLog, ReceivedRecord } from "@signalbox/events";
+import { type AccountState, accountStates, type EventData } from "@signalbox/contracts";
+import { isAppError, seconds } from "@signalbox/core";
+import { decodeEvent, type EventLog, eventNameOf, type ReceivedRecord, UnreadableMessage } from "@signalbox/events";
 import type { Health, Runner } from "@signalbox/runtime";
 import type { Logger, Metrics } from "@signalbox/telemetry";
-import { type AccessRecord, readAccessRecord } from "./access-record.ts";
+import { z } from "zod";
+import type { PrincipalSource } from "./principal.ts";
 
-/** The compacted topic that says what changed about who may do what. */
+/** The compacted topic of changed access rights. */
 export const accessTopic = "signalbox.access.v1";
 
 export interface AccessEntry {
   readonly state: AccountState;
   readonly epoch: number;
-  /** Tokens of another issuer that were issued until then are not accepted; null when all are. */
+  /** Tokens of another issuer with an earlier issue time are refused; null when all are accepted. */
   readonly notBeforeMs: number | null;
 }
 
@@ -20,20 +21,24 @@ export interface AccessStates {
   /** The last entry of an account; null when its access never changed. */
   stateOf(accountId: string): AccessEntry | null;
   isRevoked(credentialId: string): boolean;
-  /** Counts the changes of a credential, a change of its scopes included; 0 when it never changed. */
+  /** Counts the changes of a credential, including changes of its scopes; 0 when it never changed. */
   epochOfCredential(credentialId: string): number;
-  /** Calls back for every applied change; returns the way to stop. For streams that must end at once. */
+  /**
+   * Calls the listener for every applied change; returns the function that stops it. For streams that must end at once.
+   */
   onChange(listener: (change: AccessRecord) => void): () => void;
-  /** Applies a change that was committed here, or that another service's answer told of, before the topic brings it. */
+  /**
+   * Applies a change that was committed here, or reported in another service's answer, before the topic delivers it.
+   */
   apply(change: AccessRecord): void;
-  /** Settles when the topic was read to the end it had at start. Until then nobody is let in. */
+  /** Settles when the topic was read to the end that it had at start. Until then every credential is refused. */
   readonly caughtUp: Promise<void>;
   isCaughtUp(): boolean;
-  /** Whether the topic may have had changes for longer than this of which nothing is known here; two seconds when left out. */
+  /** Returns true when the topic may have had unread changes for longer than this. Default: two seconds. */
   isBehind(forMs?: number): boolean;
 }
 
-/** CONTRACT §1: how old may be what is known of a principal, from the state topic or from the source. */
+/** CONTRACT §1: the largest age of knowledge about a principal, from the state topic or from the source. */
 export const knowledgeAgeMs = seconds(2);
 
 interface Dependencies {
@@ -48,7 +53,8 @@ interface Dependencies {
 
 /**
  * Reads the state topic from its beginning and keeps reading. The service counts as started once the end that the topic
- * had is reached; until then nobody is let in. When the log goes away later, the last states stay and their age grows.
+ * had at the opening is reached; until then every credential is refused. During a later outage of the log the last
+ * states stay and their age grows.
  */
 export async function openAccessStates(dependencies: Dependencies): Promise<AccessStates> {
   const { eventLog, service, instance, log, metrics, runner, health } = dependencies;
@@ -70,7 +76,7 @@ export async function openAccessStates(dependencies: Dependencies): Promise<Acce
     isCaughtUp = true;
     startup.done();
   });
-  caughtUp.catch(() => {}); // whoever does not wait for it learns of a failure from liveness
+  caughtUp.catch(() => {}); // liveness reports a failure to callers that do not wait
 
   const isBehind = (forMs = knowledgeAgeMs) => reader.ageMs() > forMs;
   return { ...states, caughtUp, isCaughtUp: () => isCaughtUp, isBehind };
@@ -81,13 +87,13 @@ export async function openAccessStates(dependencies: Dependencies): Promise<Acce
       return;
     }
     const read = readAccessRecord(record);
-    // Ending the reader over one record would hide every later suspension, so it is reported and passed over.
+    // Ending the reader over one record would hide every later suspension, so the record is reported and skipped.
     if (read === null) log.error({ key: record.key, offset: String(record.offset) }, "an access record is unreadable");
     else states.apply(read);
   }
 }
 
-/** Holds the states that were read. Only a higher epoch changes an entry: records are re-appended hourly and may come again. */
+/** Holds the last states. Only a higher epoch changes an entry: records are re-appended hourly and may come again. */
 export function createAccessTable() {
   const accounts = new Map<string, AccessEntry>();
   const credentials = new Map<string, { epoch: number; revoked: boolean }>();
@@ -101,7 +107,7 @@ export function createAccessTable() {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    /** By the key of the topic: `account:…`, or `key:…` and the other kinds of credential. */
+    /** Removes the entry with this key of the topic: `account:…`, or `key:…` and the other kinds of credential. */
     forget(subject: string): void {
       const [kind, id = ""] = subject.split(/:(.*)/s);
       if (kind === "account") accounts.delete(id);
@@ -116,4 +122,69 @@ export function createAccessTable() {
       for (const listener of listeners) listener(record);
     },
   };
+}
+
+/** With the half second that account allows the topic, a missing change is noticed within two. */
+const askEveryMs = seconds(1);
+
+/**
+ * Extends the states of a reader with the writer's knowledge: while the broker accepts nothing from account, everyone
+ * may still read the topic, and only account knows that a change is missing. While account does not answer, changes
+ * count as missing.
+ */
+export function followAnnouncements(
+  states: AccessStates,
+  {
+    principals,
+    runner,
+  }: { readonly principals: Pick<PrincipalSource, "hasUnannounced">; readonly runner: Pick<Runner, "every"> },
+): AccessStates {
+  let hasUnannounced = false;
+  runner.every("access announcements", askEveryMs, async () => {
+    hasUnannounced = await principals.hasUnannounced().catch((error: unknown) => {
+      if (!isAppError(error)) throw error;
+      return true;
+    });
+  });
+  return { ...states, isBehind: (forMs) => hasUnannounced || states.isBehind(forMs) };
+}
+
+const subject = { id: z.string(), accountId: z.string(), epoch: z.int() };
+
+/**
+ * One entry of the state topic: the state of an account (`acc_…`), or a change or revocation of a credential (the id of
+ * a key, client or token). The answer to a mutation carries it to the gateway in this form.
+ */
+export const AccessRecord = z.discriminatedUnion("kind", [
+  z.object({
+    kind: z.literal("account"),
+    ...subject,
+    state: z.enum(accountStates),
+    notBeforeMs: z.number().nullable().default(null),
+  }),
+  z.object({ kind: z.literal("credential"), ...subject, revoked: z.boolean() }),
+]);
+export type AccessRecord = z.output<typeof AccessRecord>;
+
+/** Converts an event of the state topic to its entry; null for an unknown form. */
+export function accessRecordOf(data: EventData<"access.changed">): AccessRecord | null {
+  const { kind, id, account_id: accountId, state, epoch, not_before } = data;
+  if (kind !== "account") return { kind: "credential", id, accountId, epoch, revoked: state === "revoked" };
+  const notBeforeMs = typeof not_before === "string" ? Date.parse(not_before) : null;
+  return isAccountState(state) ? { kind, id, accountId, epoch, state, notBeforeMs } : null;
+}
+
+/** Reads a record of the state topic; null for an unknown form. */
+export function readAccessRecord(record: Pick<ReceivedRecord, "headers" | "value">): AccessRecord | null {
+  try {
+    if (eventNameOf(record.headers) !== "access.changed") return null;
+    return accessRecordOf(decodeEvent("access.changed", record).data);
+  } catch (error) {
+    if (error instanceof UnreadableMessage) return null;
+    throw error;
+  }
+}
+
+function isAccountState(state: string): state is AccountState {
+  return (accountStates as readonly string[]).includes(state);
 }

@@ -10,12 +10,12 @@ test("a new key has the published shape and passes its own check digits", () => 
   assert.deepEqual(parseApiKey(key), { environment: "live", hint: key.slice(0, 13) });
 });
 
-test("the check digits of a key are the CRC32 that scanners compute without us", () => {
+test("the check digits of a key are the CRC32 that scanners can compute offline", () => {
   assert.notEqual(parseApiKey("sbx_dev_0000000000000000000000000000000zsXXQ"), null);
   assert.equal(parseApiKey("sbx_dev_0000000000000000000000000000000zsXXR"), null);
 });
 
-test("the page for secret scanners has the expression, the steps and the vector that keys are made by", async () => {
+test("the page for secret scanners shows the real expression, steps and test vector", async () => {
   const page = await readFile(new URL("../../../docs/how-to/find-leaked-keys.md", import.meta.url), "utf8");
   const cellOf = (step: string) => new RegExp(`^\\| ${step} \\| \`(.+)\` \\|$`, "m").exec(page)?.[1] ?? "";
   const expression = new RegExp(/^\\bsbx.*$/m.exec(page)?.[0] ?? "nothing", "g");
@@ -46,6 +46,6 @@ test("two keys are never the same, and neither are their digests", () => {
   assert.equal(sameDigest(digestApiKey(one), digestApiKey(other)), false);
 });
 
-test("an environment that cannot stand in a key is refused when the key is made", () => {
-  assert.throws(() => createApiKey("Prod_1"), /cannot stand in an API key/);
+test("an environment with invalid characters is refused when a key is created", () => {
+  assert.throws(() => createApiKey("Prod_1"), /cannot be part of an API key/);
 });

@@ -12,7 +12,7 @@ const credential: PresentedCredential = { kind: "bearer", value: "header.payload
 const unauthorized = (error: unknown) => isAppError(error) && error.code === "unauthorized";
 const unavailable = (error: unknown) => isAppError(error) && error.code === "unavailable";
 
-/** An authenticator whose source answers as the test says, and counts how often it is asked. */
+/** Creates an authenticator whose source answers as the test decides, and counts its questions. */
 function given() {
   const clock = createManualClock();
   const table = createAccessTable();
@@ -49,14 +49,14 @@ const away = (): never => {
   throw new AppError("unavailable", "away", { retryAfterSeconds: 2 });
 };
 
-test("a credential is asked for once, however many requests wait and follow", async () => {
+test("a credential is resolved once for all concurrent and later requests", async () => {
   const { authenticate, world } = given();
   await Promise.all(Array.from({ length: 50 }, () => authenticate(credential)));
   await authenticate(credential);
   assert.equal(world.asked, 1);
 });
 
-test("what was good as a Bearer token is judged anew as an API key or a password", async () => {
+test("a credential that was accepted as a Bearer token is judged again as an API key or a password", async () => {
   const { authenticate, world } = given();
   await authenticate(credential);
   world.answer = () => {
@@ -68,7 +68,7 @@ test("what was good as a Bearer token is judged anew as an API key or a password
   await authenticate(credential);
 });
 
-test("nobody is let in before the access states are read", async () => {
+test("every credential is refused before the access states are read", async () => {
   const { authenticate, world } = given();
   world.caughtUp = false;
   await assert.rejects(authenticate(credential), unavailable);
@@ -99,7 +99,7 @@ test("a suspension holds for a remembered principal at once, even while account 
   assert.deepEqual({ state, epoch }, { state: "suspended", epoch: 2 });
 });
 
-test("an access change makes the remembered principal be asked for again, once", async () => {
+test("an access change makes the remembered principal be resolved again, once", async () => {
   const { authenticate, world } = given();
   await authenticate(credential);
   world.changeAccount({ state: "active", epoch: 2 });
@@ -125,7 +125,7 @@ test("a revoked credential is refused although it is remembered", async () => {
   await assert.rejects(authenticate(credential), unauthorized);
 });
 
-test("a change that comes while the answer is on its way is asked about once more, for all who wait", async () => {
+test("a change during the look-up leads to one more, for all waiting requests", async () => {
   const { authenticate, world } = given();
   world.answer = () => {
     world.changeAccount({ state: "active", epoch: 2 });
@@ -137,13 +137,13 @@ test("a change that comes while the answer is on its way is asked about once mor
   assert.equal(world.asked, 2);
 });
 
-test("while the state topic is not heard, account is asked again every two seconds", async () => {
+test("while the state topic is silent, account is asked again every two seconds", async () => {
   const { authenticate, world } = given();
   await authenticate(credential);
   world.heardMsAgo = seconds(60);
   world.clock.advance(seconds(2));
   await authenticate(credential);
-  assert.equal(world.asked, 1, "what is known is two seconds old");
+  assert.equal(world.asked, 1, "the knowledge is two seconds old");
   world.clock.advance(1);
   world.answer = () => {
     throw new AppError("unauthorized", "It is revoked.");
@@ -152,7 +152,7 @@ test("while the state topic is not heard, account is asked again every two secon
   assert.equal(world.asked, 2);
 });
 
-test("a state topic that is heard spares account the questions", async () => {
+test("while the state topic is read, account is not asked again", async () => {
   const { authenticate, world } = given();
   await authenticate(credential);
   world.heardMsAgo = seconds(2);
@@ -161,7 +161,7 @@ test("a state topic that is heard spares account the questions", async () => {
   assert.equal(world.asked, 1);
 });
 
-test("with the state topic and account away, a remembered principal goes on and account is asked now and then", async () => {
+test("with state topic and account away, remembered principals keep working and account is asked rarely", async () => {
   const { authenticate, world } = given();
   await authenticate(credential);
   [world.heardMsAgo, world.answer] = [seconds(60), away];
@@ -175,7 +175,7 @@ test("with the state topic and account away, a remembered principal goes on and 
   assert.equal(world.asked, 3);
 });
 
-test("signing out everywhere ends a remembered token that was issued until then, in its second too, and no other", async () => {
+test("signing out everywhere ends every token issued up to that second, and no later one", async () => {
   const { authenticate, world } = given();
   const signedOutMs = Date.parse("2026-01-01T10:00:00.300Z");
   const issued = (issuedAtMs?: number) => () => {
@@ -211,7 +211,7 @@ test("one token of a client is revoked without the client", async () => {
   await assert.rejects(authenticate(next), unauthorized);
 });
 
-test("the use of a key is told to the source once a minute, and that of a person's token every five", async () => {
+test("the use of a key is reported to the source every minute, of a person's token every five", async () => {
   for (const [kind, interval] of [["api-key", minutes(1)] as const, ["token", minutes(5)] as const]) {
     const { authenticate, world } = given();
     world.answer = () => ({
@@ -228,7 +228,7 @@ test("the use of a key is told to the source once a minute, and that of a person
   }
 });
 
-test("while account is away known principals keep working and unseen credentials are unavailable", async () => {
+test("while account is away, known principals keep working and unseen credentials are unavailable", async () => {
   const { authenticate, world } = given();
   await authenticate(credential);
   world.answer = away;
@@ -239,7 +239,7 @@ test("while account is away known principals keep working and unseen credentials
   await assert.rejects(authenticate({ kind: "bearer", value: "unseen" }), unavailable);
 });
 
-test("a refusal is remembered shortly and then asked for again", async () => {
+test("a refusal is remembered for a short time and then resolved again", async () => {
   const { authenticate, world } = given();
   world.answer = () => {
     throw new AppError("unauthorized", "no");

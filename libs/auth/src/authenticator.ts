@@ -4,10 +4,9 @@ import { LRUCache } from "lru-cache";
 import { type AccessStates, knowledgeAgeMs } from "./access-states.ts";
 import { looksLikeApiKey, parseApiKey } from "./api-key.ts";
 import { digestCredential, type PresentedCredential } from "./credential.ts";
-import type { Principal, PrincipalCredential } from "./principal.ts";
-import type { PrincipalSource } from "./principal-source.ts";
+import type { Principal, PrincipalCredential, PrincipalSource } from "./principal.ts";
 
-/** Decides who is asking. Everything a request's edge needs of this library. */
+/** Authenticates callers: everything that the edge needs of this library. */
 export interface Authenticator {
   /** Throws AppError `unauthorized` (401), `unavailable` (503, with Retry-After) and nothing else on purpose. */
   authenticate(credential: PresentedCredential): Promise<Principal>;
@@ -18,29 +17,29 @@ interface Dependencies {
   readonly accessStates: Pick<AccessStates, "stateOf" | "isRevoked" | "epochOfCredential" | "isCaughtUp" | "isBehind">;
   readonly clock: Clock;
   readonly metrics: Metrics;
-  /** How many principals are remembered, and as many refused credentials. */
+  /** Largest number of remembered principals, and of remembered refusals. */
   readonly cacheMax: number;
 }
 
 interface Known {
   principal: Principal;
-  /** The time to ask again. */
+  /** Time of the next question to the source. */
   refreshAtMs: number;
-  /** The time to ask again while the state topic may lack changes, by the steady clock. */
+  /** Time of the next question while the state topic may lack changes, by the steady clock. */
   unheardUntilMs: number;
-  /** The access changes that were known when this principal was asked for. */
+  /** The epoch of the access changes known when this principal was resolved. */
   accountEpoch: number;
   credentialEpoch: number;
 }
 
-/** How long a refusal is remembered: it spares the source a client that repeats itself, and heals by itself soon. */
+/** Time for which a refusal is remembered: it spares the source a client that repeats itself, and heals soon. */
 const refusalMs = seconds(10);
 /**
- * After this long a remembered principal is asked for again, so that a lost access change heals. Keys and clients show
- * when they were last used, to the minute, which the source learns by being asked.
+ * Age after which a remembered principal is resolved again, so that a lost access change heals. Keys and clients show
+ * the minute of their last use, which the source learns from these questions.
  */
 const refreshAfterMs = { token: minutes(5), "api-key": minutes(1), client: minutes(1) } as const;
-/** How long a remembered principal is used without asking again, once the source turned out to be away. */
+/** Time for which a remembered principal is used without another question, once the source turned out to be away. */
 const awayRetryMs = seconds(5);
 
 /**
@@ -85,7 +84,7 @@ class RememberedPrincipals implements Authenticator {
     return this.#admit(await this.#ask(credential, digest));
   }
 
-  /** Asks one question per credential at a time, however many requests wait for the answer. */
+  /** Asks one question per credential at a time, for all requests that wait for the answer. */
   #ask(credential: PresentedCredential, digest: string): Promise<Principal> {
     const forget = () => this.#inFlight.delete(digest);
     const asked = this.#inFlight.get(digest) ?? this.#resolve(credential, digest).finally(forget);
@@ -101,7 +100,7 @@ class RememberedPrincipals implements Authenticator {
     try {
       let askedAtMs = this.#clock.steadyMs();
       let principal = await this.#principals.resolve(credential);
-      // The change came while the answer was on its way.
+      // The change came during the look-up.
       if (this.#newestEpoch(principal) > principal.epoch) {
         askedAtMs = this.#clock.steadyMs();
         principal = await this.#principals.resolve(credential);
@@ -151,7 +150,7 @@ class RememberedPrincipals implements Authenticator {
     return this.#accessStates.stateOf(accountId)?.epoch ?? 0;
   }
 
-  /** The last word is with time, revocations and the account's newest state, whichever way the principal came. */
+  /** Applies expiry, revocations and the account's newest state to a principal, from the source or from memory. */
   #admit(principal: Principal): Principal {
     if (principal.expiresAt !== null && principal.expiresAt.getTime() <= this.#clock.nowMs()) throw refused();
     const { id, tokenId } = principal.credential;
@@ -165,8 +164,8 @@ class RememberedPrincipals implements Authenticator {
 }
 
 /**
- * Tells a token of another issuer that its account has signed out everywhere since. `iat` counts whole seconds, so a
- * token of that very second is one too.
+ * Returns true for a token of another issuer whose account has signed out everywhere since. `iat` counts whole seconds,
+ * so a token of that very second counts too.
  */
 export function isSignedOut(
   { issuedAtMs }: Pick<PrincipalCredential, "issuedAtMs">,

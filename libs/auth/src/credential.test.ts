@@ -13,7 +13,7 @@ test("a credential is found in each of its three places", () => {
   assert.equal(credentialFrom({ accept: "application/json" }), null);
 });
 
-test("two credentials in one request are a mistake of the request", () => {
+test("two credentials in one request are refused", () => {
   const both = { "x-api-key": "one", authorization: "Bearer two" };
   assert.throws(
     () => credentialFrom(both),
@@ -40,7 +40,7 @@ for (const [what, headers] of Object.entries({
   });
 }
 
-test("the name of a credential in caches does not show it, and is another for each kind of credential", () => {
+test("the digest of a credential hides it and differs for each kind of credential", () => {
   const digest = digestCredential({ kind: "bearer", value: "sbx_secret" });
   assert.equal(digest, digestCredential({ kind: "bearer", value: "sbx_secret" }));
   for (const kind of ["api-key", "basic"] as const) {

@@ -9,13 +9,12 @@ export interface PresentedCredential {
   readonly value: string;
 }
 
-/** Longer than any token we issue or accept, shorter than what a header parser lets through. */
+/** Longer than any token that we issue or accept, shorter than the limit of the header parser. */
 export const credentialBytesMax = 8 * KiB;
 
 /**
- * Reads the one credential of a request; null when there is none.
- * Throws `invalid_request` when two are sent, because guessing which one was meant hides a mistake, and
- * `unauthorized` when one is there and cannot be a credential of ours.
+ * Reads the credential of a request; null when there is none. Throws `invalid_request` for two credentials, because
+ * guessing the intended one hides a mistake, and `unauthorized` for a malformed one.
  */
 export function credentialFrom(headers: IncomingHttpHeaders): PresentedCredential | null {
   const apiKey = headers["x-api-key"];
@@ -29,8 +28,8 @@ export function credentialFrom(headers: IncomingHttpHeaders): PresentedCredentia
 }
 
 /**
- * The name of a credential in caches: SHA-256, so that no memory dump shows the credential. What is good as one kind is
- * not yet good as another, so the kind is part of it.
+ * Returns the name of a credential in caches: SHA-256, so that no memory dump shows the credential. The digest includes
+ * the kind, because a credential valid as one kind may be invalid as another.
  */
 export function digestCredential({ kind, value }: PresentedCredential): string {
   return hash("sha256", `${kind} ${value}`, "base64url");

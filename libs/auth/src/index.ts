@@ -1,4 +1,3 @@
-export { AccessRecord, accessRecordOf } from "./access-record.ts";
 export {
   requireScopes,
   requireState,
@@ -7,16 +6,23 @@ export {
   stepUpChallenge,
   stepUpMaxAgeMs,
 } from "./access-rules.ts";
-export { type AccessStates, accessTopic, knowledgeAgeMs, openAccessStates } from "./access-states.ts";
-export { followAnnouncements } from "./announcements.ts";
+export {
+  AccessRecord,
+  type AccessStates,
+  accessRecordOf,
+  accessTopic,
+  followAnnouncements,
+  knowledgeAgeMs,
+  openAccessStates,
+} from "./access-states.ts";
 export { createApiKey, digestApiKey, looksLikeApiKey, parseApiKey, sameDigest } from "./api-key.ts";
 export { type Authenticator, createAuthenticator, isSignedOut } from "./authenticator.ts";
 export { credentialBytesMax, credentialFrom, type PresentedCredential } from "./credential.ts";
 export { internalCaller, internalTokenHeader, internalTokenMatches, mayCallInternally } from "./internal-token.ts";
+export type { KeySet } from "./issuer-keys.ts";
 export { builtInIssuer, type Issuer, ownRoleNames, parseIssuers } from "./issuers.ts";
-export type { KeySet } from "./local-keys.ts";
 export { createManagementAuthorizer } from "./management-authorizer.ts";
-export type { Caller, Principal, PrincipalCredential } from "./principal.ts";
+export type { Caller, Principal, PrincipalCredential, PrincipalSource } from "./principal.ts";
 export { createPrincipalClient } from "./principal-client.ts";
 export {
   AdministratorsAnswer,
@@ -30,6 +36,5 @@ export {
   principalFromAnswer,
   principalsPath,
 } from "./principal-protocol.ts";
-export type { PrincipalSource } from "./principal-source.ts";
 export { internalProperties, principalProperties } from "./properties.ts";
 export { createTokenVerifier, type TokenVerifier, type VerifiedToken } from "./token-verifier.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { internalTokenMatches } from "./internal-token.ts";
 
-test("both live tokens are accepted during a rotation, and nothing else is", () => {
+test("only the two live tokens are accepted during a rotation", () => {
   const live = ["new-token", "old-token"];
   assert.equal(internalTokenMatches("new-token", live), true);
   assert.equal(internalTokenMatches("old-token", live), true);
@@ -11,7 +11,7 @@ test("both live tokens are accepted during a rotation, and nothing else is", () 
   }
 });
 
-test("without any live token nobody is let in", () => {
+test("without a live token every call is refused", () => {
   assert.equal(internalTokenMatches("", []), false);
   assert.equal(internalTokenMatches("anything", []), false);
 });

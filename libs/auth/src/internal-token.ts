@@ -1,11 +1,11 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 
-/** The header by which one service proves to another that it belongs to the house. */
+/** The header that carries the internal token between services. */
 export const internalTokenHeader = "x-signalbox-internal-token";
 
 /**
- * Tells if `presented` is one of the live `tokens` (two during a rotation). Digests are compared, all of them, so that
- * the time taken says nothing about any of them.
+ * Returns true when `presented` is one of the live `tokens` (two during a rotation). All digests are compared, so that
+ * the time taken reveals nothing about any of them.
  */
 export function internalTokenMatches(presented: string | string[] | undefined, tokens: readonly string[]): boolean {
   if (typeof presented !== "string" || presented.length === 0) return false;
@@ -14,7 +14,7 @@ export function internalTokenMatches(presented: string | string[] | undefined, t
 }
 
 /**
- * Names the caller whose token is shown, null when it is nobody's. `callers` are `<service>=<token>`; all of them are
+ * Returns the caller that owns the presented token, or null. `callers` are `<service>=<token>`; all of them are
  * compared, as above.
  */
 export function internalCaller(presented: string | string[] | undefined, callers: readonly string[]): string | null {
@@ -24,15 +24,15 @@ export function internalCaller(presented: string | string[] | undefined, callers
   }, null);
 }
 
-/** Where a caller may go on an internal listener; what is not here is for the gateway alone. */
-const doors: readonly { readonly path: RegExp; readonly callers: readonly string[] | "every" }[] = [
+/** The callers of each path of an internal listener; all other paths are for the gateway alone. */
+const internalPaths: readonly { readonly path: RegExp; readonly callers: readonly string[] | "every" }[] = [
   { path: /^\/internal\/principals$/, callers: "every" },
   { path: /^\/internal\/accounts\//, callers: ["account"] },
 ];
 
-/** Tells whether a caller may use a path of an internal listener: whoever speaks for accounts is the gateway alone. */
+/** Returns true when a caller may use a path of an internal listener. Only the gateway may speak for accounts. */
 export function mayCallInternally(caller: string, path: string): boolean {
-  const { callers } = doors.find((door) => door.path.test(path)) ?? { callers: ["gateway"] };
+  const { callers } = internalPaths.find((door) => door.path.test(path)) ?? { callers: ["gateway"] };
   return callers === "every" || callers.includes(caller);
 }
 

@@ -1,6 +1,6 @@
 import { type Role, type Scope, scopesOfRole } from "@signalbox/contracts";
 
-/** What a token makes of its holder here. */
+/** The expected reading of a token. */
 interface Expected {
   readonly kind: "token" | "client";
   readonly roles: readonly Role[];
@@ -17,12 +17,12 @@ interface IssuedToken extends Expected {
   readonly claims: Readonly<Record<string, unknown>>;
 }
 
-/** The second in which all of them were issued. */
+/** The second in which all of these tokens were issued. */
 export const issuedAt = 1_790_000_000;
 
 const owner = { kind: "token", roles: ["owner"], scopes: scopesOfRole("owner") } as const;
 
-/** Access tokens as the providers document them, with their times moved to one. */
+/** Access tokens from the documentation of the providers, with their times moved to the same second. */
 export const issuedTokens: readonly IssuedToken[] = [
   {
     title: "Entra ID: a person, by scopes",

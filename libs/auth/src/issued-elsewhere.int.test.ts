@@ -20,7 +20,7 @@ before(async () => {
 after(() => Promise.all([...issuers.values()].map((issuer) => issuer.close())));
 
 for (const { title, provider, algorithm = "RS256", header, claims, ...expected } of issuedTokens) {
-  test(`${title}, with what the how-to page says`, async () => {
+  test(`${title}, with the settings of the how-to page`, async () => {
     const issuer = issuers.get(algorithm);
     assert.ok(issuer);
     const verifier = createTokenVerifier({
@@ -39,7 +39,7 @@ for (const { title, provider, algorithm = "RS256", header, claims, ...expected }
   });
 }
 
-/** The entry of `auth.issuers` that the page shows for a provider. */
+/** Reads the entry of `auth.issuers` that the page shows for a provider. */
 async function settingsOf(provider: string): Promise<object> {
   const text = await readFile(page, "utf8");
   const [, section = ""] = text.split(`### ${provider}\n`);

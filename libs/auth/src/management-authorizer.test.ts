@@ -5,7 +5,7 @@ import { AppError, isAppError } from "@signalbox/core";
 import { createManagementAuthorizer } from "./management-authorizer.ts";
 import type { Principal } from "./principal.ts";
 
-/** An authorizer whose callers have these scopes; `null` is an account service that is away. */
+/** Creates an authorizer whose callers have these scopes; `null` is an account service that is away. */
 function given(
   scopes: readonly Scope[] | null,
   state: Principal["state"] = "active",
@@ -34,7 +34,7 @@ test("management:read opens the environment by key, Bearer and Basic", async () 
   }
 });
 
-test("who cannot say who they are is unauthorized", async () => {
+test("a caller without valid credentials is unauthorized", async () => {
   const authorize = given(["management:read"]);
   const twice = { "x-api-key": "good", authorization: "Bearer good" };
   for (const headers of [{}, { "x-api-key": "bad" }, { authorization: "Bearer" }, twice]) {
@@ -47,18 +47,18 @@ test("a lacking scope or a blocked account is forbidden", async () => {
   assert.equal(await given(["management:read"], "disabled")({ "x-api-key": "good" }), "forbidden");
 });
 
-test("an account service that is away is neither, and shows as unavailable", async () => {
+test("an outage of the account service is shown as unavailable", async () => {
   await assert.rejects(
     given(null)({ "x-api-key": "good" }),
     (error) => isAppError(error) && error.code === "unavailable",
   );
 });
 
-test("who may also change the configuration is an operator", async () => {
+test("a caller with config:admin is an operator", async () => {
   assert.equal(await given(["management:read", "config:admin"])({ "x-api-key": "good" }), "operator");
 });
 
-test("wrong credentials are counted by their address, good ones and none are not", async () => {
+test("only wrong credentials are counted by address", async () => {
   const counted: string[] = [];
   const authorize = given(["management:read"], "active", (address) => {
     counted.push(address);

@@ -5,9 +5,9 @@ import type { Authenticator } from "./authenticator.ts";
 import { credentialFrom } from "./credential.ts";
 
 /**
- * Decides who may read the management `env`: `management:read`, presented as Basic, Bearer or `X-API-Key`. With
- * `config:admin` as well it is an operator. What was wrong is counted by `countFailure`, which throws when it is too much.
- * An outage of the account service is thrown on as `unavailable`, because it is none of the answers.
+ * Authorizes reads of the management `env`: requires `management:read`, presented as Basic, Bearer or `X-API-Key`; with
+ * `config:admin` the caller is an operator. Wrong credentials are counted by `countFailure`, which throws when there
+ * are too many. An outage of the account service is thrown as `unavailable`.
  */
 export function createManagementAuthorizer({ authenticate }: Authenticator, countFailure: (address: string) => void) {
   return async function authorizeManagement(
@@ -25,7 +25,7 @@ export function createManagementAuthorizer({ authenticate }: Authenticator, coun
       if (!isAppError(error)) throw error;
       if (error.code === "forbidden") return "forbidden";
       if (error.code !== "unauthorized" && error.code !== "invalid_request") throw error;
-      // Whoever keeps guessing is told to wait; good credentials from the same address keep working.
+      // Guessed credentials are limited by address; good ones from the same address keep working.
       countFailure(address);
       return "unauthorized";
     }

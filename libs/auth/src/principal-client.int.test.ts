@@ -21,7 +21,7 @@ afterEach(async () => {
   for (const close of closes.splice(0).reverse()) await close();
 });
 
-/** An account service that answers as the test says, at a path prefix as in the embedded mode. */
+/** Starts an account service with the answers of the test, at a path prefix as in the embedded mode. */
 async function given(listener: RequestListener, deadlineMs = 5_000) {
   const server = createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -35,7 +35,7 @@ async function given(listener: RequestListener, deadlineMs = 5_000) {
 const credential = { kind: "bearer", value: "abc" } as const;
 const unavailable = (error: unknown) => isAppError(error) && error.code === "unavailable";
 
-test("the answer of account arrives as the principal it was made from", async () => {
+test("the answer of account arrives as the original principal", async () => {
   const { client } = await given((request, response) => {
     assert.equal(request.url, `/account${principalsPath}`);
     assert.equal(request.headers["x-signalbox-internal-token"], "internal");
@@ -51,7 +51,7 @@ test("the token of a client arrives with both of its names", async () => {
   assert.deepEqual(await client.resolve(credential), ofClient);
 });
 
-test("a token of another issuer arrives with the time of its issue", async () => {
+test("a token of another issuer arrives with its issue time", async () => {
   const issued = { ...principal, credential: { ...principal.credential, issuedAtMs: 1_700_000_000_000 } };
   const { client } = await given((_request, response) => response.end(JSON.stringify(answerFromPrincipal(issued))));
   assert.deepEqual(await client.resolve(credential), issued);
@@ -68,7 +68,7 @@ test("a credential that account refuses is unauthorized, with account's own sent
   );
 });
 
-test("one instance of account that goes away is nobody's outage: the question is put once more", async () => {
+test("a question is repeated once when an instance of account disappears", async () => {
   let asked = 0;
   const { client } = await given((request, response) => {
     if (++asked === 1) request.socket.destroy();
@@ -87,7 +87,7 @@ for (const status of [401, 404, 500, 503]) {
   });
 }
 
-test("an account service that hangs is given up on, and not asked again for a second", async () => {
+test("a hanging account service is abandoned and not asked again for a second", async () => {
   let asked = 0;
   const { client, clock } = await given((_request, response) => {
     asked++;
@@ -100,7 +100,7 @@ test("an account service that hangs is given up on, and not asked again for a se
   await client.resolve(credential);
 });
 
-test("an answer that makes no sense is worth a retry, not a principal", async () => {
+test("an unreadable answer leads to a retry", async () => {
   const { client } = await given((_request, response) => response.end('{"account_id":"acc_1","scopes":"all"}'));
   await assert.rejects(client.resolve(credential), unavailable);
 });

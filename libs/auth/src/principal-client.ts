@@ -4,6 +4,7 @@ import type { Runner } from "@signalbox/runtime";
 import { z } from "zod";
 import type { PresentedCredential } from "./credential.ts";
 import { internalTokenHeader } from "./internal-token.ts";
+import type { PrincipalSource } from "./principal.ts";
 import {
   AnnouncementsAnswer,
   announcementsPath,
@@ -11,10 +12,9 @@ import {
   principalFromAnswer,
   principalsPath,
 } from "./principal-protocol.ts";
-import type { PrincipalSource } from "./principal-source.ts";
 
 interface Dependencies {
-  /** The account service's internal listener, with its path prefix if it has one. */
+  /** URL of the account service's internal listener, with its path prefix if it has one. */
   readonly url: string;
   /** The internal token to send. */
   readonly token: string;
@@ -23,12 +23,12 @@ interface Dependencies {
   readonly deadlineMs?: number;
 }
 
-/** After a failure, how long further questions are answered `unavailable` at once instead of queueing on a dead peer. */
+/** Time after a failure in which questions are answered `unavailable` at once, instead of queueing on a dead peer. */
 const pauseMs = seconds(1);
 
 /**
- * Asks the account service whose credential it is. Throws AppError `unauthorized` when account refuses it and
- * `unavailable` when account cannot be asked; `createAuthenticator` adds the cache and joins equal questions.
+ * Resolves credentials at the account service. Throws AppError `unauthorized` when account refuses one, and
+ * `unavailable` when account cannot be asked; `createAuthenticator` adds the cache and merges equal questions.
  */
 export function createPrincipalClient(dependencies: Dependencies): PrincipalSource {
   const { url, token, clock, runner, deadlineMs = seconds(5) } = dependencies;
@@ -42,12 +42,12 @@ export function createPrincipalClient(dependencies: Dependencies): PrincipalSour
       const { status, body } = await ask(credential);
       if (status === 200) return principalFromAnswer(answerIn(body));
       if (status === 422) throw new AppError("unauthorized", messageIn(body));
-      throw unavailable(new Error(`the account service answered ${status}: ${messageIn(body)}`));
+      throw unavailable(new Error(`the account service answered with ${status}: ${messageIn(body)}`));
     },
     async hasUnannounced() {
       const { status, body } = await account.get(announcementsPath);
       const answer = AnnouncementsAnswer.safeParse(jsonIn(body));
-      if (!answer.success) throw unavailable(new Error(`the account service answered ${status}`));
+      if (!answer.success) throw unavailable(new Error(`the account service answered with ${status}`));
       return answer.data.unannounced;
     },
   };
@@ -63,7 +63,9 @@ export function createPrincipalClient(dependencies: Dependencies): PrincipalSour
   }
 }
 
-/** An answer we cannot read comes from another version of account in the middle of a deployment: worth a retry. */
+/**
+ * Parses an answer. An unreadable one comes from another version of account during a deployment: it is worth a retry.
+ */
 function answerIn(body: Buffer): PrincipalAnswer {
   const answer = PrincipalAnswer.safeParse(jsonIn(body));
   if (!answer.success) throw unavailable(answer.error);

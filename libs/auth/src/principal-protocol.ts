@@ -6,7 +6,7 @@ import type { Principal } from "./principal.ts";
 /** The path on the internal listener of the account service. */
 export const principalsPath = "/internal/principals";
 
-/** `POST /internal/principals`: whose credential is this? */
+/** `POST /internal/principals`: resolves a credential. */
 export const PrincipalQuestion = z.strictObject({
   kind: z.enum(["bearer", "api-key", "basic"]),
   value: z.string().min(1).max(credentialBytesMax),
@@ -29,25 +29,28 @@ export const PrincipalAnswer = z.object({
   profile: z.object({ locale: z.string(), created_at: z.iso.datetime() }).optional(),
 });
 
-/** The path on which account says whether the state topic lacks changes. */
+/** The path that reports whether the state topic lacks changes. */
 export const announcementsPath = "/internal/access-announcements";
 
 /** `GET /internal/access-announcements`. */
 export const AnnouncementsAnswer = z.object({ unannounced: z.boolean() });
 
-/** The path on which account says which accounts administer. */
+/** The path that finds the accounts of administrators. */
 export const administratorsPath = "/internal/administrators";
 
-/** `POST /internal/administrators`: which of these may administer all accounts? */
+/** `POST /internal/administrators`: selects the accounts that may administer all others. */
 export const AdministratorsQuestion = z.strictObject({ account_ids: z.array(z.string()).max(1_000) });
 
 export const AdministratorsAnswer = z.object({
-  administrators: z.array(z.string()).nullable().describe("Null where roles come with tokens: account does not know."),
+  administrators: z
+    .array(z.string())
+    .nullable()
+    .describe("Null where roles come with tokens and account does not know them."),
 });
 
 export type PrincipalAnswer = z.output<typeof PrincipalAnswer>;
 
-/** The principal as it crosses the network. */
+/** The principal in the form in which it crosses the network. */
 export function answerFromPrincipal(principal: Principal): PrincipalAnswer {
   const { profile } = principal;
   const { kind, id, tokenId, authTimeMs, issuedAtMs } = principal.credential;

@@ -1,6 +1,7 @@
 import type { AccountState, Role, Scope } from "@signalbox/contracts";
+import type { PresentedCredential } from "./credential.ts";
 
-/** The verified caller of a request. Operations and stores are asked with `accountId`, never with an id from the input. */
+/** The verified caller of a request. Operations and stores use its `accountId`, never an id from the input. */
 export interface Principal {
   readonly accountId: string;
   readonly state: AccountState;
@@ -9,27 +10,43 @@ export interface Principal {
   readonly scopes: ReadonlySet<Scope>;
   readonly roles: readonly Role[];
   readonly credential: PrincipalCredential;
-  /** The end of the credential; null when it has no end of its own. */
+  /** The expiry of the credential; null when it does not expire. */
   readonly expiresAt: Date | null;
-  /** What flags are decided by, as it was when the credential was asked about. */
+  /** The attributes that flags are evaluated by, as of the resolution of the credential. */
   readonly profile?: { readonly locale: string; readonly createdAtMs: number };
 }
 
 export interface PrincipalCredential {
   readonly kind: "token" | "api-key" | "client";
-  /** The id of the key or client, or `jti:…` / `sub:…` of a token: fit for logs and audit, and what a revocation names. */
+  /**
+   * The id of the key or client, or `jti:…` / `sub:…` of a token: fit for logs and audit, and the name in a revocation.
+   */
   readonly id: string;
-  /** Names this one token where `id` names more: a client, or the person whose tokens have no `jti`. */
+  /** The name of this one token when `id` covers more: a client, or the person whose tokens have no `jti`. */
   readonly tokenId?: string;
-  /** The last time that a person proved who they are (`auth_time`, OpenID Connect Core §2), in milliseconds. */
+  /** Time of the person's last sign-in (`auth_time`, OpenID Connect Core §2), in milliseconds. */
   readonly authTimeMs: number | null;
-  /** `iat` of a token of another issuer, 0 when it has none: signing out everywhere ends it by this. */
+  /** `iat` of a token of another issuer, 0 when it has none. Signing out everywhere ends tokens by it. */
   readonly issuedAtMs?: number;
 }
 
-/** A principal in one request: who asks for an operation, as its audit entry tells. */
+/** A principal in one request: the caller of an operation, for its audit entry. */
 export interface Caller extends Principal {
   readonly requestId: string;
-  /** Null where it is not known. */
+  /** Null when unknown. */
   readonly clientAddress: string | null;
+}
+
+/**
+ * Resolves a credential to a principal, and creates the account of a new identity. The account service knows the
+ * answer; every other service asks it.
+ */
+export interface PrincipalSource {
+  /** Throws AppError `unauthorized` for a bad credential, `unavailable` when the answer cannot be found now. */
+  resolve(credential: PresentedCredential): Promise<Principal>;
+  /**
+   * Returns true when a committed access change is missing on the state topic after half a second. Throws AppError
+   * `unavailable` when that cannot be found out now.
+   */
+  hasUnannounced(): Promise<boolean>;
 }

@@ -1,6 +1,6 @@
 import { defineProperties } from "@signalbox/config";
 
-/** The token by which the services of one house know each other. Every service declares it. */
+/** The internal tokens of an installation's services. Every service declares them. */
 export const internalProperties = defineProperties({
   "internal.token": {
     type: "list",
@@ -9,8 +9,7 @@ export const internalProperties = defineProperties({
     pattern: "[\\x21-\\x7e]{32,256}",
     secrecy: "secret",
     reload: "restart",
-    effect:
-      "Tokens accepted on internal listeners; the first is the one that is sent. Two values while the token is rotated.",
+    effect: "Tokens accepted on internal listeners; the first one is sent. Two values during a rotation.",
   },
   "internal.callers": {
     type: "list",
@@ -19,11 +18,11 @@ export const internalProperties = defineProperties({
     secrecy: "secret",
     reload: "restart",
     effect:
-      "Who may call this internal listener, as <service>=<token>, each for what it is there for; with a value, internal.token is only sent and no longer accepted. Two of one caller while its token is rotated.",
+      "Allowed callers of this internal listener, as <service>=<token>, each for its own paths; with a value, internal.token is only sent and no longer accepted. Two entries of one caller during a rotation.",
   },
 });
 
-/** Configures how a service other than account resolves a credential. */
+/** The properties by which a service other than account resolves credentials. */
 export const principalProperties = defineProperties({
   "account.internal-url": {
     type: "string",
@@ -43,12 +42,11 @@ export const principalProperties = defineProperties({
     max: 1_000_000,
     secrecy: "public",
     reload: "restart",
-    effect:
-      "How many principals are remembered by credential digest. More than this many busy callers ask account again.",
+    effect: "Largest number of remembered principals. With more busy callers than this, account is asked again.",
   },
 });
 
-/** Which issuers' tokens are believed. Read by the account service alone. */
+/** The trusted issuers of tokens. Read by the account service alone. */
 export const issuerProperties = defineProperties({
   "auth.issuers": {
     type: "string",
@@ -71,7 +69,7 @@ export const issuerProperties = defineProperties({
     reload: "restart",
     local: true,
     effect:
-      "How far another issuer's clock may differ from ours when exp, nbf, iat and auth_time of a token are judged.",
+      "Tolerated difference between another issuer's clock and ours when exp, nbf, iat and auth_time of a token are checked.",
   },
   "auth.tokens.max-age": {
     type: "integer",
@@ -82,6 +80,6 @@ export const issuerProperties = defineProperties({
     secrecy: "public",
     reload: "restart",
     local: true,
-    effect: "The longest life of a token, from iat to exp. One that lives longer is refused.",
+    effect: "Longest lifetime of a token, from iat to exp. Longer ones are refused.",
   },
 });

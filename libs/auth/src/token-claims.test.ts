@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { scopes, scopesOfRole } from "@signalbox/contracts";
 import { parseIssuers } from "./issuers.ts";
-import { accessOfToken } from "./token-claims.ts";
+import { accessOfToken, otherPurposeOf } from "./token-claims.ts";
 
 const issuer = (settings: object = {}) => {
   const entry = { name: "corp", issuer: "https://id.example", audience: "signalbox", ...settings };
@@ -13,7 +13,7 @@ const issuer = (settings: object = {}) => {
 const scopesOf = (settings: object, claims: object) =>
   [...accessOfToken(issuer(settings), { sub: "user-1", ...claims }).scopes].sort();
 
-test("a user's token that names none of our scopes gets what an owner has", () => {
+test("a user's token without our scopes gets those of an owner", () => {
   assert.deepEqual(scopesOf({}, {}), [...scopesOfRole("owner")].sort());
   assert.deepEqual(scopesOf({}, { scope: "openid profile email" }), [...scopesOfRole("owner")].sort());
 });
@@ -30,7 +30,7 @@ test("a token gets nothing beyond its issuer's scopes-max", () => {
   assert.deepEqual(scopesOf(narrow, {}), ["images:read"]);
 });
 
-test("privileged scopes never come from scope, not even when scopes-max lists them", () => {
+test("privileged scopes never come from scope, even when scopes-max lists them", () => {
   const generous = { "scopes-max": scopes };
   assert.deepEqual(scopesOf(generous, { scope: "account:admin config:admin management:read account:read" }), [
     "account:read",
@@ -44,7 +44,7 @@ test("a mapped role brings its scopes, the privileged ones too", () => {
   assert.deepEqual([...access.scopes].sort(), [...scopes].sort());
 });
 
-test("a given mapping is exhaustive: names that it does not list count for nothing, ours neither", () => {
+test("a mapping is exhaustive: unlisted names count for nothing, even ours", () => {
   const rolesOf = (mapping: object | undefined, ...names: string[]) =>
     accessOfToken(issuer({ "roles-claim": "roles", ...(mapping && { roles: mapping }) }), { sub: "u", roles: names });
   for (const name of ["admin", "operator", "viewer", "toString"]) {
@@ -64,20 +64,20 @@ test("scopes that a token names narrow what its role could do", () => {
   ]);
 });
 
-test("roles of a claim without a mapping rule are nobody's", () => {
+test("roles of an unmapped claim are ignored", () => {
   assert.deepEqual(accessOfToken(issuer(), { sub: "u", roles: ["admin"] }).roles, ["owner"]);
   const roles = { "roles-claim": "roles" };
   assert.deepEqual(accessOfToken(issuer(roles), { sub: "u", roles: ["constructor", "__proto__"] }).roles, ["owner"]);
 });
 
-test("a client's token has only what it names", () => {
+test("a client's token has only the scopes that it names", () => {
   const access = accessOfToken(issuer(), { sub: "svc", azp: "svc" });
   assert.equal(access.kind, "client");
   assert.deepEqual([...access.scopes], []);
   assert.deepEqual(scopesOf({}, { sub: "svc", client_id: "svc", scope: "images:read" }), ["images:read"]);
 });
 
-test("an issuer may tell clients apart by a claim of its own", () => {
+test("an issuer may mark clients by a claim of its own", () => {
   const kindOf = (rule: string, claims: object) =>
     accessOfToken(issuer({ "client-claim": rule }), { sub: "x", ...claims }).kind;
   assert.equal(kindOf("gty=client-credentials", { gty: "client-credentials" }), "client");
@@ -86,15 +86,50 @@ test("an issuer may tell clients apart by a claim of its own", () => {
   assert.equal(kindOf("https://id.example/service", {}), "token");
 });
 
-test("a wrong issuer list stops with every wrong member named", () => {
+test("an invalid issuer list stops the start with every wrong member named", () => {
   assert.throws(() => parseIssuers("[{]"), /auth\.issuers is not JSON/);
   const bad = [{ name: "Corp", issuer: "ftp://x", audience: "", algorithms: ["HS256"], extra: 1 }];
   assert.throws(() => parseIssuers(JSON.stringify(bad)), /0\.name.*0\.issuer.*0\.audience.*0\.algorithms/s);
   const twice = [issuer(), issuer()].map(({ name, issuer: url, audience }) => ({ name, issuer: url, audience }));
-  assert.throws(() => parseIssuers(JSON.stringify(twice)), /two issuers have one name/);
+  assert.throws(() => parseIssuers(JSON.stringify(twice)), /two issuers have the same name/);
 });
 
-test("no configured issuer takes the name of the built-in one", () => {
+test("no configured issuer may have the name of the built-in one", () => {
   const taken = [{ name: "signalbox", issuer: "https://corp.example", audience: "us" }];
   assert.throws(() => parseIssuers(JSON.stringify(taken)), /built-in/);
+});
+
+for (const [what, claims] of Object.entries({
+  "an ID token with a nonce": { nonce: "n-0S6_WzA2Mj" },
+  "an ID token with the hash of an access token": { at_hash: "77QmUPtjPfzWtF2AnpK9RQ" },
+  "an ID token with the hash of a code": { c_hash: "LDktKdoQak3Pk0cnXxCltA" },
+  "an ID token with the hash of a state": { s_hash: "LDktKdoQak3Pk0cnXxCltA" },
+  "Keycloak's ID token": { typ: "ID" },
+  "Keycloak's refresh token": { typ: "Refresh" },
+  "Keycloak's offline token": { typ: "Offline" },
+  "a token whose type is no text": { typ: ["Bearer"] },
+  "Cognito's ID token": { token_use: "id" },
+  "a logout token": { events: { "http://schemas.openid.net/event/backchannel-logout": {} } },
+  "a token that is bound to a DPoP key": { cnf: { jkt: "0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I" } },
+  "a token that is bound to a certificate": { cnf: { "x5t#S256": "bwcK0esc3ACC3DB2Y5_lESsXE8o9ltc05O89jdN-dg2" } },
+  "a token with a binding that says nothing": { cnf: null },
+})) {
+  test(`${what} is refused as an access token`, () => {
+    assert.notEqual(otherPurposeOf({ typ: "JWT" }, { sub: "ada", ...claims }), null);
+  });
+}
+
+test("tokens of other kinds are recognized by their header", () => {
+  for (const typ of ["logout+jwt", "dpop+jwt", "secevent+jwt", "token-introspection+jwt", "oauth-authz-req+jwt", ""]) {
+    assert.notEqual(otherPurposeOf({ typ }, { sub: "ada" }), null, typ);
+  }
+});
+
+test("the type of an access token is optional", () => {
+  for (const typ of ["JWT", "at+jwt", "application/at+JWT", undefined]) {
+    assert.equal(otherPurposeOf({ ...(typ && { typ }) }, { sub: "ada" }), null, typ);
+  }
+  for (const claims of [{ typ: "Bearer" }, { typ: "at+jwt" }, { token_use: "access" }]) {
+    assert.equal(otherPurposeOf({}, { sub: "ada", ...claims }), null);
+  }
 });

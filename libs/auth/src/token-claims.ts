@@ -1,5 +1,5 @@
 import { isScope, privilegedScopes, type Role, type Scope, scopesOfRole } from "@signalbox/contracts";
-import type { JWTPayload } from "jose";
+import type { JWTPayload, ProtectedHeaderParameters } from "jose";
 import type { Issuer } from "./issuers.ts";
 
 export interface TokenAccess {
@@ -9,9 +9,9 @@ export interface TokenAccess {
 }
 
 /**
- * The effective scopes of a verified token, CONTRACT §1. Scopes it names count within the issuer's `scopes-max`; the
- * privileged ones only when a mapped role has them too. A user's token that names none of ours gets its mapped role's,
- * else `owner`'s. A client's token has only what it names.
+ * Computes the effective scopes of a verified token, CONTRACT §1. Scopes that it names count within the issuer's
+ * `scopes-max`; privileged ones only when a mapped role has them too. A user's token that names none of ours gets those
+ * of its mapped role, else of `owner`. A client's token has only the scopes that it names.
  */
 export function accessOfToken(issuer: Issuer, claims: JWTPayload): TokenAccess {
   const mapped = mappedRoles(issuer, claims);
@@ -26,7 +26,9 @@ export function accessOfToken(issuer: Issuer, claims: JWTPayload): TokenAccess {
   return { kind: "token", scopes: new Set(scopesOfRole("owner").filter((scope) => max.has(scope))), roles: ["owner"] };
 }
 
-/** `scope` (RFC 8693 §4.2: words apart), `scp` (words or a list) and the issuer's own claim, as far as they are ours. */
+/**
+ * Collects our scopes from `scope` (RFC 8693 §4.2: separate words), `scp` (words or a list) and the issuer's own claim.
+ */
 function namedScopes(issuer: Issuer, claims: JWTPayload): Scope[] {
   const path = issuer["scopes-claim"];
   const own = path === undefined ? undefined : claimAt(claims, path);
@@ -49,7 +51,9 @@ function isClientToken(issuer: Issuer, claims: JWTPayload): boolean {
   return value === undefined ? found !== undefined && found !== null && found !== false : String(found) === value;
 }
 
-/** A claim by its whole name first (names may hold dots, as URLs do), else by the path through nested objects. */
+/**
+ * Finds a claim by its whole name first (names may contain dots, as URLs do), else by the path through nested objects.
+ */
 function claimAt(claims: Record<string, unknown>, path: string): unknown {
   if (Object.hasOwn(claims, path)) return claims[path];
   return path.split(".").reduce<unknown>((value, step) => {
@@ -58,7 +62,10 @@ function claimAt(claims: Record<string, unknown>, path: string): unknown {
   }, claims);
 }
 
-/** Zitadel names roles by the members of an object: `{ "admin": { "<organization>": "<domain>" } }`. */
+/**
+ * Collects names from a value. Zitadel names roles by the members of an object: `{ "admin": { "<organization>":
+ * "<domain>" } }`.
+ */
 function namesIn(value: unknown): string[] {
   const isRecord = typeof value === "object" && value !== null && !Array.isArray(value);
   return isRecord ? Object.keys(value) : words(value);
@@ -70,3 +77,36 @@ function words(value: unknown): string[] {
 }
 
 const orOwner = (mapped: readonly Role[]): readonly Role[] => (mapped.length > 0 ? mapped : ["owner"]);
+
+/** `typ` in the header of an access token (RFC 9068 §2.1), and of tokens without a specific type. */
+const headerTypes = new Set(["jwt", "at+jwt", "application/at+jwt"]);
+
+/**
+ * `typ` among the claims, by which Keycloak distinguishes access tokens from ID, refresh, offline and logout tokens.
+ */
+const claimTypes = new Set(["bearer", "access", "jwt", "at+jwt", "application/at+jwt"]);
+
+/** Claims that an access token for us never has, with the reason for the refusal. */
+const foreignClaims = [
+  ["cnf", "It is bound to a key of its client (cnf), whose proof is not checked here."],
+  ["nonce", "It is an ID token (nonce)."],
+  ["at_hash", "It is an ID token (at_hash)."],
+  ["c_hash", "It is an ID token (c_hash)."],
+  ["s_hash", "It is an ID token (s_hash)."],
+  ["events", "It is an event token (events)."],
+] as const;
+
+/**
+ * Describes the other purpose of a verified token; null for an access token. An issuer signs all kinds with the same
+ * key, and their audiences may coincide (RFC 8725 §3.11 and §3.12).
+ */
+export function otherPurposeOf({ typ }: ProtectedHeaderParameters, claims: JWTPayload): string | null {
+  if (typ !== undefined && !isOneOf(headerTypes, typ)) return "It is not an access token.";
+  if (claims.typ !== undefined && !isOneOf(claimTypes, claims.typ)) return "It is not an access token.";
+  if (claims.token_use !== undefined && claims.token_use !== "access") return "It is not an access token.";
+  const [, found = null] = foreignClaims.find(([claim]) => Object.hasOwn(claims, claim)) ?? [];
+  return found;
+}
+
+const isOneOf = (known: ReadonlySet<string>, type: unknown): boolean =>
+  typeof type === "string" && known.has(type.toLowerCase());

@@ -35,7 +35,7 @@ const refused = (error: unknown) => isAppError(error) && error.code === "unautho
 const unavailable = (error: unknown) => isAppError(error) && error.code === "unavailable";
 const secondsFromNow = (count: number) => Math.floor(Date.now() / 1000) + count;
 
-test("a good token says who, until when and how recently they signed in", async () => {
+test("a valid token yields subject, expiry and sign-in time", async () => {
   const { verify } = given();
   const exp = secondsFromNow(300);
   const token = await verify(
@@ -49,7 +49,7 @@ test("a good token says who, until when and how recently they signed in", async 
   assert.deepEqual([...token.scopes], ["images:read"]);
 });
 
-test("a sign-in that has not happened yet, or never can have, is no recent sign-in", async () => {
+test("a sign-in time in the future or out of range is not a recent sign-in", async () => {
   const { verify } = given();
   const now = secondsFromNow(0);
   for (const authTime of [now + 120, 253_402_300_800, 8.64e12 + 1, 1e300, -1, -8.64e12 - 1, "1700000000", null, true]) {
@@ -64,7 +64,7 @@ test("a sign-in may be ahead of our clock by the configured skew", async () => {
   assert.equal((await verify(issuer.sign({ sub: "ada", auth_time: authTime }))).authTimeMs, authTime * 1000);
 });
 
-test("a token lives as long as is allowed, and no longer, whether it says when it was issued or not", async () => {
+test("a token with too long a lifetime is refused, with or without an issue time", async () => {
   const { verify } = given();
   const now = secondsFromNow(0);
   for (const [iat, exp] of [
@@ -92,14 +92,14 @@ test("a token that was issued in the future is refused, beyond the configured sk
   await assert.rejects(verify(issuer.sign({ iat: "now" })), refused);
 });
 
-test("a token whose jti is no usable name is named after its subject", async () => {
+test("a token with an unusable jti is named after its subject", async () => {
   const { verify } = given();
   for (const jti of ["", "a\u0000b", "j".repeat(256), 7]) {
     assert.equal((await verify(issuer.sign({ sub: "ada", jti }))).id, "sub:issuer-0:ada");
   }
 });
 
-test("a token has a name of its own, also one without a jti", async () => {
+test("every token has a name of its own, even without a jti", async () => {
   const { verify } = given();
   const [first, second] = [
     { jti: undefined, exp: secondsFromNow(100) },
@@ -138,14 +138,14 @@ for (const [what, claims] of Object.entries({
   });
 }
 
-test("clocks may differ by the configured skew, and no more", async () => {
+test("clocks may differ by the configured skew only", async () => {
   const { verify } = given();
   await verify(issuer.sign({ nbf: secondsFromNow(20) }));
   await verify(issuer.sign({}, { expiresInSeconds: -20 }));
   await assert.rejects(verify(issuer.sign({}, { expiresInSeconds: -40 })), refused);
 });
 
-test("a token of the built-in issuer is good until its end and not a second longer", async () => {
+test("a token of the built-in issuer is valid exactly until it expires", async () => {
   const clock = createManualClock(new Date());
   const { verify } = given({ areOurs: true, clock });
   const exp = secondsFromNow(60);
@@ -155,20 +155,20 @@ test("a token of the built-in issuer is good until its end and not a second long
   await assert.rejects(verify(token), refused);
 });
 
-test("a token made for another purpose is refused, although its audience fits", async () => {
+test("a token for another purpose is refused, even if its audience matches", async () => {
   const { verify } = given();
   await assert.rejects(verify(issuer.sign({ nonce: "n-0S6_WzA2Mj" })), refused);
   await assert.rejects(verify(issuer.sign({}, { header: { typ: "logout+jwt" } })), refused);
   await verify(issuer.sign({ typ: "Bearer" }, { header: { typ: "JWT" } }));
 });
 
-test("a token has one spelling", async () => {
+test("only the canonical spelling of a token is accepted", async () => {
   const signer = await createOidcIssuer();
   signer.rotate("ES256");
   const { verify } = given({ trusted: [signer] });
   const token = signer.sign();
   await verify(token);
-  // Of the last letter's six bits, four say nothing.
+  // Four of the last letter's six bits carry no information.
   const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
   const last = letters.indexOf(token.slice(-1));
   const others = Array.from(letters.slice(last + 1, last + 16), (letter) => token.slice(0, -1) + letter);
@@ -179,7 +179,7 @@ test("a token has one spelling", async () => {
   await signer.close();
 });
 
-test("a key that the token brings along is not used", async () => {
+test("a key inside the token is not used", async () => {
   const { verify } = given();
   const { publicKey, privateKey } = await generateKeyPair("RS256");
   const header = { alg: "RS256", typ: "at+jwt", jwk: await exportJWK(publicKey) };
@@ -194,7 +194,7 @@ test("a token of an issuer that is not configured is refused without asking it",
   assert.equal(other.requests.length, before);
 });
 
-test("the key of one trusted issuer does not verify tokens in the name of another", async () => {
+test("the key of one trusted issuer does not verify tokens of another", async () => {
   const { verify } = given({ trusted: [issuer, other] });
   await verify(other.sign());
   await assert.rejects(verify(other.sign({ iss: issuer.issuer })), refused);
@@ -226,7 +226,7 @@ test("a new key of the issuer is found by its unknown id, at most once in the co
   await rotating.close();
 });
 
-test("while an issuer is away its known keys keep verifying, also beyond their age", async () => {
+test("while an issuer is away, its known keys keep verifying beyond their age", async () => {
   const failing = await createOidcIssuer();
   const clock = createManualClock(new Date());
   const { verify, failures } = given({ trusted: [failing], clock });
@@ -239,7 +239,7 @@ test("while an issuer is away its known keys keep verifying, also beyond their a
   await failing.close();
 });
 
-test("an issuer that was never reached makes its tokens unavailable, not wrong", async () => {
+test("tokens of an issuer that was never reached are unavailable, not refused", async () => {
   const away = await createOidcIssuer();
   const clock = createManualClock(new Date());
   away.fail(503);

@@ -1,24 +1,22 @@
 import { hash } from "node:crypto";
 import { AppError, type Clock, isAppError, seconds } from "@signalbox/core";
 import { decodeJwt, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from "jose";
-import { createIssuerKeys } from "./issuer-keys.ts";
+import { createIssuerKeys, createLocalKeys, type KeySet } from "./issuer-keys.ts";
 import { builtInIssuer, type Issuer } from "./issuers.ts";
-import { createLocalKeys, type KeySet } from "./local-keys.ts";
-import { accessOfToken, type TokenAccess } from "./token-claims.ts";
-import { otherPurposeOf } from "./token-purpose.ts";
+import { accessOfToken, otherPurposeOf, type TokenAccess } from "./token-claims.ts";
 
-/** A token that was verified, and what it says. */
+/** A verified token and its content. */
 export interface VerifiedToken extends TokenAccess {
   /** Our name of the issuer. */
   readonly issuer: string;
   readonly subject: string;
   /** Fit for logs and audit: `jti:<issuer>:<jti>`, else `sub:<issuer>:<subject>`. */
   readonly id: string;
-  /** Names this one token: its `id`, or `digest:<issuer>:<SHA-256>` where it has no `jti`. */
+  /** The name of this one token: its `id`, or `digest:<issuer>:<SHA-256>` without a `jti`. */
   readonly tokenId: string;
-  /** `auth_time`; null when there is none, or none that can be true. */
+  /** `auth_time`; null when it is missing or impossible. */
   readonly authTimeMs: number | null;
-  /** `exp` and the tolerated skew: the moment from which the token is refused. */
+  /** `exp` plus the tolerated skew: the moment from which the token is refused. */
   readonly expiresAt: Date;
   /** All claims, for the first values of a new account. */
   readonly claims: JWTPayload;
@@ -32,12 +30,12 @@ export interface TokenVerifier {
 interface Dependencies {
   readonly issuers: readonly Issuer[];
   readonly clock: Clock;
-  /** How far clocks may differ, both ways. */
+  /** Tolerated difference between clocks, in both directions. */
   readonly clockSkewSeconds: number;
-  /** The longest life of a token. Whoever steals one that never ends would have it for ever. */
+  /** Longest lifetime of a token: a stolen one that never expires could be used for ever. */
   readonly maxAgeSeconds: number;
   readonly onKeysFailure: (issuer: string, error: unknown) => void;
-  /** The keys of issuers that run in this process, by our name of them; the others are asked over HTTP. */
+  /** The keys of issuers in this process, by our name of them; keys of other issuers are read over HTTP. */
   readonly localKeys?: Readonly<Record<string, () => KeySet>>;
   readonly fetch?: (url: string) => Promise<unknown>;
 }
@@ -53,7 +51,7 @@ export function createTokenVerifier(dependencies: Dependencies): TokenVerifier {
 
   return {
     async verify(token) {
-      // The issuer named by the unverified token only chooses whose keys must verify it.
+      // The issuer in the unverified token only selects the keys that must verify it.
       const trusted = byIdentifier.get(issuerOf(token));
       if (!trusted) throw refused("Its issuer is not trusted here.");
       const claims = await checkedClaims(token, trusted, tolerance);
@@ -102,12 +100,12 @@ async function checkedClaims(token: string, trusted: Trusted, tolerance: Toleran
   }
 }
 
-/** Says what is wrong with the life of a token that holds now; null when nothing is. */
+/** Describes the fault in the lifetime of a token that is valid now; null when there is none. */
 function untimely({ iat, exp = 0 }: JWTPayload, { clock, clockSkewSeconds, maxAgeSeconds }: Tolerance): string | null {
   const latestNow = Math.floor(clock.nowMs() / 1000) + clockSkewSeconds;
   if (iat !== undefined && iat > latestNow) return "It was issued in the future.";
-  // One that does not say when it was issued was issued now at the latest.
-  if (exp - (iat ?? latestNow) > maxAgeSeconds) return "It lives longer than is allowed here.";
+  // A token without an issue time was issued now at the latest.
+  if (exp - (iat ?? latestNow) > maxAgeSeconds) return "Its lifetime is longer than allowed.";
   return null;
 }
 
@@ -129,12 +127,12 @@ function describe(
   };
 }
 
-/** Says how much longer than it says a token is good. The built-in issuer has our own clock. */
+/** Returns the skew added to the expiry of a token. The built-in issuer shares our clock. */
 function endSkewSeconds(issuer: string, { clockSkewSeconds }: Tolerance): number {
   return issuer === builtInIssuer ? 0 : clockSkewSeconds;
 }
 
-/** A sign-in that has not happened yet proves nothing: it would count as recent until long after its time. */
+/** Rejects a sign-in in the future: it would count as recent until long after its time. */
 function pastTimeMs(second: unknown, { clock, clockSkewSeconds }: Tolerance): number | null {
   if (typeof second !== "number" || second < 0) return null;
   return second * 1000 > clock.nowMs() + seconds(clockSkewSeconds) ? null : second * 1000;
@@ -142,7 +140,7 @@ function pastTimeMs(second: unknown, { clock, clockSkewSeconds }: Tolerance): nu
 
 function namesOf(issuer: string, { sub, jti }: JWTPayload, token: string): Names {
   if (!isUsableName(jti)) {
-    // What was signed: a signature could be replaced by another that is as good (ECDSA has two).
+    // Digest of the signed part only: a signature could be replaced by an equally valid one (ECDSA has two).
     const signed = token.slice(0, token.lastIndexOf("."));
     return { id: `sub:${issuer}:${sub}`, tokenId: `digest:${issuer}:${hash("sha256", signed, "base64url")}` };
   }
@@ -150,7 +148,9 @@ function namesOf(issuer: string, { sub, jti }: JWTPayload, token: string): Names
   return { id, tokenId: id };
 }
 
-/** Names that can be stored and compared: not empty, bounded, well-formed, without control characters. */
+/**
+ * Returns true for a name that can be stored and compared: not empty, bounded, well-formed, without control characters.
+ */
 function isUsableName(text: unknown): text is string {
   if (typeof text !== "string") return false; // an issuer may sign anything
   return text.length > 0 && text.length <= nameLengthMax && text.isWellFormed() && !/\p{Cc}/u.test(text);
@@ -165,7 +165,10 @@ function issuerOf(token: string): string {
   }
 }
 
-/** A signature that is spelled in another way (RFC 4648 §3.5) would be another credential for whoever counts them. */
+/**
+ * Returns true for the canonical spelling: another spelling of a signature (RFC 4648 §3.5) would count as another
+ * credential.
+ */
 const isCanonical = (part: string): boolean => Buffer.from(part, "base64url").toString("base64url") === part;
 
 const refused = (why: string, cause?: unknown) =>

@@ -5,7 +5,7 @@ import { takeAccessChanges, withAccessChanges } from "./access-changes.ts";
 
 const revoked: AccessRecord = { kind: "credential", id: "key_1", accountId: "acc_1", epoch: 2, revoked: true };
 
-/** What is applied is heard by those who listen. */
+/** Creates access states whose listeners receive every applied change. */
 function given() {
   const applied: AccessRecord[] = [];
   const listeners = new Set<(change: AccessRecord) => void>();
@@ -24,10 +24,10 @@ function given() {
   };
 }
 
-/** The result as it arrives at the gateway. */
+/** The result as the gateway receives it. */
 const sent = <T>(result: T): T => JSON.parse(JSON.stringify(result));
 
-test("what a mutation revokes is applied where its result arrives, and is no part of the client's answer", async () => {
+test("a revocation is applied where the result arrives and left out of the client's answer", async () => {
   const [account, gateway] = [given(), given()];
   const result = await withAccessChanges(account.accessStates, async () => {
     account.accessStates.apply(revoked);
@@ -38,7 +38,7 @@ test("what a mutation revokes is applied where its result arrives, and is no par
   assert.deepEqual(taken, { data: { revokeApiKey: { errors: [] } }, extensions: { cost: 1 } });
 });
 
-test("a result without changes stays as it is, and nobody listens on", async () => {
+test("a result without changes stays unchanged, and its listener is removed", async () => {
   const { accessStates, applied } = given();
   const result = await withAccessChanges(accessStates, async () => ({ data: {} }));
   accessStates.apply(revoked);

@@ -2,14 +2,13 @@ import { AccessRecord, type AccessStates } from "@signalbox/auth";
 import type { FormattedExecutionResult } from "graphql";
 import { z } from "zod";
 
-/** The extension of a subgraph's answer that tells the gateway who may do what from now on. It goes no further. */
+/** The extension of a subgraph's answer with changed access rights for the gateway. The gateway removes it. */
 const extension = "accessChanges";
 const AccessRecords = z.array(AccessRecord);
 
 /**
- * Runs a mutation and adds every access change that this process learned of meanwhile to its result. The gateway answers
- * the client, so it has to know of a revocation before it does. The changes of others that fell into the same moment are as
- * true and do no harm.
+ * Runs a mutation and adds every access change that this process learned of meanwhile to its result. The gateway
+ * answers the client, so it must know of a revocation first. Concurrent changes of others are included and do no harm.
  */
 export async function withAccessChanges(
   accessStates: Pick<AccessStates, "onChange">,
@@ -32,7 +31,7 @@ export function takeAccessChanges<Result extends Pick<FormattedExecutionResult, 
 ): Result {
   if (result.extensions?.[extension] === undefined) return result;
   const { [extension]: changes, ...extensions } = result.extensions;
-  // Those of another version that cannot be read come on the state topic too.
+  // Unreadable changes of another version come on the state topic too.
   for (const change of AccessRecords.safeParse(changes).data ?? []) accessStates.apply(change);
   return { ...result, extensions };
 }

@@ -24,14 +24,14 @@ function setUp(limits = { maxPageSize: () => 3, pageSize: () => 5 }) {
 
 type Page = { edges: unknown[] };
 
-test("a page without first has the default length, or the maximum where that is less", async () => {
+test("a page without first has the default length, or the maximum if that is smaller", async () => {
   const { list } = setUp();
   assert.equal(((await list({ id: "acc_own" }, {}, contextOf())) as Page).edges.length, 3);
   const wide = setUp({ maxPageSize: () => 100, pageSize: () => 5 });
   assert.equal(((await wide.list({ id: "acc_own" }, {}, contextOf())) as Page).edges.length, 5);
 });
 
-test("the same page of the same parent is read once in a request, and again in the next one", async () => {
+test("the same page of the same parent is read once per request", async () => {
   const { list, reads } = setUp();
   const context = contextOf();
   await Promise.all(Array.from({ length: 100 }, () => list({ id: "acc_own" }, { first: 2 }, context)));
@@ -41,7 +41,7 @@ test("the same page of the same parent is read once in a request, and again in t
   assert.deepEqual(reads, [3, 2, 3]);
 });
 
-test("the same pages of a hundred parents are one read, and each parent has its own rows", async () => {
+test("equal pages of a hundred parents take one read, and each parent gets its own rows", async () => {
   const reads: (readonly string[])[] = [];
   const list = connectionField<unknown, { id: string }, object, { id: string; parent: string; createdAt: Date }>(
     { scopes: ["images:read"] },

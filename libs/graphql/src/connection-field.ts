@@ -5,7 +5,7 @@ import DataLoader from "dataloader";
 import { assertTexts, declare, type Field, type FieldAccess, isLetIn, notOwner } from "./field.ts";
 import type { SubgraphContext } from "./subgraph-context.ts";
 
-/** The live properties of a page. */
+/** The page sizes, as live properties. */
 export interface PageLimits {
   readonly maxPageSize: () => number;
   readonly pageSize: () => number;
@@ -23,7 +23,7 @@ type ReadPage<Loaders, Parent, Args, Row> = (
   args: Args,
 ) => Promise<readonly Row[]>;
 
-/** How a connection is read: always one row more than the page has, which tells whether there is a next one. */
+/** The reader of a connection. It gets a limit one above the page size, to find out whether a next page exists. */
 type ConnectionReader<Loaders, Parent, Args, Row> =
   | {
       /** Reads the rows of the range, newest first. */
@@ -37,22 +37,22 @@ type ConnectionReader<Loaders, Parent, Args, Row> =
         context: SubgraphContext<Loaders>,
         args: Args,
       ) => Promise<readonly Row[]>;
-      /** The id of the parent in whose list the row is. */
+      /** Returns the id of the parent whose list contains the row. */
       readonly parentId: (row: Row) => string;
     };
 
 export type ConnectionSpec<Loaders, Parent, Args, Row> = ConnectionReader<Loaders, Parent, Args, Row> & {
   readonly limits: PageLimits;
-  /** The row's place in the list; left out, by when it was made. */
+  /** The position of the row in the list; default: by creation time. */
   readonly position?: (row: Row) => TimePosition;
-  /** Makes the node of a row; left out, the row is the node. */
+  /** Converts a row to its node; default: the row itself. */
   readonly node?: (row: Row, context: SubgraphContext<Loaders>) => unknown;
 };
 
-/** Keeps a statement that reads the lists of many parents short. */
+/** Bounds a statement that reads the lists of many parents. */
 const parentsMax = 500;
 
-/** Declares a connection with its access: the pages of a list that is ordered by time, newest first. */
+/** Declares a connection with its access: the pages of a list ordered by time, newest first. */
 export function connectionField<Loaders, Parent, Args, Row = Listed>(
   access: FieldAccess,
   spec: ConnectionSpec<Loaders, Parent, Args, Row>,
@@ -62,11 +62,11 @@ export function connectionField<Loaders, Parent, Args, Row = Listed>(
   const readOnce = createReadOnce<Row>();
   const placeOf = position ?? (positionByCreation as unknown as (row: Row) => TimePosition);
   return declare(access, async (parent: Parent, args: Args & ConnectionArguments, context) => {
-    // Nobody should take what is not shown for a list without items.
+    // Throws, because a hidden list must not look like an empty one.
     if (!isLetIn(access, parent, context)) throw notOwner();
     assertTexts(args);
     const maxPageSize = limits.maxPageSize();
-    // While a change of both rolls out, the one may be here before the other.
+    // While a change of both limits rolls out, one may arrive before the other.
     const bounds = { maxPageSize, defaultPageSize: Math.min(limits.pageSize(), maxPageSize) };
     const { limit, cursor } = connectionArguments(args, bounds);
     const rows = await readOnce(context, parent, args, () =>
@@ -81,8 +81,8 @@ export function connectionField<Loaders, Parent, Args, Row = Listed>(
 }
 
 /**
- * Joins the reads of one page in one request: the planner asks for a page once for each place where its parent stands, and
- * a hundred references to one account are one statement.
+ * Merges the reads of the same page in one request: the planner reads a page once for each place of its parent, and a
+ * hundred references to one account are one statement.
  */
 function createReadOnce<Row>() {
   const reads = createPerRequest<Promise<readonly Row[]>>();
@@ -90,7 +90,7 @@ function createReadOnce<Row>() {
     reads(context, JSON.stringify([(parent as { readonly id?: string } | undefined)?.id, args]), read);
 }
 
-/** Joins the pages of many parents that are read side by side, with the same arguments, into one read. */
+/** Merges pages of many parents that are read concurrently, with the same arguments, into one read. */
 function readTogether<Loaders, Parent, Args, Row>({
   readMany,
   parentId,
@@ -110,7 +110,7 @@ function readTogether<Loaders, Parent, Args, Row>({
   };
 }
 
-/** Keeps what is made once for each key of a request; it goes with the request's context. */
+/** Keeps a value for each key of a request; it is released with the request's context. */
 function createPerRequest<T>() {
   const requests = new WeakMap<object, Map<string, T>>();
   return (context: object, key: string, make: () => T): T => {
@@ -130,7 +130,7 @@ interface ConnectionArguments {
   readonly after?: string | null;
 }
 
-/** One page as a store returns it, in order; `hasMore` tells whether a later item exists. */
+/** One page in the order of the store; `hasMore` is true when a later item exists. */
 interface ConnectionPage<T> {
   readonly items: readonly T[];
   readonly hasMore: boolean;

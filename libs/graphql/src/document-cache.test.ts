@@ -33,7 +33,7 @@ function setUp(bytesMax: number) {
   return { ask, checked, limits };
 }
 
-test("a document is checked once while it is in use, and the least recently used one is forgotten", () => {
+test("a document is checked once while it is in use, and the least recently used one is dropped", () => {
   const entryBytes = bytesOf(parsed("{ a }"), "{ a }");
   const { ask, checked } = setUp(entryBytes * 16);
   const others = Array.from({ length: 15 }, (_, at) => `{ ${"bcdefghijklmnopq"[at]} }`);
@@ -41,7 +41,7 @@ test("a document is checked once while it is in use, and the least recently used
   assert.deepEqual(checked, ["{ a }", ...others, "{ z }", "{ b }"]);
 });
 
-test("a change of a limit holds for documents that were checked before it", () => {
+test("a changed limit also applies to documents that were checked before", () => {
   const { ask, limits } = setUp(100_000);
   assert.deepEqual(ask("a"), { refusal: [{ message: "a under 4" }] });
   limits.depthMax = 2;
@@ -57,7 +57,7 @@ test("a document that would fill the cache is not remembered", () => {
   assert.equal(checked.length, 2);
 });
 
-test("what an entry is said to take is what it takes, whatever the document looks like", () => {
+test("the estimated size of an entry covers its real size, for documents of every shape", () => {
   const shapes: Record<string, (n: number) => string> = {
     flat: (n) => `{ ${repeat(1_300, (at) => `f${at}_${n}`)} }`,
     nested: (n) => `{ ${"a { ".repeat(300)} x${n} ${"} ".repeat(300)} }`,
@@ -75,11 +75,11 @@ test("what an entry is said to take is what it takes, whatever the document look
     }
     const taken = heapBytes() - before;
     const said = kept.reduce((sum, [document, query]) => sum + bytesOf(document, query), 0);
-    assert.ok(taken <= said && said <= 3.5 * taken, `${shape}: ${taken} bytes were said to be ${said}`);
+    assert.ok(taken <= said && said <= 3.5 * taken, `${shape}: ${taken} bytes were estimated at ${said}`);
   }
 });
 
-test("a refusal says where the fault is, and keeps nothing of the document", () => {
+test("a refusal locates the fault and keeps nothing of the document", () => {
   const schema = buildSchema("type Query { a: Int }");
   const query = "{\n  b\n}";
   const found = validateDocument(schema, query, parsed(query));

@@ -9,28 +9,30 @@ import {
 } from "graphql";
 import { LRUCache } from "lru-cache";
 
-/** A document that parsed and validated, or the reasons why it did not. */
+/** A document that parsed and validated, or the reasons for its refusal. */
 export type CheckedDocument =
   | { readonly document: DocumentNode }
   | { readonly refusal: readonly GraphQLFormattedError[] };
 
 interface DocumentCacheOptions<Limits extends object> {
-  /** How much memory the remembered documents may take. */
+  /** Bound of the memory for remembered documents. */
   readonly bytesMax: number;
-  /** What is checked against, the schema too where it may change. What was found under other limits is forgotten at once. */
+  /** The limits of the check, and the schema if it may change. Results under other limits are dropped at once. */
   readonly limits: () => Limits;
   readonly check: (query: string, limits: Limits) => CheckedDocument;
 }
 
-/** What is kept: errors of graphql hold the document, its tokens and a stack, so of a refusal only the text stays. */
+/**
+ * A cached result: errors of graphql hold the document, its tokens and a stack, so only the text of a refusal is kept.
+ */
 type Kept = DocumentNode | string;
 
-/** A text that is this large a part of the cache is checked each time: a few of them would push out all others. */
+/** A text larger than this part of the cache is checked each time: a few of them would evict all others. */
 const entriesMin = 16;
 
 /**
- * Checks each distinct query text once while it is in use. Clients send the same few texts over and over; whoever sends
- * others fills no more than `bytesMax`.
+ * Checks each distinct query text once while it is in use. Clients send the same few texts over and over; other texts
+ * take at most `bytesMax`.
  */
 export function createDocumentCache<Limits extends object>({ bytesMax, limits, check }: DocumentCacheOptions<Limits>) {
   const kept = new LRUCache<string, Kept>({
@@ -55,8 +57,8 @@ export function createDocumentCache<Limits extends object>({ bytesMax, limits, c
 }
 
 /**
- * Validates a document that was parsed without locations, which would keep every token of the text. Only a refusal pays
- * for reading it once more, to tell the client where the fault is.
+ * Validates a document that was parsed without locations, which would keep every token of the text. Only a refusal
+ * parses it once more, to locate the fault for the client.
  */
 export function validateDocument(
   schema: GraphQLSchema,
@@ -73,7 +75,7 @@ export function validateDocument(
 const nodeBytes = 136;
 const entryBytes = 512;
 
-/** About the memory that an entry takes, and not less than that. */
+/** Estimates the memory of an entry, and never too little. */
 export function bytesOf(found: Kept, query: string): number {
   const texts = 2 * query.length + entryBytes;
   return typeof found === "string" ? texts + 2 * found.length : texts + nodeBytes * nodesIn(found);

@@ -7,13 +7,12 @@ import { z } from "zod";
 import { connectionField } from "./connection-field.ts";
 import { field, isDeclared } from "./field.ts";
 import { createLoader } from "./loader.ts";
-import { mutation } from "./mutation.ts";
-import { refusalError } from "./parse-input.ts";
+import { mutation, refusalError } from "./mutation.ts";
 import type { SubgraphContext } from "./subgraph-context.ts";
 
 const scopes = (...names: Scope[]) => new Set(names);
 
-/** A caller with `account:read`, unless told otherwise, as resolvers see it. */
+/** Creates the context of a caller, by default with `account:read`. */
 function contextOf(changes: { scopes?: Set<Scope>; state?: AccountState; anonymous?: true } = {}) {
   const caller: Caller = {
     accountId: "acc_own",
@@ -37,7 +36,7 @@ function contextOf(changes: { scopes?: Set<Scope>; state?: AccountState; anonymo
   return context as unknown as SubgraphContext<unknown>;
 }
 
-test("a declared field refuses the anonymous, a lacking scope, a blocked state and an old sign-in before it resolves", async () => {
+test("a declared field refuses anonymous callers, missing scopes, blocked states and old sign-ins before it resolves", async () => {
   let resolved = 0;
   const secret = field({ scopes: ["account:read"], stepUp: true }, () => ++resolved);
   const plain = field({ scopes: ["account:read"] }, () => ++resolved);
@@ -50,13 +49,13 @@ test("a declared field refuses the anonymous, a lacking scope, a blocked state a
   assert.deepEqual([isDeclared(plain), plain.declared.scopes], [true, ["account:read"]]);
 });
 
-test("a field that is optional answers the anonymous, and still refuses a blocked caller", () => {
+test("an optional field answers anonymous callers and still refuses blocked ones", () => {
   const open = field({ scopes: [], optional: true }, () => "shown");
   assert.equal(open(null, {}, contextOf({ anonymous: true })), "shown");
   assert.throws(() => open(null, {}, contextOf({ state: "deleted" })), { code: "forbidden" });
 });
 
-test("a field of another account reads as missing, but for whoever may see those of others", () => {
+test("a field of another account reads as missing, unless the caller may see other accounts", () => {
   const ofOthers = { scopes: ["account:admin"], access: "read" } as const;
   const log = field({ scopes: ["account:read"], ofOthers }, () => "shown");
   const other = { id: "acc_other" };
@@ -68,7 +67,7 @@ test("a field of another account reads as missing, but for whoever may see those
   });
 });
 
-test("a mutation judges its input by the rules of REST, and answers what fails in the payload under the input's names", async () => {
+test("a mutation judges its input by the rules of REST, and reports faults in the payload under the input's names", async () => {
   const input = z.strictObject({ display_name: z.string().max(3), expires_at: z.string().nullable().default(null) });
   const rename = mutation(
     { scopes: ["account:read"], access: "read", input, payload: "account" },
@@ -79,7 +78,7 @@ test("a mutation judges its input by the rules of REST, and answers what fails i
           message: "",
           details: [{ field: "display_name", code: "unsupported", message: "Is taken." }],
         });
-      if (name === "x") throw new AppError("conflict", "Somebody was quicker.");
+      if (name === "x") throw new AppError("conflict", "The row has changed.");
       return { name };
     },
   );
@@ -100,7 +99,7 @@ test("a mutation judges its input by the rules of REST, and answers what fails i
   });
 });
 
-test("a connection reads one row more than it shows, and its cursor leads on", async () => {
+test("a connection reads one row more than it shows, and its cursor continues the list", async () => {
   const rows = ["c", "b", "a"].map((id, index) => ({ id, createdAt: new Date(1_000_000 - index) }));
   const list = connectionField<unknown, unknown, object>(
     { scopes: ["account:read"] },
@@ -124,7 +123,7 @@ interface Page {
   readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string };
 }
 
-test("look-ups that are made side by side are one, and what no id looks like is asked of nobody", async () => {
+test("concurrent look-ups are merged, and malformed ids are not looked up", async () => {
   const asked: (readonly string[])[] = [];
   const load = createLoader(
     async (ids) => {
@@ -136,4 +135,55 @@ test("look-ups that are made side by side are one, and what no id looks like is 
   const found = await Promise.all(["a", "b", "a", "none", "'; drop"].map(load));
   assert.deepEqual(found, [{ id: "a" }, { id: "b" }, { id: "a" }, null, null]);
   assert.deepEqual(asked, [["a", "b", "none"]]);
+});
+
+test("found rows are not looked up again, and each caller gets its own", async () => {
+  const asked: (readonly string[])[] = [];
+  const load = createLoader(
+    async (keys) => {
+      asked.push(keys);
+      return keys.filter((key) => key.length > 1);
+    },
+    (item) => item,
+  );
+  const answers = await Promise.all(["aa", "b", "cc", "aa"].map(load));
+  assert.deepEqual(answers, ["aa", null, "cc", "aa"]);
+  assert.deepEqual(asked, [["aa", "b", "cc"]]);
+  assert.equal(await load("aa"), "aa");
+  await load("dd");
+  assert.deepEqual(asked, [["aa", "b", "cc"], ["dd"]]);
+  assert.deepEqual(await Promise.all(["", "a\u0000", "x".repeat(65)].map(load)), [null, null, null]);
+  assert.equal(asked.length, 2, "malformed ids are not looked up");
+});
+
+test("many look-ups are a few statements of bounded length", async () => {
+  const lengths: number[] = [];
+  const load = createLoader(
+    async (keys) => {
+      lengths.push(keys.length);
+      return keys;
+    },
+    (item) => item,
+  );
+  const keys = Array.from({ length: 1200 }, (_, at) => `key_${at}`);
+  assert.deepEqual(await Promise.all(keys.map(load)), keys);
+  assert.deepEqual(lengths.sort(), [200, 500, 500]);
+});
+
+test("a failed look-up fails only the callers that waited for it", async () => {
+  let fails = true;
+  const load = createLoader(
+    async (keys) => {
+      if (fails) throw new Error("away");
+      return keys;
+    },
+    (item) => item,
+  );
+  const answers = await Promise.allSettled([load("a"), load("b")]);
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    ["rejected", "rejected"],
+  );
+  fails = false;
+  assert.equal(await load("c"), "c");
 });

@@ -4,35 +4,38 @@ import { AppError } from "@signalbox/core";
 import { textFlaws } from "@signalbox/http";
 import type { SubgraphContext } from "./subgraph-context.ts";
 
-/** Who may use a field. `access` is judged against the account's state: by default `read`, `write` for a mutation. */
+/**
+ * The required authorization of a field. `access` is judged against the account's state: by default `read`, `write` for
+ * a mutation.
+ */
 export interface FieldAccess {
   readonly scopes: readonly Scope[];
   readonly access?: AccessKind;
-  /** The caller proved who they are within 15 minutes, or holds a key with `account:security`. */
+  /** Requires a sign-in within the last 15 minutes, or a key with `account:security`. */
   readonly stepUp?: true;
-  /** Which changes alone need that, in words: the operation asks for it once it knows what changes. */
+  /** Describes the changes that require a step-up: the operation checks it once it knows the change. */
   readonly stepUpFor?: string;
-  /** Anonymous callers are let in too. */
+  /** Admits anonymous callers too. */
   readonly optional?: true;
-  /** For a field of an account: it is for the account itself, and `FORBIDDEN` to everybody else. */
+  /** Restricts a field of an account to the account itself; everybody else gets `FORBIDDEN`. */
   readonly ownOnly?: true;
-  /** For a field of an account: what it takes to see that of others. For everybody else it is null, as if it were missing. */
+  /** Requirements to see a field of other accounts. For everybody else it is null, as if it were missing. */
   readonly ofOthers?: { readonly scopes: readonly Scope[]; readonly access: AccessKind };
-  /** What a mutation leaves in the audit; null where it leaves nothing there. */
+  /** The audit action of a mutation; null for no audit entry. */
   readonly audit?: Audited;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a resolver's parent and arguments are typed by the schema, not by TypeScript.
 export type Resolve<Loaders> = (parent: any, args: any, context: SubgraphContext<Loaders>) => unknown;
 
-/** A resolver that says who may use it. */
+/** A resolver with its declared access. */
 export interface Field<Loaders> extends Resolve<Loaders> {
   readonly declared: FieldAccess;
 }
 
 /**
- * Declares who may use a field; whoever may not never reaches `resolve`. Root fields and entities must be declared. Others
- * may be plain functions, which are open to whoever may see their parent.
+ * Declares the access of a field; a refused caller never reaches `resolve`. Root fields and entities must be declared.
+ * Others may be plain functions, which are open to every caller that may see their parent.
  */
 export function field<Loaders, Parent, Args>(
   declared: FieldAccess,
@@ -47,7 +50,7 @@ export function field<Loaders, Parent, Args>(
 }
 
 /**
- * Refuses arguments with a text that no database takes. An input is judged as a whole, by its schema.
+ * Refuses arguments with a text that no database stores. An input is judged as a whole, by its schema.
  * @throws AppError `validation_error`
  */
 export function assertTexts(args: object): void {
@@ -55,14 +58,17 @@ export function assertTexts(args: object): void {
   if (details.length > 0) throw new AppError("validation_error", "An argument is not valid.", { details });
 }
 
-/** Recognizes a resolver that was made by `field`, `mutation` or `connectionField`. */
+/** Recognizes a resolver created by `field`, `mutation` or `connectionField`. */
 export const isDeclared = <Loaders>(resolve: Resolve<Loaders>): resolve is Field<Loaders> => "declared" in resolve;
 
 export function declare<Loaders>(declared: FieldAccess, resolve: Resolve<Loaders>): Field<Loaders> {
   return Object.assign(resolve, { declared });
 }
 
-/** @throws AppError `unauthorized` or `forbidden`. False for what reads as missing. */
+/**
+ * Checks the access of a caller. @throws AppError `unauthorized` or `forbidden`. Returns false for a field that reads
+ * as missing.
+ */
 export function isLetIn(
   { scopes, access = "read", stepUp, optional, ownOnly, ofOthers }: FieldAccess,
   parent: unknown,
@@ -81,9 +87,9 @@ export function isLetIn(
   return !(ofOthers && isOther(parent, caller));
 }
 
-/** The refusal of what an account shows to itself alone. */
+/** Creates the refusal of a field that an account shows only to itself. */
 export function notOwner(): AppError {
-  const message = "Only the owner can see this of an account.";
+  const message = "Only the owner of the account can see this.";
   return new AppError("forbidden", message, { details: [{ field: "account", code: "not_owner", message }] });
 }
 

@@ -4,10 +4,14 @@ export { type CheckedDocument, createDocumentCache, validateDocument } from "./d
 export { type FieldAccess, field, isDeclared } from "./field.ts";
 export { replayedExtension } from "./keyed-mutation.ts";
 export { createLoader, type Load } from "./loader.ts";
-export { mutation } from "./mutation.ts";
-export { encodeOperationKey, operationKeyHeader } from "./operation-key.ts";
-export { filterFrom, parseInput, refusalError, toWire } from "./parse-input.ts";
-export { clientAddressHeader, encodePrincipal, principalHeader } from "./principal-header.ts";
+export { filterFrom, mutation, parseInput, refusalError, toWire } from "./mutation.ts";
+export {
+  clientAddressHeader,
+  encodeOperationKey,
+  encodePrincipal,
+  operationKeyHeader,
+  principalHeader,
+} from "./principal-header.ts";
 export { type RequestMembers, requestMembersFrom } from "./read-request.ts";
 export { createSubgraph, type Resolvers, type SubgraphOptions } from "./subgraph.ts";
 export type { SubgraphContext } from "./subgraph-context.ts";

@@ -7,7 +7,7 @@ import {
   type OperationDefinitionNode,
   type SelectionNode,
 } from "graphql";
-import type { OperationKey } from "./operation-key.ts";
+import type { OperationKey } from "./principal-header.ts";
 import type { KeyedTransaction } from "./subgraph-context.ts";
 
 interface KeyedMutation {
@@ -16,18 +16,18 @@ interface KeyedMutation {
   readonly operationKey: OperationKey;
   readonly accountId: string;
   readonly idempotency: IdempotencyStore;
-  /** Runs a document, whose effect is in a transaction under the key. */
+  /** Runs a document whose effect is in a transaction under the key. */
   readonly run: (document: DocumentNode, transaction: KeyedTransaction) => Promise<FormattedExecutionResult>;
 }
 
-/** Tells the gateway that something of the result was kept from an earlier run. It goes no further. */
+/** Marks a result that contains stored parts of an earlier run. The gateway removes it. */
 export const replayedExtension = "idempotentReplayed";
 
 /**
- * Runs the root fields of a mutation in their order, each once under the operation's `Idempotency-Key`: one that was run before
- * gives the result it had. What a field shows is known after its transaction alone, so the transaction notes what it gave,
- * and the result is added to the note. Where that did not happen, because the process died, the next attempt makes the
- * result of the note.
+ * Runs the root fields of a mutation in order, each once under the operation's `Idempotency-Key`: a field that ran
+ * before returns its stored result. The result of a field is known only after its transaction, so the transaction
+ * stores its return value, and the result is added afterwards. If the process died in between, the next attempt builds
+ * the result from the stored value.
  */
 export async function runKeyedMutation(mutation: KeyedMutation): Promise<FormattedExecutionResult> {
   const { document, operation } = mutation;
@@ -39,9 +39,9 @@ export async function runKeyedMutation(mutation: KeyedMutation): Promise<Formatt
       only(document, operation, selection),
     );
     results.push(result);
-    if (!result.data) return { ...joined(results), data: null };
+    if (!result.data) return { ...mergeResults(results), data: null };
   }
-  return joined(results);
+  return mergeResults(results);
 }
 
 async function runOnce(
@@ -71,10 +71,10 @@ async function runOnce(
   return result;
 }
 
-/** The status of a record whose effect is there and whose answer is not yet. */
+/** Status of a record whose effect is committed and whose answer is missing. */
 const runStatus = 202;
 
-/** What a transaction gave, with its dates and bytes. */
+/** Serializes the return value of a transaction, with its dates and bytes. */
 const noteOf = (given: unknown) => ({ given: serialize(given).toString("base64") });
 
 const committedIn = (kept: HttpResponse): { readonly given: unknown } => ({
@@ -84,15 +84,15 @@ const committedIn = (kept: HttpResponse): { readonly given: unknown } => ({
 async function keep(claim: IdempotencyClaim, result: FormattedExecutionResult, isRun: boolean): Promise<void> {
   const answer: HttpResponse = { status: 200, body: { kind: "json", value: result } };
   const refusal = refusalIn(result);
-  // The row alone knows whether the effect is there: it is given back only where it says that nothing was run.
+  // Only the row knows whether the effect is committed: the key is released only when nothing ran.
   if (refusal === "unknown") await claim.settle?.({ status: 503, body: { kind: "empty" } });
   else if (isRun) await claim.revise?.(refusal ? null : answer);
   else await claim.settle?.(refusal ? { status: 422, body: { kind: "empty" } } : answer);
 }
 
 /**
- * Tells whether the field refused: by an error of its own, not of something below it, or in its payload. Such a field has
- * changed nothing, and the same request may be sent again.
+ * Finds out whether the field refused: by an error of its own, not of a nested field, or in its payload. Such a field
+ * has changed nothing, and the same request may be sent again.
  */
 function refusalIn({ data, errors = [] }: FormattedExecutionResult): "refused" | "unknown" | null {
   if (errors.some(({ extensions }) => extensions?.outcome === "unknown")) return "unknown";
@@ -108,19 +108,22 @@ const asReplay = (result: FormattedExecutionResult): FormattedExecutionResult =>
   extensions: { ...result.extensions, [replayedExtension]: true },
 });
 
-/** The first field has the key itself, so that the same key is no other request of REST either. No key holds a blank. */
+/**
+ * Derives the key of a root field. The first one has the client's key itself, so that it cannot be used for another
+ * REST request. No key contains a blank.
+ */
 function keyOf({ key, isFirst }: OperationKey, selection: SelectionNode, at: number): string {
   if (isFirst && at === 0) return key;
   return `${key} ${selection.kind === Kind.FIELD ? (selection.alias ?? selection.name).value : at}`;
 }
 
-/** The document with one root field alone. */
+/** Reduces the document to one root field. */
 function only(document: DocumentNode, operation: OperationDefinitionNode, selection: SelectionNode): DocumentNode {
   const alone = { ...operation, selectionSet: { ...operation.selectionSet, selections: [selection] } };
   return { ...document, definitions: document.definitions.map((one) => (one === operation ? alone : one)) };
 }
 
-function joined(results: readonly FormattedExecutionResult[]): FormattedExecutionResult {
+function mergeResults(results: readonly FormattedExecutionResult[]): FormattedExecutionResult {
   const errors = results.flatMap((result) => result.errors ?? []);
   return {
     data: Object.assign({}, ...results.map(({ data }) => data)),

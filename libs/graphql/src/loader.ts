@@ -1,16 +1,16 @@
 import DataLoader from "dataloader";
 
-/** Looks up one thing by its key; null where there is none. Each key is asked for once in the life of the loader. */
+/** Looks up one thing by its key; null when there is none. Each key is looked up once in the life of the loader. */
 export type Load<T> = (key: string) => Promise<T | null>;
 
-/** No id of ours looks different, and the database would stumble over some. */
+/** The shape of all our ids; databases would fail on some other texts. */
 const shape = /^[\w-]{1,64}$/;
-/** Keeps one statement, and the list in it, short. */
+/** Bounds one statement and its list. */
 const togetherMax = 500;
 
 /**
- * Joins the look-ups that resolvers make side by side into one of many keys: a list of a hundred entities is one statement,
- * not a hundred. Made anew for each request, so that nobody is shown what another may see.
+ * Merges concurrent look-ups of resolvers into one with many keys: a list of a hundred entities is one statement, not a
+ * hundred. Created for each request, so that no caller sees another's rows.
  */
 export function createLoader<T>(
   readMany: (keys: readonly string[]) => Promise<readonly T[]>,

@@ -1,7 +1,7 @@
-import { type AppError, type DetailCode, type ErrorCode, isAppError } from "@signalbox/core";
+import { AppError, type DetailCode, type ErrorCode, type ErrorDetail, isAppError } from "@signalbox/core";
+import { judge, onePerField, type Refusal, textFlaws } from "@signalbox/http";
 import type { z } from "zod";
 import { assertTexts, declare, type Field, type FieldAccess, isLetIn } from "./field.ts";
-import { parseInput } from "./parse-input.ts";
 import type { SubgraphContext } from "./subgraph-context.ts";
 
 /** One refused field of a mutation; `field` is null when the refusal is about the whole input. */
@@ -13,15 +13,20 @@ interface MutationError {
 }
 
 interface MutationSpec<Input, Result> extends FieldAccess {
-  /** The rules of the argument `input`: those of the REST body, in snake case. An input that breaks them is answered in the payload. */
+  /**
+   * The rules of the argument `input`: those of the REST body, in snake case. Violations are reported in the payload.
+   */
   readonly input: z.ZodType<Input> | ((context: SubgraphContext<unknown>, input: object) => Promise<z.ZodType<Input>>);
-  /** The member of the payload that shows the result, or the members; `null` is what a refused input shows. */
+  /**
+   * The member of the payload with the result, or a function that builds the members; its argument is `null` for a
+   * refused input.
+   */
   readonly payload: string | ((result: Result | null) => object);
 }
 
 /**
- * A mutation as the spec wants it ("Mutation payload convention"): the changed resource or null, and the failures of fields.
- * Whoever may not call it, and every other refusal, is an error of the top level.
+ * Declares a mutation in the form of the spec ("Mutation payload convention"): the changed resource or null, and the
+ * failures of fields. Missing access and every other refusal are errors of the top level.
  */
 export function mutation<Loaders, Input, Result, Args = unknown>(
   spec: MutationSpec<Input, Result>,
@@ -52,3 +57,47 @@ function errorsOf(error: AppError): MutationError[] {
   if (details.length > 0) return [...details];
   return field === undefined ? [{ field: null, code, message }] : [{ field, code: "invalid", message }];
 }
+
+/**
+ * Judges an input by the rules of the REST body, in which missing and null differ. Its members have the same names
+ * there, in snake case; faults are reported under the input's own names. @throws AppError `validation_error`
+ */
+export function parseInput<Output>(schema: z.ZodType<Output>, input: object): Output {
+  const body = toWire(input);
+  const flaws = textFlaws(body);
+  const result = judge(schema, body);
+  if (result.success && flaws.length === 0) return result.data;
+  throw invalidInput(onePerField([...flaws, ...(result.success ? [] : result.details)]));
+}
+
+/**
+ * Parses the arguments that filter a list by the rules of the equal REST parameters. Null filters no more than a
+ * missing argument. @throws AppError `validation_error`
+ */
+export function filterFrom<Output>(rules: z.ZodType<Output>, args: object): Output {
+  const { first: _first, after: _after, ...narrowing } = args as Readonly<Record<string, unknown>>;
+  const wanted = Object.entries(narrowing).filter(([, value]) => value !== null);
+  return parseInput(rules, Object.fromEntries(wanted));
+}
+
+/** Converts a REST refusal to the error of a resolver; members of an input get their own names back. */
+export function refusalError({ code, message, details = [] }: Refusal): AppError {
+  return code === "validation_error" ? invalidInput(details) : new AppError(code, message, { details });
+}
+
+function invalidInput(details: readonly ErrorDetail[]): AppError {
+  const named = details.map((detail) => ({ ...detail, field: camelCase(detail.field) || "input" }));
+  return new AppError("validation_error", "A member of the input is not valid.", { details: named });
+}
+
+/**
+ * Converts names and values to those of JSON; inputs of GraphQL also lack the prototype that a strict schema requires.
+ */
+export function toWire(value: unknown): unknown {
+  if (value instanceof Date) return value.toISOString();
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [snakeCase(name), toWire(member)]));
+}
+
+const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const camelCase = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());

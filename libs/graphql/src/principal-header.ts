@@ -2,15 +2,15 @@ import type { Principal } from "@signalbox/auth";
 import { AppError } from "@signalbox/core";
 
 /**
- * How the gateway hands the principal it has verified to a subgraph. A subgraph believes it because its internal
- * listener answers only to the internal token; the public listeners never read it.
+ * The header by which the gateway passes the verified principal to a subgraph. A subgraph trusts it because its
+ * internal listener answers only to the internal token; the public listeners never read it.
  */
 export const principalHeader = "x-signalbox-principal";
 
-/** The address of the client that the gateway answers, for the audit. Believed for the same reason. */
+/** The client's address at the gateway, for the audit. Trusted for the same reason. */
 export const clientAddressHeader = "x-signalbox-client-address";
 
-/** Writes the principal as a header value: base64url of JSON, because header values are not UTF-8 safe. */
+/** Encodes the principal as a header value: base64url of JSON, because header values are not UTF-8 safe. */
 export function encodePrincipal(principal: Principal): string {
   const json = JSON.stringify({
     ...principal,
@@ -20,7 +20,7 @@ export function encodePrincipal(principal: Principal): string {
   return Buffer.from(json).toString("base64url");
 }
 
-/** Reads what `encodePrincipal` wrote; null when the caller is anonymous. */
+/** Decodes the output of `encodePrincipal`; null when the caller is anonymous. */
 export function decodePrincipal(header: string | string[] | undefined): Principal | null {
   if (header === undefined) return null;
   try {
@@ -33,4 +33,28 @@ export function decodePrincipal(header: string | string[] | undefined): Principa
   } catch (cause) {
     throw new AppError("unauthorized", "The forwarded principal is unreadable.", { cause });
   }
+}
+
+/** An `Idempotency-Key` with its operation, on its way from the gateway to a subgraph. */
+export interface OperationKey {
+  readonly key: string;
+  /** The identity of an operation: a digest of the document, its variables and its name. */
+  readonly fingerprint: Buffer;
+  /** False when this subgraph has already run another part of the same operation. */
+  readonly isFirst: boolean;
+}
+
+/** Trusted like the principal, because subgraphs are on the internal listener only. */
+export const operationKeyHeader = "x-signalbox-operation-key";
+
+export function encodeOperationKey({ key, fingerprint, isFirst }: OperationKey): string {
+  return `${isFirst ? "first" : "later"} ${fingerprint.toString("hex")} ${key}`;
+}
+
+/** Decodes the output of `encodeOperationKey`; null when the client sent no key. */
+export function decodeOperationKey(header: string | string[] | undefined): OperationKey | null {
+  if (header === undefined) return null;
+  const [, place, fingerprint, key] = /^(first|later) ([\da-f]+) ([\x21-\x7e]+)$/.exec(String(header)) ?? [];
+  if (!fingerprint || !key) throw new AppError("invalid_request", "The forwarded Idempotency-Key is unreadable.");
+  return { key, fingerprint: Buffer.from(fingerprint, "hex"), isFirst: place === "first" };
 }

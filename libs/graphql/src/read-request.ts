@@ -1,14 +1,14 @@
 import type { IncomingMessage } from "node:http";
 import { AppError, MiB } from "@signalbox/core";
 
-/** A GraphQL request as the spec's "Query endpoint message shapes" has it. */
+/** A GraphQL request in the form of the spec's "Query endpoint message shapes". */
 export interface GraphqlRequest {
   readonly query: string;
   readonly variables: Record<string, unknown> | undefined;
   readonly operationName: string | undefined;
 }
 
-/** Representations of a large entity fetch are the biggest bodies here; more than this is a fault of the sender. */
+/** Representations of a large entity fetch are the biggest bodies here; a larger one is a fault of the sender. */
 const bodyBytesMax = 8 * MiB;
 
 /** Reads and checks the JSON body. @throws AppError `invalid_request` or `payload_too_large`. */
@@ -23,21 +23,21 @@ export async function readGraphqlRequest(request: IncomingMessage): Promise<Grap
   return graphqlRequestFrom(parsed(Buffer.concat(chunks).toString("utf8")));
 }
 
-/** The members of a request beside its document, which a gateway knows more forms of. */
+/** The members of a request besides its document, of which a gateway accepts more forms. */
 export interface RequestMembers extends Omit<GraphqlRequest, "query"> {
   readonly query: unknown;
   readonly documentId: unknown;
   readonly extensions: Record<string, unknown> | undefined;
 }
 
-/** Checks the members of a request that has been parsed already. @throws AppError `invalid_request` naming the member. */
+/** Checks the members of a parsed request. @throws AppError `invalid_request` naming the member. */
 function graphqlRequestFrom(body: unknown): GraphqlRequest {
   const { query, variables, operationName } = requestMembersFrom(body);
   if (typeof query === "string") return { query, variables, operationName };
   throw new AppError("invalid_request", "query must be a string.", { field: "query" });
 }
 
-/** Checks what is beside the document. @throws AppError `invalid_request` naming the member. */
+/** Checks the members besides the document. @throws AppError `invalid_request` naming the member. */
 export function requestMembersFrom(body: unknown): RequestMembers {
   if (!isObject(body)) throw new AppError("invalid_request", "The body must be a JSON object.");
   const { query, documentId, variables, operationName, extensions } = body;

@@ -4,45 +4,45 @@ import { AppError, type Clock } from "@signalbox/core";
 import { inTransaction, type Pool, type RowWrite, type Tx, writeRow } from "@signalbox/storage";
 import { clientAddressHeader, decodePrincipal, principalHeader } from "./principal-header.ts";
 
-/** Tells every resolver of a subgraph who asks, and gives it the loaders of the request and the way to write. */
+/** The context of every resolver of a subgraph: the caller, the loaders of the request, and the transaction. */
 export interface SubgraphContext<Loaders> {
   readonly principal: Principal | null;
-  /** The principal with the request it makes, for operations. @throws AppError `unauthorized` when the caller is anonymous. */
+  /** The principal with its request, for operations. @throws AppError `unauthorized` when the caller is anonymous. */
   readonly caller: Caller;
   readonly requestId: string;
-  /** Where the operation came from; null when the caller of the subgraph does not say. */
+  /** The address of the client; null when the caller of the subgraph does not send it. */
   readonly clientAddress: string | null;
   readonly loaders: Loaders;
   readonly clock: Clock;
   inTransaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
-  /** Changes one row in one transaction, as a route that declares `write` does. @throws AppError `not_found` */
+  /** Changes one row in one transaction, like a route that declares `write`. @throws AppError `not_found` */
   write<Row, Result>(write: ContextWrite<Row, Result>): Promise<Result>;
 }
 
 interface ContextWrite<Row, Result> extends Omit<RowWrite<Row, Result>, "key" | "lock"> {
-  /** Finds the row and keeps others from changing it until the transaction ends. */
+  /** Finds the row and locks it until the transaction ends. */
   readonly find: RowWrite<Row, Result>["lock"];
   /** The sentence for the caller when there is no such row. */
   readonly missing: string;
 }
 
 export interface ContextParts<Loaders> {
-  /** Makes the loaders of one request, so that nothing is cached across requests or principals. */
+  /** Creates the loaders of one request, so that nothing is cached across requests or principals. */
   readonly createLoaders: (principal: Principal | null) => Loaders;
   readonly clock: Clock;
-  /** Where mutations have their transactions; left out by a service whose subgraph has none. */
+  /** The database for the transactions of mutations; absent in a service whose subgraph has none. */
   readonly pool?: Pool;
 }
 
-/** The transaction of a mutation that came with an `Idempotency-Key`. */
+/** The transaction of a mutation with an `Idempotency-Key`. */
 export interface KeyedTransaction {
-  /** What it gave when an earlier attempt committed it: it is not run again. */
+  /** The return value that an earlier attempt committed: the transaction does not run again. */
   readonly committed?: { readonly given: unknown };
-  /** Called at the end of the transaction with what it gives. */
+  /** Called at the end of the transaction with its return value. */
   readonly complete?: (tx: Tx, given: unknown) => Promise<void>;
 }
 
-/** Makes the context of one request. */
+/** Creates the context of one request. */
 export function contextOf<Loaders>(
   request: IncomingMessage,
   { createLoaders, clock, pool }: ContextParts<Loaders>,
@@ -53,7 +53,7 @@ export function contextOf<Loaders>(
   const clientAddress = request.headers[clientAddressHeader]?.toString() ?? null;
   const key = principal?.accountId;
   const database = (): Pool => {
-    if (!pool) throw new Error("a field writes, and the subgraph was made without a pool");
+    if (!pool) throw new Error("a field writes, but the subgraph was created without a pool");
     return pool;
   };
   const completed = async <T>(tx: Tx, work: Promise<T>): Promise<T> => {
@@ -62,7 +62,10 @@ export function contextOf<Loaders>(
     return result;
   };
   const earlier = committed && [committed];
-  /** What the first transaction gave to an earlier attempt; null without one. What came after it is not known. */
+  /**
+   * Returns the value that the first transaction of an earlier attempt committed; null without one. The outcome of
+   * later transactions is unknown.
+   */
   const takeEarlier = <T>(): { readonly given: T } | null => {
     if (!earlier) return null;
     const first = earlier.pop();
@@ -94,10 +97,10 @@ export function contextOf<Loaders>(
   };
 }
 
-/** A field that wants credentials and has none. */
+/** The refusal of a field that requires credentials. */
 const unauthenticated = () => new AppError("unauthorized", "Send credentials.");
 
 const answerLost = () =>
-  new AppError("conflict", "This was done under the same Idempotency-Key, and its answer was lost.", {
+  new AppError("conflict", "An earlier request with this Idempotency-Key was done, but its answer was lost.", {
     field: "Idempotency-Key",
   });

@@ -87,7 +87,7 @@ async function post(body: unknown, headers: Record<string, string> = {}) {
   return (await response.json()) as any;
 }
 
-test("the forwarded principal reaches the resolvers whole", async () => {
+test("the forwarded principal reaches the resolvers complete", async () => {
   const { data } = await post(
     { query: "{ viewer { id createdAt } }" },
     { [principalHeader]: encodePrincipal(principal) },
@@ -95,7 +95,7 @@ test("the forwarded principal reaches the resolvers whole", async () => {
   assert.deepEqual(data.viewer, { id: "acc_ü", createdAt: "2026-01-01T00:00:00.000Z" });
 });
 
-test("an anonymous caller of a field that needs one is told to authenticate", async () => {
+test("a field that requires a caller refuses anonymous ones as unauthorized", async () => {
   const { errors } = await post({ query: "{ viewer { id } }" });
   assert.equal(errors[0].extensions.code, "UNAUTHENTICATED");
 });
@@ -105,7 +105,7 @@ test("a forged principal that cannot be read is refused", async () => {
   assert.equal(errors[0].extensions.code, "UNAUTHENTICATED");
 });
 
-test("an unexpected failure shows nothing of our insides and is logged once", async () => {
+test("an unexpected failure shows no internal details and is logged once", async () => {
   logged.length = 0;
   const answer = await post({ query: "{ boom }" });
   assert.equal(answer.errors[0].extensions.code, "INTERNAL");
@@ -122,7 +122,7 @@ test("a field failure of a mutation is in the payload, any other failure at the 
   assert.equal(conflict.errors[0].extensions.code, "CONFLICT");
 });
 
-test("a page above the maximum is refused, not cut", async () => {
+test("a page above the maximum is refused, not reduced", async () => {
   const refused = await post({ query: "{ names(first: 4) { edges { cursor } } }" });
   assert.equal(refused.errors[0].extensions.code, "VALIDATION_FAILED");
   const { data } = await post({ query: "{ names { edges { cursor node } pageInfo { hasNextPage endCursor } } }" });
@@ -136,7 +136,7 @@ test("entities are resolved by their key", async () => {
   assert.deepEqual(data._entities, [{ id: "acc_7" }]);
 });
 
-test("an entity resolver is told who asks, as every other resolver is", async () => {
+test("an entity resolver gets the caller like every other resolver", async () => {
   const query = "query($r: [_Any!]!) { _entities(representations: $r) { ... on Account { id } } }";
   const own = { query, variables: { r: [{ __typename: "Account", id: "acc_own" }] } };
   const { data } = await post(own, { [principalHeader]: encodePrincipal(principal) });
@@ -144,14 +144,14 @@ test("an entity resolver is told who asks, as every other resolver is", async ()
   assert.equal((await post(own)).errors[0].extensions.code, "UNAUTHENTICATED");
 });
 
-test("a root field or an entity that does not say who may use it stops the start", () => {
+test("a root field or an entity without declared access stops the start", () => {
   const parts = { typeDefs, createLoaders: () => ({}), log, clock: systemClock };
   for (const resolvers of [{ Query: { boom: () => null } }, { Account: { __resolveReference: () => null } }]) {
-    assert.throws(() => createSubgraph({ ...parts, resolvers }), /does not say who may use it/);
+    assert.throws(() => createSubgraph({ ...parts, resolvers }), /declares no access/);
   }
 });
 
-test("rubbish instead of a request is a clear refusal", async () => {
+test("malformed requests are refused with a clear error", async () => {
   for (const body of ["", "[]", "{", '{"query":1}', '{"query":"{ viewer { id } }","variables":[]}', '{"query":"{"}']) {
     const { errors } = await post(body);
     assert.equal(errors[0].extensions.code, "VALIDATION_FAILED", body);

@@ -1,8 +1,9 @@
 import type { IncomingMessage, RequestListener } from "node:http";
 import { buildSubgraphSchema, type GraphQLResolverMap } from "@apollo/subgraph";
 import type { AccessStates } from "@signalbox/auth";
-import { isAppError, MiB } from "@signalbox/core";
+import { graphqlExtensions, isAppError, MiB } from "@signalbox/core";
 import type { ForbiddenRequest, IdempotencyStore } from "@signalbox/http";
+import { toAppError } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
 import {
   type DocumentNode,
@@ -10,45 +11,46 @@ import {
   execute,
   type FormattedExecutionResult,
   GraphQLError,
+  GraphQLScalarType,
   type GraphQLSchema,
   getOperationAST,
+  Kind,
   parse,
+  type ValueNode,
+  valueFromASTUntyped,
 } from "graphql";
 import { withAccessChanges } from "./access-changes.ts";
 import { type CheckedDocument, createDocumentCache, validateDocument } from "./document-cache.ts";
-import { toGraphqlError } from "./error-mapping.ts";
 import { isDeclared, type Resolve } from "./field.ts";
 import { runKeyedMutation } from "./keyed-mutation.ts";
-import { decodeOperationKey, operationKeyHeader } from "./operation-key.ts";
-import { decodePrincipal, principalHeader } from "./principal-header.ts";
+import { decodeOperationKey, decodePrincipal, operationKeyHeader, principalHeader } from "./principal-header.ts";
 import { type GraphqlRequest, readGraphqlRequest } from "./read-request.ts";
-import { scalarResolversOf } from "./scalars.ts";
 import { type ContextParts, contextOf, type KeyedTransaction, type SubgraphContext } from "./subgraph-context.ts";
 
 /** The resolvers of a subgraph by type and field. Root fields and entities are declared with `field` or its kin. */
 export type Resolvers<Loaders> = Readonly<Record<string, Readonly<Record<string, Resolve<Loaders>>>>>;
 
 export interface SubgraphOptions<Loaders> extends ContextParts<Loaders> {
-  /** The subgraph's whole SDL. The scalars `DateTime` and `JSON` have resolvers here wherever it declares them. */
+  /** The subgraph's whole SDL. `DateTime` and `JSON` are resolved here when it declares them. */
   readonly typeDefs: string;
   readonly resolvers: Resolvers<Loaders>;
   readonly log: Logger;
-  /** Told of every field that a known caller was not allowed to use, for an audit. */
+  /** Called for every field that was forbidden to a known caller, for an audit. */
   readonly onForbidden?: (request: ForbiddenRequest) => void;
-  /** Runs the answer of one request: the place for a span, a line and a measurement. */
+  /** Runs the answer of one request: the place for a span, a log line and a measurement. */
   readonly observe?: (
     request: IncomingMessage,
     answer: () => Promise<FormattedExecutionResult>,
   ) => Promise<FormattedExecutionResult>;
-  /** What this process lets people in by: what a mutation changes of it is told to the gateway with the result. */
+  /** The access states of this process: changes by a mutation are sent to the gateway with the result. */
   readonly accessStates?: Pick<AccessStates, "onChange">;
-  /** Keeps what mutations answered under an `Idempotency-Key`; without it a key does nothing. */
+  /** Stores the answers of mutations under an `Idempotency-Key`; without it a key does nothing. */
   readonly idempotency?: IdempotencyStore;
 }
 
 /**
- * Serves a federation subgraph over HTTP POST. It belongs on the internal listener: it believes the principal header
- * and sets no limits on the document, both of which are the gateway's work.
+ * Serves a federation subgraph over HTTP POST. It belongs on the internal listener: it trusts the principal header and
+ * sets no limits on the document; both are checked by the gateway.
  */
 export function createSubgraph<Loaders>(options: SubgraphOptions<Loaders>): RequestListener {
   const typeDefs = parse(options.typeDefs);
@@ -100,7 +102,7 @@ export function createSubgraph<Loaders>(options: SubgraphOptions<Loaders>): Requ
 type Run = (document: DocumentNode, keyed?: KeyedTransaction) => Promise<FormattedExecutionResult>;
 type Mutation = Pick<Parameters<typeof runKeyedMutation>[0], "document" | "operation">;
 
-/** Runs a mutation, once under its `Idempotency-Key` where it has one, and adds the access changes that it made. */
+/** Runs a mutation, once under its `Idempotency-Key` if it has one, and adds its access changes to the result. */
 function mutate(
   { headers }: IncomingMessage,
   mutation: Mutation,
@@ -131,9 +133,9 @@ function withMappedErrors(
   return { ...result, errors: result.errors.map((error) => toGraphqlError(error).toJSON()) };
 }
 
-/** The gateway sends the same few texts over and over. */
+/** Large enough for the gateway's few texts. */
 const documentCacheBytesMax = 32 * MiB;
-/** Above what a plan of the gateway has, whose own limit is lower. */
+/** Above the size of any plan of the gateway, whose own limit is lower. */
 const documentTokensMax = 20_000;
 
 function check(schema: GraphQLSchema, query: string): CheckedDocument {
@@ -145,13 +147,12 @@ function check(schema: GraphQLSchema, query: string): CheckedDocument {
   }
 }
 
-/** The resolvers as Apollo wants them, each of which tells of what it forbids. */
+/** Converts the resolvers for Apollo; each one reports what it forbids. */
 function prepared<Loaders>({ resolvers, onForbidden }: SubgraphOptions<Loaders>) {
   const types = Object.entries(resolvers).map(([type, fields]) => {
     const told = Object.entries(fields).map(([name, resolve]) => {
-      if (mustDeclare(type, name) && !isDeclared(resolve))
-        throw new Error(`${type}.${name} does not say who may use it`);
-      const telling = onForbidden ? tellingOf(`${type}.${name}`, resolve, onForbidden) : resolve;
+      if (mustDeclare(type, name) && !isDeclared(resolve)) throw new Error(`${type}.${name} declares no access`);
+      const telling = onForbidden ? reportingForbidden(`${type}.${name}`, resolve, onForbidden) : resolve;
       return [name, name === "__resolveReference" ? entityResolver(telling) : telling] as const;
     });
     return [type, Object.fromEntries(told)] as const;
@@ -159,20 +160,20 @@ function prepared<Loaders>({ resolvers, onForbidden }: SubgraphOptions<Loaders>)
   return Object.fromEntries(types);
 }
 
-/** Recognizes the fields that a client reaches without their parent: there the check of scopes and states must be. */
+/** Recognizes fields that clients reach without their parent: scopes and states must be checked there. */
 const mustDeclare = (type: string, field: string): boolean =>
   field === "__resolveReference" || type === "Query" || type === "Mutation" || type === "Subscription";
 
 /**
- * Apollo calls `__resolveReference(reference, context)`, unlike every other resolver. Ours are all called alike, because
- * one that read its principal from the wrong argument would find none to refuse.
+ * Adapts an entity resolver: Apollo calls `__resolveReference(reference, context)` unlike every other resolver. Ours
+ * are all called alike, because one that read its principal from the wrong argument would find none to refuse.
  */
 const entityResolver =
   <Loaders>(resolve: Resolve<Loaders>) =>
   (reference: unknown, context: SubgraphContext<Loaders>) =>
     resolve(reference, {}, context);
 
-function tellingOf<Loaders>(
+function reportingForbidden<Loaders>(
   operation: string,
   resolve: Resolve<Loaders>,
   onForbidden: (request: ForbiddenRequest) => void,
@@ -190,4 +191,65 @@ function tellingOf<Loaders>(
       return tell(error);
     }
   };
+}
+
+/**
+ * Converts an error for the client: an `AppError` keeps its sentence and code, anything else becomes `INTERNAL` without
+ * internal details. The original stays as `originalError`, for the log.
+ */
+function toGraphqlError(error: GraphQLError): GraphQLError {
+  // A database that is away leads to a retriable refusal.
+  const original = toAppError(error.originalError ?? error);
+  // An error of graphql itself (a value that does not fit its type, a null in a non-null field) has no original.
+  if (original instanceof GraphQLError) return named(error, error.message, "VALIDATION_FAILED");
+  if (!isAppError(original)) return named(error, "Something went wrong on our side.", "INTERNAL");
+  const { code, ...more } = graphqlExtensions(original);
+  return named(error, original.message, String(code), more);
+}
+
+function named(error: GraphQLError, message: string, code: string, more: Record<string, unknown> = {}): GraphQLError {
+  return new GraphQLError(message, {
+    ...(error.nodes === undefined ? {} : { nodes: error.nodes }),
+    path: error.path ?? null,
+    ...(error.originalError === undefined ? {} : { originalError: error.originalError }),
+    extensions: { code, ...more },
+  });
+}
+
+const dateTime = new GraphQLScalarType<Date, string>({
+  name: "DateTime",
+  serialize: (value) => (value instanceof Date ? value : dateFrom(String(value))).toISOString(),
+  parseValue: (value) => dateFrom(String(value)),
+  parseLiteral: (node: ValueNode) => {
+    if (node.kind !== Kind.STRING) throw new GraphQLError("A DateTime is written as a string.");
+    return dateFrom(node.value);
+  },
+});
+
+const json = new GraphQLScalarType<unknown, unknown>({
+  name: "JSON",
+  serialize: (value) => value,
+  parseValue: (value) => value,
+  parseLiteral: (node, variables) => valueFromASTUntyped(node, variables),
+});
+
+const sharedScalars: Readonly<Record<string, GraphQLScalarType>> = { DateTime: dateTime, JSON: json };
+
+/** Returns the resolvers of the shared scalars that a schema declares. */
+function scalarResolversOf(typeDefs: DocumentNode): Record<string, GraphQLScalarType> {
+  const declared = typeDefs.definitions.flatMap((definition) =>
+    definition.kind === Kind.SCALAR_TYPE_DEFINITION ? [definition.name.value] : [],
+  );
+  return Object.fromEntries(
+    declared.flatMap((name) => {
+      const scalar = sharedScalars[name];
+      return scalar === undefined ? [] : [[name, scalar]];
+    }),
+  );
+}
+
+function dateFrom(text: string): Date {
+  const date = new Date(text);
+  if (Number.isNaN(date.getTime())) throw new GraphQLError(`"${text.slice(0, 40)}" is not a DateTime.`);
+  return date;
 }
