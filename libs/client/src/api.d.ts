@@ -1887,18 +1887,18 @@ export interface components {
             locale: string;
             /** @description A new address that has not confirmed yet. */
             pending_contact_address: string | null;
-            /** @description When the personal fields were erased. What is left is a tombstone. */
+            /** @description Time at which the personal fields were erased. The rest is a tombstone. */
             purged_at: string | null;
-            /** @description When the owner of the disabled account asked to have it back; null when nobody waits. */
+            /** @description Time at which the owner requested the recovery of the disabled account; null without a request. */
             recovery_requested_at: string | null;
-            /** @description What the account may do at the built-in issuer. Another issuer's tokens bring theirs. */
+            /** @description Roles of the account at the built-in issuer. Tokens of another issuer bring their own. */
             roles: ("viewer" | "owner" | "operator" | "admin")[];
             /** @enum {string} */
             status: "pending" | "active" | "suspended" | "disabled" | "deleted";
             /** @description When the status last changed; null when it never did. */
             status_changed_at: string | null;
             status_changed_by: ("owner" | "administrator" | "system") | null;
-            /** @description What was said as the reason. */
+            /** @description The stated reason. */
             status_reason: string | null;
             /** @description An IANA time zone. */
             timezone: string;
@@ -1917,7 +1917,7 @@ export interface components {
              * @example 2026-01-01T00:00:00.000Z
              */
             created_at: string;
-            /** @description The API key that made it, `person` or `first-key`; null where not known. */
+            /** @description The API key that created it, `person` or `first-key`; null if unknown. */
             created_by?: string | null;
             expires_at: string | null;
             /** @description The first characters of the key, enough to recognise it. */
@@ -1935,18 +1935,18 @@ export interface components {
             /** @enum {string} */
             status: "active" | "revoked" | "expired";
         };
-        /** @description Who did what to an account, or was refused, when and why. */
+        /** @description An action on an account, or its refusal: actor, time and reason. */
         AuditEntry: {
             /** @description The account in whose audit it is kept. Opaque. */
             account_id: string;
-            /** @description What was done, such as `account.update`; or the operation that was refused. */
+            /** @description The action, such as `account.update`, or the refused operation. */
             action: string;
             actor: {
                 /** @description The account that acted; null for the product itself. */
                 account_id: string | null;
-                /** @description Where the request came from, as far as it is known and yours to see. */
+                /** @description The client address of the request, if known and visible to you. */
                 address: string | null;
-                /** @description The id of the key or token; null where it is not yours to see. */
+                /** @description The id of the key or token; null if you may not see it. */
                 credential: string | null;
                 /** @enum {string} */
                 kind: "owner" | "administrator" | "system";
@@ -1957,16 +1957,16 @@ export interface components {
              * @example 2026-01-01T00:00:00.000Z
              */
             created_at: string;
-            /** @description Names of what changed or was wrong, never values. */
+            /** @description Names of the changed or faulty fields, never values. */
             fields: string[];
             /** @description The entry. Opaque. */
             id: string;
             /** @enum {string} */
             outcome: "done" | "refused";
-            /** @description Why: what was said, or the code of the refusal. */
+            /** @description The stated reason, or the code of the refusal. */
             reason: string | null;
             request_id: string | null;
-            /** @description Which key, client, login, token, image, source, endpoint or property, by its id; null for the account itself and where none is named. */
+            /** @description The id of the key, client, login, token, image, source, endpoint or property; null for the account itself. */
             subject: string | null;
         };
         /** @description What a client adapts to. Every limit here is the one that is enforced. */
@@ -2476,7 +2476,7 @@ export interface components {
                  * @example 2026-01-01T00:00:00.000Z
                  */
                 at: string;
-                /** @description How often the named variants were tried. */
+                /** @description Number of attempts at the named variants. */
                 attempts: number;
                 /** @description A stable word. */
                 code: string;
@@ -2520,7 +2520,7 @@ export interface components {
             /** @description Pixels of the original, after orientation. */
             width: number;
         };
-        /** @description What became of the bytes of a deleted image. */
+        /** @description The deletion of an image's bytes. */
         ImageDeletion: {
             /** @description The account that owned it. Opaque. */
             account_id: string;
@@ -2736,7 +2736,7 @@ export interface components {
              * @example 2026-01-01T00:00:00.000Z
              */
             created_at: string;
-            /** @description The API key that made it, `person` or `first-key`; null where not known. */
+            /** @description The API key that created it, `person` or `first-key`; null if unknown. */
             created_by?: string | null;
             expires_at: string | null;
             /** @description The first characters of the key, enough to recognise it. */
@@ -2767,7 +2767,7 @@ export interface components {
              * @example 2026-01-01T00:00:00.000Z
              */
             created_at: string;
-            /** @description The API key that made it, `person` or `first-key`; null where not known. */
+            /** @description The API key that created it, `person` or `first-key`; null if unknown. */
             created_by?: string | null;
             expires_at: string | null;
             /** @description The client, its `client_id` at the token endpoint. Opaque. */
@@ -2778,7 +2778,7 @@ export interface components {
             /** @description Until when the secret before the last rotation still works; null when only one does. */
             previous_secret_expires_at: string | null;
             revoked_at: string | null;
-            /** @description What its tokens may do at most. */
+            /** @description The scopes that its tokens may have. */
             scopes: ("account:read" | "account:write" | "account:security" | "account:admin" | "images:read" | "images:write" | "config:read" | "config:admin" | "env:read" | "webhooks:read" | "webhooks:write" | "events:publish" | "management:read")[];
             /** @enum {string} */
             status: "active" | "revoked" | "expired";
@@ -2992,7 +2992,7 @@ export interface components {
              * @example 2026-01-01T00:00:00.000Z
              */
             created_at: string;
-            /** @description The API key that made it, `person` or `first-key`; null where not known. */
+            /** @description The API key that created it, `person` or `first-key`; null if unknown. */
             created_by?: string | null;
             expires_at: string | null;
             /** @description The client, its `client_id` at the token endpoint. Opaque. */
@@ -3003,7 +3003,7 @@ export interface components {
             /** @description Until when the secret before the last rotation still works; null when only one does. */
             previous_secret_expires_at: string | null;
             revoked_at: string | null;
-            /** @description What its tokens may do at most. */
+            /** @description The scopes that its tokens may have. */
             scopes: ("account:read" | "account:write" | "account:security" | "account:admin" | "images:read" | "images:write" | "config:read" | "config:admin" | "env:read" | "webhooks:read" | "webhooks:write" | "events:publish" | "management:read")[];
             /** @enum {string} */
             status: "active" | "revoked" | "expired";
@@ -3357,7 +3357,7 @@ export interface components {
             /** @enum {string} */
             status: "pending" | "held" | "parked" | "succeeded" | "exhausted";
         };
-        /** @description Where an account wants its events delivered. */
+        /** @description An address to which events of an account are delivered. */
         WebhookEndpoint: {
             /**
              * Format: date-time
@@ -3373,14 +3373,14 @@ export interface components {
             /** @description The endpoint. Opaque. */
             id: string;
             /**
-             * @description Whose events it gets: those of its account, or, for operators, of all accounts.
+             * @description The accounts whose events it gets: its own, or, for operators, all.
              * @enum {string}
              */
             scope: "account" | "all";
             settings: {
                 /** @description The version of events that it gets; null is the newest. */
                 api_version: string | null;
-                /** @description What deliveries show to the receiver in the TLS handshake. */
+                /** @description The certificate that deliveries present in the TLS handshake. */
                 client_certificate: {
                     /**
                      * Format: date-time
@@ -3404,7 +3404,7 @@ export interface components {
                 /** @description Headers that every delivery carries. */
                 headers: {
                     name: string;
-                    /** @description Whether its value is sealed and never shown. */
+                    /** @description True if the value is sealed and never shown. */
                     secret: boolean;
                     /** @description Null for one that is secret. */
                     value: string | null;
@@ -3415,7 +3415,7 @@ export interface components {
                 metadata: {
                     [key: string]: string;
                 };
-                /** @description How long a failing delivery holds up its subject before it is parked; null is the default. */
+                /** @description Time for which a failing delivery holds up its subject before it is parked; null for the default. */
                 order_hold_seconds: number | null;
                 /** @description One delivery at a time for each subject, in the order of its events. */
                 ordered: boolean;
@@ -3460,7 +3460,7 @@ export interface components {
             /** @description The endpoint. Opaque. */
             id: string;
             /**
-             * @description Whose events it gets: those of its account, or, for operators, of all accounts.
+             * @description The accounts whose events it gets: its own, or, for operators, all.
              * @enum {string}
              */
             scope: "account" | "all";
@@ -3469,7 +3469,7 @@ export interface components {
             settings: {
                 /** @description The version of events that it gets; null is the newest. */
                 api_version: string | null;
-                /** @description What deliveries show to the receiver in the TLS handshake. */
+                /** @description The certificate that deliveries present in the TLS handshake. */
                 client_certificate: {
                     /**
                      * Format: date-time
@@ -3493,7 +3493,7 @@ export interface components {
                 /** @description Headers that every delivery carries. */
                 headers: {
                     name: string;
-                    /** @description Whether its value is sealed and never shown. */
+                    /** @description True if the value is sealed and never shown. */
                     secret: boolean;
                     /** @description Null for one that is secret. */
                     value: string | null;
@@ -3504,7 +3504,7 @@ export interface components {
                 metadata: {
                     [key: string]: string;
                 };
-                /** @description How long a failing delivery holds up its subject before it is parked; null is the default. */
+                /** @description Time for which a failing delivery holds up its subject before it is parked; null for the default. */
                 order_hold_seconds: number | null;
                 /** @description One delivery at a time for each subject, in the order of its events. */
                 ordered: boolean;
@@ -3692,7 +3692,7 @@ export interface components {
             created_at: string;
             /** @description Types that are accepted; null accepts every type. */
             event_types: string[] | null;
-            /** @description Where it posted to before, as long as that is taken, the last one first. */
+            /** @description Former paths that are still accepted, the latest first. */
             former_ingest_paths?: {
                 /**
                  * Format: date-time
@@ -3702,11 +3702,11 @@ export interface components {
                 ends_at: string;
                 ingest_path: string;
             }[];
-            /** @description Whether accepted webhooks go on to the account's endpoints. */
+            /** @description True if accepted webhooks are forwarded to the account's endpoints. */
             forward: boolean;
             /** @description The source. Opaque. */
             id: string;
-            /** @description Where the partner posts to. */
+            /** @description The path to which the partner posts. */
             ingest_path: string;
             name: string;
             /** @description When each secret that was rotated out stops verifying, the last one first. */

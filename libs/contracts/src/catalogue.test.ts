@@ -7,7 +7,7 @@ import { draft, draftProblems, type EventDraft } from "./draft.ts";
 import { accountExample } from "./resources/account.ts";
 import { deadLetterTopic, findTopic, topics } from "./topics.ts";
 
-/** CONTRACT §9, service clients told as API keys are, and the events between services. */
+/** CONTRACT §9, the events of service clients (like those of API keys), and the events between services. */
 const promised =
   `account.created account.updated account.settings_updated account.contact_verified account.status_changed
   account.deleted api_key.created api_key.updated api_key.revoked service_client.created

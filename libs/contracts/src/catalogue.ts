@@ -1,17 +1,17 @@
 import type { z } from "zod";
 import type { EventDeclaration } from "./define-event.ts";
-import * as access from "./events/access-events.ts";
+import * as access from "./events/account-events.ts";
 import * as account from "./events/account-events.ts";
-import * as apiKey from "./events/api-key-events.ts";
 import { auditRecordedEvent } from "./events/audit-events.ts";
 import * as config from "./events/config-events.ts";
+import * as apiKey from "./events/credential-events.ts";
+import * as serviceClient from "./events/credential-events.ts";
 import * as image from "./events/image-events.ts";
-import * as imageRender from "./events/image-render-events.ts";
-import * as serviceClient from "./events/service-client-events.ts";
+import * as imageRender from "./events/image-events.ts";
 import * as delivery from "./events/webhook-delivery-events.ts";
 import * as endpoint from "./events/webhook-endpoint-events.ts";
-import { webhookReceivedEvent } from "./events/webhook-received-event.ts";
 import * as source from "./events/webhook-source-events.ts";
+import { webhookReceivedEvent } from "./events/webhook-source-events.ts";
 
 const declarations = [
   account.accountCreatedEvent,
@@ -69,7 +69,7 @@ export const catalogue: readonly EventDeclaration<EventName>[] = declarations;
 
 const byName = new Map<string, EventDeclaration<EventName>>(declarations.map((event) => [event.name, event]));
 
-/** The declaration of an event, or undefined when the name is not one of ours. */
+/** Finds the declaration of an event, or undefined for an unknown name. */
 export function findEvent(name: string): EventDeclaration<EventName> | undefined {
   return byName.get(name);
 }
@@ -93,4 +93,31 @@ export function parseEventType(type: string): { name: string; version: number } 
 /** Names the published JSON Schema of the event's data, as `ce_dataschema` carries it. */
 export function dataSchemaOf(event: Pick<EventDeclaration, "name" | "version">): string {
   return `urn:signalbox:event:${eventType(event)}`;
+}
+
+/** A type that a webhook endpoint can subscribe to. */
+export interface WebhookEventType {
+  readonly name: string;
+  /** Operators see the events of all accounts, and events without an account. */
+  readonly audience: "account" | "operator";
+  readonly description: string;
+  readonly example: unknown;
+}
+
+/** Every public event type, by name. Webhooks name events without their version; the version is in `api_version`. */
+export const webhookEventTypes: readonly WebhookEventType[] = catalogue.flatMap(
+  ({ name, audience, description, example }) =>
+    audience === "internal" ? [] : [{ name, audience, description, example }],
+);
+
+/**
+ * Builds the second name of `webhook.received`, by which a filter can select a partner's own name of it (CONTRACT §7).
+ */
+export function receivedAlias(scheme: string, partnerType: string): string {
+  return `received.${scheme}.${partnerType}`;
+}
+
+/** Returns true if `filter`, a name or a prefix that ends in `*`, matches this type. `*` alone matches every type. */
+export function matchesEventType(filter: string, type: string): boolean {
+  return filter.endsWith("*") ? type.startsWith(filter.slice(0, -1)) : filter === type;
 }

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { TopicName } from "./topics.ts";
 
-/** The readers of an event: its account, only operators, or nobody outside the services. */
+/** The readers of an event: its account, operators only, or services only. */
 type EventAudience = "account" | "operator" | "internal";
 
 /** One event, declared once. Types, schemas, documents, topics and webhook types all come from this. */

@@ -13,8 +13,16 @@ export {
   mayTransition,
   type TransitionActor,
 } from "./access/account-state.ts";
-export { isRole, type Role, roles, scopesOfRole } from "./access/roles.ts";
-export { isScope, privilegedScopes, type Scope, scopes } from "./access/scopes.ts";
+export {
+  isRole,
+  isScope,
+  privilegedScopes,
+  type Role,
+  roles,
+  type Scope,
+  scopes,
+  scopesOfRole,
+} from "./access/scopes.ts";
 export { type AuditAction, type Audited, actionsOf, auditActions, type ThingAction } from "./audit/audit-actions.ts";
 export {
   catalogue,
@@ -24,16 +32,19 @@ export {
   eventOf,
   eventType,
   findEvent,
+  matchesEventType,
   parseEventType,
+  receivedAlias,
+  webhookEventTypes,
 } from "./catalogue.ts";
 export { asyncApiDocument } from "./documents/asyncapi.ts";
 export { errorsReference } from "./documents/errors-reference.ts";
 export { eventsReference } from "./documents/events-reference.ts";
 export { eventJsonSchema } from "./documents/json-schema.ts";
-export { draft, draftProblems, type EventDraft } from "./draft.ts";
+export { draft, draftProblems, type EventDraft, unknownMembers } from "./draft.ts";
 export { detailCatalogue } from "./errors/detail-catalogue.ts";
 export { type CodeExplanation, errorCatalogue } from "./errors/error-catalogue.ts";
-export { RenditionRequest, RenditionResult } from "./events/image-render-events.ts";
+export { RenditionRequest, RenditionResult } from "./events/image-events.ts";
 export { publishedProperties } from "./published-properties.ts";
 export {
   AccountResource,
@@ -42,11 +53,10 @@ export {
   accountExample,
   accountSettingsExample,
 } from "./resources/account.ts";
-export { ApiKeyResource, apiKeyExample } from "./resources/api-key.ts";
 export { AuditEntryResource, auditEntryExample } from "./resources/audit-entry.ts";
+export { ApiKeyResource, apiKeyExample, ServiceClientResource, serviceClientExample } from "./resources/credentials.ts";
 export { displayName, displayNameOr } from "./resources/display-name.ts";
-export { examples } from "./resources/examples.ts";
-export { identifier, timestamp } from "./resources/fields.ts";
+export { examples, identifier, timestamp } from "./resources/fields.ts";
 export { FlagDefinition } from "./resources/flag.ts";
 export {
   ImageDeletionResource,
@@ -55,14 +65,11 @@ export {
   imageStatuses,
   imageVisibilities,
 } from "./resources/image.ts";
-export { ServiceClientResource, serviceClientExample } from "./resources/service-client.ts";
 export {
   WebhookDeliveryResource,
+  WebhookEndpointResource,
   webhookDeliveryExample,
   webhookDeliveryStatuses,
-} from "./resources/webhook-delivery.ts";
-export {
-  WebhookEndpointResource,
   webhookEndpointExample,
   webhookEndpointScopes,
   webhookFormats,
@@ -72,5 +79,3 @@ export { WebhookSourceResource, webhookSchemes, webhookSourceExample } from "./r
 export { type SubscriptionDeclaration, type SubscriptionEvent, subscriptions } from "./subscriptions.ts";
 export { type TopicAccess, topicAccess } from "./topic-access.ts";
 export { deadLetterTopic, topics } from "./topics.ts";
-export { unknownMembers } from "./unknown-members.ts";
-export { matchesEventType, receivedAlias, webhookEventTypes } from "./webhook-event-types.ts";

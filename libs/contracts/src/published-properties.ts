@@ -13,7 +13,7 @@ const count = (value: number, min: number, max: number, effect: string) =>
 const sizeInBytes = (value: number, max: number, effect: string) =>
   ({ ...published, type: "integer", unit: "bytes", default: value, min: 1024, max, effect }) as const;
 
-/** What only callers who have signed in are told of in the settings. */
+/** The settings that only signed-in callers see. */
 const told = { ...published, audience: "account" } as const;
 
 const capability = (effect: string) => ({ ...told, type: "boolean", default: true, effect }) as const;
@@ -27,7 +27,7 @@ const feature = (state: (typeof featureStates)[number], effect: string) =>
 export const limitProperties = {
   "limits.maxPageSize": count(100, 1, 1000, "The most items one page of any list or connection may ask for."),
   "limits.requestTimeoutSeconds": {
-    ...count(30, 1, 300, "How long a request may take before it is answered with 504."),
+    ...count(30, 1, 300, "Time after which a request is answered with 504."),
     unit: "seconds",
   },
   "limits.maxRequestBytes": sizeInBytes(MiB, 16 * MiB, "The largest JSON body that is read."),
@@ -54,11 +54,11 @@ export const defaultProperties = {
 
 export const capabilityProperties = {
   "capabilities.imageImport": capability("Images can be imported from a URL."),
-  "capabilities.imageDirectUpload": capability("Clients can send images straight to where they are stored."),
+  "capabilities.imageDirectUpload": capability("Clients can send images directly to the store."),
   "capabilities.signedUrls": capability("Private images can be shared by signed URLs."),
   "capabilities.imageAvif": capability("Images can be delivered as AVIF."),
   "capabilities.graphqlSubscriptions": capability("`/graphql` serves subscriptions."),
-  "capabilities.webhooks": capability("Accounts can register webhook endpoints; those that are there go on."),
+  "capabilities.webhooks": capability("Accounts can register webhook endpoints; existing ones keep working."),
   "capabilities.configStream": capability("Configuration changes are pushed at `/api/v1/config/stream`."),
 } as const;
 
@@ -87,7 +87,7 @@ export const supportedProperties = {
   },
 } as const;
 
-/** How this deployment presents itself: in `/api/v2/settings/`, in mails and on the sign-in pages. */
+/** The brand of this deployment: in `/api/v2/settings/`, in mails and on the sign-in pages. */
 export const serverProperties = {
   "server.name": {
     ...published,
@@ -101,7 +101,7 @@ export const serverProperties = {
     type: "string",
     default: null,
     pattern: "https?://.+",
-    effect: "Where users of this deployment find help.",
+    effect: "Address at which users of this deployment find help.",
   },
   "server.logo-url": {
     ...published,
@@ -112,7 +112,7 @@ export const serverProperties = {
     pattern:
       "https://[\\w.:-]{1,255}/[\\w.~%!$&*+=:@/?-]{0,500}|data:image/(?:png|svg\\+xml|webp|jpeg);base64,[A-Za-z0-9+/=]{1,8000}",
     effect:
-      "The logo on the sign-in pages: an https URL without credentials, or a data URL of an image of at most 8,000 base64 characters, so that nobody else is asked for it.",
+      "The logo on the sign-in pages: an https URL without credentials, or a data URL of an image of at most 8,000 base64 characters, so that it is not requested from another host.",
   },
   "server.color": {
     ...published,
@@ -124,7 +124,7 @@ export const serverProperties = {
   },
 } as const;
 
-/** All of them, by name, but for those of the server. */
+/** All of them by name, except those of the server. */
 export const publishedProperties = {
   ...limitProperties,
   ...defaultProperties,

@@ -6,7 +6,7 @@ import { type SubscriptionDeclaration, subscriptions } from "./subscriptions.ts"
 
 const declarations: readonly [string, SubscriptionDeclaration][] = Object.entries(subscriptions);
 
-/** What each subscription says of the example of its events, the id of the resource left out. */
+/** The payload of each subscription for the example of its events, without the id of the resource. */
 const payloads = {
   accountChanged: ({ id, account_id, changed }: Data) => ({ account: entity("Account", account_id ?? id), changed }),
   imageChanged: ({ id, changed }: Data, name: string) => ({
@@ -44,16 +44,16 @@ for (const [field, declaration] of declarations) {
       const { only } = declaration;
       if (only) assert.equal(typeof only.idOf(data as Data), "string", "an id to be narrowed to");
       const audiences = "scope" in declaration.access ? ["account", "internal"] : ["operator"];
-      assert.ok(audiences.includes(audience), "nobody is told what is not theirs");
+      assert.ok(audiences.includes(audience), "events reach their own audience only");
     });
   }
 
-  test(`${field} tells of no other event`, () => {
+  test(`${field} ignores other events`, () => {
     const data = eventOf("account.deleted").example;
     assert.equal(declaration.payloadOf({ name: "account.deleted", data }), null);
   });
 
-  test(`${field} is named as it is declared, and ends with a suspension where it is of an account`, () => {
+  test(`${field} has its declared name, and ends with a suspension if it belongs to an account`, () => {
     assert.equal(declaration.field, field);
     const { access } = declaration;
     if (!("scope" in access)) return;
@@ -62,7 +62,7 @@ for (const [field, declaration] of declarations) {
   });
 }
 
-test("configChanged tells everyone of public properties, and operators alone of the others", () => {
+test("configChanged sends public properties to everyone and the others to operators only", () => {
   const { access } = subscriptions.configChanged;
   const audienceOf = (property: string) => ("audienceOf" in access ? access.audienceOf({ property }) : assert.fail());
   assert.equal(audienceOf("limits.maxPageSize"), "public");

@@ -15,17 +15,17 @@ interface EntityReference {
   readonly id: string;
 }
 
-/** Whom an event is for, besides the account that it is of: everyone, who has credentials, or operators. */
+/** The audience of an event besides its own account: everyone, all signed-in callers, or operators. */
 type SubscriptionAudience = "public" | "account" | "operator";
 
-/** A field of the graph's `Subscription` type: which events it tells of, to whom, and what it says of them. */
+/** A field of the graph's `Subscription` type: its events, their audience, and its payload. */
 export interface SubscriptionDeclaration {
   readonly field: string;
   readonly description: string;
   readonly events: readonly EventName[];
   /**
-   * Who is told. With a scope: the account of the event, whose credential needs the scope and whose state the access, at the
-   * start and at every event. Without one the event itself says which audience it is for.
+   * The audience. With a scope: the account of the event, whose credential needs the scope and whose state the access,
+   * at the start and at every event. Without one the event itself names its audience.
    */
   readonly access: { readonly scope: Scope; readonly access: AccessKind } | { readonly audienceOf: AudienceOf };
   /** The argument that narrows it to one resource, and that resource's id in an event. */
@@ -33,8 +33,8 @@ export interface SubscriptionDeclaration {
   /** The member of the payload that is an entity. */
   readonly entity?: string;
   /**
-   * The members of the payload; null for an event that this does not tell of. The entity is a reference, which its subgraph
-   * resolves as the caller may see it, and null where it is gone.
+   * Returns the members of the payload; null for an event without one. The entity is a reference, which its subgraph
+   * resolves as the caller may see it, and null if it is gone.
    */
   readonly payloadOf: (event: SubscriptionEvent) => Readonly<Record<string, unknown>> | null;
 }
@@ -94,7 +94,7 @@ const webhookReceived = declare(
     entity: "receivedWebhook",
   },
   ({ received_id, delivery_id, event_type, replay_of }) => ({
-    // Null for one that was accepted before events said which it was.
+    // Null for an event accepted before events had this member.
     receivedWebhook: received_id === undefined ? null : reference("ReceivedWebhook", received_id),
     deliveryId: delivery_id,
     eventType: event_type,
@@ -128,7 +128,7 @@ const audiences: Readonly<Record<string, SubscriptionAudience>> = Object.fromEnt
 const configChanged = declare(
   {
     field: "configChanged",
-    description: "A property was overridden or is no longer; everyone hears of those that they may read.",
+    description: "An override of a property was set or removed; callers receive the properties that they may read.",
     events: ["config.changed"],
     access: { audienceOf: ({ property }) => audiences[String(property)] ?? "operator" },
   },

@@ -7,13 +7,13 @@ import { topics } from "./topics.ts";
 const writersOf = (topic: string): string[] =>
   topicAccess.filter(({ writes }) => writes.includes(topic)).map(({ service }) => service);
 
-test("who may act is written by account alone", () => {
+test("only account writes access states", () => {
   assert.deepEqual(writersOf("signalbox.access.v1"), ["account"]);
 });
 
 test("every service has a row, and the owner of a topic writes it", () => {
   assert.deepEqual(topicAccess.map(({ service }) => service).toSorted(), serviceNames.toSorted());
-  // The reports of all instances are on a topic that config reads: it owns what it does with them.
+  // The reports of all instances are on a topic that config reads: it owns their processing.
   const owned = topics.filter(({ name }) => name !== "signalbox.config-applied.v1");
   for (const { name, owner } of owned) assert.ok(writersOf(name).includes(owner), name);
 });

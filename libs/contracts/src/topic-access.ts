@@ -8,14 +8,14 @@ interface Rights {
   readonly reads: readonly TopicName[];
 }
 
-/** What a service may do with the topics of the event log. It joins groups whose names begin with its own. */
+/** The rights of a service on the topics of the event log. It joins groups whose names begin with its own. */
 export interface TopicAccess {
   readonly service: ServiceName;
   readonly writes: readonly string[];
   readonly reads: readonly string[];
 }
 
-/** Every service reports its configuration, follows the overrides, and knows who may act. */
+/** Rights of every service: it reports its configuration, follows overrides, and reads access states. */
 const everybody: Rights = {
   writes: ["signalbox.config-applied.v1"],
   reads: ["signalbox.config.v1", "signalbox.access.v1"],
@@ -24,12 +24,12 @@ const everybody: Rights = {
 /** Everything that an account or an operator can subscribe to. */
 const offeredToEndpoints = catalogue.flatMap(({ audience, topic }) => (audience === "internal" ? [] : [topic]));
 
-/** Everything that the graph tells its subscribers of. */
-const toldToSubscribers = Object.values(subscriptions).flatMap(({ events }) =>
+/** The events of all subscriptions of the graph. */
+const subscribedEvents = Object.values(subscriptions).flatMap(({ events }) =>
   events.map((name) => eventOf(name).topic),
 );
 
-/** The rights of each service beside those of everybody. Who decides about access is account alone. */
+/** The additional rights of each service. Only account writes access states. */
 const rights: Readonly<Record<ServiceName, Rights>> = {
   account: {
     writes: ["signalbox.account.v1", "signalbox.access.v1", "signalbox.audit.v1"],
@@ -52,10 +52,10 @@ const rights: Readonly<Record<ServiceName, Rights>> = {
     writes: ["signalbox.webhook-delivery.v1", "signalbox.webhook-attempt.v1", "signalbox.audit.v1"],
     reads: ["signalbox.account.v1", ...offeredToEndpoints],
   },
-  gateway: { writes: [], reads: toldToSubscribers },
+  gateway: { writes: [], reads: subscribedEvents },
 };
 
-/** Who may write and read which topic, for each service. `npm run topics` makes it the access lists of Kafka. */
+/** The writers and readers of each topic, by service. `npm run topics` turns it into the access lists of Kafka. */
 export const topicAccess: readonly TopicAccess[] = Object.entries(rights).map(([name, { writes, reads }]) => {
   const service = name as ServiceName;
   return {

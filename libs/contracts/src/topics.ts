@@ -25,18 +25,22 @@ const factPartitions = 12;
 
 const declarations = [
   facts("signalbox.account.v1", "account", "Accounts, their settings and their API keys."),
-  state("signalbox.access.v1", "account", "Who may act now: the state and epoch of every account, key and client."),
+  state(
+    "signalbox.access.v1",
+    "account",
+    "The current access states: state and epoch of every account, key and client.",
+  ),
   facts(
     "signalbox.audit.v1",
     "account",
-    "What was done or refused, from every service, for the audit of the accounts.",
+    "Audited actions and refusals of every service, for the audit of the accounts.",
   ),
   facts("signalbox.image.v1", "images", "Image records."),
   facts("signalbox.image-render.v1", "images", "Jobs for the image worker."),
   facts("signalbox.image-rendered.v1", "image-worker", "Results of the image worker."),
   state("signalbox.config.v1", "config", "The overrides of properties and the flags, one record each."),
   {
-    ...facts("signalbox.config-applied.v1", "config", "What each instance runs with, reported by the instance itself."),
+    ...facts("signalbox.config-applied.v1", "config", "The configuration of each instance, reported by itself."),
     partitions: 1,
     cleanup: "compact",
     // An instance reports again on start and on change; the record of one that is gone may go too.
@@ -46,8 +50,8 @@ const declarations = [
   facts("signalbox.webhook-received.v1", "webhook-ingest", "Webhooks accepted from partners, in order per source."),
   facts("signalbox.webhook-delivery.v1", "webhook-delivery", "Endpoints, the fate of deliveries, and custom events."),
   {
-    ...facts("signalbox.webhook-attempt.v1", "webhook-delivery", "Attempts of deliveries, for those who watch them."),
-    // What was told live is read again in the list of attempts.
+    ...facts("signalbox.webhook-attempt.v1", "webhook-delivery", "Attempts of deliveries, for live observers."),
+    // Past attempts are read from the list of attempts.
     retentionMs: hours(1),
   },
 ] as const satisfies readonly TopicDeclaration[];
@@ -62,7 +66,7 @@ export function deadLetterTopic(service: ServiceName): string {
 /** Every topic of the product, dead letters included. */
 export const topics: readonly TopicDeclaration[] = [...declarations, ...serviceNames.map(deadLetters)];
 
-/** The declaration of a topic, or undefined when the name is not one of ours. */
+/** Finds the declaration of a topic, or undefined for an unknown name. */
 export function findTopic(name: string): TopicDeclaration | undefined {
   return topics.find((topic) => topic.name === name);
 }
@@ -99,7 +103,7 @@ function deadLetters(service: ServiceName): TopicDeclaration {
     partitions: 1,
     cleanup: "delete",
     retentionMs: days(30),
-    // The original message and the headers that say why it is here.
+    // The original message and the headers with the reason.
     maxMessageBytes: maxMessageBytes + 64 * KiB,
     description: `Messages the ${service} service gave up on.`,
   };

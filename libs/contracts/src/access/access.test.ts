@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { type AccountState, accountStates, mayAccess, mayTransition } from "./account-state.ts";
-import { isRole, scopesOfRole } from "./roles.ts";
-import { isScope, privilegedScopes, scopes } from "./scopes.ts";
+import { isRole, isScope, privilegedScopes, scopes, scopesOfRole } from "./scopes.ts";
 
 /** CONTRACT §1, the table of account states. */
 const allowed: Readonly<Record<AccountState, string>> = {
@@ -14,7 +13,7 @@ const allowed: Readonly<Record<AccountState, string>> = {
 };
 
 for (const state of accountStates) {
-  test(`an account that is ${state} may do exactly what the contract says`, () => {
+  test(`${state} accounts have exactly the access of the contract`, () => {
     const kinds = [
       "read",
       "write",

@@ -4,9 +4,9 @@ export const accountStates = ["pending", "active", "suspended", "disabled", "del
 export type AccountState = (typeof accountStates)[number];
 
 /**
- * The kinds of things that somebody does with an account. The `own-account` kinds are the account record and its
- * settings; `recovery` asks to have a disabled account back, `deletion` ends the own account; `subscribe` is to be told
- * of changes as they happen, which ends with a suspension.
+ * The kinds of access to an account. The `own-account` kinds cover the account record and its settings; `recovery`
+ * requests the recovery of a disabled account, `deletion` ends the own account; `subscribe` receives changes as they
+ * happen, which ends with a suspension.
  */
 export type AccessKind =
   | "read"
@@ -25,7 +25,7 @@ interface StateRules {
   readonly leavesTo: Readonly<Partial<Record<AccountState, readonly TransitionActor[]>>>;
 }
 
-/** CONTRACT §1 as data: what each state permits, where it leads, and who may move it. */
+/** CONTRACT §1 as data: the access that each state permits, the states it leads to, and the actors that may move it. */
 export const accountStateRules: Readonly<Record<AccountState, StateRules>> = {
   pending: {
     may: ["read", "own-account:read", "own-account:write", "deletion", "subscribe"],
@@ -54,12 +54,12 @@ export const accountStateRules: Readonly<Record<AccountState, StateRules>> = {
   },
 };
 
-/** Judges if an account in `state` may do this at all; scopes are judged separately. */
+/** Returns true when an account in `state` permits the access; scopes are judged separately. */
 export function mayAccess(state: AccountState, access: AccessKind): boolean {
   return accountStateRules[state].may.includes(access);
 }
 
-/** Judges if `actor` may move an account from one state to the other. A state never leads to itself. */
+/** Returns true when `actor` may move an account from one state to the other. A state never leads to itself. */
 export function mayTransition(from: AccountState, to: AccountState, actor: TransitionActor): boolean {
   return accountStateRules[from].leavesTo[to]?.includes(actor) ?? false;
 }

@@ -1,10 +1,10 @@
 /** An action that leaves an entry in the audit. */
 interface AuditActionDeclaration {
-  /** What was done, as a sentence for people. */
+  /** The action as a sentence for people. */
   readonly meaning: string;
-  /** The kind of thing that an entry names by its id; null where it is the account itself. */
+  /** The kind of thing that an entry names by its id; null for the account itself. */
   readonly subject: AuditSubject | null;
-  /** Whose audit it is in: that of the account that owns the thing, or that of the account that acted. */
+  /** The audit that holds the entry: that of the account that owns the thing, or of the account that acted. */
   readonly keptFor: "owner" | "actor";
 }
 
@@ -27,7 +27,7 @@ const ofAccount = (meaning: string) => ({ meaning, subject: null, keptFor: "owne
 const of = <const S extends AuditSubject>(subject: S, meaning: string) =>
   ({ meaning, subject, keptFor: "owner" }) as const;
 
-/** Every action of every service that the audit tells of, by its name. Names are kept in entries: they are never renamed. */
+/** Every audited action of every service, by its name. Names are stored in entries: they are never renamed. */
 export const auditActions = {
   "account.create": ofAccount("The account was created, at the first use of a login."),
   "account.update": ofAccount("The account or its settings were changed."),
@@ -43,7 +43,7 @@ export const auditActions = {
   "account.contact_cancel": ofAccount("The change of the contact address was cancelled."),
   "account.contact_object": ofAccount("The holder of the former contact address objected to its change."),
   "account.contact_release": ofAccount("The contact address lost its verification, because another account has it."),
-  "account.step_up": ofAccount("A person proved again who they are, with a code."),
+  "account.step_up": ofAccount("A person proved their identity again, with a code."),
   "account.sign_out": ofAccount("Every sign-in was ended."),
   "account.export": ofAccount("Everything the account has was exported."),
   sign_in: ofAccount("A person signed in at the built-in issuer."),
@@ -54,13 +54,13 @@ export const auditActions = {
   "api_key.update": of("api_key", "An API key was renamed."),
   "api_key.rotate": of("api_key", "An API key was replaced by another one."),
   "api_key.revoke": of("api_key", "An API key was revoked."),
-  "api_key.expire": of("api_key", "The time of an API key was over."),
+  "api_key.expire": of("api_key", "An API key expired."),
   "api_key.use": of("api_key", "A request came with an API key that had ended."),
   "client.create": of("client", "A service client was created."),
   "client.update": of("client", "A service client was renamed."),
   "client.rotate_secret": of("client", "A service client was given a new secret."),
   "client.revoke": of("client", "A service client was revoked."),
-  "client.expire": of("client", "The time of a service client was over."),
+  "client.expire": of("client", "A service client expired."),
   "client.use": of("client", "A token was asked for with a wrong secret, or for a client that had ended."),
   "token.revoke": of("token", "An access token of the built-in issuer was revoked."),
   "image.create": of("image", "An image was uploaded or imported."),
@@ -74,7 +74,7 @@ export const auditActions = {
   "webhook_source.create": of("webhook_source", "A source of webhooks was created."),
   "webhook_source.update": of(
     "webhook_source",
-    "A source was changed; `secret` among the fields says that it has another one.",
+    "A source was changed; `secret` among the fields means that it has a new one.",
   ),
   "webhook_source.rotate_secret": of("webhook_source", "A source was given its partner's next secret."),
   "webhook_source.rotate_url": of("webhook_source", "A source was given another address."),
@@ -84,11 +84,11 @@ export const auditActions = {
     "webhook_source",
     "A webhook that a source had refused was verified again and taken.",
   ),
-  "webhook_source.delete": of("webhook_source", "A source was deleted with what it received."),
+  "webhook_source.delete": of("webhook_source", "A source was deleted with its received webhooks."),
   "webhook_endpoint.create": of("webhook_endpoint", "An endpoint was created."),
   "webhook_endpoint.update": of(
     "webhook_endpoint",
-    "An endpoint was changed; `url` among the fields says that it was redirected.",
+    "An endpoint was changed; `url` among the fields means that it was redirected.",
   ),
   "webhook_endpoint.pause": of("webhook_endpoint", "An endpoint was paused."),
   "webhook_endpoint.resume": of("webhook_endpoint", "A paused endpoint was resumed."),
@@ -111,7 +111,7 @@ export const auditActions = {
     ...of("property", "The override of a property was set back to an earlier revision."),
     keptFor: "actor",
   },
-  "property.expire": { ...of("property", "The time of an override was over."), keptFor: "actor" },
+  "property.expire": { ...of("property", "An override expired."), keptFor: "actor" },
   "property.propose": { ...of("property", "A change was proposed to a second operator."), keptFor: "actor" },
   "property.approve": { ...of("property", "A change that another operator proposed was approved."), keptFor: "actor" },
   "property.withdraw": { ...of("property", "A proposed change was withdrawn."), keptFor: "actor" },
@@ -124,12 +124,12 @@ export const auditActions = {
 
 export type AuditAction = keyof typeof auditActions;
 
-/** The actions on one of the things that an account has many of: their entries say of which. */
+/** The actions on things of which an account may have many: their entries name the thing. */
 export type ThingAction = {
   [A in AuditAction]: (typeof auditActions)[A]["subject"] extends null ? never : A;
 }[AuditAction];
 
-/** What a route or mutation leaves in the audit when it has changed something; null where it leaves nothing. */
+/** The audit entry of a route or mutation that has changed something; null for none. */
 export type Audited = AuditAction | readonly AuditAction[] | null;
 
 /** The actions that a declaration names. */

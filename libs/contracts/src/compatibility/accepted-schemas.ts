@@ -7,7 +7,7 @@ import { compareSchemas } from "./compare-schemas.ts";
 const folder = fileURLToPath(new URL("../../accepted/", import.meta.url));
 
 export interface SchemaReview {
-  /** Sentences, each naming the event, the member and what would break. */
+  /** Sentences, each naming the event, the member and the incompatibility. */
   readonly problems: string[];
   /** Files whose content differs from the catalogue, compatible or not. */
   readonly stale: string[];
@@ -28,8 +28,8 @@ export async function reviewSchemas(): Promise<SchemaReview> {
 }
 
 /**
- * Makes the catalogue of now the accepted one. Refuses while a change would break a reader: raise the version of the
- * event instead, and keep the old one. @throws Error listing what would break.
+ * Accepts the current catalogue. Refuses a change that would break a reader: raise the version of the event instead,
+ * and keep the old one. @throws Error listing the incompatibilities.
  */
 export async function acceptSchemas(): Promise<string[]> {
   const { problems, stale } = await reviewSchemas();

@@ -21,8 +21,8 @@ const structure = new Set([
 ]);
 
 /**
- * Lists what readers would break on when `accepted` becomes `current`. Both ways count, because readers and events of both
- * ages meet: an old reader gets new events, and a new reader gets old events that are still in the log.
+ * Lists the changes from `accepted` to `current` that would break readers. Both directions count, because readers and
+ * events of both ages meet: an old reader gets new events, and a new reader gets old events that are still in the log.
  *
  * Free: a new optional member, another text of explanation. Refused: a member removed, retyped, made optional or made
  * required, a new required member, an enum that gains or loses a value, any other constraint that changes.

@@ -25,12 +25,12 @@ const headers: JsonSchema = {
     ce_subject: { type: "string", description: "The aggregate, and the key of the record." },
     ce_dataschema: { type: "string" },
     ce_traceparent: { type: "string", description: "W3C trace context of the change." },
-    ce_accountid: { type: "string", description: "Whose event it is; absent when it is nobody's." },
+    ce_accountid: { type: "string", description: "The account of the event; absent for events without an account." },
     "content-type": { type: "string", const: "application/json" },
   },
 };
 
-/** A broker that asks who is there, and one that does not. Their addresses are the operator's: `events.url` has the same. */
+/** A broker with authentication, and one without. Their addresses are the operator's: `events.url` has the same. */
 const servers = {
   secured: {
     host: "{host}:{port}",
@@ -61,7 +61,7 @@ const securitySchemes = {
   },
 };
 
-/** The AsyncAPI 3.0 document of all topics and events, for readers inside the house. */
+/** Builds the AsyncAPI 3.0 document of all topics and events, for internal readers. */
 export function asyncApiDocument(): Record<string, unknown> {
   const used = topics.filter(({ name }) => catalogue.some(({ topic }) => topic === name));
   return {

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { catalogue, eventType } from "../catalogue.ts";
-import { matchesEventType, receivedAlias, webhookEventTypes } from "../webhook-event-types.ts";
+import { catalogue, eventType, matchesEventType, receivedAlias, webhookEventTypes } from "../catalogue.ts";
 import { asyncApiDocument } from "./asyncapi.ts";
 import { eventsReference } from "./events-reference.ts";
 
@@ -24,11 +23,11 @@ test("the AsyncAPI document and the reference describe every event", () => {
   for (const event of catalogue) assert.ok(text.includes(`### \`${eventType(event)}\``), event.name);
 });
 
-test("the reference says of a member that it may be null, and what it is otherwise", () => {
+test("the reference shows the type of a nullable member and that it may be null", () => {
   assert.match(eventsReference(), /^\| `alt_text` \| string or null \| yes \|/m);
 });
 
-test("what services tell each other is no webhook type", () => {
+test("internal events are no webhook types", () => {
   const names = webhookEventTypes.map(({ name }) => name);
   assert.ok(names.includes("image.created") && names.includes("webhook.received"));
   for (const name of ["access.changed", "image.render_requested", "image.rendered", "config.applied"]) {

@@ -2,7 +2,7 @@ import { detailCodes, type ErrorCode, errorCodes } from "@signalbox/core";
 import { detailCatalogue } from "../errors/detail-catalogue.ts";
 import { errorCatalogue } from "../errors/error-catalogue.ts";
 
-/** The text of `docs/reference/errors.md`: the body, then every code with its meaning and what to do. */
+/** Builds the text of `docs/reference/errors.md`: the body, then every code with its meaning and remedy. */
 export function errorsReference(statusOf: Readonly<Record<ErrorCode, number>>): string {
   const errorRows = errorCodes.map((code) => row([anchored(code), statusOf[code], ...explained(errorCatalogue[code])]));
   const detailRows = detailCodes.map((code) => row([anchored(code), ...explained(detailCatalogue[code])]));

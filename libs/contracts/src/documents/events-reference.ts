@@ -18,7 +18,7 @@ export function eventsReference(): string {
     "## Topics",
     `| topic | owner | partitions | cleanup | kept | what |\n|---|---|---|---|---|---|\n${topics.map(topicRow).join("\n")}`,
     "## Rights",
-    "What each service may write and read where Kafka knows principals (`events.principals`): exactly this, and groups whose names begin with its own.",
+    "Rights of each service where Kafka knows principals (`events.principals`): exactly these, and groups whose names begin with its own.",
     `| service | writes | reads |\n|---|---|---|\n${topicAccess.map(rightsRow).join("\n")}`,
     "## Catalogue",
     ...catalogue.map(eventSection),

@@ -11,7 +11,7 @@ export function eventJsonSchema(event: EventDeclaration): JsonSchema {
     target: "draft-2020-12",
     reused: "inline",
     override: ({ jsonSchema, zodSchema }) => {
-      // Events grow: a reader that forbids what it does not know breaks on the first new member.
+      // Events grow: a reader that forbids unknown members breaks on the first new one.
       if (zodSchema instanceof z.ZodObject) delete jsonSchema.additionalProperties;
     },
   });

@@ -13,11 +13,11 @@ export const detailCatalogue: Readonly<Record<DetailCode, CodeExplanation>> = {
   },
   invalid_value: {
     meaning: "It is none of the values that are allowed.",
-    remedy: "Send one of those that the message lists.",
+    remedy: "Send one of the values in the message.",
   },
   invalid_format: {
     meaning: "It is a text that is not written in the form it must have.",
-    remedy: "Write it as the message says.",
+    remedy: "Use the form in the message.",
   },
   invalid_text: {
     meaning:
@@ -42,7 +42,7 @@ export const detailCatalogue: Readonly<Record<DetailCode, CodeExplanation>> = {
   },
   unsupported: {
     meaning: "It is well formed and this deployment does not support it.",
-    remedy: "Choose one of those that the message names.",
+    remedy: "Choose one of the values in the message.",
   },
   unknown_member: {
     meaning: "The resource has no member, and the form no part, of this name.",
@@ -53,8 +53,8 @@ export const detailCatalogue: Readonly<Record<DetailCode, CodeExplanation>> = {
     remedy: "Leave it out.",
   },
   not_allowed: {
-    meaning: "It may not be sent together with what else the request says.",
-    remedy: "Leave it out, or change what it goes with.",
+    meaning: "It cannot be combined with another part of the request.",
+    remedy: "Leave it out, or change the other part.",
   },
   unknown_parameter: {
     meaning: "The route has no query parameter of this name.",
@@ -66,10 +66,10 @@ export const detailCatalogue: Readonly<Record<DetailCode, CodeExplanation>> = {
   },
   invalid_cursor: {
     meaning: "The cursor was not made by this list.",
-    remedy: "Send `next_cursor` of an earlier page as it is, or begin without a cursor.",
+    remedy: "Send `next_cursor` of an earlier page unchanged, or begin without a cursor.",
   },
   credential_in_query: {
-    meaning: "A credential stands in the URL, where logs and histories keep it.",
+    meaning: "A credential is in the URL, where logs and histories keep it.",
     remedy: "Replace that credential and send the new one in a header.",
   },
   key_reused: {
@@ -93,7 +93,7 @@ export const detailCatalogue: Readonly<Record<DetailCode, CodeExplanation>> = {
     remedy: "Use a credential that has it.",
   },
   step_up_required: {
-    meaning: "The change needs proof that is at most 15 minutes old of who is asking.",
+    meaning: "The change requires a sign-in within the last 15 minutes.",
     remedy: "Sign in again or confirm a one-time code, then repeat the request.",
   },
   account_pending: {
@@ -177,7 +177,7 @@ export const detailCatalogue: Readonly<Record<DetailCode, CodeExplanation>> = {
     remedy: "Create the client at that issuer, or use an API key.",
   },
   last_administrator: {
-    meaning: "The account is the only administrator, and nobody could undo it.",
+    meaning: "The account is the only administrator, so the change could not be undone.",
     remedy: "Make another account an administrator first.",
   },
   roles_by_issuer: {

@@ -1,6 +1,6 @@
 import type { ErrorCode } from "@signalbox/core";
 
-/** One code as clients read about it: what they can conclude from it, and what they can do. */
+/** One code as documented for clients: its meaning and its remedy. */
 export interface CodeExplanation {
   readonly meaning: string;
   readonly remedy: string;
@@ -18,15 +18,15 @@ export const errorCatalogue: Readonly<Record<ErrorCode, CodeExplanation>> = {
   },
   forbidden: {
     meaning: "The credentials are good and do not allow this.",
-    remedy: "More scope, a recent sign-in or another state of the account is needed; `details` tells which.",
+    remedy: "Get the missing scope, sign in again, or change the state of the account, as `details` requires.",
   },
   not_found: {
-    meaning: "There is nothing here for this caller. What belongs to another account reads the same.",
+    meaning: "The resource does not exist, or belongs to another account.",
     remedy: "Check the path and the id.",
   },
   method_not_allowed: {
     meaning: "The path exists without this method.",
-    remedy: "Use one of those that `Allow` lists.",
+    remedy: "Use a method that `Allow` lists.",
   },
   not_acceptable: {
     meaning: "No representation suits `Accept`.",
@@ -50,7 +50,7 @@ export const errorCatalogue: Readonly<Record<ErrorCode, CodeExplanation>> = {
   },
   unsupported_media_type: {
     meaning: "The route does not read bodies of this media type.",
-    remedy: "Send one of those that the message names.",
+    remedy: "Send one of the media types in the message.",
   },
   validation_error: {
     meaning: "The request is well formed and holds values that are not allowed.",
@@ -58,7 +58,7 @@ export const errorCatalogue: Readonly<Record<ErrorCode, CodeExplanation>> = {
   },
   rate_limited: {
     meaning: "There were too many requests.",
-    remedy: "Wait for as long as `Retry-After` says.",
+    remedy: "Wait for the seconds in `Retry-After`.",
   },
   server_error: {
     meaning: "Something failed on our side.",
@@ -70,7 +70,7 @@ export const errorCatalogue: Readonly<Record<ErrorCode, CodeExplanation>> = {
   },
   unavailable: {
     meaning: "A part that this request needs is away.",
-    remedy: "Wait for as long as `Retry-After` says.",
+    remedy: "Wait for the seconds in `Retry-After`.",
   },
   configuration_unavailable: {
     meaning: "The configuration cannot be read at the moment.",
@@ -78,6 +78,6 @@ export const errorCatalogue: Readonly<Record<ErrorCode, CodeExplanation>> = {
   },
   timeout: {
     meaning: "There was no answer in time. The request may have had its effect.",
-    remedy: "Read what it was to change, then decide; an `Idempotency-Key` makes a repetition safe.",
+    remedy: "Read the resource to find out whether it changed; an `Idempotency-Key` makes a repetition safe.",
   },
 };

@@ -12,7 +12,7 @@ export const auditRecordedEvent = defineEvent({
   subject: "account id",
   audience: "internal",
   description:
-    "Something was done to what an account has, or was refused. The account service keeps it as an entry of the account's audit, under the id and the time of the event.",
+    "An action on an account or its things was done or refused. The account service stores it as an entry of the account's audit, under the id and the time of the event.",
   data: z.object({
     account_id: identifier("The account in whose audit it is kept"),
     action,

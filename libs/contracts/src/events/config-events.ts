@@ -16,13 +16,13 @@ export const configChangedEvent = defineEvent({
     value: jsonValue,
     revision: z.int().describe("One per change; a reader applies only a higher one."),
     secrecy: z.enum(["public", "internal", "sensitive"]),
-    actor: z.string().describe("Account id of who did it; `system` where its time was over."),
+    actor: z.string().describe("Account id of the actor; `system` for an expiry."),
     reason: z.string().nullable(),
     changed_at: timestamp,
     together: z
       .int()
       .optional()
-      .describe("How many properties the revision changes: they hold at once. Left out where it is one."),
+      .describe("Number of properties that the revision changes at the same time. Absent for one."),
     expires_at: timestamp.nullable().optional().describe("When the override ends by itself."),
   }),
   example: {
@@ -48,8 +48,8 @@ export const flagChangedEvent = defineEvent({
   data: z.object({
     flag: z.string(),
     definition: FlagDefinition.nullable().describe("Null when the flag was archived."),
-    revision: z.int().describe("One per change, counted together with those of properties."),
-    actor: z.string().describe("Account id of who did it."),
+    revision: z.int().describe("One per change, in one sequence with those of properties."),
+    actor: z.string().describe("Account id of the actor."),
     reason: z.string().nullable(),
     changed_at: timestamp,
   }),
@@ -77,7 +77,7 @@ export const configAppliedEvent = defineEvent({
   topic: "signalbox.config-applied.v1",
   subject: "service and instance, joined by a slash",
   audience: "internal",
-  description: "What an instance runs with, sent on start and on change.",
+  description: "The configuration of an instance, sent on start and on change.",
   data: z.object({
     service: z.string(),
     instance: z.string(),
@@ -93,11 +93,11 @@ export const configAppliedEvent = defineEvent({
         }),
       )
       .optional()
-      .describe("Every property that it has, with what runs and what waits for the next start, masked."),
+      .describe("Every property of the instance: the running value and the one pending a restart, masked."),
     pending_restart: z.array(z.string()).describe("Properties whose new value waits for a restart."),
     problems: z
       .array(z.string())
-      .describe("Overrides it refused, with the reason, and what it could not start with; never a value."),
+      .describe("Overrides that the instance refused or could not start with, with the reason and never a value."),
     loaded_at: timestamp,
     applied_at: timestamp.optional().describe("When the instance applied that revision."),
     ended: z.boolean().optional().describe("True in the last report of an instance that stops."),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { defineEvent } from "../define-event.ts";
 import { changed, identifier, jsonValue, timestamp } from "../resources/fields.ts";
-import { WebhookDeliveryResource, webhookDeliveryExample } from "../resources/webhook-delivery.ts";
+import { WebhookDeliveryResource, webhookDeliveryExample } from "../resources/webhook-endpoint.ts";
 
 const shared = {
   version: 1,
@@ -39,7 +39,7 @@ export const webhookDeliveryParkedEvent = defineEvent({
   ...shared,
   name: "webhook_delivery.parked",
   subject: "delivery id",
-  description: "A delivery of an ordered endpoint failed and was set aside so that those behind it could go on.",
+  description: "A delivery of an ordered endpoint failed and was parked so that later ones could go on.",
   data,
   example: { ...webhookDeliveryExample, status: "parked", attempts: 3, changed: ["status"] },
 });
@@ -50,8 +50,7 @@ export const webhookDeliveryAttemptedEvent = defineEvent({
   topic: "signalbox.webhook-attempt.v1",
   subject: "endpoint id",
   audience: "internal",
-  description:
-    "An attempt was made, for those who watch: which ones are told of is `webhook-delivery.attempts.published`.",
+  description: "An attempt was made. `webhook-delivery.attempts.published` selects the published attempts.",
   data: z.object({
     id: identifier("The attempt"),
     delivery_id: identifier("The delivery"),

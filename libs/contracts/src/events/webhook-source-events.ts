@@ -1,6 +1,7 @@
+import { z } from "zod";
 import { defineEvent } from "../define-event.ts";
-import { changed } from "../resources/fields.ts";
-import { WebhookSourceResource, webhookSourceExample } from "../resources/webhook-source.ts";
+import { changed, identifier, jsonValue, timestamp } from "../resources/fields.ts";
+import { WebhookSourceResource, webhookSchemes, webhookSourceExample } from "../resources/webhook-source.ts";
 
 const shared = {
   version: 1,
@@ -29,4 +30,51 @@ export const webhookSourceDeletedEvent = defineEvent({
   name: "webhook_source.deleted",
   description: "A source is gone; the record is shown as it was.",
   example: { ...webhookSourceExample, changed: [] },
+});
+
+export const webhookReceivedEvent = defineEvent({
+  name: "webhook.received",
+  version: 1,
+  topic: "signalbox.webhook-received.v1",
+  subject: "source id",
+  audience: "account",
+  description:
+    "A partner's webhook was verified and stored; a repeated delivery emits nothing. The extension attribute " +
+    "`forward` is `false` when the account's own endpoints do not get it.",
+  data: z.object({
+    source_id: identifier("The source"),
+    scheme: z.enum(webhookSchemes),
+    event_type: z.string().nullable().describe("As the partner names it; null when the scheme has none."),
+    delivery_id: z.string().describe("As the partner names it."),
+    received_id: z.string().optional().describe("By which the received webhook is read again."),
+    received_at: timestamp,
+    replay_of: z
+      .string()
+      .optional()
+      .describe("Present when its owner had it published again: the id of the received webhook."),
+    headers: z
+      .record(z.string(), z.string())
+      .optional()
+      .describe("Headers of the webhook that the scheme and the source let through."),
+    payload: jsonValue
+      .optional()
+      .describe(
+        "The body byte for byte if it was JSON, or the fields of a form. Exactly one of the three members is the body.",
+      ),
+    payload_text: z
+      .string()
+      .optional()
+      .describe("The body, when it was text; beside `payload`, the form that it was read from."),
+    payload_base64: z.string().optional().describe("The body, when it was neither."),
+  }),
+  example: {
+    source_id: "src_3kVn7RtY1bQzXw5Lm9PdHc",
+    scheme: "hmac",
+    event_type: "order.created",
+    delivery_id: "d-1042",
+    received_id: "rcv_01kbdq4v00e8w9x2m5n7p3r6tz",
+    received_at: "2026-01-01T09:00:00.000Z",
+    headers: { "content-type": "application/json" },
+    payload: { order: 17 },
+  },
 });

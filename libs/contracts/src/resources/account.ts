@@ -1,8 +1,7 @@
 import { z } from "zod";
 import { accountStates } from "../access/account-state.ts";
-import { roles } from "../access/roles.ts";
-import { examples } from "./examples.ts";
-import { identifier, timestamp } from "./fields.ts";
+import { roles } from "../access/scopes.ts";
+import { examples, identifier, timestamp } from "./fields.ts";
 
 const links = z
   .object({ self: z.string(), settings: z.string(), api_keys: z.string() })
@@ -47,14 +46,14 @@ examples.add(AccountResource, { example: accountExample });
 export const AdministeredAccountResource = AccountResource.extend({
   roles: z
     .array(z.enum(roles))
-    .describe("What the account may do at the built-in issuer. Another issuer's tokens bring theirs."),
+    .describe("Roles of the account at the built-in issuer. Tokens of another issuer bring their own."),
   status_changed_at: timestamp.nullable().describe("When the status last changed; null when it never did."),
   status_changed_by: z.enum(["owner", "administrator", "system"]).nullable(),
-  status_reason: z.string().nullable().describe("What was said as the reason."),
+  status_reason: z.string().nullable().describe("The stated reason."),
   recovery_requested_at: timestamp
     .nullable()
-    .describe("When the owner of the disabled account asked to have it back; null when nobody waits."),
-  purged_at: timestamp.nullable().describe("When the personal fields were erased. What is left is a tombstone."),
+    .describe("Time at which the owner requested the recovery of the disabled account; null without a request."),
+  purged_at: timestamp.nullable().describe("Time at which the personal fields were erased. The rest is a tombstone."),
   links: z.object({ self: z.string(), status: z.string(), audit: z.string() }),
 }).meta({ id: "AdministeredAccount", description: "An account, as administrators see it." });
 

@@ -1,12 +1,11 @@
 import { z } from "zod";
-import { examples } from "./examples.ts";
-import { identifier, timestamp } from "./fields.ts";
+import { examples, identifier, timestamp } from "./fields.ts";
 
 const actor = z.object({
   kind: z.enum(["owner", "administrator", "system"]),
   account_id: z.string().nullable().describe("The account that acted; null for the product itself."),
-  credential: z.string().nullable().describe("The id of the key or token; null where it is not yours to see."),
-  address: z.string().nullable().describe("Where the request came from, as far as it is known and yours to see."),
+  credential: z.string().nullable().describe("The id of the key or token; null if you may not see it."),
+  address: z.string().nullable().describe("The client address of the request, if known and visible to you."),
 });
 
 /** One line of an account's audit. */
@@ -14,21 +13,21 @@ export const AuditEntryResource = z
   .object({
     id: identifier("The entry"),
     account_id: identifier("The account in whose audit it is kept"),
-    action: z.string().describe("What was done, such as `account.update`; or the operation that was refused."),
+    action: z.string().describe("The action, such as `account.update`, or the refused operation."),
     outcome: z.enum(["done", "refused"]),
-    fields: z.array(z.string()).describe("Names of what changed or was wrong, never values."),
-    reason: z.string().nullable().describe("Why: what was said, or the code of the refusal."),
+    fields: z.array(z.string()).describe("Names of the changed or faulty fields, never values."),
+    reason: z.string().nullable().describe("The stated reason, or the code of the refusal."),
     subject: z
       .string()
       .nullable()
       .describe(
-        "Which key, client, login, token, image, source, endpoint or property, by its id; null for the account itself and where none is named.",
+        "The id of the key, client, login, token, image, source, endpoint or property; null for the account itself.",
       ),
     actor,
     request_id: z.string().nullable(),
     created_at: timestamp,
   })
-  .meta({ id: "AuditEntry", description: "Who did what to an account, or was refused, when and why." });
+  .meta({ id: "AuditEntry", description: "An action on an account, or its refusal: actor, time and reason." });
 
 export type AuditEntryResource = z.output<typeof AuditEntryResource>;
 

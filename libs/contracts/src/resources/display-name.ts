@@ -4,12 +4,12 @@ const lengthMax = 100;
 /** Something to see. The blank pattern of Braille is a symbol to Unicode, and nothing to the eye. */
 const visible = /(?!\u2800)[\p{L}\p{N}\p{P}\p{S}]/u;
 const broken = /[\p{Cc}\p{Zl}\p{Zp}]/u;
-/** Shown as nothing, or turning the direction of what follows: a name that looks like another one is made of them. */
+/** Characters that are invisible or change the direction of text: they could make a name look like another one. */
 const invisible = /\p{Default_Ignorable_Code_Point}/u;
-/** ZWNJ and ZWJ between two characters of a word, where Persian, Sinhala and the faces of a family need them. */
+/** ZWNJ and ZWJ between two characters of a word, which Persian, Sinhala and family emoji need. */
 const joiners = /(?<=[\p{L}\p{M}\p{N}\p{S}])[\u200C\u200D](?=[\p{L}\p{M}\p{N}\p{S}])/gu;
 
-/** Says what is wrong with a name, trimmed and in NFC; null when nothing is. Characters are counted as people do. */
+/** Describes the fault of a name, trimmed and in NFC; null when there is none. Characters are counted as people do. */
 function problemOf(name: string): string | null {
   const length = [...name].length;
   if (length < 1 || length > lengthMax) return `The name has 1–${lengthMax} characters.`;

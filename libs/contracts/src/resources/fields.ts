@@ -6,7 +6,7 @@ export const timestamp = z.iso
   .describe("RFC 3339, UTC, with milliseconds.")
   .meta({ example: "2026-01-01T00:00:00.000Z" });
 
-/** An identifier of ours. Clients treat it as opaque. */
+/** An identifier. Clients treat it as opaque. */
 export const identifier = (what: string) => z.string().min(1).describe(`${what}. Opaque.`);
 
 /** Any JSON value, kept as it came. */
@@ -22,4 +22,7 @@ export const createdBy = z
   .string()
   .nullable()
   .optional()
-  .describe("The API key that made it, `person` or `first-key`; null where not known.");
+  .describe("The API key that created it, `person` or `first-key`; null if unknown.");
+
+/** Examples of schemas for the documentation of inputs and answers. */
+export const examples = z.registry<{ readonly example: z.$input }>();

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { roles } from "../access/roles.ts";
+import { roles } from "../access/scopes.ts";
 import { jsonValue, timestamp } from "./fields.ts";
 
 const flagStates = ["enabled", "disabled", "preview", "deprecated"] as const;
@@ -40,7 +40,7 @@ const FlagRule = z
       .describe("The share of accounts; raising it only adds some."),
     variant: variantName,
   })
-  .describe("The first rule of which everything holds decides.");
+  .describe("The first rule whose conditions all hold decides.");
 
 /** A flag as operators write it and services evaluate it. */
 export const FlagDefinition = z.strictObject({
@@ -52,8 +52,8 @@ export const FlagDefinition = z.strictObject({
     .array(z.strictObject({ name: variantName, value: jsonValue }))
     .min(1)
     .max(50),
-  default: variantName.describe("What accounts get that no rule names."),
-  off: variantName.describe("What everybody gets while the flag is disabled or out of its time."),
+  default: variantName.describe("Variant for accounts without a matching rule."),
+  off: variantName.describe("Variant for all accounts while the flag is disabled or outside its time."),
   rules: z.array(FlagRule).max(50).default([]),
   prerequisites: z
     .array(z.strictObject({ flag: flagKey, variants: z.array(variantName).min(1).max(50) }))
@@ -65,7 +65,7 @@ export const FlagDefinition = z.strictObject({
     .nullable()
     .default(null)
     .describe("When it is on; outside of it everybody gets `off`."),
-  owner: z.string().min(1).max(100).describe("Who is asked about it."),
+  owner: z.string().min(1).max(100).describe("Contact for questions about the flag."),
   expires: day.nullable().default(null).describe("The day from which on it is listed as stale."),
   salt: z
     .string()

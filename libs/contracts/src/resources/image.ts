@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { examples } from "./examples.ts";
-import { identifier, timestamp } from "./fields.ts";
+import { examples, identifier, timestamp } from "./fields.ts";
 
 export const imageVisibilities = ["private", "public"] as const;
 export const imageStatuses = ["processing", "ready", "failed"] as const;
@@ -37,7 +36,7 @@ export const ImageResource = z
       .object({
         code: z.string().describe("A stable word."),
         at: timestamp,
-        attempts: z.int().describe("How often the named variants were tried."),
+        attempts: z.int().describe("Number of attempts at the named variants."),
       })
       .nullable()
       .optional()
@@ -102,7 +101,7 @@ export const ImageDeletionResource = z
       .nullable()
       .describe("Why bytes stayed: another image of the account has the same original."),
   })
-  .meta({ id: "ImageDeletion", description: "What became of the bytes of a deleted image." });
+  .meta({ id: "ImageDeletion", description: "The deletion of an image's bytes." });
 
 export type ImageDeletionResource = z.output<typeof ImageDeletionResource>;
 

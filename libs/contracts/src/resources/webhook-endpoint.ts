@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { examples } from "./examples.ts";
-import { identifier, jsonValue, timestamp } from "./fields.ts";
+import { examples, identifier, jsonValue, timestamp } from "./fields.ts";
 
 export const webhookEndpointScopes = ["account", "all"] as const;
 const webhookEndpointStatuses = ["enabled", "paused", "disabled"] as const;
@@ -12,7 +11,7 @@ export const webhookFormats = ["envelope", "original"] as const;
 const header = z.object({
   name: z.string(),
   value: z.string().nullable().describe("Null for one that is secret."),
-  secret: z.boolean().describe("Whether its value is sealed and never shown."),
+  secret: z.boolean().describe("True if the value is sealed and never shown."),
 });
 const clientCertificate = z.object({
   subject: z.string(),
@@ -33,14 +32,14 @@ const WebhookEndpointSettings = z.object({
   order_hold_seconds: z
     .int()
     .nullable()
-    .describe("How long a failing delivery holds up its subject before it is parked; null is the default."),
+    .describe("Time for which a failing delivery holds up its subject before it is parked; null for the default."),
   filter: z.record(z.string(), jsonValue).nullable().describe("Conditions on `data`; null takes every event."),
   headers: z.array(header).describe("Headers that every delivery carries."),
   metadata: z.record(z.string(), z.string()).describe("Kept for the owner; not sent."),
   signatures: z.array(z.enum(webhookSignatures)).describe("Signatures besides the usual ones."),
   client_certificate: clientCertificate
     .nullable()
-    .describe("What deliveries show to the receiver in the TLS handshake."),
+    .describe("The certificate that deliveries present in the TLS handshake."),
   api_version: z.string().nullable().describe("The version of events that it gets; null is the newest."),
   format: z.enum(webhookFormats).describe("`original` posts a partner's webhook as the partner sent it."),
 });
@@ -54,14 +53,14 @@ export const WebhookEndpointResource = z
     event_types: z.array(z.string()).describe("Names of events, or a prefix that ends in `*`."),
     scope: z
       .enum(webhookEndpointScopes)
-      .describe("Whose events it gets: those of its account, or, for operators, of all accounts."),
+      .describe("The accounts whose events it gets: its own, or, for operators, all."),
     status: z.enum(webhookEndpointStatuses),
     disabled_reason: z.string().nullable().describe("Why it is disabled, when it is."),
     settings: WebhookEndpointSettings,
     created_at: timestamp,
     updated_at: timestamp,
   })
-  .meta({ id: "WebhookEndpoint", description: "Where an account wants its events delivered." });
+  .meta({ id: "WebhookEndpoint", description: "An address to which events of an account are delivered." });
 
 export type WebhookEndpointResource = z.output<typeof WebhookEndpointResource>;
 
@@ -93,3 +92,40 @@ export const webhookEndpointExample: WebhookEndpointResource = {
 };
 
 examples.add(WebhookEndpointResource, { example: webhookEndpointExample });
+
+export const webhookDeliveryStatuses = ["pending", "held", "parked", "succeeded", "exhausted"] as const;
+
+/** One delivery of one event to one endpoint, with any number of attempts. */
+export const WebhookDeliveryResource = z
+  .object({
+    id: identifier("The delivery, sent as `X-Delivery-Id`"),
+    endpoint_id: identifier("The endpoint"),
+    event_id: identifier("The event"),
+    event_type: z.string(),
+    status: z.enum(webhookDeliveryStatuses),
+    attempts: z.int().describe("Attempts made so far."),
+    last_status: z.int().nullable().describe("HTTP status of the last attempt; null when none came back."),
+    last_error: z.string().nullable().describe("Why the last attempt failed, in a stable word."),
+    created_at: timestamp,
+    last_attempt_at: timestamp.nullable(),
+    next_attempt_at: timestamp.nullable(),
+  })
+  .meta({ id: "WebhookDelivery", description: "One delivery of one event to one endpoint." });
+
+export type WebhookDeliveryResource = z.output<typeof WebhookDeliveryResource>;
+
+export const webhookDeliveryExample: WebhookDeliveryResource = {
+  id: "whd_01kdzq6b8n3p5q7r9s1t2v4w6x",
+  endpoint_id: "whe_01kdzq5a7m2n4p6q8r0s1t3v5w",
+  event_id: "019b7f71-aaf9-7c12-8e5f-0d4d6a2b9c11",
+  event_type: "image.created",
+  status: "exhausted",
+  attempts: 10,
+  last_status: 503,
+  last_error: "status",
+  created_at: "2026-01-01T09:00:00.000Z",
+  last_attempt_at: "2026-01-04T12:36:05.000Z",
+  next_attempt_at: null,
+};
+
+examples.add(WebhookDeliveryResource, { example: webhookDeliveryExample });

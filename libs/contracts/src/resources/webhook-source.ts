@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { examples } from "./examples.ts";
-import { identifier, jsonValue, timestamp } from "./fields.ts";
+import { examples, identifier, jsonValue, timestamp } from "./fields.ts";
 
 export const webhookSchemes = [
   ...(["standard-webhooks", "stripe", "github", "slack", "shopify"] as const),
@@ -16,12 +15,12 @@ export const WebhookSourceResource = z
     scheme: z.enum(webhookSchemes),
     event_types: z.array(z.string()).nullable().describe("Types that are accepted; null accepts every type."),
     status: z.enum(webhookSourceStatuses),
-    forward: z.boolean().describe("Whether accepted webhooks go on to the account's endpoints."),
-    ingest_path: z.string().describe("Where the partner posts to."),
+    forward: z.boolean().describe("True if accepted webhooks are forwarded to the account's endpoints."),
+    ingest_path: z.string().describe("The path to which the partner posts."),
     former_ingest_paths: z
       .array(z.object({ ingest_path: z.string(), ends_at: timestamp }))
       .optional()
-      .describe("Where it posted to before, as long as that is taken, the last one first."),
+      .describe("Former paths that are still accepted, the latest first."),
     settings: z.record(z.string(), jsonValue).describe("Settings of the scheme, such as header names for `hmac`."),
     overlaps_end_at: z
       .array(timestamp)

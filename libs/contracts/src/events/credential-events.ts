@@ -1,0 +1,88 @@
+import { z } from "zod";
+import { defineEvent } from "../define-event.ts";
+import {
+  ApiKeyResource,
+  apiKeyExample,
+  ServiceClientResource,
+  serviceClientExample,
+} from "../resources/credentials.ts";
+import { changed } from "../resources/fields.ts";
+
+const keyEvent = {
+  version: 1,
+  topic: "signalbox.account.v1",
+  subject: "API key id",
+  audience: "account",
+} as const;
+const { replaces, replaced_by } = ApiKeyResource.shape;
+/** Keys were made before they could be rotated, and events of them are still in the log. */
+const data = ApiKeyResource.extend({
+  changed,
+  replaces: replaces.optional(),
+  replaced_by: replaced_by.optional(),
+});
+
+export const apiKeyCreatedEvent = defineEvent({
+  ...keyEvent,
+  name: "api_key.created",
+  description: "A key was made, also by rotation; the secret is never part of an event.",
+  data,
+  example: { ...apiKeyExample, changed: [] },
+});
+
+export const apiKeyUpdatedEvent = defineEvent({
+  ...keyEvent,
+  name: "api_key.updated",
+  description: "A key was renamed, or another key replaces it and it ends with the overlap.",
+  data: ApiKeyResource.extend({ changed }),
+  example: { ...apiKeyExample, name: "deploy to production", changed: ["name"] },
+});
+
+export const apiKeyRevokedEvent = defineEvent({
+  ...keyEvent,
+  name: "api_key.revoked",
+  description: "A key stopped working: revoked by someone, replaced by rotation, or at its expiry.",
+  data: data.extend({ reason: z.enum(["revoked", "rotated", "expired", "account"]) }),
+  example: {
+    ...apiKeyExample,
+    status: "revoked",
+    revoked_at: "2026-01-03T08:00:00.000Z",
+    changed: ["status", "revoked_at"],
+    reason: "revoked",
+  },
+});
+
+const clientEvent = { ...keyEvent, subject: "service client id" } as const;
+/** Events contain nothing about secrets, not even their expiry. */
+const clientData = ServiceClientResource.omit({ previous_secret_expires_at: true }).extend({ changed });
+const { previous_secret_expires_at: _, ...clientExample } = serviceClientExample;
+
+export const serviceClientCreatedEvent = defineEvent({
+  ...clientEvent,
+  name: "service_client.created",
+  description: "A service client was created; its secret is never part of an event.",
+  data: clientData,
+  example: { ...clientExample, changed: [] },
+});
+
+export const serviceClientUpdatedEvent = defineEvent({
+  ...clientEvent,
+  name: "service_client.updated",
+  description: "A service client was renamed, or has another secret.",
+  data: clientData,
+  example: { ...clientExample, name: "hourly import", changed: ["name"] },
+});
+
+export const serviceClientRevokedEvent = defineEvent({
+  ...clientEvent,
+  name: "service_client.revoked",
+  description: "A service client stopped working: revoked by someone, or at its expiry.",
+  data: clientData.extend({ reason: z.enum(["revoked", "expired", "account"]) }),
+  example: {
+    ...clientExample,
+    status: "revoked",
+    revoked_at: "2026-01-03T08:00:00.000Z",
+    changed: ["status", "revoked_at"],
+    reason: "revoked",
+  },
+});

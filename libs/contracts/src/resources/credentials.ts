@@ -1,0 +1,77 @@
+import { z } from "zod";
+import { roles, scopes } from "../access/scopes.ts";
+import { createdBy, examples, identifier, timestamp } from "./fields.ts";
+
+/** An API key without its secret, which is shown once, on creation and rotation. */
+export const ApiKeyResource = z
+  .object({
+    id: identifier("The key"),
+    name: z.string(),
+    hint: z.string().describe("The first characters of the key, enough to recognise it."),
+    scopes: z.array(z.enum(scopes)),
+    roles: z.array(z.enum(roles)),
+    status: z.enum(["active", "revoked", "expired"]),
+    created_at: timestamp,
+    created_by: createdBy,
+    expires_at: timestamp.nullable(),
+    last_used_at: timestamp.nullable().describe("To the minute."),
+    revoked_at: timestamp.nullable(),
+    replaces: identifier("The key that this one replaces").nullable(),
+    replaced_by: identifier("The key that replaces this one").nullable(),
+  })
+  .meta({ id: "ApiKey", description: "An API key, without its secret." });
+
+export type ApiKeyResource = z.output<typeof ApiKeyResource>;
+
+export const apiKeyExample: ApiKeyResource = {
+  id: "key_2hTq8LcN5wYfKb0ZrVxPsd",
+  name: "deploy",
+  hint: "sbx_live_7Qm2",
+  scopes: ["images:read", "images:write"],
+  roles: [],
+  status: "active",
+  created_at: "2026-01-01T09:00:00.000Z",
+  created_by: "person",
+  expires_at: null,
+  last_used_at: null,
+  revoked_at: null,
+  replaces: null,
+  replaced_by: null,
+};
+
+examples.add(ApiKeyResource, { example: apiKeyExample });
+
+/** A service client without its secret, which is shown once, on creation and rotation. */
+export const ServiceClientResource = z
+  .object({
+    id: identifier("The client, its `client_id` at the token endpoint"),
+    name: z.string(),
+    scopes: z.array(z.enum(scopes)).describe("The scopes that its tokens may have."),
+    status: z.enum(["active", "revoked", "expired"]),
+    created_at: timestamp,
+    created_by: createdBy,
+    expires_at: timestamp.nullable(),
+    previous_secret_expires_at: timestamp
+      .nullable()
+      .describe("Until when the secret before the last rotation still works; null when only one does."),
+    last_used_at: timestamp.nullable().describe("When it last showed its secret, to the minute."),
+    revoked_at: timestamp.nullable(),
+  })
+  .meta({ id: "ServiceClient", description: "A program that acts for the account that made it, without its secret." });
+
+export type ServiceClientResource = z.output<typeof ServiceClientResource>;
+
+export const serviceClientExample: ServiceClientResource = {
+  id: "cli_4nVq2Yc8WfKsR0bZxLtPgd",
+  name: "nightly import",
+  scopes: ["images:read", "images:write"],
+  status: "active",
+  created_at: "2026-01-01T09:00:00.000Z",
+  created_by: "person",
+  expires_at: null,
+  previous_secret_expires_at: null,
+  last_used_at: null,
+  revoked_at: null,
+};
+
+examples.add(ServiceClientResource, { example: serviceClientExample });
