@@ -1,25 +1,10 @@
+import { describeMissing, examine, missingPackages, tableOf } from "./doctor.ts";
 import { endpointsFile } from "./endpoints.ts";
 import { EngineAbsentError } from "./engine.ts";
-import { engines } from "./engines.ts";
-import { pillow } from "./pillow/pillow.ts";
-import { schemathesis } from "./schemathesis/schemathesis.ts";
+import { fetchEngines } from "./fetch-all.ts";
 import { sharedEngineStates, startSharedEngines, stopSharedEngines } from "./shared-engines.ts";
 
 const print = (line: string) => process.stdout.write(`${line}\n`);
-
-/** Reports everything that is absent, not the first only: one message, all the commands. */
-async function fetchAll(): Promise<void> {
-  const absent: string[] = [];
-  for (const engine of [...engines, schemathesis, pillow]) {
-    try {
-      print(`${engine.name.padEnd(12)} ${await engine.fetch()}`);
-    } catch (error) {
-      if (!(error instanceof EngineAbsentError)) throw error;
-      absent.push(error.message);
-    }
-  }
-  if (absent.length > 0) throw new EngineAbsentError(absent.join("\n"));
-}
 
 async function start(): Promise<void> {
   await startSharedEngines(print);
@@ -34,8 +19,22 @@ async function status(): Promise<void> {
   }
 }
 
+/** `doctor` shows the whole table; `doctor --packages` only the names of Debian's packages that bring what is missing. */
+async function doctor(): Promise<void> {
+  const findings = await examine();
+  if (process.argv[3] === "--packages") {
+    print((await missingPackages(findings, "debian")).join(" "));
+    return;
+  }
+  print(tableOf(findings));
+  const missing = await describeMissing(findings);
+  print(missing === "" ? "\nNothing is missing." : `\nInstall what is missing:\n${missing}`);
+  if (missing !== "") process.exitCode = 1;
+}
+
 const commands: Record<string, () => Promise<void>> = {
-  fetch: fetchAll,
+  doctor,
+  fetch: () => fetchEngines(print),
   start,
   stop: () => stopSharedEngines(print),
   status,

@@ -1,11 +1,31 @@
 import { execFileSync } from "node:child_process";
+import { globSync } from "node:fs";
 import { root } from "../generate/repository.ts";
 
-/** The files git knows or would take that match `pattern`, the fixtures of the checks aside. */
+/** Folders that git ignores; named here for a tree without git, such as an unpacked archive. */
+const ignored = ["node_modules", "generated", ".git", ".engines", ".signalbox", "coverage"];
+
+/** The files git knows or would take that match `pattern` (a name with `*`), the fixtures of the checks aside. */
 export function sourceFiles(pattern = "*"): string[] {
-  const output = execFileSync("git", ["ls-files", "-co", "--exclude-standard", "--deduplicate", pattern], {
+  return (filesOfGit(pattern) ?? filesOfFolder(pattern)).filter((file) => !file.startsWith("infra/tasks/fixtures/"));
+}
+
+/** Null where there is no git, or no repository. */
+function filesOfGit(pattern: string): string[] | null {
+  try {
+    const argv = ["ls-files", "-co", "--exclude-standard", "--deduplicate", pattern];
+    const output = execFileSync("git", argv, { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+    return output.split("\n").filter((file) => file !== "");
+  } catch {
+    return null;
+  }
+}
+
+function filesOfFolder(pattern: string): string[] {
+  const entries = globSync(`**/${pattern}`, {
     cwd: root,
-    encoding: "utf8",
+    withFileTypes: false,
+    exclude: (path) => ignored.some((name) => path.split("/").includes(name)),
   });
-  return output.split("\n").filter((file) => file !== "" && !file.startsWith("infra/tasks/fixtures/"));
+  return entries.sort();
 }

@@ -1,108 +1,32 @@
 import assert from "node:assert/strict";
-import { after, before, suite, test } from "node:test";
-import type { EventData } from "@signalbox/contracts";
-import { randomId, uuidv7 } from "@signalbox/core";
-import { type EventLog, openEventLog } from "@signalbox/events";
+import { test } from "node:test";
+import { randomId } from "@signalbox/core";
+import type { EventLog } from "@signalbox/events";
+import { createTcpProxy, eventually, type TcpProxy, testDatabase } from "@signalbox/testing";
 import {
-  createTcpProxy,
-  eventually,
-  type TcpProxy,
-  type TestContext,
-  testContext,
-  testDatabase,
-  testKafka,
-} from "@signalbox/testing";
-import { type AccessStates, accessTopic, openAccessStates } from "./access-states.ts";
+  accessStatesContract,
+  closes,
+  openLog,
+  openReader,
+  publishChange,
+  topicSpec,
+} from "./access-states.contract.ts";
 
-type AccessChanged = EventData<"access.changed">;
-const closes: (() => unknown)[] = [];
-after(async () => {
-  for (const close of closes.splice(0).reverse()) await close();
-});
-
-/** The state topic under a name of this run: the engines are shared with other tests. */
-const topic = `test-${randomId("run")}.${accessTopic}`;
-const topicSpec = {
-  name: topic,
-  partitions: 1,
-  cleanup: "compact",
-  retentionMs: 86_400_000,
-  maxMessageBytes: 4_194_304,
-} as const;
-
-const logs = {
-  async postgres() {
-    const database = await testDatabase();
-    closes.push(database.close);
-    return database.url;
-  },
-  kafka: async () => (await testKafka()).url,
-};
-
-for (const [adapter, urlOf] of Object.entries(logs)) {
-  suite(`access states on ${adapter}`, () => {
-    let url: string;
-    let log: EventLog;
-    before(async () => {
-      url = await urlOf();
-      log = (await open(url)).log;
-      await log.ensureTopics([topicSpec]);
-    });
-
-    test("a late reader has read every earlier change before it counts as started", async () => {
-      const [account, key] = [randomId("acc"), randomId("key")];
-      await say(log, { kind: "account", id: account, account_id: account, state: "suspended", epoch: 1 });
-      await say(log, { kind: "key", id: key, account_id: account, state: "revoked", epoch: 1 });
-      const { states, context } = await read(url);
-      await states.caughtUp;
-      assert.equal(states.isCaughtUp(), true);
-      assert.equal((await context.health.report()).startup.status, "up");
-      assert.deepEqual(states.stateOf(account), { state: "suspended", epoch: 1, notBeforeMs: null });
-      assert.equal(states.isRevoked(key), true);
-    });
-
-    test("a change is seen by every reader within two seconds", async () => {
-      const readers = await Promise.all([read(url), read(url)]);
-      await Promise.all(readers.map(({ states }) => states.caughtUp));
-      const account = randomId("acc");
-      const heard: string[] = [];
-      for (const { states } of readers) states.onChange(({ id }) => heard.push(id));
-      await say(log, { kind: "account", id: account, account_id: account, state: "disabled", epoch: 1 });
-      await eventually(() => readers.every(({ states }) => states.stateOf(account)?.state === "disabled"), {
-        timeoutMs: 2000,
-      });
-      assert.equal(heard.filter((id) => id === account).length, 2);
-    });
-
-    test("an unreadable record is skipped and reported, and the next one counts", async () => {
-      const { states, context } = await read(url);
-      await states.caughtUp;
-      const account = randomId("acc");
-      await log.publish([
-        { topic, key: "account:forgotten", headers: {}, value: null },
-        { topic, key: "account:broken", headers: {}, value: Buffer.from("{") },
-      ]);
-      await say(log, { kind: "account", id: account, account_id: account, state: "suspended", epoch: 1 });
-      await eventually(() => states.stateOf(account)?.state === "suspended");
-      const reported = context.logged.filter(({ level }) => level === "error").map(({ key }) => key);
-      assert.deepEqual(reported, ["account:broken"], "a tombstone is no error");
-    });
-  });
-}
+accessStatesContract("PostgreSQL", postgresUrl);
 
 test("while the log is away, the last states stay and count as outdated", async () => {
-  const url = await logs.postgres();
+  const url = await postgresUrl();
   const proxy = await createTcpProxy({ port: Number(new URL(url).port) });
   closes.push(proxy.close);
-  const { log } = await open(url);
+  const { log } = await openLog(url);
   await log.ensureTopics([topicSpec]);
   await holdsThroughAnOutage(log, proxy, url);
 });
 
 async function holdsThroughAnOutage(log: EventLog, proxy: TcpProxy, url: string): Promise<void> {
   const account = randomId("acc");
-  await say(log, { kind: "account", id: account, account_id: account, state: "suspended", epoch: 1 });
-  const { states, context } = await read(proxy.urlFor(url));
+  await publishChange(log, { kind: "account", id: account, account_id: account, state: "suspended", epoch: 1 });
+  const { states, context } = await openReader(proxy.urlFor(url));
   await states.caughtUp;
   await eventually(() => !states.isBehind());
   await proxy.refuse();
@@ -110,38 +34,14 @@ async function holdsThroughAnOutage(log: EventLog, proxy: TcpProxy, url: string)
   assert.equal(states.stateOf(account)?.state, "suspended");
   assert.equal(states.isCaughtUp(), true, "a later outage refuses nobody");
   assert.equal((await context.health.report()).live.status, "up");
-  await say(log, { kind: "account", id: account, account_id: account, state: "active", epoch: 2 });
+  await publishChange(log, { kind: "account", id: account, account_id: account, state: "active", epoch: 2 });
   await proxy.accept();
   await eventually(() => states.stateOf(account)?.state === "active");
   await eventually(() => !states.isBehind());
 }
 
-async function open(url: string): Promise<{ log: EventLog; context: TestContext<Record<never, never>> }> {
-  const context = testContext("gateway", {});
-  closes.push(context.close);
-  return { log: await openEventLog(url, { ...context, clientId: "auth-tests" }), context };
-}
-
-/** Opens a reader of its own, like each service. */
-async function read(url: string): Promise<{ states: AccessStates; context: TestContext<Record<never, never>> }> {
-  const { log, context } = await open(url);
-  const eventLog: Pick<EventLog, "broadcast"> = {
-    broadcast: (options) => log.broadcast({ ...options, topics: [topic] }),
-  };
-  return { states: await openAccessStates({ ...context, eventLog }), context };
-}
-
-function say(log: EventLog, change: Omit<AccessChanged, "changed_at">): Promise<void> {
-  const subject = `${change.kind}:${change.id}`;
-  const headers = {
-    ce_specversion: "1.0",
-    ce_id: uuidv7(),
-    ce_source: "/signalbox/account",
-    ce_type: "access.changed.v1",
-    ce_time: "2026-01-01T00:00:00.000Z",
-    ce_subject: subject,
-    "content-type": "application/json",
-  };
-  const value = Buffer.from(JSON.stringify({ ...change, changed_at: headers.ce_time }));
-  return log.publish([{ topic, key: subject, headers, value }]);
+async function postgresUrl(): Promise<string> {
+  const database = await testDatabase();
+  closes.push(database.close);
+  return database.url;
 }

@@ -9,12 +9,13 @@ import { clientAddressHeader, encodePrincipal, principalHeader } from "@signalbo
 import {
   createMailbox,
   createOidcIssuer,
+  eventLogDatabase,
   eventually,
   type Mailbox,
   type OidcIssuer,
+  serviceDatabase,
   type TestContext,
   testContext,
-  testDatabase,
 } from "@signalbox/testing";
 import { createFirstKey } from "../src/first-key.ts";
 import { properties } from "../src/properties.ts";
@@ -70,7 +71,11 @@ interface Answer {
 }
 
 export async function startAccount(overrides: Overrides = {}, options: Options = {}): Promise<Harness> {
-  const [database, events, issuer] = await Promise.all([testDatabase(), testDatabase(), createOidcIssuer()]);
+  const [database, events, issuer] = await Promise.all([
+    serviceDatabase("account"),
+    eventLogDatabase(),
+    createOidcIssuer(),
+  ]);
   const mailbox = await createMailbox();
   const given = {
     "database.url": database.url,

@@ -6,16 +6,17 @@ import {
   type AccountStandIn,
   createSender,
   createSubgraphClient,
+  eventLogDatabase,
   internalToken,
   readEvents,
   type SubgraphClient,
   serveService,
+  serviceDatabase,
   startAccountStandIn,
   type TestAnswer,
   type TestContext,
   type TestPerson,
   testContext,
-  testDatabase,
   testEventLog,
 } from "@signalbox/testing";
 import { properties } from "../src/properties.ts";
@@ -55,7 +56,7 @@ export interface Harness {
 }
 
 export async function startConfig(overrides: Overrides = {}, clock: Clock = systemClock): Promise<Harness> {
-  const [database, events] = await Promise.all([testDatabase(), testDatabase()]);
+  const [database, events] = await Promise.all([serviceDatabase("config"), eventLogDatabase()]);
   const urls = { "database.url": database.url, "events.url": events.url, ...overrides };
   const config = await startInstance(urls, clock);
   return {

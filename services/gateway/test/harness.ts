@@ -2,6 +2,7 @@ import { environment } from "@signalbox/config";
 import type { EventLog } from "@signalbox/events";
 import {
   createSender,
+  eventLogDatabase,
   eventually,
   internalToken,
   serveListener,
@@ -10,7 +11,6 @@ import {
   type TestContext,
   type TestPerson,
   testContext,
-  testDatabase,
   testEventLog,
 } from "@signalbox/testing";
 import { properties } from "../src/properties.ts";
@@ -75,7 +75,7 @@ export async function startBackends(eventsUrl: string): Promise<Backends> {
 }
 
 export async function startGateway(overrides: Overrides = {}): Promise<Harness> {
-  const events = await testDatabase();
+  const events = await eventLogDatabase();
   const backends = await startBackends(events.url);
   const { subgraphs } = backends;
   const context = testContext("gateway", properties, {

@@ -9,17 +9,18 @@ import {
   createSender,
   createSubgraphClient,
   type EventReader,
+  eventLogDatabase,
   internalToken,
   readEvents,
   type Send,
   type SubgraphClient,
   serveService,
+  serviceDatabase,
   startAccountStandIn,
   type TestAnswer,
   type TestContext,
   type TestPerson,
   testContext,
-  testDatabase,
   testEventLog,
 } from "@signalbox/testing";
 import { properties } from "../src/properties.ts";
@@ -59,8 +60,8 @@ export async function startImages(
   options: { readonly clock?: Clock } = {},
 ): Promise<Harness> {
   const [database, events, account, folder] = await Promise.all([
-    testDatabase(),
-    testDatabase(),
+    serviceDatabase("images"),
+    eventLogDatabase(),
     startAccountStandIn(),
     mkdtemp(join(tmpdir(), "signalbox-images-test-")),
   ]);

@@ -8,16 +8,17 @@ import {
   createSender,
   createSubgraphClient,
   type EventReader,
+  eventLogDatabase,
   internalToken,
   readEvents,
   type Send,
   type SubgraphClient,
   serveService,
+  serviceDatabase,
   startAccountStandIn,
   type TestContext,
   type TestPerson,
   testContext,
-  testDatabase,
   testEventLog,
 } from "@signalbox/testing";
 import { properties } from "../src/properties.ts";
@@ -82,7 +83,11 @@ export interface Harness {
 }
 
 export async function startDelivery(overrides: Overrides = {}): Promise<Harness> {
-  const [database, events, account] = await Promise.all([testDatabase(), testDatabase(), startAccountStandIn()]);
+  const [database, events, account] = await Promise.all([
+    serviceDatabase("webhook-delivery"),
+    eventLogDatabase(),
+    startAccountStandIn(),
+  ]);
   const context = testContext("webhook-delivery", properties, {
     "database.url": database.url,
     "events.url": events.url,

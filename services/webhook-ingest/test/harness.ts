@@ -7,17 +7,18 @@ import {
   createSender,
   createSubgraphClient,
   type EventReader,
+  eventLogDatabase,
   internalToken,
   readEvents,
   type Send,
   type SubgraphClient,
   serveService,
+  serviceDatabase,
   startAccountStandIn,
   type TestAnswer,
   type TestContext,
   type TestPerson,
   testContext,
-  testDatabase,
   testEventLog,
 } from "@signalbox/testing";
 import { properties } from "../src/properties.ts";
@@ -56,7 +57,11 @@ export interface Harness {
 }
 
 export async function startIngest(overrides: Overrides = {}): Promise<Harness> {
-  const [database, events, account] = await Promise.all([testDatabase(), testDatabase(), startAccountStandIn()]);
+  const [database, events, account] = await Promise.all([
+    serviceDatabase("webhook-ingest"),
+    eventLogDatabase(),
+    startAccountStandIn(),
+  ]);
   const context = testContext("webhook-ingest", properties, {
     "database.url": database.url,
     "events.url": events.url,

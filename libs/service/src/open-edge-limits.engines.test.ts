@@ -4,7 +4,7 @@ import { cacheProperties } from "@signalbox/cache/properties";
 import { httpProperties } from "@signalbox/http/properties";
 import { runtimeProperties } from "@signalbox/runtime/properties";
 import { createTcpProxy, eventually, testContext, testRedis } from "@signalbox/testing";
-import { failureCounter, openEdgeLimits } from "./open-edge-limits.ts";
+import { openEdgeLimits } from "./open-edge-limits.ts";
 
 const properties = { ...runtimeProperties, ...httpProperties, ...cacheProperties };
 const soon = { expiresInMs: 60_000 };
@@ -17,19 +17,11 @@ function open(t: Running, service: "images" | "account" | "config", overrides: O
   return openEdgeLimits(context);
 }
 
-const openCache = async (t: Running, overrides: Overrides) => (await open(t, "images", overrides)).cache;
-
-test("a cache in memory keeps as many bytes as configured", async (t) => {
-  const cache = await openCache(t, { "cache.url": "memory:", "cache.memory.bytes-max": 65_536 });
-  for (const key of ["first", "second"]) await cache.set(key, Buffer.alloc(20_000), soon);
-  assert.deepEqual([await cache.get("first"), (await cache.get("second"))?.length], [null, 20_000]);
-});
-
 test("a Redis command may take as long as configured", async (t) => {
   const { url } = await testRedis();
   const proxy = await createTcpProxy({ port: Number(new URL(url).port) });
   t.after(() => proxy.close());
-  const cache = await openCache(t, { "cache.url": proxy.urlFor(url), "cache.command-timeout": 10_000 });
+  const { cache } = await open(t, "images", { "cache.url": proxy.urlFor(url), "cache.command-timeout": 10_000 });
   proxy.setLatency(300);
   await cache.set("slow", "value", soon);
   assert.equal(String(await cache.get("slow")), "value");
@@ -61,17 +53,4 @@ test("services in processes of their own count one allowance over Redis, failed 
   }
   await services[0]?.cache.set("own", "mine", soon);
   assert.equal(await services[1]?.cache.get("own"), null);
-});
-
-test("wrong credentials outside the edge take from the allowance of the edge for their address", async (t) => {
-  const { rateLimits } = await open(t, "account", {
-    "cache.url": "memory:",
-    "http.rate-limit.failed-sign-in.requests": 3,
-  });
-  const count = failureCounter(rateLimits);
-  count("192.0.2.1");
-  rateLimits.failedSignIn.take("192.0.2.1");
-  count("192.0.2.1");
-  assert.throws(() => count("192.0.2.1"), { code: "rate_limited" });
-  count("192.0.2.2");
 });

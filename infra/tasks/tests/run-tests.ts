@@ -1,0 +1,86 @@
+import { spawn } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { environment } from "@signalbox/config";
+import { root } from "../../generate/repository.ts";
+import { bundlesOf, writeBundles } from "./bundles.ts";
+import { slowestFiles } from "./slowest.ts";
+
+/** Processes at once: tests wait for engines about as long as they compute, so two for each of the two smallest cores. */
+const processesAtOnce = 4;
+/** Longer than the slowest test of the default tiers on a busy machine; without it a test that hangs would hold the run. */
+const testTimeoutMs = 10 * 60_000;
+/** Bundles live inside the repository: what they import is resolved from there. */
+const bundlesFolder = join(root, "node_modules", ".cache", "signalbox", "tests");
+
+export interface RunOptions {
+  /** Options of node's runner, such as `--test-name-pattern=<words>`. */
+  readonly runnerOptions?: readonly string[];
+  /** Prints the slowest files at the end. */
+  readonly slowest?: boolean;
+  readonly atOnce?: number;
+}
+
+/** Runs test files under node's own runner, each package's files in few processes. True when every test ran and passed. */
+export async function runTests(
+  files: readonly string[],
+  { runnerOptions = [], slowest = false, atOnce = processesAtOnce }: RunOptions = {},
+): Promise<boolean> {
+  // Watched files run one by one, as they are, until somebody stops them: there is no end to report.
+  if (runnerOptions.includes("--watch")) return (await runNode(["--test", ...runnerOptions, ...files])) === 0;
+  const folder = await mkdtemp(join(tmpdir(), "signalbox-test-"));
+  const timesFile = join(folder, "times.jsonl");
+  const countsFile = join(folder, "counts.json");
+  // A folder for each run: two runs in one clone do not share their bundles.
+  const bundles = join(bundlesFolder, String(process.pid));
+  try {
+    const scripts = await writeBundles(bundles, await bundlesOf(files));
+    const argv = [
+      "--test",
+      `--test-concurrency=${atOnce}`,
+      `--test-timeout=${testTimeoutMs}`,
+      "--test-reporter=./infra/tasks/tests/count-reporter.ts",
+      `--test-reporter-destination=${countsFile}`,
+      "--test-reporter=./infra/tasks/tests/file-reporter.ts",
+      "--test-reporter-destination=stdout",
+      ...runnerOptions,
+      ...scripts,
+    ];
+    const code = await runNode(argv, { TEST_TIMES_FILE: timesFile });
+    if (slowest) console.log(await slowestFiles(timesFile));
+    const counts: TestCounts = JSON.parse(await readFile(countsFile, "utf8"));
+    // Naming tests leaves the others out on purpose.
+    return code === 0 && (runnerOptions.length > 0 || everyTestRan(counts));
+  } finally {
+    await rm(folder, { recursive: true });
+    await rm(bundles, { recursive: true, force: true });
+  }
+}
+
+/** The totals that `count-reporter.ts` writes. */
+export interface TestCounts {
+  readonly tests: number;
+  readonly skipped: number;
+  readonly todo: number;
+}
+
+function everyTestRan(counts: TestCounts): boolean {
+  if (counts.tests > 0 && counts.skipped === 0 && counts.todo === 0) return true;
+  console.error(`Every test must run: ${JSON.stringify(counts)}`);
+  return false;
+}
+
+/** Runs Node with these arguments and gives its exit code; a signal to stop goes on to it, and this process outlives it. */
+export function runNode(argv: readonly string[], variables: Readonly<Record<string, string>> = {}): Promise<number> {
+  const child = spawn(process.execPath, argv, { cwd: root, stdio: "inherit", env: { ...environment(), ...variables } });
+  const forward = (signal: NodeJS.Signals) => child.kill(signal);
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, forward);
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("exit", (code) => {
+      for (const signal of ["SIGINT", "SIGTERM"] as const) process.off(signal, forward);
+      resolve(code ?? 1);
+    });
+  });
+}
