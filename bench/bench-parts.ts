@@ -37,22 +37,3 @@ export function percentile(samples: readonly number[], share: number): number {
 }
 
 export const rounded = (value: number): number => Math.round(value * 10) / 10;
-
-interface Target {
-  readonly what: string;
-  readonly wanted: number;
-  readonly measured: number;
-  readonly met: boolean;
-}
-
-/** A figure that should be so much at most. */
-export const most = (what: string, wanted: number, measured: number): Target => ({
-  ...{ what, wanted, measured },
-  met: measured <= wanted,
-});
-
-/** A figure that should be so much at least. */
-export const least = (what: string, wanted: number, measured: number): Target => ({
-  ...{ what, wanted, measured },
-  met: measured >= wanted,
-});

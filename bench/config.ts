@@ -7,19 +7,13 @@ import autocannon from "autocannon";
 import { percentile, rounded } from "./bench-parts.ts";
 import { measureEnforced } from "./config-enforced.ts";
 import { type ConfigService, definitionOf, startConfigService } from "./config-service.ts";
+import { least, most } from "./figure.ts";
 
 const rounds = 3;
 const seconds = 3;
 const connections = 32;
 /** Above the bar of 10,000 nothing is promised. */
 const streams = 10_000;
-
-export const bench = {
-  name: "config",
-  description:
-    "The config service in a process of its own: configuration and flags against bare Express 5 with the same bytes, evaluation in process, changes from the log to a stream, and many streams.",
-  run,
-};
 
 interface Variant {
   readonly name: string;
@@ -29,32 +23,28 @@ interface Variant {
   readonly wanted: number;
 }
 
-async function run() {
+export async function run() {
   const rows = await compareAll();
   const evaluationNs = measureEvaluation();
   const one = await measureStreams(1, 50);
   const many = await measureStreams(streams, 20);
   const embedded = await measureEnforced("embedded");
   const kafka = await measureEnforced("Kafka");
-  const atMost = (what: string, wanted: number, measured: number) => ({
-    ...{ what, wanted, measured, met: measured <= wanted },
-  });
   const enforced = (mode: string, { p50Ms, p99Ms }: typeof embedded) => [
-    atMost(`changed to enforced in all services, ${mode}, p50 ms`, 50, p50Ms),
-    atMost(`changed to enforced in all services, ${mode}, p99 ms`, 300, p99Ms),
+    most(`change enforced in all services, ${mode}, p50`, 50, p50Ms, "ms"),
+    most(`change enforced in all services, ${mode}, p99`, 300, p99Ms, "ms"),
   ];
   return {
-    name: bench.name,
     rows,
-    targets: [
-      ...rows.map(({ what, wanted, measured, met }) => ({ what, wanted, measured, met })),
-      atMost("evaluation of five rules in process, ns", 2_000, evaluationNs),
+    figures: [
+      ...rows.map(({ what, wanted, ofBare, bare }) => least(what, wanted, ofBare, "", `bare Express ${bare}/s`)),
+      most("evaluation of five rules in process", 2_000, evaluationNs, "ns"),
       ...enforced("embedded", embedded),
       ...enforced("Kafka", kafka),
-      atMost("from the log to one stream, p99 ms", 300, one.p99Ms),
-      atMost(`from the log to each of ${many.opened} streams, p99 ms`, 500, many.p99Ms),
-      atMost(`memory of each of ${many.opened} idle streams, KiB`, 12, many.kibEach),
-      atMost(`event loop with ${many.opened} streams, p99 ms`, 50, many.eventLoopP99Ms),
+      most("from the log to one stream, p99", 300, one.p99Ms, "ms"),
+      most(`from the log to each of ${many.opened} streams, p99`, 500, many.p99Ms, "ms"),
+      most(`memory of each of ${many.opened} idle streams`, 12, many.kibEach, "KiB"),
+      most(`event loop with ${many.opened} streams, p99`, 50, many.eventLoopP99Ms, "ms"),
     ],
   };
 }
@@ -101,23 +91,25 @@ async function compare(service: ConfigService, { name, path, body, conditional, 
   };
   const bareRequest = body === undefined ? {} : { method: "POST", headers: { "content-type": json }, body };
   const own: number[] = [];
+  const express: number[] = [];
   const shares: number[] = [];
   const given = { ...request, headers: asked };
   await load(url, given);
   for (let round = 0; round < rounds; round++) {
     const perSecond = await load(url, given);
     own.push(perSecond);
-    shares.push(perSecond / (await load(bareUrl, bareRequest)));
+    const ofBare = await load(bareUrl, bareRequest);
+    express.push(ofBare);
+    shares.push(perSecond / ofBare);
   }
   bare.kill();
   await once(bare, "exit");
-  const measured = Math.round(percentile(shares, 0.5) * 1_000) / 1_000;
   return {
     what: `${name}, share of bare Express`,
     perSecond: Math.round(percentile(own, 0.5)),
     wanted,
-    measured,
-    met: measured >= wanted,
+    ofBare: Math.round(percentile(shares, 0.5) * 1_000) / 1_000,
+    bare: Math.round(percentile(express, 0.5)),
   };
 }
 

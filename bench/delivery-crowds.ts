@@ -1,6 +1,7 @@
 import { type Pool, sql } from "@signalbox/storage";
 import { createSender, eventually, type TestPerson, testPerson } from "@signalbox/testing";
-import { most, percentile, rounded } from "./bench-parts.ts";
+import { percentile, rounded } from "./bench-parts.ts";
+import { most } from "./figure.ts";
 import { hangingHosts } from "./hanging-hosts.ts";
 import { pacedLoad } from "./paced-load.ts";
 
@@ -81,13 +82,13 @@ export async function publishedRows(system: Crowded) {
       { what: "the same, sent to arrival", ...arrival },
       { what: "the same, beside endpoints that hang", ...beside },
     ],
-    targets: [
-      most("accepted over HTTP p50, ms", 1, accept.p50Ms),
-      most("accepted over HTTP p99, ms", 3, accept.p99Ms),
-      most("accepted to arrival p50, ms", 0.4, toArrival.p50Ms),
-      most("accepted to arrival p99, ms", 2, toArrival.p99Ms),
-      most("sent to arrival p99, ms", 5, arrival.p99Ms),
-      most("p99 beside endpoints that hang, as a multiple of quiet", 2, factor),
+    figures: [
+      most("200/s over HTTP, accepted, p50", 1, accept.p50Ms, "ms"),
+      most("200/s over HTTP, accepted, p99", 3, accept.p99Ms, "ms"),
+      most("200/s over HTTP, accepted to arrival, p50", 0.4, toArrival.p50Ms, "ms"),
+      most("200/s over HTTP, accepted to arrival, p99", 2, toArrival.p99Ms, "ms"),
+      most("200/s over HTTP, sent to arrival, p99", 5, arrival.p99Ms, "ms"),
+      most("the same p99 beside endpoints that hang, times quiet", 2, factor),
     ],
   };
 }
@@ -171,9 +172,9 @@ export async function waitingRows({ origin, pool, sink }: Crowded) {
       { what: `pause with ${waitingDeliveries} waiting`, ...pause },
       { what: `first page of a search in ${waitingDeliveries}`, ...search },
     ],
-    targets: [
-      most("pause with a million waiting p99, ms", 50, pause.p99Ms),
-      most("first page of a search in a million p99, ms", 50, search.p99Ms),
+    figures: [
+      most("pause with a million waiting, p99", 50, pause.p99Ms, "ms"),
+      most("first page of a search in a million, p99", 50, search.p99Ms, "ms"),
     ],
   };
 }

@@ -9,11 +9,18 @@ import { readFixture, type TestPerson, testPerson } from "@signalbox/testing";
 import autocannon from "autocannon";
 import sharp from "sharp";
 import { percentile, rounded } from "./bench-parts.ts";
+import { type BenchResult, least, most } from "./figure.ts";
 import { type ImagesService, startImagesService } from "./images-service.ts";
 
 const formats = ["jpeg", "webp", "png"] as const;
 type Format = (typeof formats)[number];
 
+/** Shares of what sharp alone does in the same round. */
+const wantedOfRaw: Readonly<Record<Format, { readonly rate: number; readonly cpu?: number; readonly p95?: number }>> = {
+  jpeg: { rate: 0.88, cpu: 1.1, p95: 1.25 },
+  webp: { rate: 0.95 },
+  png: { rate: 0.95 },
+};
 const rounds = 3;
 const uploadCount = 500;
 const uploadBytes = 3_000_000;
@@ -21,33 +28,29 @@ const rendersOf: Readonly<Record<Format, number>> = { jpeg: 100, webp: 40, png: 
 const rawScript = fileURLToPath(new URL("./raw-sharp.ts", import.meta.url));
 const bareScript = fileURLToPath(new URL("./bare-server.ts", import.meta.url));
 
-export const bench = {
-  name: "images",
-  description:
-    "The images service in a process of its own against sharp alone, on the same file: cold renditions, floods, what is stored, memory. Service and children are counted, PostgreSQL is not.",
-  run,
-};
-
 interface Speed {
   readonly perSecond: number;
   readonly cpuMs: number;
   readonly p95Ms: number;
 }
 
-async function run() {
+export async function run() {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-bench-raw-"));
   const service = await startImagesService();
   try {
     const sources = await makeSources(folder);
     const cold = [];
-    for (const format of formats) cold.push(...(await coldRenders(service, format, sources)));
+    for (const format of formats) cold.push(await coldRenders(service, format, sources));
     const floods = [await flood(service, sources, 32), await flood(service, sources, 64)];
-    const fair = await fairness(service, sources);
-    const shown = await stored(service, sources);
-    const sent = await uploads(service, sources);
+    const parts: BenchResult[] = [
+      ...[...cold, ...floods],
+      await fairness(service, sources),
+      await stored(service, sources),
+      await uploads(service, sources),
+    ];
     await sleep(3_000);
-    const memory = { what: "memory 3 s after load, MiB", figure: rounded(await service.residentMiB()) };
-    return { name: bench.name, rows: [...cold, ...floods, ...fair, ...shown, sent, memory] };
+    const memory = most("memory 3 s after load", 267, rounded(await service.residentMiB()), "MiB");
+    return { rows: parts.flatMap(({ rows }) => rows), figures: [...parts.flatMap(({ figures }) => figures), memory] };
   } finally {
     await service.close();
     await rm(folder, { recursive: true, force: true });
@@ -85,15 +88,26 @@ async function coldRenders(service: ImagesService, format: Format, sources: Sour
     cpuMs: rounded(median(speeds.map(({ cpuMs }) => cpuMs))),
     p95Ms: rounded(median(speeds.map(({ p95Ms }) => p95Ms))),
   });
-  return [
-    row("sharp alone", raw),
-    {
-      ...row("service", ours),
-      ofRaw: share(({ perSecond }) => perSecond),
-      cpuOfRaw: share(({ cpuMs }) => cpuMs),
-      p95OfRaw: share(({ p95Ms }) => p95Ms),
-    },
-  ];
+  const alone = row("sharp alone", raw);
+  const ofRaw = {
+    ofRaw: share(({ perSecond }) => perSecond),
+    cpuOfRaw: share(({ cpuMs }) => cpuMs),
+    p95OfRaw: share(({ p95Ms }) => p95Ms),
+  };
+  const { rate, cpu, p95 } = wantedOfRaw[format];
+  const name = `cold 720 px ${format}, 2 in flight`;
+  return {
+    rows: [alone, { ...row("service", ours), ...ofRaw }],
+    figures: [
+      least(`${name}, rate, share of sharp alone`, rate, ofRaw.ofRaw, "", `sharp ${alone.perSecond}/s`),
+      ...(cpu === undefined
+        ? []
+        : [most(`${name}, CPU, times sharp alone`, cpu, ofRaw.cpuOfRaw, "", `sharp ${alone.cpuMs} ms`)]),
+      ...(p95 === undefined
+        ? []
+        : [most(`${name}, p95, times sharp alone`, p95, ofRaw.p95OfRaw, "", `sharp ${alone.p95Ms} ms`)]),
+    ],
+  };
 }
 
 const hundredth = (value: number) => Math.round(100 * value) / 100;
@@ -168,12 +182,12 @@ async function flood(service: ImagesService, { photo }: Sources, inFlight: numbe
   const answers = await load(service, who, paths, inFlight);
   const served = answers.filter(({ status }) => status === 200).map(({ ms }) => ms);
   const refused = answers.filter(({ status }) => status === 429).length;
+  const p95Ms = rounded(percentile(served, 0.95));
+  const what = `cold 720 px jpeg, ${inFlight} in flight`;
+  const other = answers.length - served.length - refused;
   return {
-    what: `cold 720 px jpeg, ${inFlight} in flight`,
-    p95Ms: rounded(percentile(served, 0.95)),
-    served: served.length,
-    refused,
-    other: answers.length - served.length - refused,
+    rows: [{ what, p95Ms, served: served.length, refused, other }],
+    figures: [most(`${what}, p95 of those served`, 400, p95Ms, "ms")],
   };
 }
 
@@ -190,25 +204,23 @@ async function fairness(service: ImagesService, { photo }: Sources) {
   await upload(service, b, photo);
   const uploadMs = rounded(performance.now() - startedMs);
   const statuses = (await flooding).map(({ status }) => status);
-  return [
-    {
-      what: "thumbnails of B while A floods",
-      p95Ms: rounded(
-        percentile(
-          answers.map(({ ms }) => ms),
-          0.95,
-        ),
-      ),
-      served: answers.filter(({ status }) => status === 200).length,
-      refused: answers.filter(({ status }) => status === 429).length,
-    },
-    { what: "an upload of B while A floods", p95Ms: uploadMs },
-    {
-      what: "the flood of A",
-      served: statuses.filter((status) => status === 200).length,
-      refused: statuses.filter((status) => status === 429).length,
-    },
-  ];
+  const times = answers.map(({ ms }) => ms);
+  const p95Ms = rounded(percentile(times, 0.95));
+  const counts = (all: readonly number[]) => ({
+    served: all.filter((status) => status === 200).length,
+    refused: all.filter((status) => status === 429).length,
+  });
+  return {
+    rows: [
+      { what: "thumbnails of B while A floods", p95Ms, ...counts(answers.map(({ status }) => status)) },
+      { what: "an upload of B while A floods", p95Ms: uploadMs },
+      { what: "the flood of A", ...counts(statuses) },
+    ],
+    figures: [
+      most("thumbnails of one account beside another's flood, p95", 500, p95Ms, "ms"),
+      most("an upload beside that flood", 1_000, uploadMs, "ms"),
+    ],
+  };
 }
 
 /** A stored rendition and a 304, beside a bare Express that answers 304. */
@@ -225,11 +237,19 @@ async function stored(service: ImagesService, { photo }: Sources) {
   const { headers } = await fetch(bareUrl);
   const { requests: _requests, ...express } = await cannon(bareUrl, { "if-none-match": headers.get("etag") ?? "" });
   bare.kill();
-  return [
-    { what: "stored rendition", ...shown },
-    { what: "304", ...same, ofRaw: hundredth(same.perSecond / express.perSecond) },
-    { what: "304 of bare Express", ...express },
-  ];
+  const ofBare = hundredth(same.perSecond / express.perSecond);
+  return {
+    rows: [
+      { what: "stored rendition", ...shown },
+      { what: "304", ...same, ofBare },
+      { what: "304 of bare Express", ...express },
+    ],
+    figures: [
+      least("stored rendition", 5_000, shown.perSecond, "/s"),
+      most("stored rendition, p99", 5, shown.p99Ms, "ms"),
+      least("304, share of bare Express", 0.4, ofBare, "", `bare Express ${express.perSecond}/s`),
+    ],
+  };
 }
 
 /**
@@ -252,12 +272,18 @@ async function uploads(service: ImagesService, { photo }: Sources) {
   const after = await service.transferred();
   const bytes = uploadCount * Math.max(uploadBytes, photo.length);
   const fifth = Math.ceil(residentMiB.length / 5);
+  const what = `${uploadCount} uploads of 3 MB`;
+  const firstMiB = rounded(median(residentMiB.slice(0, fifth)));
+  const lastMiB = rounded(median(residentMiB.slice(-fifth)));
+  const readOfSent = hundredth((after.read - before.read) / bytes);
+  const writtenOfSent = hundredth((after.written - before.written) / bytes);
   return {
-    what: `${uploadCount} uploads of 3 MB`,
-    firstMiB: rounded(median(residentMiB.slice(0, fifth))),
-    lastMiB: rounded(median(residentMiB.slice(-fifth))),
-    readOfSent: hundredth((after.read - before.read) / bytes),
-    writtenOfSent: hundredth((after.written - before.written) / bytes),
+    rows: [{ what, firstMiB, lastMiB, readOfSent, writtenOfSent }],
+    figures: [
+      most(`${what}, bytes read, times what was sent`, 1.05, readOfSent),
+      most(`${what}, bytes written, times what was sent`, 1.05, writtenOfSent),
+      most(`${what}, memory gained from the first hundred to the last`, 0, rounded(lastMiB - firstMiB), "MiB"),
+    ],
   };
 }
 

@@ -2,32 +2,23 @@ import { KiB, MiB, randomId, systemClock } from "@signalbox/core";
 import { type EventLog, type LogRecord, openEventLog } from "@signalbox/events";
 import { testDatabase, testKafka } from "@signalbox/testing";
 import { benchParts } from "./bench-parts.ts";
+import { least } from "./figure.ts";
 
 const recordsPerPublish = 500;
 const publishers = 4;
 const targets = { kafka: 30_000, postgres: 5_000 };
 const records = { kafka: 120_000, postgres: 40_000 };
 
-export const bench = {
-  name: "log",
-  description: "Events of 1 KB published and then consumed by one group, on each adapter of the event log.",
-  run,
-};
-
-async function run() {
+export async function run() {
   const database = await testDatabase();
   try {
     const rows = [await measure("kafka", (await testKafka()).url), await measure("postgres", database.url)];
     return {
-      name: bench.name,
       rows,
-      targets: rows.flatMap(({ adapter, publishedPerSecond, consumedPerSecond }) =>
-        [publishedPerSecond, consumedPerSecond].map((measured, index) => ({
-          what: `${adapter}, ${index === 0 ? "published" : "consumed"} per second`,
-          wanted: targets[adapter],
-          measured,
-          met: measured >= targets[adapter],
-        })),
+      figures: rows.flatMap(({ adapter, publishedPerSecond, consumedPerSecond }) =>
+        [publishedPerSecond, consumedPerSecond].map((perSecond, index) =>
+          least(`${adapter}, ${index === 0 ? "published" : "consumed"}`, targets[adapter], perSecond, "/s"),
+        ),
       ),
     };
   } finally {

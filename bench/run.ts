@@ -1,58 +1,45 @@
-import { cpus, totalmem } from "node:os";
 import process from "node:process";
+import { benches } from "./benches.ts";
+import { isMet } from "./figure.ts";
+import { appendFigures, historyFile, startedNow } from "./history.ts";
+import { writePerformancePage } from "./performance-page.ts";
 
-/** What a bench found: its rows, and how they stand to the targets of docs/reference/performance.md. */
-interface BenchResult {
-  readonly name: string;
-  readonly rows: readonly Readonly<Record<string, unknown>>[];
-  readonly targets?: readonly {
-    readonly what: string;
-    readonly wanted: number;
-    readonly measured: number;
-    readonly met: boolean;
-  }[];
-}
+const usage = `usage: npm run bench -- <name>
+Runs one benchmark with its baseline, adds its figures to bench/history.jsonl and rewrites docs/reference/performance.md.
 
-interface Bench {
-  readonly name: string;
-  readonly description: string;
-  run(): Promise<BenchResult>;
-}
+${Object.entries(benches)
+  .map(([name, { description }]) => `  ${name.padEnd(12)}${description}`)
+  .join("\n")}
 
-/** Each has its baseline in the same run, since absolute figures say more about the machine than about us. */
-const benches: Readonly<Record<string, () => Promise<{ bench: Bench }>>> = {
-  outbox: () => import("./outbox.ts"),
-  http: () => import("./http.ts"),
-  account: () => import("./account.ts"),
-  start: () => import("./start.ts"),
-  log: () => import("./log.ts"),
-  parked: () => import("./parked.ts"),
-  images: () => import("./images.ts"),
-  delivery: () => import("./delivery.ts"),
-  ingest: () => import("./ingest.ts"),
-  federation: () => import("./federation.ts"),
-  gateway: () => import("./gateway.ts"),
-  live: () => import("./live.ts"),
-  config: () => import("./config.ts"),
-};
+Example: npm run bench -- http
+`;
 
 const [name = ""] = process.argv.slice(2);
-const load = benches[name];
-if (load === undefined) {
-  process.stderr.write(`usage: npm run bench -- <name>, where <name> is one of: ${Object.keys(benches).join(", ")}\n`);
+if (name === "--help") {
+  process.stdout.write(usage);
+  process.exit(0);
+}
+const bench = benches[name];
+if (bench === undefined) {
+  process.stderr.write(usage);
   process.exit(2);
 }
-const { bench } = await load();
-process.stdout.write(`${bench.name}: ${bench.description}\n`);
-const result = await bench.run();
-console.table(result.rows);
-if (result.targets !== undefined) console.table(result.targets);
-const machine = {
-  cores: cpus().length,
-  cpu: cpus()[0]?.model,
-  memoryMiB: Math.round(totalmem() / 2 ** 20),
-  node: process.version,
-};
-process.stdout.write(`${JSON.stringify({ ...result, machine, at: new Date().toISOString() })}\n`);
+process.stdout.write(`${name}: ${bench.description}\n`);
+const run = await startedNow(name);
+const { rows, figures } = await (await bench.load()).run();
+console.table(rows);
+console.table(
+  figures.map(({ figure, value, unit, wanted, ...rest }) => ({
+    ...{
+      figure,
+      value,
+      unit,
+      wanted: wanted && JSON.stringify(wanted),
+      met: isMet({ figure, value, unit, wanted, ...rest }),
+    },
+  })),
+);
+await appendFigures(historyFile, run, figures);
+await writePerformancePage();
 // Pools of clients that a bench compared against may keep the process alive.
 process.exit(0);

@@ -6,18 +6,12 @@ import { systemClock } from "@signalbox/core";
 import { processTree } from "@signalbox/infra/engines/processes.ts";
 import { startProcess, type TestProcess } from "@signalbox/testing";
 import { rounded } from "./bench-parts.ts";
+import { most } from "./figure.ts";
 
 const warmStarts = 5;
 const targets = { readyMs: 3_000, residentMiB: 600 };
 const task = fileURLToPath(new URL("../infra/tasks/run.mjs", import.meta.url));
 const script = "infra/embedded/start.ts";
-
-export const bench = {
-  name: "start",
-  description:
-    "What `npm start` runs, from the first process until every service serves: on an empty folder, then on its data; with the memory once ready. Beside it, an empty Node.",
-  run,
-};
 
 interface Start {
   readonly readyMs: number;
@@ -26,7 +20,7 @@ interface Start {
   readonly postgresMiB: number;
 }
 
-async function run() {
+export async function run() {
   const parent = await mkdtemp(join(tmpdir(), "signalbox-bench-"));
   await chmod(parent, 0o755);
   const folder = join(parent, "data");
@@ -42,16 +36,15 @@ async function run() {
       postgresMiB: median(({ postgresMiB }) => postgresMiB),
     };
     return {
-      name: bench.name,
       rows: [
         { start: "an empty Node", readyMs: bareMs },
         { start: "first, empty folder", ...first },
         { start: `warm, median of ${warmStarts}`, ...typical },
       ],
-      targets: [
-        { what: "warm start, ms", wanted: targets.readyMs, measured: typical.readyMs },
-        { what: "memory of all services, MiB", wanted: targets.residentMiB, measured: typical.residentMiB },
-      ].map((target) => ({ ...target, met: target.measured <= target.wanted })),
+      figures: [
+        most("warm start", targets.readyMs, typical.readyMs, "ms", `an empty Node ${bareMs} ms`),
+        most("memory of all services", targets.residentMiB, typical.residentMiB, "MiB"),
+      ],
     };
   } finally {
     await rm(parent, { recursive: true, force: true });

@@ -47,6 +47,18 @@ const reliabilityReference: Generator = {
   },
 };
 
+/** The newest figure of each benchmark, from the history that the benchmarks append to. */
+const performanceReference: Generator = {
+  name: "performance reference",
+  kind: "committed",
+  folders: async () => [],
+  generate: async () => {
+    const { performancePage } = await import("../../bench/performance-page.ts");
+    const { historyFile, readHistory } = await import("../../bench/history.ts");
+    return new Map([["docs/reference/performance.md", performancePage(await readHistory(historyFile))]]);
+  },
+};
+
 /** Every generated file of the repository comes from one of these. */
 export const generators: readonly Generator[] = [
   prismaClients,
@@ -68,5 +80,6 @@ export const generators: readonly Generator[] = [
   brunoCollection,
   senderPages,
   reliabilityReference,
+  performanceReference,
   nginxConfigurationFile,
 ];

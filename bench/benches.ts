@@ -1,0 +1,69 @@
+import type { BenchResult } from "./figure.ts";
+
+interface Bench {
+  readonly description: string;
+  readonly load: () => Promise<{ run(): Promise<BenchResult> }>;
+}
+
+/** Each bench measures its baseline in the same run, because absolute figures say more about the machine than about the code. */
+export const benches: Readonly<Record<string, Bench>> = {
+  http: {
+    description: "A typed route with credentials, limits, parsing and request log, against bare Express 5.",
+    load: () => import("./http.ts"),
+  },
+  account: {
+    description:
+      "The account service on PostgreSQL and its event log: reads against bare Express 5 with the same bytes, changes with event and audit entry, latency at half of each maximum.",
+    load: () => import("./account.ts"),
+  },
+  outbox: {
+    description:
+      "Committed events of 1 KB through one service's relay to Kafka, against publishing the same without an outbox.",
+    load: () => import("./outbox.ts"),
+  },
+  log: {
+    description: "Events of 1 KB published and then consumed by one group, on each adapter of the event log.",
+    load: () => import("./log.ts"),
+  },
+  delivery: {
+    description:
+      "Events of 1 KB to ten endpoints: a backlog, against a Node process that posts as much from memory; 200 a second on the log and over HTTP, also beside endpoints that hang; a million waiting.",
+    load: () => import("./delivery.ts"),
+  },
+  start: {
+    description: "`npm start` until every service serves, in an empty folder and then on its data.",
+    load: () => import("./start.ts"),
+  },
+  images: {
+    description:
+      "The images service against sharp alone on the same file: cold renditions, floods, stored renditions, memory.",
+    load: () => import("./images.ts"),
+  },
+  federation: {
+    description: "The executor of the graph against that of @apollo/gateway, over the same subgraphs in one process.",
+    load: () => import("./federation.ts"),
+  },
+  gateway: {
+    description: "The gateway service against plain @apollo/gateway with @apollo/server, over the same subgraphs.",
+    load: () => import("./gateway.ts"),
+  },
+  live: {
+    description: "5,000 subscriptions of the graph on one gateway: memory of an idle one, latency from the commit.",
+    load: () => import("./live.ts"),
+  },
+  config: {
+    description:
+      "The config service: configuration and flags against bare Express 5 with the same bytes, changes until they are enforced, 10,000 streams.",
+    load: () => import("./config.ts"),
+  },
+  ingest: {
+    description:
+      "Signed webhooks of 1 KB on PostgreSQL with fsync, against a Node server that only verifies, inserts and commits.",
+    load: () => import("./ingest.ts"),
+  },
+  parked: {
+    description:
+      "1,000 messages a second of one key, the first of which fails twice, beside a hundred a second of other keys.",
+    load: () => import("./parked.ts"),
+  },
+};

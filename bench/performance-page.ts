@@ -1,0 +1,60 @@
+import { writeFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { benches } from "./benches.ts";
+import { historyFile, type RecordedFigure, readHistory } from "./history.ts";
+
+const page = fileURLToPath(new URL("../docs/reference/performance.md", import.meta.url));
+
+/** Writes the page anew from the history. */
+export async function writePerformancePage(): Promise<void> {
+  await writeFile(page, performancePage(await readHistory(historyFile)));
+}
+
+/** Renders the newest figure of each name, bench by bench, in the order of the table of benches. */
+export function performancePage(history: readonly RecordedFigure[]): string {
+  const figures = newestOf(history);
+  const judged = figures.filter(({ met }) => met !== null);
+  const missed = judged.filter(({ met }) => met === false);
+  const machines = [...new Set(figures.map(({ machine }) => machine))];
+  return `${[
+    "# Performance",
+    "",
+    "Written by `npm run bench -- <name>` from [its history](../../bench/history.jsonl), which keeps older figures too. Load, service and",
+    "engines share one machine, so compare a value with its baseline: absolute figures of two machines or days differ by half.",
+    "",
+    `**${missed.length} of ${judged.length} wanted figures are missed.**`,
+    "",
+    `Machines: ${machines.map((machine, index) => `${letter(index)} ${machine}`).join("; ")}.`,
+    "",
+    "| bench | measures |",
+    "|---|---|",
+    ...Object.entries(benches).map(([name, { description }]) => `| \`${name}\` | ${description} |`),
+    "",
+    "| bench | figure | measured | baseline | wanted | result | measured on |",
+    "|---|---|---|---|---|---|---|",
+    ...figures.map((figure) => rowOf(figure, letter(machines.indexOf(figure.machine)))),
+  ].join("\n")}\n`;
+}
+
+/** A later row replaces an earlier one of the same name. Figures of benches that no longer exist are left out. */
+function newestOf(history: readonly RecordedFigure[]): RecordedFigure[] {
+  const newest = new Map(history.map((row) => [`${row.bench}: ${row.figure}`, row]));
+  return Object.keys(benches).flatMap((name) => [...newest.values()].filter(({ bench }) => bench === name));
+}
+
+function rowOf(row: RecordedFigure, machine: string): string {
+  const { bench, figure, value, unit, baseline, wanted, met, date, commit } = row;
+  const cells = [
+    `\`${bench}\``,
+    figure,
+    `${numeral(value)}${unit && ` ${unit}`}`,
+    baseline ?? "–",
+    wanted === null ? "–" : "least" in wanted ? `at least ${numeral(wanted.least)}` : `at most ${numeral(wanted.most)}`,
+    met === null ? "–" : met ? "met" : "**missed**",
+    [date, machine, commit].filter(Boolean).join(", "),
+  ];
+  return `| ${cells.join(" | ")} |`;
+}
+
+const letter = (index: number): string => String.fromCharCode(65 + index);
+const numeral = (value: number): string => value.toLocaleString("en", { maximumFractionDigits: 2 });
