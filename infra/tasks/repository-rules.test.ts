@@ -43,6 +43,14 @@ test("a second copy of graphql, or another major version, is found", () => {
   assert.equal(find(lockWith("node_modules/graphql").replace("16.", "17.")).length, 1);
 });
 
+test("the 29th decision is found, and 28 pass", () => {
+  const pages = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({ path: `docs/decisions/${1000 + index}-page.md`, text: "" }));
+  const found = (count: number) => repositoryRules.flatMap(({ find }) => find([...around, ...pages(count)]));
+  assert.deepEqual(found(28), []);
+  assert.deepEqual(found(29), ["docs/decisions/1028-page.md"]);
+});
+
 test("a package that was given up keeps no reason", () => {
   const found = repositoryRules.flatMap(({ find }) =>
     find([lock, manifest, { ...reasons, text: `${reasons.text}| \`left-pad\`, \`@types/*\` | padding |\n` }]),

@@ -10,6 +10,9 @@ interface RepositoryRule {
   readonly find: (files: readonly SourceFile[]) => string[];
 }
 
+/** A bar that only goes down. */
+const decisionsMax = 28;
+
 /** Rules about the text of the repository that no compiler or linter knows. */
 export const repositoryRules: readonly RepositoryRule[] = [
   {
@@ -48,6 +51,10 @@ export const repositoryRules: readonly RepositoryRule[] = [
   {
     because: "Every package has its reason in docs/reference/dependencies.md, and none stays there after it is gone.",
     find: unexplainedDependencies,
+  },
+  {
+    because: `docs/decisions holds at most ${decisionsMax} pages, one a subject: change the page of the subject instead of adding one.`,
+    find: decisionsBeyondTheBar,
   },
   {
     because: "Two copies of graphql refuse each other's schemas, and the Apollo packages need version 16.",
@@ -121,6 +128,11 @@ function undeclaredMigrations(files: readonly SourceFile[]): string[] {
     .filter(({ path }) => /migrations\/.*\.sql$/.test(path) && !undeclaredBefore.test(path))
     .filter(({ text }) => !/^-- signalbox: (expand|contract)( concurrently)?\n/.test(text))
     .map(({ path }) => path);
+}
+
+function decisionsBeyondTheBar(files: readonly SourceFile[]): string[] {
+  const pages = files.map(({ path }) => path).filter((path) => /^docs\/decisions\/[^/]+\.md$/.test(path));
+  return pages.length > decisionsMax ? pages.slice(decisionsMax) : [];
 }
 
 function copiesOfGraphql(files: readonly SourceFile[]): string[] {
