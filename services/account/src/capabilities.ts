@@ -44,24 +44,24 @@ import { createStepUpAllowances } from "./step-up/step-up-allowances.ts";
 import { createStepUpStore } from "./step-up/step-up-store.ts";
 import { createStepUps } from "./step-up/step-ups.ts";
 
-/** Everything that the routes, the graph and the workers may use. */
+/** The parts that routes, graph and workers may use. */
 export type Capabilities = ReturnType<typeof createCapabilities>;
 
 interface Opened {
   readonly pool: Pool;
   readonly outbox: Outbox;
-  /** What this process lets people in by; left out where nobody comes in. */
+  /** The access states that this process's own edge enforces; absent in a process without an edge. */
   readonly accessStates?: Pick<AccessStates, "apply">;
   /**
-   * For statements that count whatever becomes of the transaction around them: a pool of its own, or transactions could take
-   * all connections and then wait for one.
+   * The pool of statements that count even when the surrounding transaction rolls back. It is separate, because
+   * transactions could otherwise take all connections and then wait for one.
    */
   readonly counting?: Pool;
-  /** Counts requests over all services; left out, there is no listener whose requests could be counted. */
+  /** Counts requests over all services; absent in a process without a listener. */
   readonly limiterOf?: LimiterOf;
 }
 
-/** Builds everything that the service can do, each part from those above it. */
+/** Builds every capability of the service, each from those above it. */
 export function createCapabilities(context: Configured, opened: Opened) {
   const { configuration } = context;
   const { limiterOf = localLimits(context) } = opened;
@@ -114,7 +114,7 @@ export function createCapabilities(context: Configured, opened: Opened) {
 
 type Shared = ReturnType<typeof createShared>;
 
-/** The accounts as they are stored, the audit, the announcements of who may do what, and what people are told and shown. */
+/** The parts that most capabilities need: account storage, audit, access announcements, mails and pages. */
 function createShared(context: Configured, { pool, outbox, accessStates }: Opened) {
   const { configuration, clock, log, metrics } = context;
   const prisma = new PrismaClient({ adapter: prismaAdapter(pool) });
@@ -148,7 +148,7 @@ function createShared(context: Configured, { pool, outbox, accessStates }: Opene
   };
 }
 
-/** Proofs that somebody holds an address: codes in mails, and step-ups by such codes. */
+/** Proofs of holding an address: mailed codes, and step-ups by such codes. */
 function createProofs(context: Configured, { pool, counting = pool }: Opened, shared: Shared) {
   const keys = context.configuration.get("secrets.keys");
   const oneTimeCodes = createOneTimeCodes({ keys, counting, clock: context.clock });
@@ -183,7 +183,7 @@ type LoginParts = Shared &
   ReturnType<typeof createProofs> &
   ReturnType<typeof createCredentialKinds> & { readonly limiterOf: LimiterOf };
 
-/** The logins of accounts, the built-in issuer where no other is configured, and the principals of credentials. */
+/** The logins of accounts, the built-in issuer unless another one is configured, and the principals of credentials. */
 function createLogins(context: Configured, parts: LoginParts) {
   const { configuration } = context;
   const provisioning = createProvisioning({

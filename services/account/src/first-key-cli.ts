@@ -6,8 +6,8 @@ import { createLogger, createTracer } from "@signalbox/telemetry";
 import { createFirstKey } from "./first-key.ts";
 import { properties } from "./properties.ts";
 
-// Prints an administrator's key for a deployment without an identity provider. It takes the service's own
-// configuration, and needs the service's database to be migrated: start the service once.
+// Prints an administrator's key for a deployment without an identity provider. Reads the service's own configuration,
+// and needs the migrated database of the service: start the service once.
 const service = "account";
 const configuration = loadConfiguration({
   service,

@@ -12,15 +12,15 @@ import type { Properties } from "./properties.ts";
 type Context = Pick<ServiceContext<Properties>, "service" | "configuration" | "log" | "tracer" | "clock">;
 
 /**
- * Makes the key that a new deployment starts with, in a database that the service has migrated: of an active account with
- * the role `admin`, with every scope (CONTRACT §1). Its events leave through the running service's relay. Each call makes
- * another key of the same account, so whoever calls keeps the answer.
+ * Creates the first key of a deployment, in a database that the service has migrated: of an active account with the
+ * role `admin`, with every scope (CONTRACT §1). Its events leave through the relay of the running service. Each call
+ * creates another key of the same account, so the caller must keep the answer.
  */
 export async function createFirstKey(context: Context): Promise<string> {
   const { service, configuration, log, tracer, clock } = context;
   const closes: (() => unknown)[] = [];
   const runner = { defer: (_name: string, close: () => unknown) => void closes.push(close) };
-  // Nobody scrapes them: this is over in a moment.
+  // Never scraped: the process ends within moments.
   const metrics = createMetrics({ service });
   const options = { ...databaseOptions(configuration), max: 2, applicationName: "signalbox-first-key" };
   const pool = openPool({ ...options, log, metrics, runner });
@@ -61,7 +61,7 @@ async function createKey(tx: Tx, accountId: string, capabilities: Capabilities):
   return result.secret;
 }
 
-/** Whoever may run this on the host is an administrator, and acts for the first account. */
+/** A person who may run this on the host is an administrator, and acts for the first account. */
 function operatorOf({ id, status, accessEpoch }: Account): Caller {
   return {
     accountId: id,

@@ -6,7 +6,7 @@ import { commonProperties } from "@signalbox/service/common-properties";
 import { secretsProperties } from "@signalbox/storage/properties";
 import { mailboxPattern } from "./mail/mail.ts";
 
-/** What accounts may know, because it says what they can rely on. */
+/** Shown to accounts, because it says what they can rely on. */
 const told = { secrecy: "public", audience: "account" } as const;
 
 const count = (value: number, max: number, unit: string, effect: string) =>
@@ -55,7 +55,7 @@ export const properties = defineProperties({
   },
   "account.contact.objection-window": {
     ...count(72, 720, "hours", "How long the holder of a contact address can object to its replacement or removal."),
-    // A thief who is an operator must not make it shorter than a night's sleep.
+    // An operator who turns thief must not make it shorter than a night's sleep.
     min: 24,
     guarded: true,
   },
@@ -65,7 +65,7 @@ export const properties = defineProperties({
     "days",
     "How long a deleted account can be brought back before its personal data is erased and its things go.",
   ),
-  // The trace of who shortened it outlives the change by a month.
+  // The trace of a shortening, and of its actor, outlives the change by a month.
   "account.audit.retention-days": {
     ...count(365, 3650, "days", "How long audit entries are kept."),
     min: 30,

@@ -17,7 +17,7 @@ interface Routed extends Capabilities {
   readonly accountExport: AccountExport;
 }
 
-/** Every public route of the account service, by the file that has it. */
+/** Every public route of the account service, by its file. */
 const tables: readonly ((capabilities: Routed) => Routes)[] = [
   accountRoutes, // /api/account/
   settingsRoutes, // /api/account/settings/ and /api/settings/

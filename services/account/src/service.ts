@@ -18,12 +18,12 @@ import { publicRoutes } from "./routes.ts";
 import { sealedSigningKeys } from "./signing-keys/signing-key-store.ts";
 import { startWorkers } from "./workers.ts";
 
-/** All that this service seals. */
+/** Every sealed column of this service. */
 const sealedColumns = [sealedMails, sealedState, sealedSigningKeys];
 
 const prismaDirectory = fileURLToPath(new URL("../prisma", import.meta.url));
 
-/** Knows the accounts: who exists, who is asking, what they may do, and the settings they chose. */
+/** Manages accounts: their existence, credentials, permissions and settings. */
 export async function createService(context: ServiceContext<Properties>): Promise<ServiceParts> {
   const { configuration, runner } = context;
   const sealer = createSealer(configuration.get("secrets.keys"));
@@ -38,7 +38,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const { issuer, audit } = capabilities;
   const atOurStart = { waitMs: configuration.get("database.start-wait"), log: context.log };
   await atStart(async () => issuer?.open(), atOurStart);
-  // Before anybody signs in with an address that is not settled yet.
+  // Before a person signs in with an address that is not settled yet.
   await atStart(() => capabilities.verifiedAddresses.settle(), atOurStart);
   startWorkers(runner, capabilities);
   service.consume("audit", { "audit.recorded": (event, { tx }) => audit.take(tx, event) });
@@ -55,7 +55,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
   });
 }
 
-/** The first one that fits answers. */
+/** The first match answers. */
 function issuerMounts({ configuration, clock, log }: Configured, parts: Capabilities & { issuer: BuiltInIssuer }) {
   const url = `${configuration.get("http.base-url")}${confirmationPath}`;
   const clientAddress = createClientAddress(configuration.get("http.trusted-proxies"));

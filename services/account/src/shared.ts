@@ -7,14 +7,14 @@ import type { AccountStore } from "./accounts/account-store.ts";
 import type { Audit } from "./audit/audit.ts";
 import type { VerifiedAddresses } from "./contacts/verified-addresses.ts";
 
-/** The parts that most operations work with, under one name each. A folder picks those that it calls. */
+/** The parts that most operations work with, under one name each. A folder picks those it calls. */
 export interface Shared {
   readonly pool: Pool;
   readonly accounts: AccountStore;
-  /** Says who changed what, in the transaction of the change. */
+  /** Records changes and their actors, in the transaction of the change. */
   readonly audit: Audit;
   readonly auditRefusals: AuditRefusals;
-  /** Tells every service who may do what, in the transaction of the change. */
+  /** Announces changes of access to every service, in the transaction of the change. */
   readonly access: AccessAnnouncements;
   /** Keeps a verified address with one living account. */
   readonly verifiedAddresses: VerifiedAddresses;

@@ -7,11 +7,11 @@ import { noticeRetention } from "./mail/notices.ts";
 import { signInMailRetention } from "./sign-ins/sign-in-mails.ts";
 import { signInRetention } from "./sign-ins/sign-in-store.ts";
 
-/** How long rows stay that are of no use any more. */
+/** Time for which useless rows are kept. */
 export const retention: readonly RetentionRule[] = [
-  // Long enough to count the codes of the last hour, and to tell a late person that theirs has expired.
+  // Long enough to count the codes of the last hour, and to answer a late person that the code has expired.
   { name: "code retention", table: "one_time_codes", column: "expires_at", keepMs: hours(24) },
-  // Long enough to tell a late person that their link has expired, rather than that it never was.
+  // Long enough to answer a late person that the link has expired, rather than that it is unknown.
   { name: "contact link retention", table: "contact_links", column: "expires_at", keepMs: hours(24 * 30) },
   signInMailRetention,
   ...signInRetention,
@@ -20,7 +20,7 @@ export const retention: readonly RetentionRule[] = [
   { name: "step-up retention", table: "step_ups", column: "at", keepMs: stepUpMaxAgeMs },
 ];
 
-/** Starts the long-running capabilities that are this service's own. */
+/** Starts the service's own long-running workers. */
 export function startWorkers(runner: Runner, capabilities: Capabilities): void {
   const { pool, apiKeys, serviceClients } = capabilities;
   const every = (name: string, pauseMs: number, work: () => Promise<unknown>) =>
@@ -28,7 +28,7 @@ export function startWorkers(runner: Runner, capabilities: Capabilities): void {
 
   every("verified addresses", minutes(1), capabilities.verifiedAddresses.settle);
   every("access repetition", minutes(1), capabilities.access.repeat);
-  // An index tells in a moment that nothing is due, and an end is announced in its second.
+  // An index finds in a moment that nothing is due, and an end is announced within its second.
   for (const [kind, { announceExpired }] of Object.entries({ "API key": apiKeys, "service client": serviceClients })) {
     runner.every(`${kind} expiry`, seconds(1), () => inTransaction(pool, announceExpired));
   }

@@ -14,7 +14,7 @@ let account: Harness;
 let pool: Pool;
 let access: AccessAnnouncements;
 let administrator: Record<string, string>;
-/** The subjects that the state topic was told to forget. */
+/** Subjects whose tombstones are on the state topic. */
 const tombstones: string[] = [];
 const clock = createManualClock(new Date());
 
@@ -46,11 +46,11 @@ before(async () => {
 });
 after(() => account.close());
 
-/** No relay publishes a shard that somebody else holds. */
+/** The relay does not publish a shard that another holder has locked. */
 const holdAllShards = sql("", "select pg_advisory_xact_lock(4201, shard) from generate_series(0, 7) as shard");
 
 const path = "/api/account/";
-/** Moves an account as an administrator does. */
+/** Changes the status of an account as an administrator. */
 async function move(id: string, status: AccountState): Promise<void> {
   const body = { status, reason: "x" };
   const answer = await account.send("POST", `/api/accounts/${id}/status`, { headers: administrator, body });
@@ -157,7 +157,7 @@ test("another instance of this service that starts later knows what was said bef
   await second.close();
 });
 
-/** Says it on the state topic by the clock of this test. */
+/** Publishes on the state topic by the clock of this test. */
 const announce = (id: string, state: AccountState, epoch: number) =>
   inTransaction(pool, (tx) => access.announce(tx, { kind: "account", id, accountId: id, state, epoch }));
 

@@ -28,7 +28,7 @@ const setRoles = (headers: Headers, id: string, roles: readonly string[], more: 
 const setStatus = (headers: Headers, id: string, status: string) =>
   account.send("POST", `/api/accounts/${id}/status`, { headers, body: { status, reason: "x" } });
 
-/** Somebody who was made an administrator, and has signed in since, with a key that may all that they may. */
+/** Creates an account, makes it an administrator, signs it in again, and answers a key with all of its scopes. */
 async function newAdministrator() {
   const { address, access_token, idClaims } = await signedIn(account, { scope: "openid account:read" });
   const id = String(idClaims?.sub);
@@ -91,7 +91,7 @@ test("of two administrators who strip, suspend or delete each other at once, one
         statuses.every((status) => [200, 403, 409].includes(status)),
         String(statuses),
       );
-      // Whoever remains gives the first account its place back.
+      // The remaining administrator restores the first account.
       const [remaining, removed] = statuses[0] === 200 ? [first, other.id] : [other.key, firstId];
       assert.equal((await setStatus(remaining, removed, "active")).status, name === "roles" ? 409 : 200);
       assert.equal((await setRoles(remaining, firstId, ["admin"])).status, 200);

@@ -85,7 +85,7 @@ test("a key is neither made nor replaced once the account's row says so, whateve
   const headers = account.person();
   const { body } = await newKey(headers);
   const { pool } = openInside(account);
-  // No event tells of it, so the edge goes on with what it remembers.
+  // Without an event the edge keeps its cached state.
   const suspend = sql("", "update accounts set status = 'suspended' where id = $1");
   await pool.query(suspend, [(await account.send("GET", "/api/account/", { headers })).body.id]);
   const rotated = await account.send("POST", `${path}${body.id}/rotate`, { headers, body: {} });

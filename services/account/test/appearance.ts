@@ -7,8 +7,8 @@ type Page = Awaited<ReturnType<Awaited<ReturnType<typeof openBrowser>>["newPage"
 const [ringContrastMin, ringPixelsMin, gapPixelsMin] = [3, 2, 8];
 
 /**
- * Lists what makes a page hard to read or to use, in light and in dark: by the rules of axe, a ring around what has the
- * focus that is hardly seen, and buttons so close together that a finger hits the other one.
+ * Lists what makes a page hard to read or use, in light and in dark: violations of axe's rules, a focus ring that is
+ * hardly visible, and buttons too close together for a finger.
  */
 export async function appearanceProblems(page: Page): Promise<string[]> {
   const problems: string[] = [];
@@ -27,7 +27,7 @@ export async function appearanceProblems(page: Page): Promise<string[]> {
 }
 
 interface Focused {
-  /** The keyboard has left the last element and comes around. */
+  /** True when the keyboard has left the last element and starts again. */
   readonly isPage: boolean;
   readonly name: string;
   readonly style: string;
@@ -37,7 +37,7 @@ interface Focused {
   readonly page: string;
 }
 
-/** What stands on the page where the keyboard has led. */
+/** Reads the focused element of the page. */
 const focused = `(() => {
   const element = document.activeElement;
   const own = getComputedStyle(element);
@@ -68,7 +68,7 @@ function contrast(one: string, other: string): number {
   return contrastOf(hexOf(one), hexOf(other));
 }
 
-/** `rgb(1, 2, 3)`, as styles are computed. What is partly transparent has no contrast of its own. */
+/** Converts `rgb(1, 2, 3)`, the computed form of colours. A partly transparent colour has no contrast of its own. */
 function hexOf(color: string): string {
   const [, ...parts] = /^rgb\((\d+), (\d+), (\d+)\)$/.exec(color) ?? [];
   if (parts.length !== 3) throw new Error(`not an opaque colour: ${color}`);

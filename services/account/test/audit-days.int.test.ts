@@ -22,7 +22,7 @@ after(() => account.close());
 const prismaDirectory = fileURLToPath(new URL("../prisma", import.meta.url));
 const by = { kind: "owner", accountId: null, credential: "x", address: null, requestId: null } as const;
 
-/** The keeping of days at a time moved by hand, and a way to write an entry at that time. */
+/** The maintenance of day tables at a time moved by hand, and a way to write an entry at that time. */
 function at(ms: number, retentionDays = 365) {
   const clock = createManualClock(new Date(ms));
   const dayTables = createDayTables({ pool, clock, keepMs: () => retentionDays * dayMs }, [auditDays]);
@@ -38,7 +38,7 @@ async function auditOf(headers: Record<string, string>, query = ""): Promise<Aud
 const idOf = async (headers: Record<string, string>): Promise<string> =>
   (await account.send("GET", "/api/account/", { headers })).body.id;
 
-/** The table that an account's entries are in, by their ids. */
+/** The tables of an account's entries, by their ids. */
 async function tablesOf(accountId: string): Promise<string[]> {
   const text = "select tableoid::regclass::text as name from audit_entries where account_id = $1 order by id";
   const { rows } = await pool.query<{ name: string }>(sql("", text), [accountId]);
@@ -53,7 +53,7 @@ test("the tables of today and a week ahead are there, and an entry is in the tab
     const days = await at(today).dayTables.days(auditDays);
     for (let ahead = 0; ahead <= 7; ahead++) assert.ok(days.includes(today + ahead * dayMs), `${ahead} ahead`);
   };
-  // At midnight the service makes the next table, with the next look at its days.
+  // The service creates the next day's table at midnight, with its next check.
   await eventually(weekAhead, { timeoutMs: 2 * minutes(1) });
   const headers = account.person();
   const id = await idOf(headers);

@@ -32,7 +32,7 @@ after(async () => {
   await account.close();
 });
 
-/** An entry of another service, about an endpoint of the account. */
+/** An entry of another service about an endpoint of the account. */
 function entryOf(accountId: string, changes: Partial<Entry> = {}): Entry {
   const actor = { kind: "owner" as const, account_id: accountId, credential: "key_theirs", address: "203.0.113.7" };
   return {
@@ -42,7 +42,7 @@ function entryOf(accountId: string, changes: Partial<Entry> = {}): Entry {
   } as Entry;
 }
 
-/** Says on the log what another service says, at this time. */
+/** Publishes an entry as another service would, at this time. */
 async function publish(entry: Entry, at = account.context.clock.now()): Promise<void> {
   const clock = createManualClock(at);
   const event = draft("audit.recorded", { subject: entry.account_id, accountId: entry.account_id, data: entry });
@@ -123,7 +123,7 @@ test("an entry that comes after the purge of its account tells no more than the 
       { subject: null, reason: null, credential: "erased", address: null },
     );
   }
-  // The caller chose the ids of the requests.
+  // The callers chose these request ids.
   for (const word of [late.subject, late.request_id, before.subject, before.request_id, "key_late", "203.0.113.8"]) {
     assert.deepEqual(await rowsWith(pool, word as string), []);
   }

@@ -154,7 +154,7 @@ test("what a known caller was refused is written down, once a minute for the sam
     "PATCH /api/account/ | step_up_required | authorization",
     "DELETE /api/account/ | step_up_required | authorization",
   ]);
-  // The clock may turn to the next minute in between, which writes a repeat once more.
+  // The clock may reach the next minute in between, which records one more repetition.
   assert.ok(refusals.length <= 5);
   assert.equal(refusals[0]?.actor.account_id, id);
 });
@@ -180,7 +180,7 @@ test("a code that was not taken is written down, once a minute for the same, ove
     "account.step_up | wrong_code | code",
   ]);
   assert.ok(refusals.some(({ actor }) => actor.credential === "jti:corp:in-graph"));
-  // The clock may turn to the next minute in between, which writes repeats once more.
+  // The clock may reach the next minute in between, which records one more repetition.
   assert.ok(refusals.length <= 5);
 });
 

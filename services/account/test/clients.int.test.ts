@@ -66,7 +66,7 @@ test("no client is made or gets another secret once the account's row says so, w
   const headers = await newcomer(account);
   const { body } = await newClient(headers);
   const { pool } = openInside(account);
-  // No event tells of it, so the edge goes on with what it remembers.
+  // Without an event the edge keeps its cached state.
   const suspend = sql("", "update accounts set status = 'suspended' where id = $1");
   await pool.query(suspend, [(await account.send("GET", "/api/account/", { headers })).body.id]);
   const rotated = await account.send("POST", `${path}${body.id}/secret/rotate`, { headers, body: {} });

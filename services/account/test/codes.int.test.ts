@@ -34,7 +34,7 @@ const redeem = (
   code: string,
   { capabilities, pool } = account as Pick<OpenCapabilities, "capabilities" | "pool">,
 ) => inTransaction(pool, (tx) => capabilities.oneTimeCodes.redeem(tx, { ...place, code }));
-/** Another code than the good one. */
+/** Returns a wrong code. */
 const other = (code: string) => String((Number(code) + 1) % 1e8).padStart(8, "0");
 
 test("a code has eight digits, is good once, and may be typed with blanks", async () => {

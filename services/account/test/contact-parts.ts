@@ -6,24 +6,24 @@ export const freshAddress = (name = "ada") => `${name}-${crypto.randomUUID()}@ex
 
 const codeLine = /^ {4}(\d{8})$/m;
 
-/** The code in a mail, as its reader sees it. */
+/** Reads the code in a mail. */
 export function codeIn({ text }: ReceivedMail): string {
   const [, code] = codeLine.exec(text) ?? [];
   assert.ok(code, `no code in: ${text}`);
   return code;
 }
 
-/** The path of the link in a mail. */
+/** Reads the path of the link in a mail. */
 export function linkIn({ text }: ReceivedMail): string {
   const [link] = /https?:\/\/\S+\/contact-links\/\S+/.exec(text) ?? [];
   assert.ok(link, `no link in: ${text}`);
   return new URL(link).pathname;
 }
 
-/** Another code than the good one. */
+/** Returns a wrong code. */
 export const otherThan = (code: string): string => String((Number(code) + 1) % 1e8).padStart(8, "0");
 
-/** What people do with contact addresses, over HTTP. */
+/** Operations on contact addresses, over HTTP. */
 export function contactsOf(account: Harness) {
   const { mailbox, send } = account;
   type Headers = Record<string, string>;
@@ -43,9 +43,9 @@ export function contactsOf(account: Harness) {
     confirm,
     resend: (headers: Headers) => send("POST", "/api/account/contact-change/resend", { headers }),
     cancel: (headers: Headers) => send("DELETE", "/api/account/contact-change/", { headers }),
-    /** What a person does who follows the link and presses the button. */
+    /** Follows the link and presses the button. */
     follow: (link: string) => send("POST", link),
-    /** Somebody whose sign-in brought a verified address along. */
+    /** A person whose sign-in came with a verified address. */
     async personWith(address: string) {
       const claims = { sub: crypto.randomUUID(), email: address, email_verified: true };
       const headers: Headers = account.person(claims);
@@ -54,7 +54,7 @@ export function contactsOf(account: Harness) {
       const signInAgain = (): Headers => account.person(claims);
       return { headers, id: id as string, signInAgain };
     },
-    /** Changes the address and confirms it with the code, as its new holder: that of mail `mailNumber` with a code. */
+    /** Changes the address and confirms it as its new holder, with the code of code mail number `mailNumber`. */
     async adopt(headers: Headers, address: string, mailNumber = 1): Promise<void> {
       assert.equal((await change(headers, address)).status, 200);
       const { status } = await confirm(headers, codeIn(await mailWithCode(address, mailNumber)));

@@ -26,7 +26,7 @@ async function make(path: string, headers: Headers, more: object = {}, scopes: S
   return body;
 }
 
-/** A key that can make others, as its holder sends it. */
+/** Creates a key that can create others, and returns its headers. */
 async function makeManagingKey(headers: Headers, more: object = {}) {
   const { id, key } = await make(keysPath, headers, more, ["account:read", "account:security"]);
   return { id: id as string, headers: { "x-api-key": key as string } };
@@ -106,7 +106,7 @@ test("a revocation says how many it made that still work, and takes them along w
   const first = await send("DELETE", `${keysPath}${key.id}`, person);
   assert.deepEqual([first.status, first.body], [200, { id: key.id, created_live: 3 }]);
   assert.equal(await statusOf(keysPath, second.id, person), "active");
-  // Also for a key that has ended before.
+  // Also with a key that was revoked before.
   const again = await send("DELETE", `${keysPath}${key.id}?revoke_created=true`, person);
   assert.equal(again.status, 204);
   const statuses = [

@@ -111,7 +111,7 @@ test("an administrator undoes a deletion until the retention is over, and everyt
   assert.deepEqual([display_name, contact_address, status], [claims.name, claims.email, "active"]);
 });
 
-/** The worker as it runs in the house, but for what a test has happen in the midst of it. */
+/** The purge worker as in production, except for what a test makes happen in its midst. */
 function purging(meanwhile: (purges: PurgeStore) => Partial<PurgeStore>): () => Promise<number> {
   const purges = createPurgeStore({ pool });
   const parts = { ...inside, accounts: inside.accountStore, clock, retentionDays: () => 30 };

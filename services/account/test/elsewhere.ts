@@ -16,11 +16,11 @@ import type { Harness } from "./harness.ts";
 
 interface ElsewhereOptions {
   readonly clock?: Clock;
-  /** The way to the log, for a test that cuts it. */
+  /** Replaces the address of the log, for a test that cuts the connection. */
   readonly eventsUrl?: (url: string) => string;
 }
 
-/** What any other service has: its own reader of the state topic, and account to ask for callers it has not seen. */
+/** The access check of another service: its own reader of the state topic, with account as the source of principals. */
 export async function startElsewhere(
   account: Harness,
   { clock = systemClock, eventsUrl = (url) => url }: ElsewhereOptions = {},

@@ -7,7 +7,7 @@ import { type Harness, startAccount } from "./harness.ts";
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Another service's internal listener, which answers as the test says. */
+/** The internal listener of another service, with the test's answers. */
 async function startElsewhere() {
   let handler: Handler = () => {};
   const server = createServer((request, response) => handler(request, response));

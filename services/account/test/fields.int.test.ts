@@ -15,7 +15,7 @@ type Json = unknown;
 type Body = Readonly<Record<string, Json>>;
 const absent = Symbol("absent");
 
-/** The writable part of what every person of these tests starts with. */
+/** The writable part of every person's account at the start of these tests. */
 const writable = {
   "/api/account/": { display_name: "Ada", contact_address: "ada@example.org", locale: "en", timezone: "UTC" },
   "/api/account/settings/": { locale: "en", timezone: "UTC", notifications: { product_updates: false } },
@@ -26,8 +26,8 @@ type Resource = keyof typeof writable;
 const ada = () => account.person({ name: "Ada", email: "ada@example.org", email_verified: true });
 
 /**
- * What each value leads to: `kept` as it was, `cleared` to null, `taken` as sent, or 422 with that code. A value of the
- * wrong type and a valid one differ by field, so they come first.
+ * The outcome of each value: `kept` as it was, `cleared` to null, `taken` as sent, or 422 with that code. A value of
+ * the wrong type and a valid one differ by field, so they come first.
  */
 const table: readonly [field: string, wrong: Json, valid: Json, outcomes: string][] = [
   //                                          PATCH  PUT absent  null          ""           false         0            []           wrong        valid
@@ -96,7 +96,7 @@ async function judge(resource: Resource, method: string, field: string, value: J
   if (outcome === "kept") {
     assert.deepEqual([answer.status, answer.body], [200, before], about);
   } else if (outcome === "cleared" || outcome === "taken") {
-    // A new contact address waits for its confirmation.
+    // A new contact address stays pending until its confirmation.
     const shownAs = outcome === "taken" && field === "contact_address" ? "pending_contact_address" : field;
     assert.equal(answer.status, 200, about);
     assert.deepEqual(memberOf(answer.body, shownAs), outcome === "taken" ? value : null, about);
@@ -177,7 +177,7 @@ for (const [resource, patch] of Object.entries(patches)) {
   });
 }
 
-/** An account from before the deployment gave up its locale, and ICU its time zone. */
+/** An account from before the deployment dropped its locale, and ICU its time zone. */
 async function fromBefore() {
   const headers = ada();
   const { id } = (await account.send("GET", "/api/account/", { headers })).body;

@@ -108,7 +108,7 @@ test("a hundred entities of a request are looked up with one statement", async (
     const person = account.person();
     const people = [account.person(), person];
     const ids = await Promise.all(people.map(idOf));
-    // With what made it, each has as many entries as a page reads.
+    // With the audit of its creation, each account has as many entries as a page reads.
     for (const headers of people)
       await account.send("PATCH", "/api/account/", { headers, body: { display_name: "Eve" } });
     const keys = [await newKey(administrator), await newKey(administrator)];
@@ -141,7 +141,7 @@ test("a hundred entities of a request are looked up with one statement", async (
   }
 });
 
-/** Counts the statements that go through a pool from now on, by the table they read. */
+/** Counts the statements of a pool from now on, by table. */
 function countStatements({ driver }: Pool): () => Record<string, number> {
   const counts: Record<string, number> = {};
   const query = driver.query.bind(driver) as (...given: unknown[]) => unknown;

@@ -57,7 +57,7 @@ test("at the same time it is run once too", async () => {
 
 test("when the process dies between the change and its answer, the next attempts give the whole answer", async () => {
   const { pool } = openInside(account);
-  // What a process that has died does not write any more.
+  // Simulates a process that died before it stored its answer.
   await pool.query(
     sql(
       "test.lose-answers",

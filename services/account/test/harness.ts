@@ -22,38 +22,38 @@ import { properties } from "../src/properties.ts";
 import { createService } from "../src/service.ts";
 
 interface Options {
-  /** Moves by hand; by default the system's. */
+  /** Moved by hand; the system's by default. */
   readonly clock?: Clock;
 }
 
 type Overrides = NonNullable<Parameters<typeof testContext<typeof properties>>[2]>;
 
-/** Where GraphQL operations come from, as the gateway tells. */
+/** Client address of GraphQL operations, as the gateway forwards it. */
 export const addressBehindGateway = "203.0.113.9";
 const internalToken = "internal-token-of-the-account-tests-01";
 
-/** The account service on a database and an event log of its own, spoken to over HTTP. */
+/** The account service on its own database and event log, driven over HTTP. */
 export interface Harness {
   readonly context: TestContext<typeof properties>;
   readonly issuer: OidcIssuer;
-  /** Gets every mail that the service sends. */
+  /** Receives every mail of the service. */
   readonly mailbox: Mailbox;
-  /** Where the public listener is. */
+  /** Address of the public listener. */
   readonly url: string;
-  /** Sends a request to the public listener. A body that is no text is sent as JSON. */
+  /** Sends a request to the public listener. A body other than a string is sent as JSON. */
   send(method: string, path: string, options?: SendOptions): Promise<Answer>;
   /** Sends a request to the internal listener, with the internal token. */
   sendInternal(path: string, body: unknown, headers?: Record<string, string>): Promise<Answer>;
-  /** Sends an operation as the gateway does: with the principal it has verified. Null for an anonymous caller. */
+  /** Sends an operation as the gateway does, with the verified principal; null for an anonymous caller. */
   query(headers: Record<string, string> | null, text: string, variables?: object): Promise<Answer["body"]>;
-  /** Headers of a person who signed in just now, with an account of their own. */
+  /** Headers of a person who has just signed in, with their own account. */
   person(claims?: Record<string, unknown>): { authorization: string };
   firstKey(): Promise<string>;
-  /** Who the account service says it is, as the gateway would send it along. */
+  /** The principal of these headers, as the gateway would forward it. */
   principalOf(headers: Record<string, string>): Promise<Principal>;
-  /** How another service asks who is calling. */
+  /** The address and token by which another service looks up principals. */
   readonly principals: { readonly url: string; readonly token: string };
-  /** The events of an account so far, in the order of the log, once `count` of them are there. */
+  /** The events of an account, in log order, once there are `count` of them. */
   eventsOf(accountId: string, count: number): Promise<ReceivedEvent<EventName>[]>;
   close(): Promise<void>;
 }
@@ -133,14 +133,14 @@ export async function startAccount(overrides: Overrides = {}, options: Options =
   };
 }
 
-/** Who the account service says it is. */
+/** The principal of these headers according to the account service. */
 async function principalOf(headers: Record<string, string>, sendInternal: Harness["sendInternal"]): Promise<Principal> {
   const credential = credentialFrom(headers);
   if (!credential) throw new Error("these headers carry no credential");
   return principalFromAnswer((await sendInternal(principalsPath, credential)).body);
 }
 
-/** What every test may look at: all records of the log, as any consumer would read them. */
+/** Reads all records of the log, as any consumer would. */
 async function readEverything(log: EventLog, instance: string): Promise<ReceivedEvent<EventName>[]> {
   const received: ReceivedEvent<EventName>[] = [];
   await log.broadcast({

@@ -7,7 +7,9 @@ import { makeServiceClient } from "../src/credentials/service-client.ts";
 import { PrismaClient } from "../src/generated/prisma/client.ts";
 import type { Harness } from "./harness.ts";
 
-/** Another instance of what the service can do on the same database, for promises that several instances keep. */
+/**
+ * Opens another instance of the service's capabilities on the same database, for promises that several instances keep.
+ */
 export function openInside(account: Harness) {
   const { log, configuration, runner, clock } = account.context;
   const metrics = createMetrics({ service: "account" });
@@ -19,7 +21,7 @@ export function openInside(account: Harness) {
   return { pool, outbox, prisma, capabilities: createCapabilities(account.context, { pool, outbox }) };
 }
 
-/** Gives an account a service client from the time before another issuer was configured; answers its id. */
+/** Gives an account a service client from the time before another issuer was configured; returns its id. */
 export async function insertClient(
   { pool, capabilities }: Pick<ReturnType<typeof openInside>, "pool" | "capabilities">,
   accountId: string,

@@ -33,7 +33,7 @@ const statusWith = async (key: string) =>
 const idOf = async (headers: Headers): Promise<string> =>
   (await account.send("GET", "/api/account/", { headers })).body.id;
 
-/** What was said about one key so far: on its own events and on the state topic. */
+/** The events and state records of one key so far. */
 async function saidOf(headers: Headers, keyId: string, count: number): Promise<ReceivedEvent<EventName>[]> {
   const id = await idOf(headers);
   return eventually(async () => {

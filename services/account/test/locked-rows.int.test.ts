@@ -29,7 +29,7 @@ interface Locked {
   readonly id: string;
 }
 
-/** Runs the work while somebody keeps the account of the owner to himself. */
+/** Runs the work while another transaction locks the owner's account. */
 async function whileLocked(work: (locked: Locked) => Promise<void>): Promise<void> {
   const [owner, stranger] = [account.person(), account.person()];
   const { id } = (await account.send("GET", path, { headers: owner })).body;

@@ -13,7 +13,7 @@ afterEach(() => account.close());
 
 const fresh = () => `${crypto.randomUUID()}@example.org`;
 
-/** Puts a sign-in code into the queue, as an operation does, which is of use for ten minutes. */
+/** Queues a sign-in code, as an operation does, with a lifetime of ten minutes. */
 const enqueue = (to: string, { code = "12345678", locale = "en", from = account } = {}) =>
   inTransaction(from.pool, (tx) => {
     const expiresAt = new Date(account.clock.nowMs() + minutes(10));
@@ -33,16 +33,16 @@ const rows = async (): Promise<string[]> => {
   return (await account.pool.query<{ row: string }>(sql("test.mails", text))).rows.map(({ row }) => row);
 };
 const queueIsEmpty = () => eventually(async () => (await rows()).length === 0);
-/** Waits for the counter, which follows the commit: the row has gone a moment before it. */
+/** Waits for the counter, which follows the commit: the row is deleted a moment earlier. */
 const mailsCounted = (outcome: string, count: number) => {
   const sample = new RegExp(`^signalbox_mails_total\\{[^}]*outcome="${outcome}"[^}]*\\} ${count}$`, "m");
   return eventually(async () => sample.test(await account.metrics()));
 };
 const outcomes = () => account.logged.filter(({ msg }) => msg === "mail").map(({ outcome }) => outcome);
-/** The clock of the queue is the database's: what waits moves instead. */
+/** The queue uses the database's clock, so the rows are moved instead. */
 const move = (column: "due_at" | "expires_at") =>
   account.pool.query(sql("", `update outgoing_mails set ${column} = ${column} - interval '10 minutes'`));
-/** Makes the next attempt at whatever waits due, and ends leases. */
+/** Makes the queued mails due, and ends their leases. */
 const nextAttempt = () => move("due_at");
 
 test("a mail leaves after its transaction, as text in the language of its reader, and nothing of it stays", async () => {
@@ -172,7 +172,7 @@ test("a mail leaves at once from an instance whose clock is behind, and is lease
 test("a mail whose sender died between sending and removing is sent again, under the same Message-ID", async () => {
   const to = fresh();
   await enqueue(to);
-  // What a sender leaves that was killed there: the mail is out, its row is leased and stays.
+  // Simulates a sender that was killed after sending: the mail has left, its row is still leased.
   const dying = await account.another();
   await account.pool.query(
     sql("test.die", "create function die() returns trigger as $$ begin raise 'killed'; end $$ language plpgsql"),

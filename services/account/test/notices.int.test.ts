@@ -24,7 +24,7 @@ const scopes = ["account:read", "account:security"];
 const post = (path: string, headers: Headers, body: object = {}) => account.send("POST", path, { headers, body });
 const mailsTo = (address: string) => account.mailbox.mails.filter(({ to }) => to === address);
 
-/** Somebody with a verified address, whose mails are in German. */
+/** A person with a verified address, whose mails are in German. */
 async function german() {
   const address = freshAddress();
   const { headers, id, signInAgain } = await contacts.personWith(address);
@@ -51,7 +51,7 @@ test("the owner of an account is told of a new key, also of one by rotation, and
   }
 });
 
-/** Adds a login to the account, of which its owner is told. */
+/** Adds a login to the account, of which its owner gets a notice. */
 async function addLogin(headers: Headers): Promise<void> {
   const token = account.person().authorization.replace("Bearer ", "");
   assert.equal((await post("/api/account/identities/", headers, { token })).status, 201);

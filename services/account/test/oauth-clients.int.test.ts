@@ -50,7 +50,7 @@ test("a client gets tokens that act for the account which made it, and a library
   assert.equal((await account.send("GET", "/api/account/", { headers: bearer(token) })).body.id, owner.id);
 });
 
-/** The status and `error` of a token request that a library would not send. */
+/** The status and `error` of a token request that no library would send. */
 async function askForToken(form: Record<string, string>, headers: Record<string, string> = {}) {
   const body = new URLSearchParams({ grant_type: "client_credentials", ...form });
   const answer = await fetch(`${account.url}/oauth/token`, { method: "POST", body, headers });
@@ -111,7 +111,7 @@ test("a wrong secret, and who still uses an ended client, are in the audit of it
       `refused expired ${expiring.id} status`,
     ].sort(),
   );
-  // The clock may turn to the next minute in between, which writes repeats once more.
+  // The clock may reach the next minute in between, which records one more repetition.
   assert.ok(refusals.length <= 5);
   assert.ok(refusals.every(({ actor }: { actor: { address: string } }) => actor.address === "127.0.0.1"));
   assert.ok(refusals.every(({ request_id: id }: { request_id: string | null }) => id !== null));

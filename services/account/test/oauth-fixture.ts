@@ -4,19 +4,19 @@ import { createMetrics } from "@signalbox/telemetry";
 import * as openid from "openid-client";
 import { type Harness, startAccount } from "./harness.ts";
 
-/** Where the deployment is for its clients; the listeners of the tests stand behind it, as behind an edge. */
+/** Public address of the deployment; the tests' listeners stand behind it, as behind an edge. */
 export const baseUrl = "https://signalbox.example/house";
 export const issuer = `${baseUrl}/oauth`;
 
 type Overrides = NonNullable<Parameters<typeof startAccount>[0]>;
 type Options = NonNullable<Parameters<typeof startAccount>[1]>;
 
-/** The account service with no other issuer than its own. */
+/** The account service with its built-in issuer only. */
 export const startIssuer = (overrides: Overrides = {}, options: Options = {}): Promise<Harness> => {
   const given = {
     "auth.issuers": "[]",
     "http.base-url": baseUrl,
-    // All of a test's people come from one address.
+    // All people of a test share one client address.
     "http.rate-limit.anonymous.requests": 10_000,
     "http.rate-limit.failed-sign-in.requests": 10_000,
     ...overrides,
@@ -38,7 +38,7 @@ export function startSecond(
   return startIssuer(shared, options);
 }
 
-/** What an edge does: takes the path of the deployment away, where it stands in front, and asks the instance. */
+/** Acts as an edge: removes the path of the deployment and forwards to the instance. */
 export function through(instance: Harness, changed: Record<string, string> = {}) {
   return (url: string, options: object = {}): Promise<Response> => {
     const { headers, ...rest } = options as RequestInit;
@@ -52,7 +52,7 @@ export function through(instance: Harness, changed: Record<string, string> = {})
   };
 }
 
-/** What `openid-client` finds out about the issuer, for a client of it. */
+/** Discovers the issuer with `openid-client`, for one of its clients. */
 export function discover(
   instance: Harness,
   clientId: string,
@@ -70,7 +70,7 @@ export interface CreatedClient {
   readonly secret: string;
 }
 
-/** Makes a service client as `headers`. */
+/** Creates a service client as `headers`. */
 export async function makeClient(
   instance: Harness,
   headers: Record<string, string>,
@@ -83,7 +83,7 @@ export async function makeClient(
   return { id: answer.body.client_id, secret: answer.body.client_secret };
 }
 
-/** An access token of a service client. */
+/** Gets an access token of a service client. */
 export async function clientToken(instance: Harness, { id, secret }: CreatedClient, scope?: string) {
   const configuration = await discover(instance, id, openid.ClientSecretBasic(secret));
   const tokens = await openid.clientCredentialsGrant(configuration, scope === undefined ? {} : { scope });
@@ -102,7 +102,7 @@ export function headerOf(token: string): Record<string, unknown> {
   return JSON.parse(Buffer.from(token.split(".")[0] ?? "", "base64url").toString());
 }
 
-/** A pool of its own to the database of an instance. */
+/** A separate pool to the database of an instance. */
 export function databaseOf({ context }: Harness): Pool {
   const { configuration, log, runner } = context;
   const metrics = createMetrics({ service: "account" });
@@ -121,7 +121,7 @@ const listTables = sql(
   `select schemaname || '.' || tablename as name from pg_tables where schemaname in ('public', 'signalbox')`,
 );
 
-/** The tables with a row that holds this text anywhere. */
+/** The tables with a row that contains this text. */
 export async function tablesWith(instance: Harness, text: string): Promise<string[]> {
   const pool = databaseOf(instance);
   const { rows } = await pool.query<{ name: string }>(listTables);

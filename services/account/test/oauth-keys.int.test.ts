@@ -52,7 +52,7 @@ test("keys rotate while tokens live: published first, then signing, the old one 
   const { access_token: unseen } = await clientToken(account, client);
   assert.equal(headerOf(before).kid, old);
 
-  // Thirty days go by.
+  // Moves the keys thirty days into the past.
   await pool.query(sql("", "update oauth_signing_keys set active_from = active_from - interval '31 days'"));
   const both = await eventually(async () => {
     const found = await published(second);
@@ -63,7 +63,7 @@ test("keys rotate while tokens live: published first, then signing, the old one 
   await eventually(async () => (await published(account)).length === 2);
   assert.equal(headerOf((await clientToken(second, client)).access_token).kid, old, "it does not sign yet");
 
-  // An hour goes by.
+  // Moves the keys an hour into the past.
   await pool.query(sql("", "update oauth_signing_keys set active_from = now() where kid = $1"), [fresh]);
   await pool.query(sql("", "update oauth_signing_keys set retired_at = now() where kid = $1"), [old]);
   const signing = async (instance: Harness) => headerOf((await clientToken(instance, client)).access_token).kid;
@@ -75,7 +75,7 @@ test("keys rotate while tokens live: published first, then signing, the old one 
     assert.deepEqual([await readWith(before, instance), await readWith(after, instance)], [200, 200]);
   }
 
-  // The last token of the old key ends.
+  // Lets the last token of the old key expire.
   await pool.query(sql("", "update oauth_signing_keys set retired_at = now() - interval '2 hours' where kid = $1"), [
     old,
   ]);

@@ -13,7 +13,7 @@ after(() => account.close());
 
 const languageOf = (text: string) => /<html lang="([^"]+)">/.exec(text)?.[1];
 
-/** The first page of a sign-in of somebody whose browser and application ask for these languages. */
+/** The first page of a sign-in for these languages of browser and application. */
 async function firstPage(browser: string | null, application?: string) {
   const visitor = createVisitor(account, browser === null ? {} : { "accept-language": browser });
   const more = application === undefined ? {} : { ui_locales: application };

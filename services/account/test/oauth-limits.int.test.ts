@@ -48,7 +48,7 @@ test("OPTIONS tells what a path of the issuer can do, and is never counted", asy
   assert.equal((await fetch(`${account.url}/oauth/nothing`, { method: "OPTIONS" })).status, 404);
 });
 
-/** A refusal in the words of RFC 6749 §5.2, with when to come again. */
+/** Expects a refusal by RFC 6749 §5.2, with the time of the next try. */
 async function assertRefused(answer: Response): Promise<void> {
   assert.equal(answer.status, 429);
   assert.ok(Number(answer.headers.get("retry-after")) > 0);

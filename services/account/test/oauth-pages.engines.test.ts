@@ -19,7 +19,7 @@ async function serve(t: TestContext, listener: RequestListener): Promise<string>
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** The service behind an edge whose address is known before the service starts, as it has to be for its URLs. */
+/** Starts the service behind an edge whose address is known beforehand, because the service's URLs contain it. */
 async function startBehindEdge(t: TestContext): Promise<{ edge: string; account: Harness }> {
   let account: Harness | null = null;
   const edge = await serve(t, (request, response) => {
@@ -35,7 +35,7 @@ async function startBehindEdge(t: TestContext): Promise<{ edge: string; account:
   return { edge, account };
 }
 
-/** How an application on this machine asks for a sign-in. */
+/** The sign-in request of an application on this machine. */
 async function requestOf(edge: string, redirect: string) {
   const configuration = await openid.discovery(
     new URL(`${edge}/oauth`),
@@ -72,7 +72,7 @@ test("on a phone and by keyboard alone, without a script, a person signs in and 
 
   await page.goto(url);
   await isFine("Sign in");
-  await page.locator("input:focus").waitFor(); // autofocus comes after the load, and what is typed before it is lost
+  await page.locator("input:focus").waitFor(); // autofocus comes after the load; text typed earlier would be lost
   await page.keyboard.type("nobody@nowhere");
   await page.keyboard.press("Enter");
   await page.getByRole("alert").waitFor();

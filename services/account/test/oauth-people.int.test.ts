@@ -38,7 +38,7 @@ after(() => account.close());
 const readWith = async (token: string, instance = account) =>
   await instance.send("GET", "/api/account/", { headers: bearer(token) });
 
-/** What an administrator does to the account of a person. */
+/** Changes the status of a person's account as an administrator. */
 async function moveTo(status: string, { idClaims }: Awaited<ReturnType<typeof signedIn>>): Promise<void> {
   const body = { status, reason: "x" };
   const path = `/api/accounts/${idClaims?.sub}/status`;

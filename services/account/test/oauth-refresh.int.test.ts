@@ -14,7 +14,7 @@ let account: Harness;
 let second: Harness;
 before(async () => {
   account = await startIssuer(overrides, { clock });
-  // Either may send a mail.
+  // Either instance may send a mail.
   second = await startSecond(account, { ...overrides, "mail.url": account.mailbox.url }, { clock });
 });
 after(() => Promise.all([account.close(), second.close()]));
@@ -23,7 +23,7 @@ const scope = "openid offline_access account:read images:read";
 const readWith = async (token: string) =>
   (await account.send("GET", "/api/account/", { headers: bearer(token) })).status;
 
-/** Somebody with a refresh token, and what the client knows of either instance. */
+/** A person with a refresh token, and the client's view of both instances. */
 async function refreshable() {
   const person = await signedIn(account, { scope });
   const elsewhere = await discover(second, application.client_id, openid.None());

@@ -68,7 +68,7 @@ test("introspection says of garbage, forgeries and ended tokens only that they a
   assert.deepEqual(await openid.tokenIntrospection(configuration, token), { active: false });
 });
 
-/** The claims of a token under a key of our own making, which says that it is the issuer's. */
+/** The claims of a token under a forged key that names the issuer. */
 function signedBy(token: string): string {
   const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const signed = `${encoded(headerOf(token))}.${encoded(claimsOf(token))}`;

@@ -3,7 +3,7 @@ import * as openid from "openid-client";
 import type { Harness } from "./harness.ts";
 import { baseUrl, bearer, discover, through } from "./oauth-fixture.ts";
 
-/** An application of ours that people sign in to. */
+/** A configured application. */
 export const application = {
   client_id: "console",
   name: "Console <b>",
@@ -13,7 +13,7 @@ export const application = {
 export const nativeApplication = { client_id: "cli", name: "CLI", redirect_uris: ["http://127.0.0.1/back"] };
 export const applications = JSON.stringify([application, nativeApplication]);
 
-/** A browser without script. It asks the instance that `at` names last, with the headers that are `always` sent. */
+/** A browser without scripts. It asks the instance of the latest `at`, always with the headers `always`. */
 export function createVisitor(first: Harness, always: Readonly<Record<string, string>> = {}) {
   let instance = first;
   const visitor = createFormVisitor(baseUrl, (url, options) =>
@@ -34,7 +34,7 @@ const codeLine = /^ {4}(\d{8})$/m;
 const codesTo = ({ mailbox }: Harness, address: string): string[] =>
   mailbox.mails.flatMap(({ to, text }) => (to === address ? (codeLine.exec(text)?.[1] ?? []) : []));
 
-/** The code in the mail number `count` of those to this address that have one. */
+/** Returns the code in the code mail number `count` to this address. */
 export const codeTo = (instance: Harness, address: string, count = 1): Promise<string> =>
   eventually(() => codesTo(instance, address)[count - 1] ?? null);
 
@@ -45,7 +45,7 @@ interface Request {
   readonly more?: Record<string, string>;
 }
 
-/** An application's request for a sign-in, and how it takes the answer. */
+/** The sign-in request of an application, and its handling of the answer. */
 export async function startSignIn(instance: Harness, request: Request = {}) {
   const { client = application.client_id, redirect = application.redirect_uris[0] ?? "", scope = "openid" } = request;
   const configuration = await discover(instance, client, openid.None());
@@ -64,7 +64,7 @@ export async function startSignIn(instance: Harness, request: Request = {}) {
   return { configuration, url, finish };
 }
 
-/** Goes through both pages and answers where the application gets the browser back. */
+/** Passes both pages and returns the redirect back to the application. */
 export async function passThrough(visitor: Visitor, instance: Harness, url: URL, address: string): Promise<URL> {
   const before = codesTo(instance, address).length;
   const second = await visitor.submit(await visitor.open(url), { address }, "address");
@@ -72,7 +72,7 @@ export async function passThrough(visitor: Visitor, instance: Harness, url: URL,
   return last.url;
 }
 
-/** The headers of somebody new who has just signed in, with these scopes. */
+/** Headers of a new person who has just signed in, with these scopes. */
 export async function newcomer(
   instance: Harness,
   scopes = "account:read account:write account:security images:write",

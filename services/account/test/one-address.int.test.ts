@@ -16,13 +16,13 @@ before(async () => {
 });
 after(() => account.close());
 
-/** Somebody who has just signed in with their own address, which is in use and verified. */
+/** A person who has just signed in with their own address, which is in use and verified. */
 async function personWith(address = freshAddress()) {
   const { access_token, visitor, idClaims } = await signedIn(account, { address });
   return { address, visitor, headers: bearer(access_token), id: idClaims?.sub ?? "" };
 }
 
-/** The link from the mail, as a browser opens it. */
+/** Opens the link from the mail in the browser. */
 const openLink = async (visitor: Visitor, address: string, mailNumber = 1) =>
   visitor.open(baseUrl + linkIn(await account.mailbox.mailTo(address, mailNumber)).slice("/house".length));
 
@@ -65,7 +65,7 @@ test("a browser that is signed in to nothing signs in to the account that asked,
   await account.mailbox.mailTo(person.address, 2);
   const signIn = await elsewhere.press(page);
   const second = await elsewhere.submit(signIn, { address: person.address }, "address");
-  // After the code of the sign-in that made the account.
+  // Comes after the code of the sign-in that created the account.
   const back = await elsewhere.submit(second, { code: await codeTo(account, person.address, 2) }, "code");
   assert.match(back.text, /<h1>Confirm this contact address/);
   assert.deepEqual([back.url.pathname, back.url.search], [page.url.pathname, ""]);
@@ -104,7 +104,7 @@ test("an address that another account has verified is refused to who holds its c
   assert.deepEqual(detailOf(await contacts.confirm(other.headers, codeIn(mail))), [409, "address_taken"]);
   assert.deepEqual(await contactOf(other.headers), [other.address, true, spelling]);
 
-  // What waits can be confirmed once the other account has given the address up.
+  // The pending address can be confirmed once the other account has given it up.
   await contacts.adopt(owner.headers, freshAddress());
   assert.equal((await contacts.resend(other.headers)).status, 202);
   const next = codeIn(await account.mailbox.mailTo(spelling, 2));
@@ -136,7 +136,7 @@ test("an account that comes back finds its address unverified when another one h
 test("an objection takes the address back from the account that a sign-in with it has made meanwhile", async () => {
   const [owner, thief] = [await personWith(), freshAddress("mallory")];
   await contacts.adopt(owner.headers, thief);
-  // After the code of the sign-in and the news of the request.
+  // Comes after the code of the sign-in and the notice of the request.
   const told = await account.mailbox.mailTo(owner.address, 3);
   const lost = await personWith(owner.address);
   assert.notEqual(lost.id, owner.id, "the thief has the account");

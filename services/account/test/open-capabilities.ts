@@ -7,7 +7,10 @@ import { createMailbox, type Mailbox, testContext, testDatabase } from "@signalb
 import { type Capabilities, createCapabilities } from "../src/capabilities.ts";
 import { properties } from "../src/properties.ts";
 
-/** What the service can do, on a database of its own, without listeners and workers: a test starts what it wants to watch. */
+/**
+ * The service's capabilities on a separate database, without listeners and workers: a test starts those that it
+ * watches.
+ */
 export interface OpenCapabilities extends Instance {
   readonly mailbox: Mailbox;
   readonly clock: ManualClock;

@@ -7,7 +7,7 @@ import { applications, createVisitor, startSignIn } from "./oauth-visitor.ts";
 
 const path = "/api/account/";
 
-/** The service with a way to take one of its databases away from it alone. */
+/** The service with a way to cut one of its own database connections. */
 async function behindProxy(
   property: "database.url" | "events.url",
   work: (account: Harness, proxy: TcpProxy) => Promise<void>,

@@ -2,7 +2,7 @@ import { type Pool, sql } from "@signalbox/storage";
 
 const listTables = sql("test.tables", "select tablename from pg_tables where schemaname = 'public' order by tablename");
 
-/** Every row of the account service's own tables that holds `word` in any column. Bytes are looked at as hex. */
+/** Lists the rows of the account service's own tables that contain `word` in any column. Bytes are compared as hex. */
 export async function rowsWith(pool: Pool, word: string): Promise<string[]> {
   const tables = (await pool.query<{ tablename: string }>(listTables)).rows;
   const found: string[] = [];

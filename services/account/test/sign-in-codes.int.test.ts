@@ -10,7 +10,7 @@ before(async () => {
   account = await startIssuer({
     "account.oauth.applications": applications,
     "account.oauth.sign-in-requests": 1_000_000,
-    // Who asks is where `X-Forwarded-For` says.
+    // `X-Forwarded-For` sets the client address.
     "http.trusted-proxies": "127.0.0.1",
   });
 });
@@ -21,13 +21,13 @@ const own = () => `${crypto.randomUUID()}@example.org`;
 const mailsTo = (address: string): number => account.mailbox.mails.filter(({ to }) => to === address).length;
 const isSent = ({ status }: { readonly status: number }): boolean => status === 200;
 
-/** A browser that has the first page of a sign-in open, or of another one. */
+/** Opens the first page of a new sign-in in a browser. */
 async function begin(visitor = createVisitor(account)) {
   const first = await visitor.open((await startSignIn(account)).url);
   return { visitor, first };
 }
 
-/** Sends as many requests for codes as an attacker would: from many addresses, each in sign-ins of its own. */
+/** Requests codes as an attacker would: from many addresses, each in its own sign-ins. */
 async function attack(address: string, requests: number, clients: number): Promise<number> {
   const eachSends = requests / clients;
   const sent = await Promise.all(

@@ -41,7 +41,7 @@ const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefo
 const safari = "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 Version/18.6 Safari/605.1.15";
 const freshAddress = () => `${crypto.randomUUID()}@example.org`;
 
-/** A browser of this kind signs in to an application, with a code. */
+/** Signs in to an application with this browser and a code. */
 async function signInWith(userAgent: string, address: string) {
   const visitor = createVisitor(issuing, { "user-agent": userAgent });
   const { configuration, url, finish } = await startSignIn(issuing, { scope });
@@ -51,14 +51,14 @@ async function signInWith(userAgent: string, address: string) {
 
 type Person = Awaited<ReturnType<typeof signInWith>>;
 
-/** A browser that is signed in goes to another application, without a code. */
+/** Goes to another application in a signed-in browser, without a code. */
 async function goOn({ visitor }: Pick<Person, "visitor">) {
   const [redirect = ""] = other.redirect_uris;
   const { url, finish } = await startSignIn(issuing, { scope, client: other.client_id, redirect });
   return finish((await visitor.open(url)).url);
 }
 
-/** A person who has signed in with two browsers, the second one a minute later. */
+/** A person who has signed in with two browsers, the second a minute later. */
 async function twice() {
   const address = freshAddress();
   const first = await signInWith(firefox, address);
@@ -73,25 +73,25 @@ const end = (headers: Headers, id: string | undefined) => issuing.send("DELETE",
 const refresh = ({ configuration, refresh_token = "" }: Person) =>
   openid.refreshTokenGrant(configuration, refresh_token);
 
-/** A key, which outlives every sign-in. */
+/** Creates a key, which outlives every sign-in. */
 async function keyOf({ headers }: Person): Promise<Headers> {
   const body = { name: "key", scopes: ["account:read"] };
   return { "x-api-key": (await issuing.send("POST", "/api/account/api-keys/", { headers, body })).body.key };
 }
 
-/** The clock of the service alone goes on, until the test is over: the provider has that of the machine. */
+/** Moves the service's clock on until the test ends; the provider has the machine's clock. */
 function moveOn(t: TestContext, milliseconds: number): void {
   const now = clock.now();
   clock.advance(milliseconds);
   t.after(() => clock.set(now));
 }
 
-/** The browser signs out of its session; its applications keep what they have. */
+/** Ends the browser's session; its applications keep their tokens. */
 async function signOut({ visitor }: Person): Promise<void> {
   await visitor.submit(await visitor.open(`${issuer}/end-session`), { logout: "yes" });
 }
 
-/** A browser that is signed in gets its code at once; any other one gets the page that asks for an address. */
+/** Returns true when the browser gets the page that asks for an address, false when it gets its code at once. */
 async function isAskedToSignIn({ visitor }: Person): Promise<boolean> {
   const { url } = await startSignIn(issuing, { scope });
   return !(await visitor.open(url)).url.href.startsWith(application.redirect_uris[0] ?? "");

@@ -25,7 +25,7 @@ const actionsOf = async (instance: Harness, headers: Headers): Promise<string[]>
 };
 const withGraph = "mutation { signOutEverywhere { account { id } errors { message } } }";
 
-/** A person of the built-in issuer who is signed in twice, and whose programs have a key and a client. */
+/** A person of the built-in issuer with two sign-ins, an API key and a service client. */
 async function busyPerson() {
   const scope = "openid offline_access account:read account:security";
   const first = await signedIn(issuing, { scope });

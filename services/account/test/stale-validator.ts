@@ -3,14 +3,17 @@ import type { Harness } from "./harness.ts";
 
 interface Credential {
   readonly headers: Record<string, string>;
-  /** Where it is, and where it is rotated. */
+  /** Its path, and the path of its rotation. */
   readonly at: string;
   readonly rotateAt: string;
-  /** The validator that its making was answered with. */
+  /** The validator in the answer that created it. */
   readonly etag: string;
 }
 
-/** Renames a key or client and holds every change to `If-Match`: the first validator is refused by all, the present one by none. */
+/**
+ * Renames a key or client and checks `If-Match` on every change: the old validator is refused, the present one is
+ * accepted.
+ */
 export async function holdsToIfMatch(account: Harness, { headers, at, rotateAt, etag: stale }: Credential) {
   const { headers: answered, body: current } = await account.send("PATCH", at, { headers, body: { name: "other" } });
   const attempts = [

@@ -24,7 +24,7 @@ const move = (id: string, status: string, more: Record<string, string> = {}) =>
     body: { status, reason: `to ${status}` },
   });
 
-/** An account that an administrator has led to `state`. */
+/** An account that an administrator has put into `state`. */
 async function accountIn(state: AccountState): Promise<{ headers: Record<string, string>; id: string }> {
   const headers = account.person(state === "pending" ? {} : verified);
   const id = await idOf(headers);
@@ -146,7 +146,7 @@ test("who deletes or turns off the account and lost the answer gets it again und
     const send = (key: string) => account.send(method, at, { headers: { ...headers, "idempotency-key": key }, body });
     const key = crypto.randomUUID();
     const first = await send(key);
-    // A change of the account would be refused by its row; of this only the edge knows.
+    // The row would refuse a change of the account; this refusal is the edge's alone.
     const another = () => account.send("DELETE", "/api/account/api-keys/none", { headers });
     await eventually(async () => (await another()).status === 403);
     const again = await send(key);

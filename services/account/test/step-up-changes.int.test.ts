@@ -11,9 +11,9 @@ before(async () => {
 after(() => account.close());
 
 interface Case {
-  /** What wants a recent sign-in. */
+  /** The body that needs a recent sign-in. */
   readonly wants: object;
-  /** What the same caller may send without one. */
+  /** A body that the same caller may send without one. */
   readonly harmless: object;
 }
 

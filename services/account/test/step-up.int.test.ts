@@ -18,14 +18,14 @@ before(async () => {
 });
 after(() => account.close());
 
-/** Somebody with a verified address, whose sign-in is a day old. */
+/** A person with a verified address whose sign-in is a day old. */
 async function longSignedIn(claims: Record<string, unknown> = {}) {
   const address = freshAddress();
   const auth_time = Math.floor(clock.nowMs() / 1000) - 24 * 3600;
   const person = { sub: crypto.randomUUID(), email: address, email_verified: true, auth_time, ...claims };
   const headers: Headers = account.person({ jti: crypto.randomUUID(), ...person });
   await contacts.read(headers);
-  // Its claims differ: tokens of equal claims are one token.
+  // A different claim, because tokens of equal claims are one token.
   const anotherToken = (): Headers => account.person({ jti: crypto.randomUUID(), uti: crypto.randomUUID(), ...person });
   return { address, headers, anotherToken };
 }

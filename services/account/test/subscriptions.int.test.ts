@@ -11,7 +11,7 @@ after(() => account.close());
 
 type Headers = Record<string, string>;
 const { accountChanged } = subscriptions;
-/** What the gateway does with a record: the payload's reference is resolved by this subgraph, for the one who listens. */
+/** Resolves a record as the gateway does: this subgraph resolves the payload's reference for the subscriber. */
 async function resolved(event: SubscriptionEvent, listener: Headers) {
   const payload = accountChanged.payloadOf(event);
   assert.ok(payload);

@@ -21,18 +21,20 @@ before(async () => {
 after(() => whoMay.account.close());
 
 interface Field {
-  /** Null where any credential will do. */
+  /** Null when any credential is enough. */
   readonly scope: Scope | null;
   readonly inState: Operation["inState"];
   readonly text: (ids: Ids) => string;
-  /** Who is let in learns that there is nothing to do, that it cannot be done here, or that nothing has this id. */
+  /** The answer to an admitted caller: nothing to do, impossible here, or unknown id. */
   readonly admitted?: "CONFLICT" | "NOT_FOUND";
 }
 
 const adminWrite = [403, 200, 403, 403, 403] as const;
 const securely = [403, 200, 403, 403, 403] as const;
 
-/** Who may do what in the graph. A root field, field of `Account` or entity that is not here fails the test below. */
+/**
+ * The permissions of every field. A root field, field of `Account` or entity that is missing here fails the test below.
+ */
 const fields: Readonly<Record<string, Field>> = {
   "Query.viewer": { ...ownRead("account:read"), scope: null, text: () => "{ viewer { id } }" },
   "Query.account": { ...adminRead, text: ({ accountId }) => `{ account(id: "${accountId}") { id } }` },
@@ -185,7 +187,7 @@ for (const [field, { scope, inState, text, admitted = "OK" }] of Object.entries(
     for (const [at, state] of accountStates.entries()) {
       const target = await whoMay.personIn("active");
       const person = await whoMay.personIn(state);
-      // An administrator's field on an entity needs the account to be read first.
+      // An administrator's field on an entity needs to read the account first.
       const held = scope === "account:admin" ? `account:read ${scope}` : (scope ?? "images:read");
       const expected = inState[at] === 200 ? admitted : "FORBIDDEN";
       const code = await codeFor(person.as(held), own(person, target.accountId));

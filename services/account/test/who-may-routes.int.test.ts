@@ -22,10 +22,10 @@ const secure = (status: number, body?: unknown): Operation => ({
 const whole = { display_name: "Eve", locale: "en", timezone: "UTC" };
 const settings = { locale: "de", timezone: "UTC", notifications: { product_updates: true } };
 
-/** `any`: whoever is signed in, with whatever scopes. `none`: everyone, for what they hold in their hands. */
+/** `any`: any credential, with any scopes. `none`: no credential, but something that the caller holds. */
 type Anyone = "any" | "none";
 
-/** Who may do what, by CONTRACT §1 and §3. A route that is not here fails the first test. */
+/** The permissions of every route, by CONTRACT §1 and §3. A route that is missing here fails the first test. */
 const operations: Readonly<Record<string, Operation<Scope | Anyone>>> = {
   "GET /api/account/": ownRead("account:read"),
   "PATCH /api/account/": ownWrite({ display_name: "Eve" }),
@@ -64,7 +64,7 @@ const operations: Readonly<Record<string, Operation<Scope | Anyone>>> = {
   "PATCH /api/account/api-keys/{key_id}": secure(200, { name: "other" }),
   "POST /api/account/api-keys/{key_id}/rotate": secure(201, {}),
   "DELETE /api/account/api-keys/{key_id}": secure(204),
-  // Nobody here comes with a key.
+  // These callers have no key.
   "DELETE /api/account/current-api-key/": { scope: "any", inState: [404, 404, 404, 404, 403] },
   "POST /api/account/clients/": secure(409, { name: "robot", scopes: ["account:security"] }),
   "GET /api/account/clients/": ownRead("account:read"),
@@ -125,7 +125,7 @@ for (const [operation, { scope, also, inState }] of Object.entries(operations)) 
 
     for (const [at, state] of accountStates.entries()) {
       const person = await whoMay.personIn(state);
-      // A pending account has no key and no client yet; any id will do where the state decides.
+      // A pending account has no key and no client yet; any id will do when the state decides.
       const own = person.keyId === none ? active : person;
       const as = person.as(isScoped ? [scope, also].join(" ").trim() : "config:read");
       const { status } = await attempt(operation, as, { ...own, accountId: target.accountId });
@@ -135,10 +135,10 @@ for (const [operation, { scope, also, inState }] of Object.entries(operations)) 
   });
 }
 
-/** Operations on one thing of the caller's own. */
+/** Operations on one resource of the caller. */
 const ownId = /\{(key|client)_id\}/;
 
-/** Where an active account has no business, the state is what the refusal names. */
+/** When an active account has no access, the refusal names the state. */
 const reasonFor = (operation: string): string =>
   operation === "POST /api/account/recovery/" ? "account_active" : "scope_required";
 

@@ -5,7 +5,7 @@ import { insertClient, openInside } from "./inside.ts";
 
 export interface Operation<For = Scope> {
   readonly scope: For;
-  /** Another scope that is needed besides. */
+  /** A second scope that is needed too. */
   readonly also?: Scope;
   /** The status for a caller with that scope whose account is pending, active, suspended, disabled, deleted. */
   readonly inState: readonly [number, number, number, number, number];
@@ -27,18 +27,18 @@ export interface Ids {
 }
 
 export interface Person extends Ids {
-  /** Headers with a fresh token of these scopes. */
+  /** Headers of a new token with these scopes. */
   as(scope: string): Record<string, string>;
 }
 
-/** What an account that is pending has not. */
+/** Placeholder for credentials that a pending account does not have. */
 export const none = "none";
 
-/** The service, and people whose accounts are in the states that a test wants. */
+/** The service, and people whose accounts are in the states of a test. */
 export interface WhoMay {
   readonly account: Harness;
   readonly administrator: Record<string, string>;
-  /** Someone whose account is in `state`, and who holds an API key and a service client from before. */
+  /** A person whose account is in `state`, with an API key and a service client from before. */
   personIn(state: AccountState): Promise<Person>;
 }
 
@@ -60,7 +60,7 @@ export async function startWhoMay(): Promise<WhoMay> {
       const change = { status: state, reason: "x" };
       await account.send("POST", `/api/accounts/${id}/status`, { headers: administrator, body: change });
     }
-    // Another token, which nobody remembers: the state it meets is the one in the database.
+    // A new token, which no cache holds: its state is the one in the database.
     return {
       accountId: id,
       keyId: key.body.id ?? none,

@@ -7,14 +7,14 @@ import type { Account } from "../accounts/account.ts";
 
 type AccessChanged = EventData<"access.changed">;
 
-/** A change of who may do what: an account's state or roles, or the end of a credential. */
+/** A change of access: an account's state or roles, or the end of a credential. */
 interface AccessChange {
   readonly kind: AccessChanged["kind"];
   readonly id: string;
   readonly accountId: string;
   readonly state: AccessChanged["state"];
   readonly epoch: number;
-  /** Of an account: tokens of other issuers that were issued until then are not accepted. */
+  /** Accounts only: tokens of other issuers that were issued at or before this time are refused. */
   readonly notBefore?: Date | null;
 }
 
@@ -22,7 +22,7 @@ interface AccessDependencies {
   readonly pool: Pool;
   readonly outbox: Pick<Outbox, "append" | "forget">;
   readonly clock: Clock;
-  /** What this process lets people in by; left out where nobody comes in. */
+  /** The access states that this process's own edge enforces; absent in a process without an edge. */
   readonly accessStates?: Pick<AccessStates, "apply"> | undefined;
 }
 
@@ -44,16 +44,16 @@ const saveEntry = sql(
 );
 
 /**
- * An entry is live while somebody could still act on older knowledge: a blocked account is until its purge, and any
- * change for a week, which is longer than tokens last and than what services remember.
+ * An entry is live while older knowledge could still do harm: a blocked account's until its purge, any other change's
+ * for a week, which is longer than tokens live and than services cache.
  */
 const isLive = (now: string) => `(changed_at > ${now}::timestamptz - interval '7 days' or (
   state <> 'active' and subject like 'account:%'
   and exists (select 1 from accounts where accounts.id = access_entries.account_id and purged_at is null)))`;
 
-/** Of so many events that are late one may be of a change: it is not worth the time to look. */
+/** With this many late events one of them may be an access change: searching for it is not worth the time. */
 const lateMax = 1_000;
-/** The relay has an event on a log that is well within milliseconds. */
+/** A working relay publishes an event within milliseconds. */
 const findUnannounced = sql(
   "access.unannounced",
   `select count(*) = ${lateMax} or coalesce(bool_or(topic = '${accessTopic}'), false) as found
@@ -78,14 +78,14 @@ const deletePastEntries = sql(
    returning subject`,
 );
 
-/** Keeps one transaction, and with it the outbox of other writers, short. */
+/** Keeps each transaction short, and with it the wait of other outbox writers. */
 const batch = 200;
 
 export type AccessAnnouncements = ReturnType<typeof createAccessAnnouncements>;
 
 /**
- * Announces on the state topic `signalbox.access.v1` who may do what. Rows are locked before their events are appended, so
- * epochs leave in order. This process knows of a change before the request that made it is answered.
+ * Announces changes of access on the state topic `signalbox.access.v1`. Rows are locked before their events are
+ * appended, so epochs leave in order. This process applies a change before the request that made it is answered.
  */
 export function createAccessAnnouncements({ pool, outbox, clock, accessStates }: AccessDependencies) {
   return {
@@ -93,9 +93,9 @@ export function createAccessAnnouncements({ pool, outbox, clock, accessStates }:
     announceAccount,
 
     /**
-     * Makes every service ask again who the account's credentials are, since something about one of them has changed.
-     * Answers the account with its next epoch, for the caller to save. The announcement is of the account and not of the
-     * one credential: the state topic then has as many keys as accounts, however often people prove who they are.
+     * Makes every service look up the account's credentials again, after a change of one of them. Returns the account
+     * with its next epoch; the caller saves it. The announcement names the account and not the credential, so the state
+     * topic has one key per account, however often people step up.
      */
     async invalidate(tx: Tx, account: Account): Promise<Account> {
       const next = { ...account, accessEpoch: account.accessEpoch + 1 };
@@ -103,13 +103,13 @@ export function createAccessAnnouncements({ pool, outbox, clock, accessStates }:
       return next;
     },
 
-    /** Whether a change that was committed is not on the state topic half a second later. */
+    /** Returns true when a committed change is still missing from the state topic after half a second. */
     hasUnannounced: () => findLate(pool),
 
     /**
-     * Announces every live entry again, once an hour, and forgets those that are over; answers how many were announced. A log
-     * that lost its newest records, or is a new one, learns of suspensions this way, and does not grow with every token.
-     * Several instances share the work, and a repeated entry changes nothing.
+     * Announces every live entry again, once an hour, deletes those that are over, and returns the number announced. A
+     * log that lost its newest records, or a new log, learns of suspensions this way, and does not grow with every
+     * token. Several instances share the work; a repeated entry changes nothing.
      */
     async repeat(): Promise<number> {
       const now = clock.now();
@@ -128,7 +128,7 @@ export function createAccessAnnouncements({ pool, outbox, clock, accessStates }:
     },
   };
 
-  /** Announces the change, in its transaction, and keeps it for the hourly repetition. */
+  /** Announces the change in the caller's transaction, and keeps it for the hourly repetition. */
   async function announce(tx: Tx, change: AccessChange): Promise<void> {
     const { kind, id, accountId, state, epoch, notBefore = null } = change;
     const row: Row = { subject: `${kind}:${id}`, accountId, state, epoch, notBefore, changedAt: clock.now() };
@@ -139,7 +139,7 @@ export function createAccessAnnouncements({ pool, outbox, clock, accessStates }:
     if (record) tx.afterCommit(() => accessStates?.apply(record));
   }
 
-  /** Announces the state that the account has now, in the transaction that saves it. */
+  /** Announces the account's present state in the transaction that saves it. */
   async function announceAccount(tx: Tx, account: Account): Promise<void> {
     const { id, status: state, accessEpoch: epoch, signedOutAt: notBefore } = account;
     await announce(tx, { kind: "account", id, accountId: id, state, epoch, notBefore });

@@ -7,7 +7,7 @@ import { checkContactAddress, checkLocale, checkTimezone, type FieldRule } from 
 import type { AccountStore } from "./account-store.ts";
 import type { AccountChanges } from "./change-account.ts";
 
-/** A text in one Unicode form that keeps a rule of ours. `code` is the stable word in `details`. */
+/** A text in Unicode NFC that follows one of our rules. `code` is the stable word in `details`. */
 export function ruledText(rule: FieldRule, code: DetailCode = "invalid") {
   return z
     .string()
@@ -18,22 +18,22 @@ export function ruledText(rule: FieldRule, code: DetailCode = "invalid") {
     });
 }
 
-/** The values that an account has now and may send back, also where nobody could choose them any more. */
+/** The account's present values. The owner may send them back even when they are no longer valid choices. */
 type Present = Pick<Account, "displayName" | "locale" | "timezone"> | null;
 
 interface BodyDependencies {
   readonly accounts: Pick<AccountStore, "find">;
-  /** Asked for at each request: they are a live property. */
+  /** Called at each request: the property is live. */
   readonly supportedLocales: () => readonly string[];
 }
 
 /**
- * The bodies that change an account or its settings. A body that fails is judged once more by what its account has: a value
- * that is there already may be sent back.
+ * The bodies that change an account or its settings. A body that fails validation is validated once more against the
+ * account: values that the account already has may be sent back.
  */
 export function createAccountBodies({ accounts, supportedLocales }: BodyDependencies) {
   return {
-    /** PATCH: what is absent stays. */
+    /** PATCH: absent members stay. */
     patch: body({ display_name: "Ada King" }, (present) => z.strictObject(accountMembers(present)).partial()),
 
     /** PUT: the whole writable representation; the nullable contact address may be absent, which clears it. */
@@ -42,12 +42,12 @@ export function createAccountBodies({ accounts, supportedLocales }: BodyDependen
       return z.strictObject({ ...required, contact_address: contact_address.default(null) });
     }),
 
-    /** PATCH: what is absent stays, inside `notifications` too. */
+    /** PATCH: absent members stay, inside `notifications` too. */
     settingsPatch: body({ notifications: { product_updates: true } }, (present) =>
       z.strictObject({ ...sharedMembers(present), notifications: z.strictObject(notifications).partial() }).partial(),
     ),
 
-    /** PUT: nothing of the settings is nullable, so everything is required. */
+    /** PUT: no setting is nullable, so every member is required. */
     settingsReplacement: body(settingsExample, (present) =>
       z.strictObject({ ...sharedMembers(present), notifications: z.strictObject(notifications) }),
     ),

@@ -9,7 +9,7 @@ export function accountCreated(account: Account) {
   return draft("account.created", { ...about(account), data: { ...viewAccount(account), changed: [] } });
 }
 
-/** One event per view that changed; none when nothing did. */
+/** One event per view that changed; none when nothing changed. */
 export function accountChanged({ account, accountFields, settingsFields }: ChangedAccount) {
   const updated = draft("account.updated", {
     ...about(account),
@@ -22,7 +22,7 @@ export function accountChanged({ account, accountFields, settingsFields }: Chang
   return [...(accountFields.length > 0 ? [updated] : []), ...(settingsFields.length > 0 ? [settingsUpdated] : [])];
 }
 
-/** The contact address proved to be its holder's. */
+/** The contact address was verified. */
 export function accountContactVerified({ account, accountFields }: ChangedAccount) {
   return draft("account.contact_verified", {
     ...about(account),
@@ -36,7 +36,7 @@ export function accountStatusChanged(account: Account, previous: AccountState, a
   return draft("account.status_changed", { ...about(account), data: { ...data, reason: account.statusReason } });
 }
 
-/** The account was purged; nothing of it is told but its id and its times. */
+/** The account was purged; the event holds its id and its times only. */
 export function accountDeleted(account: Account, now: Date) {
   const [created_at, deleted_at] = [account.createdAt.toISOString(), now.toISOString()];
   return draft("account.deleted", { ...about(account), data: { id: account.id, created_at, deleted_at, changed: [] } });

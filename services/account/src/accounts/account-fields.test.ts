@@ -42,7 +42,7 @@ test("time zones are names of the IANA database", () => {
     good: [
       ...Intl.supportedValuesOf("timeZone"),
       ...["UTC", "GMT", "Etc/GMT+8", "EST5EDT", "America/Argentina/Buenos_Aires"],
-      // Aliases, old and new names of the same place.
+      // Aliases: old and new names of the same zone.
       ...["Asia/Calcutta", "Asia/Kolkata", "Europe/Kiev", "Europe/Kyiv", "US/Pacific", "Japan", "GB"],
     ],
     bad: [

@@ -1,18 +1,18 @@
 import { domainToASCII } from "node:url";
 
-/** A rule of a field: null when the value is fine, else the sentence that says what is wrong. */
+/** A rule of a field: returns null for a valid value, else a sentence that says what is wrong. */
 export type FieldRule = (value: string) => string | null;
 
 /** Control characters, line and paragraph separators. */
 const forbidden = /[\p{Cc}\p{Zl}\p{Zp}]/u;
 
-/** Texts are kept in one form (NFC), so that two ways of typing the same are the same value. */
+/** Texts are stored in NFC, so that two ways of typing the same text give the same value. */
 export const normalized = (text: string): string => text.normalize("NFC");
 
 const addressBytesMax = 254;
 const localBytesMax = 64;
 const invisible = /[\p{Default_Ignorable_Code_Point}\p{Cf}]/u;
-/** The dot-atom of RFC 5322 with the letters that RFC 6531 adds; quoted local parts are not taken. */
+/** The dot-atom of RFC 5322 with the letters of RFC 6531; quoted local parts are refused. */
 const localPart =
   /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~\u0080-\u{10FFFF}-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~\u0080-\u{10FFFF}-]+)*$/u;
 const domainLabel = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
@@ -28,8 +28,8 @@ export const checkContactAddress: FieldRule = (address) => {
 };
 
 /**
- * The form in which two spellings of one mailbox are the same. Mail systems ignore the case of what stands before the @,
- * though they need not; letters that only look different are taken for the same too, so that nobody gets a twin.
+ * Returns the form that two spellings of one mailbox share. Mail systems ignore the case of the local part, though they
+ * need not; letters that only look different are folded too, so that no address gets a look-alike.
  */
 export function canonicalAddress(address: string): string {
   const at = address.lastIndexOf("@");
@@ -37,7 +37,10 @@ export function canonicalAddress(address: string): string {
   return `${local.toLowerCase().normalize("NFKC")}@${domainToASCII(address.slice(at + 1))}`;
 }
 
-/** The names of two and three letters that IANA has. ICU knows more from Java's past, such as IST, which are several zones at once. */
+/**
+ * IANA names of two and three letters. ICU knows more of them from Java's past, such as IST, which stands for several
+ * zones.
+ */
 const shortZones = new Set("UTC UCT GMT WET CET MET EET EST MST HST PRC ROC ROK GB NZ".split(" "));
 const zoneName = /^[A-Z][A-Za-z0-9_+-]*(\/[A-Z][A-Za-z0-9_+-]*){0,2}$/;
 
@@ -55,13 +58,13 @@ export const checkLocale =
     supported.includes(locale) ? null : `The supported locales are ${supported.join(", ")}.`;
 
 function isDomain(domain: string): boolean {
-  // It would take `%61` for a letter, which no mail system does.
+  // `domainToASCII` would decode `%61` to a letter, which no mail system does.
   const labels = domain.includes("%") ? [] : domainToASCII(domain).split(".");
   const last = labels.at(-1) ?? "";
   return labels.length > 1 && labels.every((label) => domainLabel.test(label)) && /[a-z]/.test(last);
 }
 
-/** ICU takes names in any case, and answers with its own spelling or, for an alias, with another name. */
+/** ICU accepts names in any case and returns its own spelling or, for an alias, another name. */
 function isKnownToIcu(timeZone: string): boolean {
   try {
     const known = new Intl.DateTimeFormat("en", { timeZone }).resolvedOptions().timeZone;

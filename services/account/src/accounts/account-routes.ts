@@ -58,7 +58,7 @@ export function accountRoutes({ accounts, supportedLocales }: AccountRouteDepend
   return routes;
 }
 
-/** The spec's illustrative path answers as the same resource. */
+/** The illustrative path of the specification serves the same resource. */
 const settingsPaths = [
   {
     path: "/api/account/settings/",
@@ -121,7 +121,7 @@ async function showFound(
   return account ? show(account) : refused(404, "not_found");
 }
 
-/** Hardly ever do two writes of one account meet, so the row is read without a lock at first. */
+/** Two writes of one account hardly ever meet, so the row is read without a lock at first. */
 function updateOf(
   accounts: AccountRouteDependencies["accounts"],
   etag: (account: Account) => string,

@@ -5,7 +5,7 @@ import type { Account } from "./account.ts";
 import { canonicalAddress } from "./account-fields.ts";
 import { readTogether } from "./read-together.ts";
 
-/** A login: our name of its issuer, and its subject there. */
+/** A login: our name for its issuer, and its subject there. */
 export interface Identity {
   readonly issuer: string;
   readonly subject: string;
@@ -13,11 +13,11 @@ export interface Identity {
 
 /** An account that was read without a lock. */
 interface ReadAccount extends Account {
-  /** Another one after every change of the row: a write without a lock holds only for this one. */
+  /** Changes with every change of the row; a write without a lock succeeds only while it is the same. */
   readonly version: string;
 }
 
-/** An account as its row has it. */
+/** An account as its row stores it. */
 export type AccountRow = Omit<Account, "status" | "roles" | "statusActor"> & {
   status: string;
   roles: string[];
@@ -53,7 +53,7 @@ const columns = {
 
 const accounts = table("accounts", columns);
 
-/** PostgreSQL gives a row another `xmin` with every change of it. */
+/** PostgreSQL gives a row a new `xmin` with every change. */
 const readAccounts = sql(
   "account.read",
   `select ${accounts.columns}, xmin::text as version from accounts where id = any ($1)`,
@@ -61,7 +61,7 @@ const readAccounts = sql(
 
 const lockAccount = sql("account.lock", `select ${accounts.columns} from accounts where id = $1 for update`);
 
-/** These are written when the account is made, and the begin of its purge by a statement of its own. */
+/** Written when the account is created; the start of its purge is written by a statement of its own. */
 const kept: ReadonlySet<string> = new Set(["id", "createdAt", "purgeBegunAt"]);
 const names = Object.keys(columns) as (keyof typeof columns)[];
 const saveAccount = accounts.update(...names.filter((name) => !kept.has(name)));
@@ -73,7 +73,7 @@ const insertIdentity = sql(
 
 export type AccountStore = ReturnType<typeof createAccountStore>;
 
-/** Accounts in PostgreSQL. Prepared statements write them, and read what nearly every request asks for. */
+/** Accounts in PostgreSQL. Prepared statements do the writes, and the reads that nearly every request needs. */
 export function createAccountStore(pool: Pool, prisma: PrismaClient) {
   return {
     find: readTogether(findMany),
@@ -84,18 +84,21 @@ export function createAccountStore(pool: Pool, prisma: PrismaClient) {
       return row && accountFrom(row);
     },
 
-    /** Reads the account and keeps others from changing it until the transaction ends. */
+    /** Reads the account and locks its row until the transaction ends. */
     async lock(tx: Tx, accountId: string): Promise<Account | null> {
       const { rows } = await tx.query<AccountRow>(lockAccount, [accountId]);
       return rows[0] ? accountFrom(rows[0]) : null;
     },
 
-    /** Writes every field of an account, but for the begin of its purge. */
+    /** Writes every field of an account except the start of its purge. */
     async save(tx: Tx, account: Account): Promise<void> {
       await saveAccount(tx, rowFrom(account));
     },
 
-    /** Inserts the account of a new identity; false when the identity has one already, and the transaction must not commit. */
+    /**
+     * Inserts the account of a new identity. Returns false when the identity already has one; the transaction must then
+     * not commit.
+     */
     async insert(tx: Tx, account: Account, { issuer, subject }: Identity): Promise<boolean> {
       await accounts.insert(tx, rowFrom(account));
       const { rowCount } = await tx.query(insertIdentity, [issuer, subject, account.id, account.createdAt]);
@@ -109,7 +112,7 @@ export function createAccountStore(pool: Pool, prisma: PrismaClient) {
   }
 }
 
-/** The verified address is written with every change, so that it never tells of another one. */
+/** The verified address is written with every change, so that it always belongs to the present contact address. */
 function rowFrom(account: Account) {
   const { contactAddress, contactAddressVerified } = account;
   const isVerified = contactAddressVerified && contactAddress !== null;

@@ -13,7 +13,7 @@ export interface Account {
   readonly displayName: string;
   readonly contactAddress: string | null;
   readonly contactAddressVerified: boolean;
-  /** A new address that has not confirmed yet. */
+  /** A new address that is not confirmed yet. */
   readonly pendingContactAddress: string | null;
   readonly locale: string;
   readonly timezone: string;
@@ -30,17 +30,20 @@ export interface Account {
   readonly statusChangedAt: Date | null;
   readonly statusActor: TransitionActor | null;
   readonly statusReason: string | null;
-  /** When the owner of a disabled account asked to have it back. */
+  /** Time at which the owner of a disabled account asked for its recovery. */
   readonly recoveryRequestedAt: Date | null;
-  /** When the owner signed out everywhere: tokens of other issuers that were issued until then are not accepted. */
+  /**
+   * Time at which the owner signed out everywhere: tokens of other issuers that were issued at or before it are
+   * refused.
+   */
   readonly signedOutAt: Date | null;
-  /** When its purge began, which nothing undoes. */
+  /** Start of the purge, which cannot be undone. */
   readonly purgeBegunAt: Date | null;
-  /** When the personal fields were erased: what is left is a tombstone. */
+  /** Time at which the personal fields were erased: the rest is a tombstone. */
   readonly purgedAt: Date | null;
 }
 
-/** The account as its owner sees it: REST, GraphQL and events all show this. */
+/** Shows the account to its owner: REST, GraphQL and events share this view. */
 export function viewAccount(account: Account): AccountResource {
   return {
     id: account.id,
@@ -57,10 +60,10 @@ export function viewAccount(account: Account): AccountResource {
   };
 }
 
-/** The validator of the account's view. The id is part of it: one path shows every caller their own account. */
+/** The validator of the account's view. It contains the id because one path shows each caller their own account. */
 export const etagOfAccount = (account: Account): string => strongEtag(account.revision, `account ${account.id}`);
 
-/** The settings as their owner sees them. */
+/** Shows the settings to their owner. */
 export function viewSettings(account: Account): AccountSettingsResource {
   return {
     locale: account.locale,

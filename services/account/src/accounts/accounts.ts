@@ -23,16 +23,16 @@ export function createAccounts({ accountStore, contactChanges, outbox, audit, cl
     findMany,
     lock,
 
-    /** Changes the account or its settings. A change of nothing leaves no trace. */
+    /** Changes the account or its settings. A change to the same values leaves no trace. */
     async update(tx: Tx, caller: Caller, account: Account, changes: AccountChanges): Promise<Account> {
-      // The edge knows the state as of moments ago; the row knows it now.
+      // The edge judged the state as of moments ago; the locked row has the present one.
       requireState({ state: account.status }, "own-account:write");
       const changed = changeAccount(account, changes, clock.now());
       const fields = new Set([...changed.accountFields, ...changed.settingsFields]);
       if (fields.size === 0) return account;
       if (touchesContact(changed)) {
         requireStepUp(caller, clock);
-        // It has to know how many addresses were tried.
+        // The limit of confirmation mails counts addresses, so it needs the transaction.
         requireTransaction(tx);
       }
       await accountStore.save(tx, changed.account);

@@ -1,6 +1,6 @@
 import type { Account } from "./account.ts";
 
-/** The changes that a write asks for. An absent member stays; `contactAddress: null` clears. */
+/** The changes that a write requests. An absent member stays; `contactAddress: null` clears. */
 export interface AccountChanges {
   readonly displayName?: string | undefined;
   readonly contactAddress?: string | null | undefined;
@@ -9,7 +9,10 @@ export interface AccountChanges {
   readonly productUpdates?: boolean | undefined;
 }
 
-/** The account after a write, with the wire names of the fields it touched, per view. Both empty: nothing happened. */
+/**
+ * The account after a write, with the wire names of the changed fields, per view. Both lists are empty when nothing
+ * changed.
+ */
 export interface ChangedAccount {
   readonly account: Account;
   readonly accountFields: readonly string[];
@@ -28,7 +31,7 @@ const accountNames: Readonly<Partial<Record<Field, string>>> = {
   timezone: "timezone",
 };
 
-/** Locale and time zone are the account's own values, shown by the settings too: a change of them moves both views. */
+/** Locale and time zone belong to the account and also appear in the settings: a change of them moves both views. */
 const settingsNames: Readonly<Partial<Record<Field, string>>> = {
   locale: "locale",
   timezone: "timezone",
@@ -58,14 +61,14 @@ export function changeAccount(account: Account, changes: AccountChanges, now: Da
   };
 }
 
-/** Tells a change of where the account can be reached, which needs a recent sign-in. */
+/** Returns true for a change of contact details, which needs a recent sign-in. */
 export function touchesContact({ accountFields }: ChangedAccount): boolean {
   return accountFields.some((field) => field.includes("contact_address"));
 }
 
 /**
- * A new address waits until it confirms, so the old one stays in use; null clears both at once. The value in use changes
- * nothing, nor does it give up a waiting one: whoever sends back what they read would do so unawares.
+ * A new address stays pending until it is confirmed, and the old one stays in use; null clears both. The value in use
+ * changes nothing and does not cancel a pending one: a client that sends back what it read would cancel it by accident.
  */
 function contactAfter(account: Account, wanted: string | null | undefined) {
   if (wanted === undefined || wanted === account.contactAddress) return {};

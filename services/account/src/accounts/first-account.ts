@@ -3,19 +3,19 @@ import { randomId } from "@signalbox/core";
 import type { Account } from "./account.ts";
 import { checkContactAddress, checkTimezone, type FieldRule, normalized } from "./account-fields.ts";
 
-/** The claims of an issuer about a person (OpenID Connect Core §5.1). Nothing of it is trusted to be there or well formed. */
+/** The claims of an issuer about a person (OpenID Connect Core §5.1). Each may be missing or malformed. */
 export type ProfileClaims = Readonly<Record<string, unknown>>;
 
 export interface FirstValues {
   readonly supportedLocales: readonly string[];
   readonly defaultLocale: string;
-  /** Makes an account wait in `pending` until a contact address is verified. */
+  /** True when an account stays `pending` until a contact address is verified. */
   readonly requireVerifiedContact: boolean;
 }
 
 const defaultTimezone = "UTC";
 
-/** The account of an identity that is used for the first time (CONTRACT §1). */
+/** Builds the account of an identity at its first use (CONTRACT §1). */
 export function firstAccount(claims: ProfileClaims, values: FirstValues, now: Date): Account {
   const id = randomId("acc");
   const verified = claims.email_verified === true;
@@ -56,7 +56,7 @@ function usable(value: unknown, rule: FieldRule): string | null {
   return rule(text) === null ? text : null;
 }
 
-/** `pt_BR` and `pt-BR` are found as written; `de-AT` is served by `de`. */
+/** `pt_BR` and `pt-BR` are found as written; `de-AT` falls back to `de`. */
 function localeFrom(value: unknown, supported: readonly string[]): string | undefined {
   if (typeof value !== "string") return undefined;
   const wanted = value.replaceAll("_", "-").toLowerCase();

@@ -7,15 +7,15 @@ import { type FirstValues, firstAccount, type ProfileClaims } from "./first-acco
 
 interface ProvisioningDependencies
   extends Pick<Shared, "pool" | "accounts" | "verifiedAddresses" | "outbox" | "audit" | "clock"> {
-  /** Asked for each new account, since the supported locales may change while running. */
+  /** Called for each new account, because the supported locales are a live property. */
   readonly firstValues: () => FirstValues;
 }
 
 interface NewAccount {
   readonly claims: ProfileClaims;
-  /** The login that the account is for. */
+  /** The login that the account belongs to. */
   readonly identityOf: (account: Account) => Identity;
-  /** The id of what the identity presented, for the audit. */
+  /** The id of the presented credential, for the audit. */
   readonly credential: string;
 }
 
@@ -32,7 +32,10 @@ export function createProvisioning(dependencies: ProvisioningDependencies) {
   return {
     create,
 
-    /** Answers the account of a login, created now if need be. Claims count then alone: later the owner decides. */
+    /**
+     * Returns the account of a login, creating it at the first use. Only then do the claims count: later the owner
+     * decides.
+     */
     async provision({ identity, claims, credential }: FirstUse): Promise<Account> {
       const known = await accounts.findByIdentity(identity);
       if (known) return known;
@@ -57,7 +60,7 @@ export function createProvisioning(dependencies: ProvisioningDependencies) {
   }
 }
 
-/** An address that another account has verified is not the new one's, whatever its issuer says. */
+/** An address that another account has verified is not taken over, whatever the issuer claims. */
 async function newAccount(
   tx: Tx,
   claims: ProfileClaims,
@@ -69,7 +72,7 @@ async function newAccount(
   return isTaken ? { ...account, contactAddress: null, contactAddressVerified: false } : account;
 }
 
-/** Two first uses at once: the second one rolls back and takes the account of the first. */
+/** Thrown at two simultaneous first uses: the second one rolls back and takes the account of the first. */
 class CreatedMeanwhile extends Error {
   override readonly name = "CreatedMeanwhile";
 }

@@ -1,8 +1,8 @@
 import { setImmediate as endOfTurn } from "node:timers/promises";
 
 /**
- * Reads single things together: whatever is asked for in one turn of the event loop, by however many requests, goes to
- * the database as one read. Nobody joins a read that was sent already, so everybody sees what was committed before they
+ * Batches reads of single rows: ids requested in one turn of the event loop, by any number of requests, go to the
+ * database as one read. A request never joins a read that was already sent, so it sees everything committed before it
  * asked. Under load a round trip costs more than its rows.
  */
 export function readTogether<Value extends { readonly id: string }>(

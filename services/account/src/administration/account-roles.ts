@@ -10,7 +10,7 @@ import { type LastAdministrator, refusedLastAdministrator } from "./last-adminis
 
 interface AccountRolesDependencies extends Pick<Shared, "accounts" | "access" | "audit" | "clock"> {
   readonly lastAdministrator: LastAdministrator;
-  /** Whether accounts have their roles from here. With another issuer its tokens bring them. */
+  /** True when roles are granted here. With another issuer its tokens bring them. */
   readonly rolesAreOurs: boolean;
 }
 
@@ -18,19 +18,19 @@ export type RolesOutcome =
   | { outcome: "changed"; account: Account }
   | { outcome: "last-administrator" | "roles-by-issuer" | "erased" };
 
-/** The roles that an administrator sends: all that the account is to have. */
+/** The complete list of roles that an administrator sets. */
 const roleList = z
   .array(z.enum(roleNames))
   .min(1)
   .max(roleNames.length)
   .meta({ description: "All roles of the account.", examples: [["owner", "operator"]] });
 
-/** The change that an administrator sends. */
+/** The body of an administrator's change. */
 export const AccountByAdministrator = z.strictObject({ roles: roleList.optional() });
-/** The same in the graph. */
+/** The same change as a GraphQL input. */
 export const RolesInput = z.strictObject({ account_id: z.string(), roles: roleList });
 
-/** What a change of roles leaves in the audit. */
+/** The audit actions of a change of roles. */
 export const roleActions = ["account.grant_role", "account.take_role"] as const;
 
 export type AccountRoles = ReturnType<typeof createAccountRoles>;
@@ -41,8 +41,8 @@ export function createAccountRoles(dependencies: AccountRolesDependencies) {
 
   return {
     /**
-     * Gives a locked account these roles. Nobody grants more than they may do themselves. Every service asks again who the
-     * account's credentials are: what a taken role brought is gone from tokens and keys alike.
+     * Sets the roles of a locked account. Administrators cannot grant more than they have themselves. Every service
+     * looks the account's credentials up again: tokens and keys alike lose the scopes of a revoked role.
      */
     async set(tx: Tx, caller: Caller, account: Account, wanted: readonly Role[]): Promise<RolesOutcome> {
       const roles = roleNames.filter((role) => wanted.includes(role));
@@ -68,7 +68,7 @@ export function createAccountRoles(dependencies: AccountRolesDependencies) {
   };
 }
 
-/** Why the roles stay as they are. */
+/** Maps a refused change of roles to its answer. */
 export function refusedRoles({ outcome }: Exclude<RolesOutcome, { outcome: "changed" }>): Refusal {
   switch (outcome) {
     case "last-administrator":

@@ -7,8 +7,8 @@ import { accountFrom } from "../accounts/account-store.ts";
 import type { Prisma, PrismaClient } from "../generated/prisma/client.ts";
 
 /**
- * Narrows the list of accounts: the query parameters of REST, and the arguments of GraphQL. Names are kept in NFC, so they
- * are sought so. An absent member does not narrow.
+ * Filters of the list of accounts: query parameters in REST, arguments in GraphQL. Names are stored in NFC and searched
+ * in NFC. An absent member does not narrow.
  */
 export const accountFilter = {
   status: z.enum(accountStates).optional(),
@@ -33,7 +33,7 @@ export type AccountSearchStore = ReturnType<typeof createAccountSearchStore>;
 /** All accounts, for administrators. */
 export function createAccountSearchStore({ prisma }: { readonly prisma: PrismaClient }) {
   return {
-    /** Lists the accounts that fit the filter, newest first, tombstones included. */
+    /** Lists the accounts that match the filter, newest first, tombstones included. */
     async list(filter: AccountFilter, range: ListRange): Promise<Account[]> {
       const rows = await prisma.account.findMany(newestFirstOf(narrowed(filter), range));
       return rows.map(accountFrom);
@@ -52,7 +52,7 @@ function narrowed(filter: AccountFilter): Prisma.AccountWhereInput {
 }
 
 function found(search: string): Prisma.AccountWhereInput[] {
-  // Prisma hands the text to LIKE as it is.
+  // Prisma passes the text to LIKE unescaped.
   const contains = search.replace(/[\\%_]/g, "\\$&");
   const part = { contains, mode: "insensitive" } as const;
   return [{ id: search }, { displayName: part }, { contactAddress: part }, { pendingContactAddress: part }];

@@ -97,7 +97,7 @@ function changeRoutes(routes: Routes, { accounts, statuses, accountRoles }: Admi
   });
 }
 
-/** The account as administrators see it. */
+/** Shows the account to administrators. */
 function viewAdministered(account: Account): AdministeredAccountResource {
   const self = `/api/accounts/${account.id}`;
   return {
@@ -112,7 +112,10 @@ function viewAdministered(account: Account): AdministeredAccountResource {
   };
 }
 
-/** A request for recovery and other roles move this validator and not the owner's, who sees nothing of them. */
+/**
+ * Changes with the recovery request and the roles, which the owner's validator ignores because the owner does not see
+ * them.
+ */
 function etagOfAdministered({ id, revision, roles, recoveryRequestedAt }: Account): string {
   return strongEtag(revision, `administered-account ${id} ${roles.join()} ${recoveryRequestedAt?.getTime() ?? ""}`);
 }

@@ -3,9 +3,12 @@ import type { Refusal } from "@signalbox/http";
 import { advisoryLock, sql, type Tx } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
 
-/** Tells the only administrator, whom nobody could bring back. */
+/** Protects the only administrator, whom no other account could restore. */
 export interface LastAdministrator {
-  /** Says that without this locked account there is no administrator. Until the transaction ends no other one ceases. */
+  /**
+   * Returns true when this locked account is the only administrator. No other administrator can step down before the
+   * transaction ends.
+   */
   isLast(tx: Tx, caller: Caller, account: Account): Promise<boolean>;
 }
 
@@ -14,25 +17,25 @@ const findAnother = sql(
   `select 1 from accounts where status = 'active' and 'admin' = any (roles) and id <> $1 limit 1`,
 );
 
-/** @param rolesAreOurs whether accounts have their roles from here, or people from the issuer of their tokens */
+/** @param rolesAreOurs true when roles are granted here, false when the issuer of the tokens brings them */
 export function createLastAdministrator(rolesAreOurs: boolean): LastAdministrator {
   return {
     async isLast(tx, caller, account) {
       if (account.status !== "active" || !account.roles.includes("admin")) return false;
       if (!rolesAreOurs && isAnotherByIssuer(caller, account)) return false;
-      // Two who take the role from each other would both still see the other one.
+      // Two administrators who revoke each other's role would otherwise each still see the other.
       await advisoryLock(tx, "the last administrator");
       return (await tx.query(findAnother, [account.id])).rowCount === 0;
     },
   };
 }
 
-/** Another issuer's administrators are known when they act, and from nothing else. */
+/** Administrators of another issuer are known only while they act. */
 function isAnotherByIssuer({ accountId, credential, roles }: Caller, account: Account): boolean {
   return credential.kind === "token" && roles.includes("admin") && accountId !== account.id;
 }
 
-/** Why the only administrator stays as it is. */
+/** The refusal of a change that would remove the only administrator. */
 export function refusedLastAdministrator(field: "status" | "roles"): Refusal {
   const message = "This is the only administrator. Make another account an administrator first.";
   return { code: "conflict", message, details: [{ field, code: "last_administrator", message }] };

@@ -1,6 +1,6 @@
 import type { AuditEntryResource } from "@signalbox/contracts";
 
-/** An entry of the audit as it is kept. Ids are UUIDv7, so their order is that of time. */
+/** A stored audit entry. Ids are UUIDv7, so their order is the order of time. */
 export interface AuditEntry {
   readonly id: string;
   readonly accountId: string;
@@ -19,7 +19,7 @@ export interface AuditEntry {
 
 type Actor = AuditEntryResource["actor"];
 
-/** The entry as administrators see it: whole. */
+/** Shows the whole entry to administrators. */
 export function viewAuditEntry(entry: AuditEntry): AuditEntryResource {
   return {
     id: entry.id,
@@ -40,7 +40,7 @@ export function viewAuditEntry(entry: AuditEntry): AuditEntryResource {
   };
 }
 
-/** The entry as the account's owner sees it: an administrator's credential and whereabouts are not theirs to know. */
+/** Shows the entry to the account's owner, without an administrator's credential and address. */
 export function viewOwnAuditEntry(entry: AuditEntry): AuditEntryResource {
   const view = viewAuditEntry(entry);
   if (entry.actorAccountId === entry.accountId) return view;

@@ -3,7 +3,7 @@ import { z } from "zod";
 
 const name = z.string().min(1).max(256);
 
-/** Narrows a list of entries: the query parameters of REST, and the arguments of GraphQL. An absent member does not narrow. */
+/** Filters of a list of entries: query parameters in REST, arguments in GraphQL. An absent member does not narrow. */
 export const auditFilter = {
   action: name.optional().describe("An action such as `api_key.revoke`, or an operation that was refused."),
   outcome: z.enum(["done", "refused"]).optional(),
@@ -19,7 +19,7 @@ export const auditFilter = {
 
 export type AuditFilter = z.output<z.ZodObject<typeof auditFilter>>;
 
-/** Whose audit is read: that of all accounts, or of one, by its owner or by an administrator. */
+/** The entries in reach: all accounts' or one account's, read by its owner or by an administrator. */
 export interface AuditScope {
   readonly accountId?: string;
   readonly byOwner?: boolean;

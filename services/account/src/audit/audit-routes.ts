@@ -12,7 +12,7 @@ interface AuditRouteDependencies {
   readonly pageLimits: Parameters<typeof pageParameters>[0];
 }
 
-/** The audit of the caller's own account, and for administrators that of any account and of all of them. */
+/** The audit of the caller's own account and, for administrators, of one or all accounts. */
 export function auditRoutes({ accounts, auditStore, pageLimits }: AuditRouteDependencies) {
   const routes = createRoutes({ errors: "account", exampleIds: { account_id: accountExample.id } });
   const query = z.object({ ...pageParameters(pageLimits), ...auditFilter });

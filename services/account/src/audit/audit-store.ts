@@ -25,7 +25,7 @@ export type AuditStore = ReturnType<typeof createAuditStore>;
 /** Reads the audit; `audit.ts` writes it. */
 export function createAuditStore({ pool, clock, retentionDays }: AuditStoreDependencies) {
   return {
-    /** Lists the entries of a scope that fit the filter, newest first, which is the order of their ids. */
+    /** Lists the entries of a scope that match the filter, newest first, which is the order of their ids. */
     async list(
       scope: AuditScope,
       { after, limit }: ListRange,
@@ -41,7 +41,7 @@ export function createAuditStore({ pool, clock, retentionDays }: AuditStoreDepen
       return entries;
     },
 
-    /** Lists the same range of the entries about each of the accounts, as an administrator sees them, newest first. */
+    /** Lists the same range of entries for each of several accounts, as administrators see them, newest first. */
     async listOfAccounts(
       accountIds: readonly string[],
       { after, limit }: ListRange,
@@ -59,7 +59,7 @@ export function createAuditStore({ pool, clock, retentionDays }: AuditStoreDepen
     },
   };
 
-  /** Without a name the statement is planned with its values, and so touches the days of the stretch alone. */
+  /** An unnamed statement is planned with its values, and so reads only the tables of the requested days. */
   async function read(conditions: readonly Condition[], limit: number, ofAccounts?: readonly string[]) {
     const values: unknown[] = ofAccounts ? [ofAccounts] : [];
     const place = (value: unknown) => `$${values.push(value)}`;
@@ -69,7 +69,10 @@ export function createAuditStore({ pool, clock, retentionDays }: AuditStoreDepen
     return (await pool.query<AuditEntry>(sql("", ofAccounts ? ofEachParent(select) : select), values)).rows;
   }
 
-  /** The time of which entries may be there. Another instance's clock may be ahead of ours by less than a day. */
+  /**
+   * Returns the range of times in which entries can exist. Another instance's clock may be ahead of ours by less than a
+   * day.
+   */
   function kept(below: string | null, { since, until }: AuditFilter): Stretch {
     const nowMs = clock.nowMs();
     return {
@@ -83,7 +86,7 @@ export function createAuditStore({ pool, clock, retentionDays }: AuditStoreDepen
   }
 }
 
-/** The id of an entry in a cursor. PostgreSQL takes nothing else as one. @throws AppError `invalid_request` */
+/** Parses the id of an entry in a cursor; PostgreSQL accepts nothing but a UUID. @throws AppError `invalid_request` */
 function entryIdFrom(id: string): string {
   if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id)) return id;
   throw new AppError("invalid_request", "The cursor is not valid.", {
@@ -91,7 +94,7 @@ function entryIdFrom(id: string): string {
   });
 }
 
-/** A part of a `where`, and the value that stands for its question marks. */
+/** One condition of a `where`, with the values of its question marks. */
 interface Condition {
   readonly text: string;
   readonly value: unknown;
@@ -105,7 +108,7 @@ function idsOf({ fromMs, toMs }: Stretch, below: string | null): Condition[] {
   ];
 }
 
-/** What an entry must be, besides its time. */
+/** Returns the conditions of the query, except for those on time. */
 function conditionsOf(scope: AuditScope, { action, outcome, subject, actor }: AuditFilter): Condition[] {
   const { accountId } = scope;
   const equal = { account_id: accountId, action, outcome, subject };
@@ -113,14 +116,14 @@ function conditionsOf(scope: AuditScope, { action, outcome, subject, actor }: Au
   return [...conditions.filter(({ value }) => value !== undefined), ...actorConditions(scope, actor)];
 }
 
-/** An owner does not see the credentials of administrators, and does not find out by asking for them either. */
+/** An owner does not see the credentials of administrators, and must not find them out by filtering either. */
 function actorConditions({ accountId, byOwner }: AuditScope, actor: string | undefined): Condition[] {
   if (actor === undefined) return [];
   if (!actor.startsWith("acc_")) {
     const asOwner = { text: "actor_account_id = ?", value: accountId };
     return [{ text: "actor_credential = ?", value: actor }, ...(byOwner ? [asOwner] : [])];
   }
-  // What others did to an account they did as administrators, which has an index of its own.
+  // Changes made to another account are an administrator's, which has an index of its own.
   const asOther = "actor_account_id = ? and actor_kind <> 'owner'";
   const asOwner = "actor_account_id = ?";
   if (accountId === undefined) return [{ text: `((account_id = ? and ${asOwner}) or (${asOther}))`, value: actor }];

@@ -12,7 +12,7 @@ import {
 import { advisoryLock, type Queryable, sql, type Tx, table } from "@signalbox/storage";
 import { timeOfId } from "./audit-days.ts";
 
-// What the operations of this service say to the audit, as those of every other service do.
+// The vocabulary of the audit, the same in every service.
 export { type Actor, actorOf, type Refusal, systemActor } from "@signalbox/service";
 
 /** Changes of the account itself. */
@@ -42,17 +42,17 @@ const hasPurgeBegun = sql(
 
 export type Audit = ReturnType<typeof createAudit>;
 
-/** The audit: who changed what, and who was refused what. */
+/** The audit trail: changes and refusals, each with its actor. */
 export function createAudit({ clock }: { readonly clock: Clock }) {
   return {
-    /** Writes down a change, in its transaction. A caller acts as the owner of an account. */
+    /** Records a change in the caller's transaction. A caller acts as the owner of an account. */
     record: (tx: Tx, by: Caller | Actor, change: AuditChange) => insertNow(tx, entryOfChange(by, change)),
 
     recordRefusal: (db: Queryable, refusal: Refusal) => insertNow(db, entryOfRefusal(refusal)),
 
     /**
-     * Takes over an entry of another service, once. It keeps its id, and with it the time at which it came about, however
-     * late it comes. Of an account whose purge has begun it says no more than the purge leaves.
+     * Takes over an entry of another service, once. It keeps its id, and with it the original time, however late it
+     * arrives. For an account whose purge has started, it keeps only the fields that the purge leaves.
      */
     async take(tx: Tx, { id, data }: Pick<ReceivedEvent<"audit.recorded">, "id" | "data">): Promise<void> {
       await lockAuditOf(tx, data.account_id);
@@ -66,10 +66,10 @@ export function createAudit({ clock }: { readonly clock: Clock }) {
   }
 }
 
-/** Keeps entries of other services from coming in while the audit of the account is erased. */
+/** Holds back entries of other services while the audit of the account is erased. */
 export const lockAuditOf = (tx: Tx, accountId: string): Promise<void> => advisoryLock(tx, `audit:${accountId}`);
 
-/** What a purge leaves of an entry; `purge-store.ts` does the same to those that are there. */
+/** Returns the entry as a purge leaves it; `purge-store.ts` does the same to stored entries. */
 function erased(entry: AuditEntryData): AuditEntryData {
   if (entry.actor.kind !== "owner") return { ...entry, subject: null };
   const actor = { ...entry.actor, credential: "erased", address: null };

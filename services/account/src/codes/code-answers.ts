@@ -5,14 +5,14 @@ import { z } from "zod";
 import type { Actor, Refusal as RefusalEntry } from "../audit/audit.ts";
 import type { RedeemOutcome } from "./one-time-codes.ts";
 
-/** A code as somebody typed it. One of any form may be tried; only the right one is good. */
+/** A code as a person typed it. Any form is accepted as a try; only the right code succeeds. */
 export const typedCodeField = z
   .string()
   .min(1)
   .max(32)
   .meta({ description: "The code from the mail, with or without blanks.", examples: ["8330 8925"] });
 
-/** The answer that a code is on its way. */
+/** The answer to a request for a code. */
 export const SentCode = z
   .object({
     sent_to: z.string().describe("Where the code was sent, not readable in full."),
@@ -33,7 +33,7 @@ export function codeRefused(outcome: keyof typeof messages): Refusal {
   return { code: "validation_error", message, details: [{ field: "code", code: reasonOf(outcome), message }] };
 }
 
-/** A refused code, as the audit of the account that it was tried on has it. */
+/** The audit entry of a refused code, on the account that it was tried on. */
 export function codeRefusal(
   operation: string,
   accountId: string,
@@ -47,11 +47,11 @@ const reasons = { wrong: "wrong_code", expired: "code_expired", "used-up": "code
 
 const reasonOf = (outcome: keyof typeof messages): DetailCode => reasons[outcome];
 
-/** The error for who has tried so many codes within the hour that none is taken, not even the right one. */
+/** The error after too many tries within the hour, when even the right code is refused. */
 export const tooManyTries = () =>
   new AppError("rate_limited", "Too many codes were tried. Try again in an hour.", { retryAfterSeconds: 3600 });
 
-/** The error for who has had five codes within the hour. The oldest of them is at most that old. */
+/** The error after five codes within the hour, since the oldest of them is at most an hour old. */
 export const tooManyCodes = (field?: string) =>
   new AppError("rate_limited", "Too many codes were requested. Try again in an hour.", {
     field,

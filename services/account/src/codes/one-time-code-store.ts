@@ -8,7 +8,7 @@ interface NewCode extends CodePlace {
   readonly expiresAt: Date;
 }
 
-/** When a code ended, or would end by itself. */
+/** Time at which a code ended, or expires. */
 interface CodeEnd {
   readonly usedAt: Date | null;
   readonly expiresAt: Date;
@@ -35,7 +35,7 @@ const findCode = sql(
   `select used_at as "usedAt", expires_at as "expiresAt" from one_time_codes where purpose = $1 and subject = $2`,
 );
 
-/** Only the code that was tried: a newer one may have taken its place since. */
+/** Marks only the code that was tried: a newer one may have replaced it. */
 const markUsed = sql(
   "code.mark-used",
   `update one_time_codes set used_at = $4 where purpose = $1 and subject = $2 and digest = $3 and used_at is null`,
@@ -51,10 +51,13 @@ const endCodes = sql(
   "update one_time_codes set used_at = $2 where account_id = $1 and used_at is null",
 );
 
-/** Codes in PostgreSQL: one row per purpose and subject, with the times of the latest codes. Tries are counted by `counting`. */
+/**
+ * Codes in PostgreSQL: one row per purpose and subject, with the times of the latest codes. The pool `counting` counts
+ * tries.
+ */
 export function createOneTimeCodeStore(counting: Queryable) {
   return {
-    /** Puts a code in the place of an older one; false when `max` were made since `since`. */
+    /** Stores a code in place of an older one. Returns false when `max` were created since `since`. */
     async save(
       tx: Tx,
       code: NewCode,
@@ -64,7 +67,7 @@ export function createOneTimeCodeStore(counting: Queryable) {
       const values = [purpose, subject, accountId, digest, issuedAt, expiresAt, since, max];
       return (await tx.query(saveCode, values)).rowCount === 1;
     },
-    /** Counts a try of a code that may still be tried, and answers its digest; null when none may. */
+    /** Counts a try and returns the digest of the code; null when no try is left. */
     async countTry({ purpose, subject }: CodePlace, triesMax: number, now: Date): Promise<Buffer | null> {
       const { rows } = await counting.query<{ digest: Buffer }>(countTry, [purpose, subject, now, triesMax]);
       return rows[0]?.digest ?? null;
@@ -73,7 +76,7 @@ export function createOneTimeCodeStore(counting: Queryable) {
       const { rows } = await tx.query<CodeEnd>(findCode, [purpose, subject]);
       return rows[0] ?? null;
     },
-    /** Marks the code with this digest as used; false when another caller did, or a newer code took its place. */
+    /** Marks the code with this digest as used. Returns false when it was already used or replaced. */
     async markUsed(tx: Tx, { purpose, subject }: CodePlace, digest: Buffer, at: Date): Promise<boolean> {
       return (await tx.query(markUsed, [purpose, subject, digest, at])).rowCount === 1;
     },

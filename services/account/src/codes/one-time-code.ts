@@ -1,13 +1,13 @@
 import { createHmac, hkdfSync, randomInt } from "node:crypto";
 import { hours, minutes } from "@signalbox/core";
 
-/** A code works for its own purpose and for no other. */
+/** A code works for one purpose only. */
 export type CodePurpose = "contact" | "step-up" | "sign-in";
 
-/** The one place where a code works. Its digest covers both. */
+/** The purpose and subject of a code. Its digest covers both. */
 export interface CodePlace {
   readonly purpose: CodePurpose;
-  /** An account, a credential, or the normalized address of somebody who signs in. */
+  /** An account, a credential, or the normalized address of a person who signs in. */
   readonly subject: string;
 }
 
@@ -21,16 +21,18 @@ export const issuesMaxPerHour = 5;
 
 const digits = 8;
 
-/** Makes eight digits. With five tries each and five codes an hour, two in a thousand who guess all year succeed. */
+/**
+ * Creates eight digits. With five tries per code and five codes an hour, two in a thousand who guess all year succeed.
+ */
 export function newCode(): string {
   return String(randomInt(10 ** digits)).padStart(digits, "0");
 }
 
-/** Drops the blanks and hyphens that people type or paste, and takes the wide digits of Japanese keyboards for digits. */
+/** Drops spaces and hyphens that people type or paste, and reads the wide digits of Japanese keyboards as digits. */
 export const typedCode = (text: string): string => text.normalize("NFKC").replace(/[\s\p{Dash}]/gu, "");
 
 /**
- * The digest that stands for a code. Keyed, because all codes there are can be tried in seconds; `sealingKey` is one of
+ * Digests a code. The digest is keyed, because all possible codes can be tried in seconds; `sealingKey` is one of
  * `secrets.keys`.
  */
 export function digestCode(sealingKey: string, { purpose, subject }: CodePlace, code: string): Buffer {

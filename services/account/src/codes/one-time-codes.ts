@@ -7,11 +7,11 @@ import { createOneTimeCodeStore } from "./one-time-code-store.ts";
 export type RedeemOutcome = "good" | "wrong" | "expired" | "used-up";
 
 interface Dependencies {
-  /** `secrets.keys`: the first one digests, all are tried. */
+  /** `secrets.keys`: the first one digests, all of them verify. */
   readonly keys: readonly string[];
   /**
-   * Where tries are counted: outside of the caller's transaction, and not by connections that such transactions wait
-   * for, or enough of them at once would wait for each other.
+   * The pool that counts tries outside the caller's transaction. It is separate from the pool of such transactions, or
+   * enough of them at once would wait for each other.
    */
   readonly counting: Queryable;
   readonly clock: Clock;
@@ -19,13 +19,16 @@ interface Dependencies {
 
 export type OneTimeCodes = ReturnType<typeof createOneTimeCodes>;
 
-/** Short codes that reach a person by mail. What is kept is a keyed digest, the number of tries, and when they were made. */
+/** One-time codes that are mailed. Stored are a keyed digest, the number of tries, and the times of creation. */
 export function createOneTimeCodes({ keys, counting, clock }: Dependencies) {
   const [sealingKey = ""] = keys;
   const store = createOneTimeCodeStore(counting);
 
   return {
-    /** Makes a code, which ends an older one of the same place; at most five an hour. The code is nowhere else. */
+    /**
+     * Creates a code, which ends an older one for the same purpose and subject; at most five an hour. Only the returned
+     * value holds it.
+     */
     async issue(
       tx: Tx,
       place: CodePlace & { readonly accountId: string | null },
@@ -39,7 +42,7 @@ export function createOneTimeCodes({ keys, counting, clock }: Dependencies) {
       return saved ? { code, expiresAt } : "too-many";
     },
 
-    /** Takes a code, once. A try counts for good, whatever becomes of `tx`. */
+    /** Redeems a code, once. A try counts even when `tx` rolls back. */
     async redeem(tx: Tx, { code, ...place }: CodePlace & { readonly code: string }): Promise<RedeemOutcome> {
       const now = clock.now();
       const kept = await store.countTry(place, triesMax, now);
@@ -49,7 +52,7 @@ export function createOneTimeCodes({ keys, counting, clock }: Dependencies) {
       return (await store.markUsed(tx, place, kept, now)) ? "good" : "used-up";
     },
 
-    /** Ends the code of a place: what it was for has happened in another way, or shall not happen. */
+    /** Ends the code of a purpose and subject: its aim was reached in another way, or was given up. */
     end: (tx: Tx, place: CodePlace): Promise<void> => store.end(tx, place, clock.now()),
 
     /** Ends every code of an account. */
@@ -57,7 +60,7 @@ export function createOneTimeCodes({ keys, counting, clock }: Dependencies) {
   };
 }
 
-/** Where there never was a code, any is wrong. */
+/** Without a stored code every code is wrong. */
 function whyNot(code: { usedAt: Date | null; expiresAt: Date } | null, now: Date): RedeemOutcome {
   if (!code) return "wrong";
   return code.usedAt === null && code.expiresAt <= now ? "expired" : "used-up";

@@ -44,15 +44,15 @@ export type LinkOutcome =
   | { outcome: "not-signed-in"; account: Account; address: string }
   | { outcome: "unknown" };
 
-/** Who uses a link: from where, and signed in to which account in the same browser. */
+/** The user of a link: address, request, and the account signed in to in the same browser. */
 interface LinkUser extends Pick<Actor, "address" | "requestId"> {
   readonly signedInTo: string | null;
 }
 
 /**
- * The change of a contact address, from its request to its end. The new address is pending until its holder, signed in to
- * the account, confirms it with a code or a link. The holder of the address in use is told and can object, also after the confirmation. The owner
- * can cancel the change while it is pending. Accounts that are handed in are locked.
+ * The change of a contact address, from request to end. The new address is pending until its holder, signed in to the
+ * account, confirms it with a code or a link. The holder of the address in use gets a notice and can object, even after
+ * the confirmation. The owner can cancel a pending change. Callers pass locked accounts.
  */
 export function createContactChanges(dependencies: ContactDependencies) {
   const { accounts, oneTimeCodes, auditRefusals, clock } = dependencies;
@@ -61,7 +61,8 @@ export function createContactChanges(dependencies: ContactDependencies) {
 
   return {
     /**
-     * Sets off what a write of `contact_address` asks for: a new address is asked to confirm, the one in use is told.
+     * Starts the change that a write of `contact_address` requests: mails a confirmation to the new address and a
+     * notice to the one in use.
      * @throws AppError `rate_limited` after five codes within the hour, `conflict` when the last login method would go.
      */
     async request(tx: Tx, before: Account, after: Account): Promise<void> {
@@ -73,7 +74,7 @@ export function createContactChanges(dependencies: ContactDependencies) {
       if (inUse !== null) await contactMails.tellOfRequest(tx, after, inUse, pending);
     },
 
-    /** Mails another code and another link to the pending address. They end the earlier ones. */
+    /** Mails another code and another link to the pending address, which end the earlier ones. */
     async resend(tx: Tx, account: Account): Promise<ResendOutcome> {
       requireState({ state: account.status }, "own-account:write");
       const address = account.pendingContactAddress;
@@ -82,7 +83,9 @@ export function createContactChanges(dependencies: ContactDependencies) {
       return asked === "too-many" ? { outcome: asked } : { outcome: "sent", address, expiresAt: asked.expiresAt };
     },
 
-    /** Puts the pending address in use, by the code from the mail. The code is the proof: no recent sign-in is needed. */
+    /**
+     * Puts the pending address in use by the code from the mail. The code is the proof: no recent sign-in is needed.
+     */
     async confirm(tx: Tx, caller: Caller, account: Account, code: string): Promise<ConfirmOutcome> {
       requireState({ state: account.status }, "own-account:write");
       if (account.pendingContactAddress === null) return { outcome: "nothing-pending" };
@@ -93,7 +96,7 @@ export function createContactChanges(dependencies: ContactDependencies) {
       return { outcome: redeemed };
     },
 
-    /** Drops the pending address; the one in use stays. Does nothing where none is pending. */
+    /** Drops the pending address; the one in use stays. Does nothing without a pending address. */
     async cancel(tx: Tx, caller: Caller, account: Account): Promise<Account> {
       requireState({ state: account.status }, "own-account:write");
       const changed = cancelPending(account, clock.now());
@@ -113,8 +116,8 @@ interface Parts extends ContactDependencies {
 }
 
 /**
- * Does what a link from a mail is for: confirms the pending address of the account that its user is signed in to, or
- * objects to a change, which needs no sign-in.
+ * Uses a link from a mail: confirms the pending address of the account that its user is signed in to, or objects to a
+ * change, which needs no sign-in.
  */
 async function useLink(parts: Parts, tx: Tx, token: string, { signedInTo, ...from }: LinkUser): Promise<LinkOutcome> {
   const { account, link } = await lockLink(parts, tx, token);
@@ -126,11 +129,11 @@ async function useLink(parts: Parts, tx: Tx, token: string, { signedInTo, ...fro
   return linkUses[kind](parts, tx, account, link, by);
 }
 
-/** Nothing is pending after a removal, and the address that was in use can object. */
+/** Removes the address in use. Its holder can object; a pending address is dropped too. */
 async function remove(parts: Parts, tx: Tx, before: Account, after: Account, address: string): Promise<void> {
   const { identities, contactMails } = parts;
   const logins = await identities.list(before.id, tx);
-  // Whoever removed the address that they sign in with would learn of it when it is too late.
+  // Refused here, because owners who sign in with this address would notice the lockout too late.
   const wasLockedOut = await identities.wouldLockOut(tx, before, logins);
   if (!wasLockedOut && (await identities.wouldLockOut(tx, after, logins))) throw lastLoginMethod();
   await endConfirmation(parts, tx, after.id);
@@ -148,7 +151,7 @@ async function lockLink({ accounts, contactLinks }: Parts, tx: Tx, token: string
   const digest = digestLinkToken(token);
   const accountId = (await contactLinks.find(digest, tx))?.accountId;
   const account = accountId === undefined ? null : await accounts.lock(tx, accountId);
-  // Read again under the lock: of two at once the second one sees that the link was used.
+  // Read again under the lock: of two simultaneous uses the second one sees that the link was used.
   return { account, link: await contactLinks.find(digest, tx) };
 }
 
@@ -165,7 +168,7 @@ async function confirmByLink(
   return { ...confirmed, account: confirmed.outcome === "confirmed" ? confirmed.account : account };
 }
 
-/** Only who reads the mailbox gets here, so only they learn that another account has verified it. */
+/** Only a reader of the mailbox gets here, so only they learn that another account has verified the address. */
 async function adoptIfFree(
   parts: Parts,
   tx: Tx,
@@ -181,7 +184,7 @@ async function adoptIfFree(
   return { outcome: "taken" };
 }
 
-/** Puts the pending address in use and tells the one it replaces. */
+/** Puts the pending address in use and mails the replaced one. */
 async function adopt(parts: Parts, tx: Tx, account: Account, by: Actor): Promise<Account> {
   const { accounts, statuses, contactMails, outbox, clock } = parts;
   const changed = confirmPending(account, clock.now());
@@ -193,7 +196,7 @@ async function adopt(parts: Parts, tx: Tx, account: Account, by: Actor): Promise
     await contactMails.tellOfReplacement(tx, changed.account, before, now);
   }
   if (account.status === "pending") {
-    // It has waited for its first confirmed address.
+    // A pending account waits for its first confirmed address.
     const activated = await statuses.change(tx, systemActor("contact"), changed.account, {
       to: "active",
       reason: null,
@@ -205,14 +208,14 @@ async function adopt(parts: Parts, tx: Tx, account: Account, by: Actor): Promise
 }
 
 /**
- * Keeps the link's address in use, or puts it in use again, whatever came after it. The earliest holder wins: an objection
- * ends those of later holders, so a thief who changed the address twice cannot object back.
+ * Keeps the link's address in use, or puts it in use again despite later changes. The earliest holder wins: an
+ * objection ends those of later holders, so a thief who changed the address twice cannot object back.
  */
 async function object(parts: Parts, tx: Tx, account: Account, link: ContactLink, by: Actor): Promise<LinkOutcome> {
   if (account.status === "deleted") return { outcome: "ended", account };
   const { contactLinks, verifiedAddresses, clock } = parts;
   const now = clock.now();
-  // Whoever verified the address later has it no longer, such as an account that a sign-in with it has made meanwhile.
+  // Takes the address from an account that verified it later, such as one created by a sign-in with it meanwhile.
   await verifiedAddresses.takeBack(tx, link.address, account.id);
   await contactLinks.markUsed(tx, link, now);
   await contactLinks.endLaterObjections(tx, link, now);
@@ -223,7 +226,7 @@ async function object(parts: Parts, tx: Tx, account: Account, link: ContactLink,
   return { outcome: "kept", account: await endNewHolder(parts, tx, account, changed.account) };
 }
 
-/** Tells the address that lost, and ends what its holder may have proven: sign-ins, and step-ups by codes sent there. */
+/** Mails the losing address, and ends what its holder may have proven: sign-ins, and step-ups by codes sent there. */
 async function endNewHolder(parts: Parts, tx: Tx, before: Account, restored: Account): Promise<Account> {
   const { accounts, contactMails, issuedTokens, stepUps } = parts;
   const wasReplaced = before.contactAddress !== restored.contactAddress;
@@ -235,17 +238,17 @@ async function endNewHolder(parts: Parts, tx: Tx, before: Account, restored: Acc
   return kept;
 }
 
-/** What the link of each kind does. */
+/** The use of each kind of link. */
 const linkUses = { confirm: confirmByLink, object };
 
-/** Writes the change into the audit and the outbox. */
+/** Records the change in the audit and the outbox. */
 async function record({ audit, outbox }: Parts, tx: Tx, action: AccountAction, changed: ChangedAccount, by: Actor) {
   const { account, accountFields: fields } = changed;
   await audit.record(tx, by, { action, accountId: account.id, fields });
   await outbox.append(tx, accountChanged(changed));
 }
 
-/** Ends the code and the links that could confirm what is pending, or was. */
+/** Ends the code and the links that could confirm the pending address. */
 async function endConfirmation({ oneTimeCodes, contactLinks, clock }: Parts, tx: Tx, accountId: string): Promise<void> {
   await oneTimeCodes.end(tx, { purpose: "contact", subject: accountId });
   await contactLinks.endConfirmations(tx, accountId, clock.now());

@@ -21,7 +21,7 @@ interface Dependencies {
   readonly contactLinks: Pick<ContactLinkStore, "find">;
   readonly contactChanges: Pick<ContactChanges, "useLink">;
   readonly issuer: Pick<BuiltInIssuer, "signedInAccount" | "signInUrl" | "limits">;
-  /** Where the pages are as browsers see it, without a slash at its end. */
+  /** Public address of the pages, without a trailing slash. */
   readonly url: string;
   readonly clientAddress: ClientAddress;
   readonly pages: Pages;
@@ -30,9 +30,9 @@ interface Dependencies {
 }
 
 /**
- * The pages behind links that confirm a contact address. Whoever reads the mailbox may have been asked to confirm somebody
- * else's change, so the button confirms for a browser that is signed in to the account that asked. For any other the page
- * says whose account asks, and its button leads to a sign-in.
+ * The pages behind links that confirm a contact address. A mailbox may be asked to confirm another person's change, so
+ * the button confirms only in a browser that is signed in to the account that asked. In any other browser the page
+ * names that account, and its button leads to a sign-in.
  */
 export function createContactLinkListener(dependencies: Dependencies): RequestListener {
   return (request, response) => {
@@ -48,7 +48,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, depend
   const asked = new URL(request.url ?? "", "http://localhost");
   const token = asked.pathname.slice(confirmationPath.length + 1);
   const state = asked.searchParams.get("state");
-  // Back from the sign-in: the link is in the state, and what else came along is left behind.
+  // After the sign-in the link is in `state`; the other parameters are dropped.
   if (token === "" && state !== null) return redirect(response, `${url}/${encodeURIComponent(state)}`);
   const signedInTo = await issuer.signedInAccount(request, response);
   if (request.method !== "POST") return pages.send(response, await shownPage(request, token, signedInTo, dependencies));
@@ -56,7 +56,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, depend
   await use(token, signedInTo, request, response, dependencies);
 }
 
-/** Following a link shows what its button would do, and changes nothing. */
+/** Shows what the button would do; following a link changes nothing. */
 async function shownPage(
   { headers }: IncomingMessage,
   token: string,
@@ -95,7 +95,7 @@ function fail(
   { pages, log }: Pick<Dependencies, "pages" | "log">,
 ): void {
   const error = toAppError(failure);
-  // The path has the token in it.
+  // Logs the route, because the path holds the token.
   log.error({ error, path: confirmationPath }, "a link could not be answered");
   if (response.headersSent || request.destroyed) return;
   const isAway = isAppError(error) && error.code === "unavailable";

@@ -7,7 +7,7 @@ import { fill, type Texts, textsFor } from "../texts/texts.ts";
 import type { LinkOutcome } from "./contact-changes.ts";
 import { type ContactLink, hintOf, isOpen, labelOf } from "./contact-link.ts";
 
-/** What a link from a mail leads to. */
+/** The page that a link from a mail leads to. */
 type LinkPage = Extract<
   keyof Texts["pages"],
   | "confirmContact"
@@ -22,14 +22,14 @@ type LinkPage = Extract<
   | "linkUnknown"
 >;
 
-/** The texts of such a page. Its one button posts to where the page is; there is none where there is nothing to do. */
+/** The texts of a link page. Its one button posts to the page's own address; without an action there is no button. */
 interface LinkPageTexts {
   readonly title: string;
   readonly paragraphs: readonly string[];
   readonly button?: string;
 }
 
-/** Writes a small page for people who followed a link from a mail: a heading and a labelled button, without a script. */
+/** Builds a small page for a link from a mail: a heading and a labelled button, without a script. */
 function linkPage(texts: Texts, status: number, name: LinkPage, values: Readonly<Record<string, string>> = {}): Page {
   const { title, paragraphs, button }: LinkPageTexts = texts.pages[name];
   const text = paragraphs.map((paragraph) => html`<p>${fill(paragraph, values)}</p>`.text).join("\n");
@@ -40,7 +40,7 @@ function linkPage(texts: Texts, status: number, name: LinkPage, values: Readonly
   return { status, texts, title, content: html`${new Html(text)}\n${form}` };
 }
 
-/** The page for who looks at a link: what it would do. It says whose account asks, and shows no address in full. */
+/** Builds the page that shows what the link would do. It names the account that asks, and shows no address in full. */
 export function lookedAtPage(
   { link, account, asks }: { link: ContactLink | null; account: Account | null; asks: LinkPage },
   { now, pages, headers }: { now: Date; pages: Pages; headers: IncomingHttpHeaders },
@@ -61,7 +61,7 @@ const used: Readonly<Record<LinkOutcome["outcome"], readonly [status: number, Li
   unknown: [404, "linkUnknown"],
 };
 
-/** The page that says what a link has done. */
+/** Builds the page that shows what the link has done. */
 export function usedLinkPage(result: LinkOutcome, pages: Pages, headers: IncomingHttpHeaders): Page {
   const [status, name] = used[result.outcome];
   if (result.outcome === "unknown") return linkPage(pages.textsFor(headers), status, name);

@@ -22,8 +22,8 @@ const page = {
 const shown = { 200: page, 404: page, 410: page };
 
 /**
- * The pages behind the links in mails. Following a link shows what it would do and changes nothing, since scanners of
- * mail follow links too; its button does it. Nobody is signed in here, so nothing is confirmed here either.
+ * The pages behind the links in mails. Following a link changes nothing, because mail scanners follow links too; the
+ * button does it. These routes have no session, so they confirm nothing.
  */
 export function contactLinkRoutes({ accounts, contactLinks, contactChanges, pages, clock }: Dependencies) {
   const routes = createRoutes({ errors: "account", exampleIds: { token: "6mPq1Zc8XfKsR0bYxLtVgd4NnWcJuEa2" } });

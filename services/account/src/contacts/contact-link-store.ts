@@ -1,7 +1,7 @@
 import { type Pool, type Queryable, sql, type Tx, table } from "@signalbox/storage";
 import type { ContactLink } from "./contact-link.ts";
 
-/** Without its `id`, which counts up by itself. */
+/** Omits `id`, which the database counts up. */
 const links = table("contact_links", {
   digest: "bytea",
   accountId: "text",
@@ -25,7 +25,7 @@ const endLaterObjections = sql(
 
 export type ContactLinkStore = ReturnType<typeof createContactLinkStore>;
 
-/** Links in PostgreSQL. Whoever changes one has locked its account, so that their numbers follow the commits. */
+/** Links in PostgreSQL. Writers lock the account first, so that ids follow the order of commits. */
 export function createContactLinkStore(pool: Pool) {
   return {
     async insert(tx: Tx, digest: Buffer, link: Omit<ContactLink, "id" | "usedAt">): Promise<void> {
@@ -37,11 +37,11 @@ export function createContactLinkStore(pool: Pool) {
     async markUsed(tx: Tx, { id }: ContactLink, at: Date): Promise<void> {
       await tx.query(useLink, [id, at]);
     },
-    /** Ends every link that confirms: the code was used, or nothing is pending any more. */
+    /** Ends every link that confirms: the code was used, or no address is pending any more. */
     async endConfirmations(tx: Tx, accountId: string, at: Date): Promise<void> {
       await tx.query(endConfirmations, [accountId, at]);
     },
-    /** Ends the objections of those who held the account's address after the holder of this one. */
+    /** Ends the objections of those who held the account's address after the holder of this link. */
     async endLaterObjections(tx: Tx, { accountId, id }: ContactLink, at: Date): Promise<void> {
       await tx.query(endLaterObjections, [accountId, id, at]);
     },

@@ -12,7 +12,7 @@ export interface ContactMailDependencies {
   readonly mails: Mails;
   readonly clock: Clock;
   readonly baseUrl: string;
-  /** Says that people sign in at the built-in issuer, where a link can tell who uses it. */
+  /** True when people sign in at the built-in issuer, where a link can identify its user. */
   readonly signsInByMail: boolean;
   /** `account.contact.objection-window`, in hours. */
   readonly objectionHours: () => number;
@@ -24,7 +24,7 @@ export function createContactMails(dependencies: ContactMailDependencies) {
   const objectionEnd = () => new Date(clock.nowMs() + hours(objectionHours()));
 
   return {
-    /** Mails a code and a link to the pending address, which end older ones. */
+    /** Mails a code and a link to the pending address, which end the older ones. */
     async askToConfirm(tx: Tx, account: Account, address: string): Promise<{ readonly expiresAt: Date } | "too-many"> {
       const { id: accountId } = account;
       const issued = await oneTimeCodes.issue(tx, { purpose: "contact", subject: accountId, accountId });
@@ -36,24 +36,24 @@ export function createContactMails(dependencies: ContactMailDependencies) {
       return { expiresAt };
     },
 
-    /** Tells the address in use that another one is to replace it. */
+    /** Notifies the address in use of the requested replacement. */
     async tellOfRequest(tx: Tx, account: Account, address: string, newAddress: string): Promise<void> {
       const given = await objection(tx, account, address);
       await mails.enqueue(tx, { kind: "contact-change-requested", ...given, newAddress: hintOf(newAddress) });
     },
 
-    /** Tells an address that it was in use until now. A new window begins, however long the change was pending. */
+    /** Notifies the address that was replaced. A new objection window starts, however long the change was pending. */
     async tellOfReplacement(tx: Tx, account: Account, address: string, newAddress: string): Promise<void> {
       const given = await objection(tx, account, address);
       await mails.enqueue(tx, { kind: "contact-changed", ...given, newAddress: hintOf(newAddress) });
     },
 
-    /** Tells an address that it was removed from the account. */
+    /** Notifies the address that was removed. */
     async tellOfRemoval(tx: Tx, account: Account, address: string): Promise<void> {
       await mails.enqueue(tx, { kind: "contact-cleared", ...(await objection(tx, account, address)) });
     },
 
-    /** Tells an address that an earlier holder objected to it. */
+    /** Notifies an address that lost to an earlier holder's objection. */
     async tellOfObjection(tx: Tx, account: Account, address: string): Promise<void> {
       await mails.enqueue(tx, { kind: "contact-change-undone", ...envelope(account, address, objectionEnd()) });
     },

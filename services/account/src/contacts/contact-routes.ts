@@ -15,7 +15,7 @@ interface Dependencies {
 }
 
 const auth = { scopes: ["account:write"], access: "own-account:write" } as const;
-/** The code that the reader of the mail sends back. */
+/** The code from the mail. */
 export const Confirmation = z.strictObject({ code: typedCodeField });
 
 export const nothingPending: Refusal = { code: "conflict", message: "No contact address is pending." };
@@ -28,7 +28,7 @@ const addressTaken: Refusal = {
   details: [{ field: "contact_address", code: "address_taken", message: takenMessage }],
 };
 
-/** Says why nothing was confirmed. */
+/** Maps an unsuccessful confirmation to its answer. */
 export function confirmationRefused(outcome: Exclude<ConfirmOutcome["outcome"], "confirmed">): Refusal {
   switch (outcome) {
     case "nothing-pending":
@@ -67,7 +67,7 @@ export function contactRoutes({ accounts, contactChanges }: Dependencies) {
     summary: "Send another code to the pending contact address",
     description: "It ends the earlier ones. At most five an hour.",
     auth,
-    // Nothing of the account changes.
+    // The account does not change.
     audit: null,
     responses: { 202: SentCode, 404: "error", 409: "error" },
     idempotent: true,

@@ -17,13 +17,13 @@ export const confirmPending = (account: Account, now: Date): ChangedAccount =>
 export const cancelPending = (account: Account, now: Date): ChangedAccount =>
   withContact(account, { ...account, pendingContactAddress: null }, now);
 
-/** Puts the address of an earlier holder in use again, whatever came after it. */
+/** Puts the address of an earlier holder in use again, despite later changes. */
 export const restoreContact = (account: Account, address: string, now: Date): ChangedAccount =>
   withContact(account, { ...verified(address), pendingContactAddress: null }, now);
 
 /**
- * Takes the verification from the address in use, which another account has. It waits to be confirmed again, so its owner
- * can ask for a code once the other account has given it up.
+ * Removes the verification of the address in use, which another account has verified. The address becomes pending, so
+ * its owner can ask for a code once the other account has given it up.
  */
 export const loseVerification = (account: Account, now: Date): ChangedAccount =>
   withContact(

@@ -18,26 +18,26 @@ interface Dependencies {
 
 export type VerifiedAddresses = ReturnType<typeof createVerifiedAddresses>;
 
-/** The index `accounts_living_address_key` is for this, and keeps the promise where all else fails. */
+/** Served by the index `accounts_living_address_key`, which also enforces the promise where all else fails. */
 const findHolder = sql(
   "verified-address.find-holder",
   `select id from accounts where verified_address = $1 and id <> $2 and status <> 'deleted' and purged_at is null`,
 );
 
-/** The index `accounts_unsettled_address_idx` is for this. */
+/** Served by the index `accounts_unsettled_address_idx`. */
 const findUnsettled = sql(
   "verified-address.find-unsettled",
   `select id from accounts where contact_address_verified and verified_address is null order by created_at, id limit 1`,
 );
 
-/** Verified addresses, of which each belongs to one living account. */
+/** Verified addresses; each belongs to one living account. */
 export function createVerifiedAddresses(dependencies: Dependencies) {
   const { pool, accounts } = dependencies;
 
   return {
     holderOf,
 
-    /** Takes the verification of an address from the account that has it, for the one that had it before. */
+    /** Returns a verified address to its previous holder, taking it from the account that has it now. */
     async takeBack(tx: Tx, address: string, accountId: string): Promise<void> {
       const holderId = await holderOf(tx, address, accountId);
       const holder = holderId === null ? null : await accounts.lock(tx, holderId);
@@ -45,8 +45,8 @@ export function createVerifiedAddresses(dependencies: Dependencies) {
     },
 
     /**
-     * Settles the addresses that were verified when several accounts could have one, and those that an older version of
-     * this service verifies while it still runs: the oldest account keeps the address.
+     * Settles addresses that several accounts have verified: those from before the rule, and those that an older
+     * version of this service verifies while it still runs. The oldest account keeps the address.
      */
     async settle(): Promise<void> {
       while (await inTransaction(pool, (tx) => settleOne(dependencies, tx)));
@@ -55,8 +55,8 @@ export function createVerifiedAddresses(dependencies: Dependencies) {
 }
 
 /**
- * Finds the living account that has the address verified, unless it is `accountId` itself. Until the transaction ends
- * nobody else can verify the address.
+ * Finds the living account that has verified the address, other than `accountId`. Until the transaction ends no other
+ * account can verify it.
  */
 async function holderOf(tx: Tx, address: string, accountId: string): Promise<string | null> {
   const canonical = canonicalAddress(address);
@@ -64,7 +64,7 @@ async function holderOf(tx: Tx, address: string, accountId: string): Promise<str
   return (await tx.query<{ id: string }>(findHolder, [canonical, accountId])).rows[0]?.id ?? null;
 }
 
-/** Settles the oldest account that is not settled; false when there is none. */
+/** Settles the oldest unsettled account. Returns false when none is left. */
 async function settleOne(dependencies: Dependencies, tx: Tx): Promise<boolean> {
   const { accounts } = dependencies;
   const [unsettled] = (await tx.query<{ id: string }>(findUnsettled)).rows;
@@ -78,7 +78,7 @@ async function settleOne(dependencies: Dependencies, tx: Tx): Promise<boolean> {
 
 const isLiving = ({ status, purgedAt }: Account): boolean => status !== "deleted" && purgedAt === null;
 
-/** The account keeps its address, and has to confirm it anew before it counts for anything. */
+/** The account keeps its address, unverified, until it is confirmed again. */
 async function unverify({ accounts, audit, outbox, clock }: Dependencies, tx: Tx, account: Account): Promise<void> {
   const changed = loseVerification(account, clock.now());
   await accounts.save(tx, changed.account);

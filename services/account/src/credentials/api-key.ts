@@ -6,12 +6,12 @@ import { type Credential, type NewCredential, statusOf } from "./credential.ts";
 import { type CredentialStore, createCredentialStore } from "./credential-store.ts";
 import type { CredentialOrigin, EndReason, Issued } from "./credentials.ts";
 
-/** An API key as it is kept: without the key itself. */
+/** A stored API key: without the key itself. */
 export interface ApiKey extends Credential {
-  /** Its first characters, which may be shown again. */
+  /** Its first characters, which may be shown later. */
   readonly hint: string;
   readonly roles: readonly Role[];
-  /** By rotation: the id of the key that this one replaces, and of the key that replaces this one. */
+  /** The id of the key that this one replaced by rotation, and of the key that replaced this one. */
   readonly replaces: string | null;
   readonly replacedBy: string | null;
 }
@@ -44,7 +44,7 @@ export function createApiKeyStore(pool: Pool): CredentialStore<ApiKey> {
   });
 }
 
-/** Shows a key as its owner sees it. */
+/** Shows a key to its owner. */
 export function viewApiKey(key: ApiKey, now: Date): ApiKeyResource {
   return {
     id: key.id,
@@ -77,10 +77,7 @@ export const apiKeyEvents = {
   },
 };
 
-/**
- * Makes a key that nobody has yet. `environment` stands in every key, so that a key of a test system is told from a real one
- * at sight.
- */
+/** Creates a new key. `environment` is part of the text, so that test keys and real keys differ at sight. */
 export function makeApiKey(
   wanted: NewCredential & CredentialOrigin & { readonly replaces?: string },
   environment: string,
@@ -108,18 +105,23 @@ export function makeApiKey(
   return { credential, secret };
 }
 
-/** How long a new key lives: as long as the one it replaces was made to live, from now on; for ever if that had no end. */
+/**
+ * Returns the end of a new key: the lifetime of the replaced key, counted from now; null when that one never expires.
+ */
 export function expiryOfReplacement({ createdAt, expiresAt }: ApiKey, now: Date): Date | null {
   return expiresAt && new Date(now.getTime() + expiresAt.getTime() - createdAt.getTime());
 }
 
-/** A key that another one replaces. `changed` has the wire names of what moved. */
+/** A replaced key. `changed` has the wire names of the changed fields. */
 export interface ReplacedKey {
   readonly key: ApiKey;
   readonly changed: string[];
 }
 
-/** The old key after its rotation: it ends with the overlap, never later than it would have; without one at once. */
+/**
+ * The old key after its rotation: it ends with the overlap, never later than its own expiry; without an overlap at
+ * once.
+ */
 export function replacedKey(key: ApiKey, replacedBy: string, overlapMs: number, now: Date): ReplacedKey {
   const next = { ...key, replacedBy, accessEpoch: key.accessEpoch + 1 };
   if (overlapMs === 0) return { key: { ...next, revokedAt: now }, changed: ["status", "revoked_at", "replaced_by"] };

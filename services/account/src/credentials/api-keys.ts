@@ -16,17 +16,19 @@ export type RotateKeyOutcome =
 
 interface Dependencies extends CredentialDependencies {
   readonly apiKeys: CredentialStore<ApiKey>;
-  /** Stands in every key, so that a key of a test system is told from a real one at sight. */
+  /** Part of every key's text, so that test keys and real keys differ at sight. */
   readonly keyEnvironment: string;
   readonly keysMax: () => number;
 }
 
-/** As many keys again may be in the overlap of their rotation: a full account can still rotate, not without end. */
+/**
+ * The overlap of rotations may double the number of live keys: a full account can still rotate, but not without end.
+ */
 const liveShare = 2;
 
 const noticeOf = ({ hint: key }: ApiKey, address: string): Notice => ({ kind: "api-key-created", key, address });
 
-/** The API keys of an account. Each is shown once, by the answer that made it; only its digest is kept. */
+/** The API keys of an account. The answer that creates a key shows it, once; only its digest is stored. */
 export function createApiKeys(dependencies: Dependencies) {
   const { apiKeys: store, keyEnvironment, keysMax, outbox, audit, clock } = dependencies;
   const shared = createCredentials<ApiKey>(
@@ -46,7 +48,7 @@ export function createApiKeys(dependencies: Dependencies) {
   return {
     ...shared,
 
-    /** Makes a key that takes the place of another: same name, scopes and lifetime. The old one ends with the overlap. */
+    /** Creates a key that replaces another: same name, scopes and lifetime. The old one ends with the overlap. */
     async rotate(
       tx: Tx,
       caller: Caller,
@@ -78,7 +80,7 @@ export function createApiKeys(dependencies: Dependencies) {
 
 export type ApiKeys = ReturnType<typeof createApiKeys>;
 
-/** As long as the old one was made to live. A key that expires replaces itself until its own end, so that it has one. */
+/** The lifetime of the old key, counted from now. A key that expires and rotates itself keeps its own end. */
 function endOfReplacement(caller: Caller, old: ApiKey, now: Date): Date | null {
   const end = expiryOfReplacement(old, now);
   if (caller.credential.id === old.id) return old.expiresAt;
@@ -86,7 +88,7 @@ function endOfReplacement(caller: Caller, old: ApiKey, now: Date): Date | null {
   return end;
 }
 
-/** A higher epoch makes every service ask again, and so learn of the new end before it comes. */
+/** A higher epoch makes every service look the key up again, and so learn of the new end in time. */
 async function retire(
   tx: Tx,
   old: ApiKey,
@@ -105,7 +107,7 @@ async function retire(
   await access.announce(tx, { kind: "key", id, accountId, state: isEnded ? "revoked" : "active", epoch });
 }
 
-/** The answer shows a working key, so whoever rotates must be allowed all that it is. */
+/** The answer shows a working key, so the caller needs every scope and role of the key. */
 function requireNoWider(caller: Caller, { scopes, roles }: ApiKey): void {
   requireScopes(caller, scopes);
   const beyond = roles.filter((role) => !caller.roles.includes(role));

@@ -25,19 +25,19 @@ import type { ServiceClients } from "./service-clients.ts";
 
 type Outcome<C extends Credential> = ({ outcome: "issued" } & Issued<C>) | { outcome: string };
 
-/** One kind of credential as its owner sees it, over REST and GraphQL alike. */
+/** One kind of credential in REST and GraphQL. */
 export interface CredentialApi<C extends Credential> {
-  /** "API key": how texts name one. */
+  /** "API key": the noun in texts. */
   readonly noun: string;
-  /** The names of its operations, in OpenAPI as in the graph. */
+  /** The operation ids, the same in OpenAPI and GraphQL. */
   readonly operations: Readonly<Record<"list" | "read" | "create" | "rename" | "revoke" | "rotate", string>>;
-  /** Its name in the audit. */
+  /** Its type in the audit. */
   readonly audited: "api_key" | "client";
   readonly path: string;
   readonly idParameter: string;
   readonly store: CredentialStore<C>;
   readonly view: (credential: C) => CredentialView;
-  /** The view of a new one, with its secret. */
+  /** The view of a new credential, with its secret. */
   readonly viewIssued: (issued: Issued<C>) => object;
   readonly resource: z.ZodType;
   readonly issuedResource: z.ZodType;
@@ -45,7 +45,7 @@ export interface CredentialApi<C extends Credential> {
   readonly rotationBody: typeof ApiKeyRotation;
   readonly create: (tx: Tx, caller: Caller, account: Account, wanted: NewCredential) => Promise<CreateOutcome<C>>;
   readonly rename: (tx: Tx, caller: Caller, credential: C, name?: string) => Promise<C>;
-  /** Ends the credential and, on request, all that it created. */
+  /** Ends the credential and, on request, every credential that it created. */
   readonly revoke: (tx: Tx, caller: Caller, credential: C, revokeCreated?: boolean) => Promise<Revoked<C>>;
   readonly rotate: (
     tx: Tx,
@@ -60,7 +60,7 @@ export interface CredentialApi<C extends Credential> {
     readonly path: string;
     readonly summary: string;
     readonly description: string;
-    /** A key is replaced by another one; a client stays, and gets another secret. */
+    /** True when a rotation creates another credential (keys); false when it replaces the secret (clients). */
     readonly makesAnother: boolean;
     readonly audit: AuditAction;
   };
@@ -194,7 +194,7 @@ function serviceClientApi(
   };
 }
 
-/** A credential with its locked account: rotation must not give a suspended account another way in. */
+/** Locks a credential with its account: a rotation must not give a suspended account new access. */
 export async function lockWithAccount<C extends Credential>(
   tx: Tx,
   accounts: { lock(tx: Tx, accountId: string): Promise<Account | null> },

@@ -51,14 +51,14 @@ export const NewServiceClient = newCredential(
 export const ApiKeyRotation = rotation("key");
 export const ClientSecretRotation = rotation("secret");
 
-/** PATCH: the name of a credential can change, and nothing else. */
+/** PATCH: only the name of a credential can change. */
 export const CredentialPatch = z.strictObject({ name }).partial();
 
 export const revocation = {
   revoke_created: booleanParameter().default(false).describe("Also what it has made, and what that has made in turn."),
 };
 
-/** What a revocation leaves behind. */
+/** The answer to a revocation. */
 export const Revocation = z
   .object({
     id: z.string(),

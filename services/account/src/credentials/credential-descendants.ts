@@ -18,7 +18,7 @@ interface Dependencies {
 
 export type CredentialDescendants = ReturnType<typeof createCredentialDescendants>;
 
-/** The keys and clients that a credential created, and those that they created in turn. */
+/** The keys and clients that a credential created, directly or through those. */
 export function createCredentialDescendants({ keys, apiKeys, clients, serviceClients, clock }: Dependencies) {
   return {
     /** Counts the live ones. */

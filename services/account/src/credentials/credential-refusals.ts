@@ -9,13 +9,13 @@ import type { RotateSecretOutcome } from "./service-clients.ts";
 type Refused<Outcome> = Exclude<Outcome, { outcome: "issued" }>;
 type RefusedCreation = Refused<CreateOutcome<Credential>>;
 
-/** Why a new key was refused, in the words of both REST and GraphQL. */
+/** Maps a refused new key to its answer, the same in REST and GraphQL. */
 export function refusedKey(result: RefusedCreation): Refusal {
   if (result.outcome === "no-issuer") return noIssuer;
   return result.outcome === "invalid" ? invalid(result, "key") : tooManyKeys(result.max);
 }
 
-/** Why a new service client was refused. */
+/** Maps a refused new service client to its answer. */
 export function refusedClient(result: RefusedCreation): Refusal {
   if (result.outcome === "no-issuer") return noIssuer;
   if (result.outcome === "invalid") return invalid(result, "client");
@@ -23,7 +23,7 @@ export function refusedClient(result: RefusedCreation): Refusal {
   return conflict("clients", "too_many", message);
 }
 
-/** Why a key was not rotated. */
+/** Maps a refused rotation of a key to its answer. */
 export function refusedKeyRotation(result: Refused<RotateKeyOutcome>): Refusal {
   switch (result.outcome) {
     case "ended":
@@ -35,7 +35,7 @@ export function refusedKeyRotation(result: Refused<RotateKeyOutcome>): Refusal {
   }
 }
 
-/** Why a client got no other secret. */
+/** Maps a refused rotation of a client's secret to its answer. */
 export function refusedSecretRotation(result: Refused<RotateSecretOutcome>): Refusal {
   switch (result.outcome) {
     case "not-active":

@@ -33,7 +33,7 @@ interface Dependencies extends CredentialApiDependencies {
 const read = { scopes: ["account:read"], access: "own-account:read" } as const;
 const security = { scopes: ["account:security"], stepUp: true } as const;
 
-/** `/api/account/api-keys/` and `/api/account/clients/`: what acts for the caller's account. */
+/** `/api/account/api-keys/` and `/api/account/clients/`: the credentials of the caller's account. */
 export function credentialRoutes({ accounts, pageLimits, ...parts }: Dependencies): Routes {
   const routes = createRoutes({
     errors: "account",
@@ -61,7 +61,7 @@ function answersOf<C extends Credential>(api: CredentialApi<C>) {
     idOf: (params: object) => (params as Record<string, string>)[api.idParameter] ?? "",
     etag,
     show: (credential: C) => ok(view(credential), { etag: etag(credential) }),
-    /** The validator is that of the credential as GET shows it, for the change that comes next. */
+    /** The validator belongs to the representation of GET, so the next change can use it. */
     showIssued(issued: Issued<C>, makesAnother = true): HttpResponse {
       const shown = api.viewIssued(issued);
       const options = { etag: etag(issued.credential) };
@@ -99,7 +99,7 @@ function readRoutes<C extends Credential>(
   });
 }
 
-/** The routes whose answer shows a secret, the only time anybody sees it. */
+/** The routes that show a secret, once. */
 function issueRoutes<C extends Credential>(
   routes: Routes,
   api: CredentialApi<C>,
@@ -190,7 +190,7 @@ function addCurrentKeyRoute(routes: Routes, { store, revoke }: CredentialApi<Api
     operationId: "revokeCurrentApiKey",
     summary: "Revoke the API key that this request came with",
     description: "For whoever holds a key that leaked, whatever its scopes. Any other credential is 404.",
-    // It takes from its holder, and so wants nothing of them but the key.
+    // A key may always revoke itself: this only takes access away.
     auth: { scopes: [], access: "own-account:read" },
     audit: "api_key.revoke",
     responses: { 204: "empty", 404: "error" },

@@ -11,36 +11,39 @@ import {
 } from "@signalbox/storage";
 import type { Credential } from "./credential.ts";
 
-/** Credentials of one kind in PostgreSQL. Whoever asks on behalf of a caller names the account, so another's reads as missing. */
+/**
+ * Credentials of one kind in PostgreSQL. Requests of a caller name the account, so another account's credential reads
+ * as missing.
+ */
 export interface CredentialStore<C extends Credential> {
   find(accountId: string, id: string): Promise<C | null>;
-  /** Those of the ids that belong to the account, in no order. */
+  /** Finds those of the ids that belong to the account, in no order. */
   findMany(accountId: string, ids: readonly string[]): Promise<C[]>;
-  /** Whatever its state, for who knows no account yet. */
+  /** Finds a credential in any state, for requests that do not know the account yet. */
   findById(id: string): Promise<C | null>;
   findByDigest(digest: Uint8Array): Promise<C | null>;
   list(accountId: string, range: ListRange): Promise<C[]>;
-  /** Reads and locks those that work and were made by the credential `id`, or by what it has made, of either kind. */
+  /** Reads and locks the live credentials of this kind that the credential `id` created, directly or through others. */
   lockLiveCreatedBy(tx: Tx, accountId: string, id: string, now: Date): Promise<C[]>;
   insert(tx: Tx, credential: C): Promise<void>;
-  /** Reads the credential and keeps others from changing it until the transaction ends. */
+  /** Reads the credential and locks its row until the transaction ends. */
   lock(tx: Tx, accountId: string, id: string): Promise<C | null>;
-  /** Writes what may change of a locked credential. */
+  /** Writes the mutable fields of a locked credential. */
   save(tx: Tx, credential: C): Promise<void>;
-  /** Counts the credentials that work: all, and those that nothing replaces. Whoever adds one has locked the account. */
+  /** Counts live credentials: all, and those that were not replaced. Writers that add one lock the account first. */
   countLive(tx: Tx, accountId: string, now: Date): Promise<{ readonly live: number; readonly current: number }>;
-  /** Takes up to `limit` credentials whose expiry has passed and was not announced, each once, with their next epoch. */
+  /** Takes up to `limit` expired credentials that were not announced, each once, with their next epoch. */
   takeExpired(tx: Tx, now: Date, limit: number): Promise<C[]>;
-  /** Notes a use, once in each minute of the clock. It says nothing else, so it may be lost. */
+  /** Notes a use, at most once per clock minute. It carries nothing else, so losing one is harmless. */
   touch(id: string, at: Date): Promise<void>;
 }
 
 interface StoredAs<C extends Credential, Row> {
-  /** The table; it has `end_told_at` besides its columns. */
+  /** Table name; besides its columns it has `end_told_at`. */
   readonly name: string;
   readonly table: Table<keyof C & string>;
   readonly save: (tx: Tx, credential: C) => Promise<boolean>;
-  /** A condition on rows that no other credential replaces. */
+  /** Condition for rows that were not replaced. */
   readonly isCurrent: string;
   readonly fromRow: (row: Row) => C;
 }
@@ -76,7 +79,7 @@ export function createCredentialStore<C extends Credential, Row>(
   };
 }
 
-/** Whoever revokes a credential announces its end in the same transaction, so only an expiry is left to be taken. */
+/** A revocation announces the end in its own transaction, so only expiries are left to be announced. */
 function statementsOf(table: string, columns: string, isCurrent: string) {
   const select = `select ${columns} from ${table}`;
   return {

@@ -3,19 +3,19 @@ import { type AccountState, privilegedScopes, type Role, type Scope } from "@sig
 import { AppError } from "@signalbox/core";
 import { strongEtag } from "@signalbox/http";
 
-/** What API keys and service clients have in common: a secret that is shown once, and what it is good for. */
+/** The common part of API keys and service clients: a secret that is shown once, and its permissions. */
 export interface Credential {
   readonly id: string;
-  /** The account that made it, for which it acts. */
+  /** The account that created it and that it acts for. */
   readonly accountId: string;
   readonly name: string;
   readonly scopes: readonly Scope[];
-  /** SHA-256 of the secret, which itself is kept nowhere. */
+  /** SHA-256 of the secret, which is not stored. */
   readonly digest: Uint8Array;
-  /** Counts the changes of what it may do; `access.changed` carries it. */
+  /** Counts the changes of its permissions; `access.changed` carries it. */
   readonly accessEpoch: number;
   readonly createdAt: Date;
-  /** The API key that made it, `person` or `first-key`; null where that was not kept. */
+  /** The API key that created it, `person` or `first-key`; null when unknown. */
   readonly createdBy: string | null;
   readonly expiresAt: Date | null;
   readonly lastUsedAt: Date | null;
@@ -24,67 +24,67 @@ export interface Credential {
 
 export type CredentialStatus = "active" | "expired" | "revoked";
 
-/** Tells whether a credential works at `now`. */
+/** Returns the status of a credential at `now`. */
 export function statusOf({ revokedAt, expiresAt }: Credential, now: Date): CredentialStatus {
   if (revokedAt !== null) return "revoked";
   return expiresAt !== null && expiresAt <= now ? "expired" : "active";
 }
 
 /**
- * The validator of what is shown of a credential, and of its secret, which is not: whoever rotates must know of the last
- * time. Its use is no change of it: else a key in use could never be changed under `If-Match`.
+ * The validator of a credential's view and of its hidden secret, so that a rotation needs to know of the previous one.
+ * A use does not change it: else a key in use could never be changed under `If-Match`.
  */
 export function etagOfCredential({ last_used_at: _, ...state }: CredentialView, { digest }: Credential): string {
   return strongEtag(`${JSON.stringify(state)} ${Buffer.from(digest).toString("base64url")}`, "credential");
 }
 
-/** A credential as its owner sees it. */
+/** A credential in its owner's view. */
 export interface CredentialView {
   readonly id: string;
   readonly last_used_at: string | null;
 }
 
-/** What somebody asks for when they create a credential. */
+/** A request for a new credential. */
 export interface NewCredential {
   readonly name: string;
   readonly scopes: readonly Scope[];
   readonly expiresAt: Date | null;
-  /** Roles that the credential brings along; only the first key of a deployment has any. */
+  /** Roles of the credential; only the first key of a deployment has any. */
   readonly roles?: readonly Role[];
 }
 
-/** Says who makes a credential. Of a person's tokens none is named: they end before anybody would look. */
+/** Names the creator of a credential. A person's token is not named: it ends before anybody would look. */
 export const creatorOf = ({ credential: { kind, id } }: Pick<Caller, "credential">): string =>
   kind === "token" ? "person" : id;
 
-/** The end of the key that a caller came with; null where they have none that ends. A person's token says nothing of them. */
+/** The end of the caller's key; null when it has none. A person's token has no such end. */
 const keyEndOf = ({ credential, expiresAt }: Pick<Caller, "credential" | "expiresAt">): Date | null =>
   credential.kind === "token" ? null : expiresAt;
 
-/** Says that a credential with this end would work after the key has ended that makes it, or shows its secret. */
+/** Returns true when a credential with this end would outlive the key that creates it or shows its secret. */
 function outlivesKey(caller: Pick<Caller, "credential" | "expiresAt">, expiresAt: Date | null): boolean {
   const end = keyEndOf(caller);
   return end !== null && (expiresAt === null || expiresAt > end);
 }
 
-/** Whoever shows a secret gives access: a key that expires shows none that works after it. */
+/** Showing a secret gives access: a key that expires may show only secrets that end no later. */
 export function requireNoLongerLife(caller: Pick<Caller, "credential" | "expiresAt">, expiresAt: Date | null): void {
   if (!outlivesKey(caller, expiresAt)) return;
   const message = "The key that you use expires before the secret that you ask for would.";
   throw new AppError("forbidden", message, { details: [{ field: "expires_at", code: "beyond_creator", message }] });
 }
 
-/** What is wrong with a new credential; null when nothing is. */
+/** The faults of a requested credential; null when there are none. */
 export interface NewCredentialProblems {
   readonly outcome: "invalid";
-  /** Scopes that only roles and keys bring. */
+  /** Scopes that only roles and keys can have. */
   readonly privileged: readonly Scope[];
   readonly beyondCreator: readonly Scope[];
   readonly isExpiryPassed: boolean;
   readonly outlivesCreator: boolean;
 }
 
-/** Judges what was asked for: a credential never may do more than who creates it. */
+/** Judges a requested credential: it may not have more permissions than its creator. */
 export function judgeNewCredential(
   { scopes, expiresAt }: NewCredential,
   caller: Pick<Caller, "scopes" | "credential" | "expiresAt">,
@@ -98,6 +98,6 @@ export function judgeNewCredential(
   return { outcome: "invalid", privileged, beyondCreator, isExpiryPassed, outlivesCreator };
 }
 
-/** The edge knows the state of an account as of moments ago; its locked row knows it now. */
+/** The edge judged the state as of moments ago; the locked row has the present one. */
 export const requireWritable = ({ status }: { readonly status: AccountState }): void =>
   requireState({ state: status }, "write");

@@ -23,18 +23,18 @@ export type EndReason = Exclude<EventData<"api_key.revoked">["reason"], "account
 
 /** The differences between API keys and service clients. */
 export interface CredentialKind<C extends Credential> {
-  /** Its name in the audit, and on the state topic. */
+  /** Its type in the audit and on the state topic. */
   readonly audited: "api_key" | "client";
   readonly access: "key" | "client";
   readonly store: CredentialStore<C>;
-  /** How many of an account may work at a time. */
+  /** Maximum number of live ones per account. */
   readonly max: () => number;
-  /** Whether it may have scopes that otherwise only roles bring. */
+  /** True when it may have scopes that otherwise only roles bring. */
   readonly mayBePrivileged: boolean;
-  /** Makes one with a new secret. */
+  /** Creates one with a new secret. */
   readonly make: (wanted: NewCredential & CredentialOrigin, now: Date) => Issued<C>;
   readonly created: (credential: C) => EventDraft<EventName>;
-  /** Tells the owner of a new one. */
+  /** Builds the notice to the owner of a new one. */
   readonly notice: (credential: C, address: string) => Notice;
   readonly updated: (credential: C, changed: string[], now: Date) => EventDraft<EventName>;
   readonly revoked: (credential: C, reason: EndReason, now: Date) => EventDraft<EventName>;
@@ -46,7 +46,7 @@ export interface CredentialOrigin {
   readonly createdBy: string;
 }
 
-/** A credential with its secret, the only copy there is. */
+/** A credential with the only copy of its secret. */
 export interface Issued<C extends Credential> {
   readonly credential: C;
   readonly secret: string;
@@ -58,16 +58,16 @@ export type CreateOutcome<C extends Credential> =
   | { outcome: "limit-reached"; max: number }
   | { outcome: "no-issuer" };
 
-/** Keeps one transaction, and with it the outbox of other writers, short. */
+/** Keeps each transaction short, and with it the wait of other outbox writers. */
 const expiredAtOnce = 100;
 
-/** What owners do with credentials of either kind: create, rename and revoke them. What expires is announced by itself. */
+/** The operations on credentials of either kind: create, rename, revoke, and announce those that expired. */
 export function createCredentials<C extends Credential>(kind: CredentialKind<C>, dependencies: CredentialDependencies) {
   const { outbox, audit, clock } = dependencies;
   const { store, audited } = kind;
 
   return {
-    /** Creates a credential of a locked account; `by` is who the audit names, where that is not the caller as its owner. */
+    /** Creates a credential of a locked account; `by` is the actor in the audit when it is not the caller as owner. */
     async create(
       tx: Tx,
       caller: Caller,
@@ -90,7 +90,7 @@ export function createCredentials<C extends Credential>(kind: CredentialKind<C>,
       return { outcome: "issued", ...issued };
     },
 
-    /** Gives a credential another name, also one that has ended. The same name needs no recent sign-in and leaves no trace. */
+    /** Renames a credential, even one that has ended. The same name needs no recent sign-in and leaves no trace. */
     async rename(tx: Tx, caller: Caller, credential: C, name = credential.name): Promise<C> {
       if (name === credential.name) return credential;
       requireStepUp(caller, clock);
@@ -101,7 +101,7 @@ export function createCredentials<C extends Credential>(kind: CredentialKind<C>,
       return renamed;
     },
 
-    /** Ends a credential for good. One that was revoked before stays as it is. */
+    /** Ends a credential for good. A revoked one stays as it is. */
     async revoke(tx: Tx, caller: Caller, credential: C): Promise<C> {
       if (credential.revokedAt !== null) return credential;
       const now = clock.now();
@@ -119,8 +119,8 @@ export function createCredentials<C extends Credential>(kind: CredentialKind<C>,
 }
 
 /**
- * Announces credentials whose time is over, each once, and tells whether there may be more. Every service refuses such a
- * credential by its own clock already; the access change ends what is open. Several instances share the work.
+ * Announces expired credentials, each once, and returns true when there may be more. Every service already refuses such
+ * a credential by its own clock; the announcement closes open connections. Several instances share the work.
  */
 async function announceExpired<C extends Credential>(
   tx: Tx,
@@ -141,7 +141,7 @@ async function announceExpired<C extends Credential>(
   return expired.length === expiredAtOnce ? "again" : "done";
 }
 
-/** Every service hears of the end on the state topic and refuses the credential, remembered or not. */
+/** Announces the end on the state topic; every service then refuses the credential, cached or not. */
 async function announceEnd<C extends Credential>(
   tx: Tx,
   { access: kind }: CredentialKind<C>,

@@ -6,15 +6,15 @@ import { type Credential, type NewCredential, statusOf } from "./credential.ts";
 import { type CredentialStore, createCredentialStore } from "./credential-store.ts";
 import type { CredentialOrigin, EndReason, Issued } from "./credentials.ts";
 
-/** A service client as it is kept: without its secret. */
+/** A stored service client: without its secret. */
 export interface ServiceClient extends Credential {
-  /** The secret before the last rotation, and until when it is good; both null when there is none. */
+  /** Digest and end of the secret before the last rotation; both null without one. */
   readonly previousDigest: Uint8Array | null;
   readonly previousUntil: Date | null;
 }
 
 export interface ServiceClientStore extends CredentialStore<ServiceClient> {
-  /** For the token endpoint, which knows no account yet; null when the account that made it is deleted. */
+  /** Finds a usable client for the token endpoint, which knows no account yet; null when its account is deleted. */
   findUsable(clientId: string): Promise<ServiceClient | null>;
 }
 
@@ -58,7 +58,7 @@ export function createServiceClientStore(pool: Pool): ServiceClientStore {
   };
 }
 
-/** Shows a client as its owner sees it. */
+/** Shows a client to its owner. */
 export function viewServiceClient(client: ServiceClient, now: Date): ServiceClientResource {
   return {
     id: client.id,
@@ -76,7 +76,7 @@ export function viewServiceClient(client: ServiceClient, now: Date): ServiceClie
 
 const about = (client: ServiceClient) => ({ subject: client.id, accountId: client.accountId });
 
-/** Events say nothing of secrets, not even until when one works. */
+/** Events say nothing about secrets, not even when the previous one ends. */
 function dataOf(client: ServiceClient, now: Date) {
   const { previous_secret_expires_at: _, ...data } = viewServiceClient(client, now);
   return data;
@@ -95,10 +95,10 @@ export const serviceClientEvents = {
   },
 };
 
-/** Where API keys have the name of their system: scanners that know our keys find secrets of clients too. */
+/** Takes the place of the environment in API keys, so that scanners that know our keys find client secrets too. */
 const prefix = "client";
 
-/** Makes a client that nobody has yet, with its secret `sbx_client_…`. */
+/** Creates a client with its secret `sbx_client_…`. */
 export function makeServiceClient(
   { accountId, name, scopes, expiresAt, createdBy }: NewCredential & CredentialOrigin,
   now: Date,
@@ -122,7 +122,7 @@ export function makeServiceClient(
   return { credential, secret };
 }
 
-/** Gives a client another secret. The one until now stays good for the overlap; without one it ends at once. */
+/** Gives a client a new secret. The old one stays valid for the overlap; without an overlap it ends at once. */
 export function withNewSecret(client: ServiceClient, overlapSeconds: number, now: Date): Issued<ServiceClient> {
   const secret = createApiKey(prefix);
   const previous =
@@ -132,18 +132,18 @@ export function withNewSecret(client: ServiceClient, overlapSeconds: number, now
   return { credential: { ...client, ...previous, digest: digestApiKey(secret) }, secret };
 }
 
-/** The digest of a presented secret; null when its check digits say that it is none. */
+/** Digests a presented secret; null when its check digits are wrong. */
 export function digestClientSecret(text: string): Buffer | null {
   return parseApiKey(text)?.environment === prefix ? digestApiKey(text) : null;
 }
 
-/** Tells whether this is the digest of a secret that is good now. Compares all in constant time. */
+/** Returns true for the digest of a valid secret. Compares all in constant time. */
 export function acceptsSecret(client: ServiceClient, digest: Uint8Array, now: Date): boolean {
   const previous = previousSecretUntil(client, now) === null ? null : client.previousDigest;
   return [client.digest, previous].filter((kept) => kept !== null && sameDigest(kept, digest)).length > 0;
 }
 
-/** Until when the secret before the last rotation is good; null when only one is. */
+/** End of the previous secret; null when only one is valid. */
 export function previousSecretUntil({ previousUntil }: ServiceClient, now: Date): Date | null {
   return previousUntil !== null && previousUntil > now ? previousUntil : null;
 }

@@ -21,7 +21,7 @@ export type RotateSecretOutcome =
 interface Dependencies extends CredentialDependencies {
   readonly clients: ServiceClientStore;
   readonly clientsMax: () => number;
-  /** Whether the built-in issuer runs, which alone gives tokens to clients. */
+  /** True when the built-in issuer runs; only it issues tokens to clients. */
   readonly hasIssuer: boolean;
 }
 
@@ -45,12 +45,15 @@ export function createServiceClients({ clients, clientsMax, hasIssuer, ...depend
   return {
     ...shared,
 
-    /** Creates a client, where it can get tokens. */
+    /** Creates a client, if this deployment can issue tokens to it. */
     async create(...given: Parameters<typeof shared.create>): Promise<CreateOutcome<ServiceClient>> {
       return hasIssuer ? shared.create(...given) : { outcome: "no-issuer" };
     },
 
-    /** Gives a client another secret. Two at most are good at once, so that one in use does not end before it was said to. */
+    /**
+     * Gives a client a new secret. At most two are valid at once, so a secret in use does not end before the announced
+     * time.
+     */
     async rotate(
       tx: Tx,
       caller: Caller,

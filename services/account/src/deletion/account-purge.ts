@@ -7,32 +7,32 @@ import type { PurgeStore } from "./purge-store.ts";
 
 interface PurgeDependencies extends Pick<Shared, "pool" | "accounts" | "access" | "outbox" | "audit" | "clock"> {
   readonly purgeStore: PurgeStore;
-  /** How long a deletion can be undone, in days. */
+  /** Days within which a deletion can be undone. */
   readonly retentionDays: () => number;
 }
 
-/** Refusals may be written until the last moment, also by a clock that is not quite ours. */
+/** Refusals may be written until the last moment, also by an instance whose clock differs slightly. */
 const recentDays = 2;
 
 /**
- * Purges the accounts whose time to be undeleted is over. A tombstone stays, and `account.deleted` makes the other services
- * drop what the account had. Several instances may try one account; its row lets one of them.
+ * Purges deleted accounts after the time for undoing. A tombstone stays, and `account.deleted` makes the other services
+ * erase the account's data. Several instances may try one account; the lock of its row admits one.
  */
 export function createAccountPurge(dependencies: PurgeDependencies) {
   const { pool, accounts, purgeStore, access, outbox, audit, clock, retentionDays } = dependencies;
 
   return {
-    /** Purges every account that is due; answers how many. */
+    /** Purges every due account; returns their number. */
     async run(): Promise<number> {
       for (let purged = 0; ; ) {
         const deletedBefore = new Date(clock.nowMs() - retentionDays() * dayMs);
         const due = await purgeStore.findDue(deletedBefore);
         if (due === null) return purged;
-        // What is erased now would be missing after an undo, so from here on there is none.
+        // Erased data would be missing after an undo, so from here on an undo is refused.
         if (!(await purgeStore.begin(due.id, deletedBefore, clock.now()))) continue;
-        // Entries that other services sent before are in now; those that come later are erased as they come.
+        // Entries that other services sent earlier are stored by now; later ones are erased as they arrive.
         await inTransaction(pool, (tx) => lockAuditOf(tx, due.id));
-        // Of years of audit all but the newest days are done before: one transaction cannot hold a lock on each day.
+        // All but the newest days are erased beforehand: one transaction cannot lock the tables of years.
         const recentMs = clock.nowMs() - recentDays * dayMs;
         for (const stretch of stretchesBack({ fromMs: startOfDay(due.createdAt.getTime()), toMs: recentMs })) {
           await purgeStore.eraseAudit(pool, due.id, stretch);
@@ -49,7 +49,7 @@ export function createAccountPurge(dependencies: PurgeDependencies) {
     const tombstone = tombstoneOf(account, now);
     await accounts.save(tx, tombstone);
     await outbox.append(tx, [accountDeleted(account, now)]);
-    // With a new epoch every service forgets whom the logins belonged to, and they start anew at once.
+    // The new epoch makes every service forget the owner of the logins, so a login can start anew at once.
     await access.announceAccount(tx, tombstone);
     await purgeStore.erase(tx, accountId);
     await purgeStore.eraseAudit(tx, accountId, { fromMs: recentMs, toMs: now.getTime() + dayMs });
@@ -58,7 +58,7 @@ export function createAccountPurge(dependencies: PurgeDependencies) {
   }
 }
 
-/** Makes the tombstone of an account: it was there, and came and went at these times. Nothing tells whose it was. */
+/** Builds the tombstone of an account: its id and its times, without a trace of its owner. */
 function tombstoneOf(account: Account, now: Date): Account {
   return {
     ...account,

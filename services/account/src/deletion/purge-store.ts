@@ -1,7 +1,7 @@
 import { type Pool, type Queryable, type Stretch, sql, type Tx } from "@signalbox/storage";
 import { firstIdAt } from "../audit/audit-days.ts";
 
-/** A purge that has begun goes on, also after a longer retention was set. */
+/** A purge that has started goes on, even if a longer retention was set since. */
 const isDue = "status = 'deleted' and purged_at is null and (status_changed_at <= $1 or purge_begun_at is not null)";
 
 const findDueAccount = sql(
@@ -14,7 +14,7 @@ const beginPurge = sql(
   `update accounts set purge_begun_at = coalesce(purge_begun_at, $3) where id = $2 and ${isDue}`,
 );
 
-/** Every table that knows the account by its id, but for the audit. Foreign keys point at the account alone. */
+/** Every table with an account id, except for the audit. Foreign keys refer to the account only. */
 const tables = [
   "identities",
   "outgoing_mails",
@@ -32,14 +32,17 @@ const tables = [
 ];
 const erasures = tables.map((table) => sql(`purge.${table}`, `delete from ${table} where account_id = $1`));
 
-/** Entries of administrators stay as they are. Without names the statements are planned with their values, and lock the days in between alone. */
+/**
+ * Entries of administrators stay as they are. Unnamed statements are planned with their values, and lock only the days
+ * of the range.
+ */
 const eraseActors = sql(
   "",
   `update audit_entries set actor_address = null, actor_credential = 'erased', reason = null, request_id = null
    where account_id = $1 and id >= $2 and id < $3 and actor_kind = 'owner'`,
 );
 
-/** Whoever knows a login can work out its id, and the issuer of a token knows whose it was. */
+/** The id can be computed from the login, and the issuer of a token knows its owner. */
 const eraseSubjects = sql(
   "",
   "update audit_entries set subject = null where account_id = $1 and id >= $2 and id < $3 and subject is not null",
@@ -47,26 +50,29 @@ const eraseSubjects = sql(
 
 export type PurgeStore = ReturnType<typeof createPurgeStore>;
 
-/** The rows that a purge finds and erases. */
+/** Finds and erases the rows of deleted accounts. */
 export function createPurgeStore({ pool }: { readonly pool: Pool }) {
   return {
-    /** Finds the first account that was deleted at `deletedBefore` or earlier; null when nothing is due. */
+    /** Finds the first account that was deleted at `deletedBefore` or earlier; null when none is due. */
     async findDue(deletedBefore: Date): Promise<{ readonly id: string; readonly createdAt: Date } | null> {
       const { rows } = await pool.query<{ id: string; createdAt: Date }>(findDueAccount, [deletedBefore]);
       return rows[0] ?? null;
     },
 
-    /** Makes its deletion final, by any instance; false when it is due no more, such as after its undo. */
+    /** Makes the deletion final, on any instance. Returns false when it is no longer due, such as after an undo. */
     async begin(accountId: string, deletedBefore: Date, now: Date): Promise<boolean> {
       return (await pool.query(beginPurge, [deletedBefore, accountId, now])).rowCount === 1;
     },
 
-    /** Erases what leads back to a person: logins, mails, codes, links, step-ups, keys, clients and what the issuer keeps. */
+    /** Erases every personal trace: logins, mails, codes, links, step-ups, keys, clients and the issuer's records. */
     async erase(tx: Tx, accountId: string): Promise<void> {
       for (const statement of erasures) await tx.query(statement, [accountId]);
     },
 
-    /** Erases addresses, credentials, reasons and request ids of the owner, and what was touched, from a stretch of the audit. */
+    /**
+     * Erases the owner's addresses, credentials, reasons and request ids, and the changed fields, from a range of the
+     * audit.
+     */
     async eraseAudit(db: Queryable, accountId: string, { fromMs, toMs }: Stretch): Promise<void> {
       const stretch = [accountId, firstIdAt(fromMs), firstIdAt(toMs)];
       await db.query(eraseActors, stretch);

@@ -22,13 +22,13 @@ import { type ExportSection, ownSection, remoteSection } from "./export-sections
 
 interface ExportDependencies extends OwnLists, Pick<Shared, "pool" | "audit" | "clock"> {
   readonly accounts: Pick<AccountStore, "find">;
-  /** The lists that other services hold. */
+  /** The lists of other services. */
   readonly remoteSections: RemoteSections;
 }
 
 interface RemoteSections {
   readonly sections: readonly ExportSection[];
-  /** Names of sections that this deployment does not know where to ask for. */
+  /** Names of the sections whose service has no configured address. */
   readonly leftOut: readonly string[];
 }
 
@@ -41,9 +41,8 @@ export function createAccountExport(dependencies: ExportDependencies) {
 
   return {
     /**
-     * Starts one JSON document of everything, which is read while it is sent; null where there is no such account. The first
-     * page of every section is asked for before the first byte, so that a service that is away is an error and not half a
-     * document.
+     * Starts one JSON document of all data, read while it is sent; null for a missing account. The first page of every
+     * section is read before the first byte, so that an unreachable service is an error and not half a document.
      */
     async start(caller: Caller): Promise<Readable | null> {
       const { accountId } = caller;
@@ -77,7 +76,7 @@ interface OwnLists {
   readonly clock: Clock;
 }
 
-/** The lists of this service, in the order of the document. */
+/** The lists of this service, in document order. */
 function ownSections({
   identities,
   keys,
@@ -89,7 +88,7 @@ function ownSections({
   return [
     {
       name: "identities",
-      // One page: an account has a bounded few.
+      // One page: an account has few of them.
       async *pages(accountId) {
         yield (await identities.list(accountId)).map(viewLogin);
       },
@@ -111,14 +110,14 @@ const viewLogin = ({ issuer, subject, createdAt }: LinkedIdentity) => ({
   created_at: createdAt.toISOString(),
 });
 
-/** The lists of other services by the member of the document, each with the property that has the address. */
+/** The lists of other services by document member, each with the property of its address. */
 const heldElsewhere = [
   ["images", "images.internal-url"],
   ["webhook_sources", "webhook-ingest.internal-url"],
   ["webhook_endpoints", "webhook-delivery.internal-url"],
 ] as const;
 
-/** Opens a client for each of the other services whose address is known. */
+/** Opens a client for each service with a configured address. */
 export function openRemoteSections({
   configuration,
   runner,

@@ -1,4 +1,4 @@
-/** A section whose first page is at hand. */
+/** A section whose first page was read. */
 export interface StartedSection {
   readonly name: string;
   readonly first: readonly unknown[];
@@ -6,8 +6,8 @@ export interface StartedSection {
 }
 
 /**
- * The text of an export, page by page. `complete` comes last: a document that was cut off lacks it, whatever was lost, and is
- * not JSON either.
+ * Writes the text of an export, page by page. `complete` comes last: a truncated document lacks it, wherever it was
+ * cut, and is not valid JSON either.
  */
 export async function* exportDocument(
   head: Readonly<Record<string, unknown>>,

@@ -66,7 +66,7 @@ export function exportRoutes({ accountExport }: { readonly accountExport: Accoun
     operationId: "accountExport",
     summary: "Export everything the account has",
     description: "A JSON document, sent while it is read. Its last member is `complete`.",
-    // It shows the audit, the logins and what other services hold: more than any other route that reads.
+    // The export shows the audit, the logins and the lists of other services: more than any other reading route.
     auth: { scopes: ["account:read", "account:security"], access: "own-account:read", stepUp: true },
     audit: "account.export",
     responses: { 200: ExportDocument, 404: "error", 503: "error" },

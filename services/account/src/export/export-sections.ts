@@ -3,11 +3,11 @@ import { ExportPage, exportPathOf, positionByCreation } from "@signalbox/http";
 import type { InternalClient } from "@signalbox/net";
 import type { ListRange, TimePosition } from "@signalbox/storage";
 
-/** A list in the document of an export. */
+/** A list in an export document. */
 export interface ExportSection {
   /** The member of the document. */
   readonly name: string;
-  /** The items of an account, page by page, each read when the one before is on its way. */
+  /** Reads the items of an account page by page, each while the previous one is sent. */
   readonly pages: (accountId: string) => AsyncGenerator<readonly unknown[]>;
 }
 
@@ -18,7 +18,7 @@ interface OwnRow {
 
 const pageSize = 100;
 
-/** A section that this service holds itself. */
+/** A section that this service stores itself. */
 export function ownSection<Row extends OwnRow>(
   name: string,
   list: (accountId: string, range: ListRange) => Promise<readonly Row[]>,
@@ -38,7 +38,7 @@ export function ownSection<Row extends OwnRow>(
   };
 }
 
-/** A section that another service holds, asked for over its internal listener. */
+/** A section that another service stores, read over its internal listener. */
 export function remoteSection(name: string, client: Pick<InternalClient, "get">): ExportSection {
   return {
     name,
@@ -55,7 +55,7 @@ export function remoteSection(name: string, client: Pick<InternalClient, "get">)
 
 function pageFrom(name: string, { status, body }: { readonly status: number; readonly body: Buffer }) {
   const page = status === 200 ? ExportPage.safeParse(jsonIn(body)) : null;
-  // Half a list that looks whole would be worse than none.
+  // Half a list that looks complete would be worse than none.
   if (page?.success && page.data.has_more === (page.data.next_cursor !== undefined)) return page.data;
   throw new AppError("unavailable", "A service that this export needs does not answer.", {
     retryAfterSeconds: 2,

@@ -14,7 +14,7 @@ interface AccountResolverDependencies {
 }
 
 const read = { scopes: ["account:read"], access: "own-account:read" } as const;
-/** Whoever has a credential may ask who they are; what they see of the account is a matter of their scopes. */
+/** Any credential may ask for its own account; the visible fields depend on its scopes. */
 const anyCredential = { scopes: [], access: "own-account:read" } as const;
 const write = { scopes: ["account:write"], access: "own-account:write" } as const;
 
@@ -29,7 +29,7 @@ export function writeOwnAccount<Result>(
   return write({ find: (tx) => accounts.lock(tx, caller.accountId), change, missing: accountGone });
 }
 
-/** The account of the caller with its settings. */
+/** The caller's account with its settings. */
 export function accountResolvers({ accounts, supportedLocales }: AccountResolverDependencies) {
   const bodies = createAccountBodies({ accounts, supportedLocales });
   return {
@@ -68,7 +68,7 @@ export function accountResolvers({ accounts, supportedLocales }: AccountResolver
       ...Object.fromEntries(scalars.map((name) => [name, readScalar(name)])),
       settings: field<AccountLoaders, Account, unknown>({ ...read, ownOnly: true }, (account) => account),
     },
-    /** Its parent is the account. */
+    /** The parent is the account. */
     AccountSettings: {
       notifications: ({ productUpdates }: Account) => ({ productUpdates }),
       updatedAt: ({ settingsUpdatedAt }: Account) => settingsUpdatedAt,
@@ -91,12 +91,14 @@ const scalars = [
   ...(["locale", "timezone", "status", "createdAt", "updatedAt"] as const),
 ];
 
-/** The account, or nothing but its id for a caller who may not read it: what other services add to it has its own scopes. */
+/**
+ * Returns the account, or only its id for a caller who may not read it: fields of other services have their own scopes.
+ */
 function readableBy({ accountId, scopes }: Caller, account: Account): Account | Pick<Account, "id"> {
   return account.id !== accountId || scopes.has("account:read") ? account : { id: account.id };
 }
 
-/** An account that is more than its id was found by somebody who may see it: its reader, an administrator, who changed it. */
+/** A fully loaded account was found by a caller who may see it: its reader, or the administrator who changed it. */
 function readScalar(name: (typeof scalars)[number]) {
   return (account: Partial<Account>, _args: unknown, { caller }: AccountContext) => {
     if (!(name in account)) requireScopes(caller, read.scopes);
@@ -104,7 +106,7 @@ function readScalar(name: (typeof scalars)[number]) {
   };
 }
 
-/** The rules of an input are those of the body; one that fails is judged by what the account of its caller has. */
+/** Validates an input by the rules of the body; values that fail are compared with those of the caller's account. */
 function inputOf<Schema extends z.ZodType>({ json, forCaller }: { json: Schema; forCaller: ForCaller<Schema> }) {
   return async ({ caller }: SubgraphContext<unknown>, input: object): Promise<Schema> =>
     json.safeParse(toWire(input)).success ? json : forCaller(caller);

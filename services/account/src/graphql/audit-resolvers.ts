@@ -40,7 +40,7 @@ export function auditResolvers({ auditStore, pageLimits: limits }: AuditResolver
           async readMany(range, accountIds, { caller }, args) {
             const filter = filterFrom(Filter, args);
             if (caller.scopes.has("account:admin")) return auditStore.listOfAccounts(accountIds, range, filter);
-            // Without the scope nobody is let in but the owner.
+            // Without the scope only the owner is admitted.
             const { accountId } = caller;
             return accountIds.includes(accountId) ? auditStore.list({ accountId, byOwner: true }, range, filter) : [];
           },

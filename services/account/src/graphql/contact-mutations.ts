@@ -15,7 +15,7 @@ interface ContactMutationDependencies {
 const access = { scopes: ["account:write"], access: "own-account:write" } as const;
 const nothing = z.strictObject({});
 
-/** The change of a contact address that is pending. */
+/** The mutations of a pending contact change. */
 export function contactMutations({ accounts, contactChanges }: ContactMutationDependencies) {
   return {
     Mutation: {

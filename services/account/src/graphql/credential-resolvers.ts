@@ -39,7 +39,7 @@ const security = { scopes: ["account:security"], stepUp: true } as const;
 const renaming = { scopes: ["account:security"], stepUpFor: "another name" } as const;
 const id = z.string();
 
-/** API keys and service clients in the graph: the operations of REST, with the same rules. */
+/** API keys and service clients in GraphQL: the operations and rules of REST. */
 export function credentialResolvers({ accounts, pageLimits, ...parts }: Dependencies) {
   const { clock } = parts;
   const { keyApi, clientApi } = createCredentialApis(parts);

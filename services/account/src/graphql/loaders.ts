@@ -5,7 +5,7 @@ import type { Accounts } from "../accounts/accounts.ts";
 import type { ApiKey } from "../credentials/api-key.ts";
 import type { CredentialStore } from "../credentials/credential-store.ts";
 
-/** The look-ups of one request, joined. Fields judge beforehand who may see what is found. */
+/** The batched look-ups of one request. Fields check access before they load. */
 export interface AccountLoaders {
   readonly account: Load<Account>;
   /** A key of the caller's account. */
@@ -19,7 +19,7 @@ interface LoaderDependencies {
   readonly keys: Pick<CredentialStore<ApiKey>, "findMany">;
 }
 
-/** Makes the loaders of one request of a principal. */
+/** Creates the loaders of one principal's request. */
 export function createLoaders({ accounts, keys }: LoaderDependencies, principal: Principal | null): AccountLoaders {
   const ownKeys = async (ids: readonly string[]) => (principal ? keys.findMany(principal.accountId, ids) : []);
   return {

@@ -35,7 +35,7 @@ export function resolversOf(capabilities: Capabilities): Table {
   ]);
 }
 
-/** Joins the tables: each may add fields to `Query`, `Mutation` or `Account`. @throws Error for a field added twice. */
+/** Merges the tables: each may add fields to `Query`, `Mutation` or `Account`. @throws Error for a duplicate field. */
 function mergeTables(tables: readonly Table[]): Table {
   const merged: Record<string, Table[string]> = {};
   for (const table of tables) {

@@ -19,7 +19,7 @@ const security = { scopes: ["account:security"], access: "own-account:write" } a
 const nothing = z.strictObject({});
 const OneSignIn = z.strictObject({ id: z.string() });
 
-/** The sign-ins of the caller's account: the operations of REST, with the same rules. */
+/** The sign-ins of the caller's account: the operations and rules of REST. */
 export function signInResolvers({ accounts, signIns, signInList, pageLimits: limits }: Dependencies) {
   return {
     Account: {

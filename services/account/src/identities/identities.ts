@@ -10,7 +10,7 @@ import type { IdentityStore } from "./identity-store.ts";
 
 export type Identities = ReturnType<typeof createIdentities>;
 
-/** The login that a token proves; the reason where it proves none. */
+/** The login that a token proves, or the reason why it proves none. */
 export type ProvenLogin =
   | { outcome: "proven"; identity: Identity }
   | { outcome: "not-accepted" }
@@ -25,11 +25,11 @@ interface Dependencies extends Pick<Shared, "accounts" | "access" | "audit" | "c
   readonly identityStore: IdentityStore;
   readonly notices: Pick<Notices, "tell">;
   readonly tokens: TokenVerifier;
-  /** Says that the holder of a verified contact address can sign in with it: the built-in issuer runs. */
+  /** True when the built-in issuer runs, so the holder of a verified contact address can sign in with it. */
   readonly signsInByMail: boolean;
 }
 
-/** More logins than anybody has; the list of them fits one answer. */
+/** More logins than a person needs; the list fits one answer. */
 const identitiesMax = 20;
 
 /** The logins of an account at identity providers: a person may have several. */
@@ -42,7 +42,7 @@ export function createIdentities(dependencies: Dependencies) {
 
     prove: (token: string) => prove(token, tokens),
 
-    /** Adds a login to the account, so that its holder reaches the account with either. */
+    /** Adds a login to the account; either login then reaches the account. */
     async link(tx: Tx, caller: Caller, account: Account, identity: Identity): Promise<LinkOutcome> {
       requireState({ state: account.status }, "write");
       const linked = await identityStore.list(account.id, tx);
@@ -58,8 +58,8 @@ export function createIdentities(dependencies: Dependencies) {
     },
 
     /**
-     * Removes a login from the account. Every service asks again about its tokens, and whoever uses that login next begins
-     * anew, with an account of its own.
+     * Removes a login from the account. Every service looks its tokens up again, and the next use of that login starts
+     * a new account.
      */
     async unlink(tx: Tx, caller: Caller, account: Account, id: string): Promise<"unlinked" | "last-way-in" | null> {
       requireState({ state: account.status }, "write");
@@ -78,8 +78,8 @@ export function createIdentities(dependencies: Dependencies) {
   };
 
   /**
-   * Says that nobody could get into the account and manage it, if these were its logins: neither by a verified address
-   * at the built-in issuer, nor by a login at another one, nor by an API key.
+   * Returns true when these logins would leave no way to manage the account: neither a verified address at the built-in
+   * issuer, nor a login at another one, nor an API key.
    */
   async function wouldLockOut(tx: Tx, account: Account, logins: readonly Identity[]): Promise<boolean> {
     const { id, contactAddressVerified } = account;
@@ -93,8 +93,8 @@ export function createIdentities(dependencies: Dependencies) {
 }
 
 /**
- * Finds the login that a token is of. A program's token is nobody's login, and one of the built-in issuer acts for an
- * account that it names by itself. The token is neither kept nor logged.
+ * Finds the login that a token belongs to. A program's token is no login, and the built-in issuer's tokens name their
+ * account themselves. The token is neither stored nor logged.
  *
  * @throws AppError `unavailable` while the keys of its issuer cannot be read.
  */

@@ -93,7 +93,7 @@ function addLinking(routes: Routes, { accounts, identities }: Dependencies): voi
     idempotent: true,
     async handle(input) {
       const { caller, body, headers } = input;
-      // Before the transaction: the keys of the issuer may have to be fetched.
+      // Outside the transaction, because the issuer's keys may have to be fetched.
       const [proven, current] = [await identities.prove(body.token), await currentOf(headers, identities)];
       if (proven.outcome !== "proven") return answerUnproven(proven.outcome);
       return input.inTransaction(async (tx) => {
@@ -123,7 +123,7 @@ function addLinking(routes: Routes, { accounts, identities }: Dependencies): voi
   });
 }
 
-/** Finds the login of this very request; null for an API key and whatever else is no login. */
+/** Finds the login of the present request; null for an API key and any other credential. */
 async function currentOf(headers: IncomingHttpHeaders, { prove }: Pick<Identities, "prove">): Promise<Identity | null> {
   const credential = credentialFrom(headers);
   if (credential?.kind !== "bearer") return null;

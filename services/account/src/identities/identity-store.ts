@@ -5,10 +5,10 @@ import type { LinkedIdentity } from "./identity.ts";
 export interface IdentityStore {
   /** The logins of an account, the oldest first. */
   list(accountId: string, db?: Queryable): Promise<readonly LinkedIdentity[]>;
-  /** Adds a login to an account; false when an account has it already. */
+  /** Adds a login to an account. Returns false when an account already has it. */
   insert(tx: Tx, accountId: string, identity: LinkedIdentity): Promise<boolean>;
   remove(tx: Tx, accountId: string, identity: Identity): Promise<void>;
-  /** Whether an API key that is good at `now` could manage the account without any login. */
+  /** Returns true when an API key that is valid at `now` could manage the account without any login. */
   hasManagingKey(tx: Tx, accountId: string, now: Date): Promise<boolean>;
 }
 
@@ -31,7 +31,7 @@ const findManagingKey = sql(
      and 'account:security' = any(scopes) limit 1`,
 );
 
-/** The logins of accounts. Whoever changes them has locked the account. */
+/** The logins of accounts. Writers lock the account first. */
 export function createIdentityStore(pool: Pool): IdentityStore {
   return {
     async list(accountId, db = pool) {

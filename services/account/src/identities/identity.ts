@@ -9,7 +9,7 @@ export interface LinkedIdentity extends Identity {
   readonly createdAt: Date;
 }
 
-/** Answers the public id of a login: opaque, and the same wherever it is worked out. */
+/** Returns the public id of a login: opaque, and the same wherever it is computed. */
 export function identityId({ issuer, subject }: Identity): string {
   const digest = createHash("sha256")
     .update(JSON.stringify([issuer, subject]))
@@ -52,7 +52,7 @@ export function viewIdentity(identity: LinkedIdentity, current: Identity | null)
   };
 }
 
-/** A third of it at most: what a provider uses as a subject may be an address. */
+/** A third of it at most: some providers use an address as the subject. */
 function hintOfSubject(subject: string): string {
   const characters = [...subject];
   return `${characters.slice(0, Math.min(4, Math.floor(characters.length / 3))).join("")}…`;

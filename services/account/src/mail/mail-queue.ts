@@ -15,11 +15,11 @@ export interface QueuedMail {
   readonly kind: string;
   /** Address, subject and text, sealed: they hold a code or a link. */
   readonly sealed: string;
-  /** Attempts begun, this one included. */
+  /** Attempts started, including this one. */
   readonly attempts: number;
 }
 
-// When a mail is due says the clock of the database, which is the same for all instances.
+// The database's clock decides when a mail is due: it is the same for all instances.
 const insertMail = sql(
   "mail.insert",
   `insert into outgoing_mails (id, account_id, kind, sealed, attempts, due_at, created_at, expires_at)
@@ -35,7 +35,7 @@ const leaseMails = sql(
 );
 
 const deleteMail = sql("mail.delete", "delete from outgoing_mails where id = $1");
-/** Only the last attempt may say when the next one is: an earlier one may have outlived its lease. */
+/** Only the last attempt sets the next one: an earlier attempt may have outlived its lease. */
 const postponeMail = sql(
   "mail.postpone",
   "update outgoing_mails set due_at = statement_timestamp() + $3 * interval '1 ms' where id = $1 and attempts = $2",
@@ -49,7 +49,7 @@ const oldestMail = sql(
   "select coalesce(extract(epoch from statement_timestamp() - min(created_at)), 0)::float8 as seconds from outgoing_mails",
 );
 
-/** Mails that wait to be sent: rows of PostgreSQL, leased to one instance at a time. */
+/** Queue of unsent mails: rows in PostgreSQL, leased to one instance at a time. */
 export function createMailQueue(pool: Pool, sealer: Sealer) {
   return {
     async insert(tx: Tx, mail: NewMail): Promise<void> {
@@ -61,7 +61,7 @@ export function createMailQueue(pool: Pool, sealer: Sealer) {
     async lease(count: number, leaseMs: number): Promise<readonly QueuedMail[]> {
       return (await pool.query<QueuedMail>(leaseMails, [leaseMs, count])).rows;
     },
-    /** @throws SealError when the key that sealed it is gone. */
+    /** @throws SealError when the sealing key is gone. */
     open({ id, sealed }: QueuedMail): Mail {
       const { to, subject, text } = JSON.parse(sealer.open(sealed, placeOf(id)).toString());
       return { id, to, subject, text };
@@ -76,7 +76,7 @@ export function createMailQueue(pool: Pool, sealer: Sealer) {
     async removeOutdated(): Promise<readonly QueuedMail[]> {
       return (await pool.query<QueuedMail>(deleteOutdated)).rows;
     },
-    /** For how many seconds the oldest unsent mail has waited; 0 when all are sent. */
+    /** Returns the age of the oldest unsent mail in seconds; 0 when the queue is empty. */
     async oldestSeconds(): Promise<number> {
       return (await pool.query<{ seconds: number }>(oldestMail)).rows[0]?.seconds ?? 0;
     },
@@ -85,7 +85,7 @@ export function createMailQueue(pool: Pool, sealer: Sealer) {
 
 export type MailQueue = ReturnType<typeof createMailQueue>;
 
-/** What the mails on their way say. */
+/** The sealed contents of queued mails. */
 export const sealedMails: SealedColumn = {
   table: "outgoing_mails",
   column: "sealed",

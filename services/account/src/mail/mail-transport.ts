@@ -4,27 +4,27 @@ import { seconds } from "@signalbox/core";
 import { createTransport } from "nodemailer";
 import { type Mail, MailRefused, type MailTransport, parseMailbox } from "./mail.ts";
 
-/** For one mail from the first packet to the last answer. Shorter than its lease, or another instance sends it too. */
+/** Time for one mail from connection to last answer. Shorter than its lease, or another instance sends it too. */
 const sendDeadlineMs = seconds(20);
 
-/** Codes of nodemailer for a server's answer to this mail, rather than to our connection or credentials. */
+/** Codes of nodemailer for a server's answer about this mail, rather than about the connection or credentials. */
 const aboutTheMail = new Set(["EENVELOPE", "EMESSAGE"]);
 
-/** Opens the transport that `mail.url` names: a mail server, or `log:`, which prints mails where their operator sees them. */
+/** Opens the transport that `mail.url` names: a mail server, or `log:`, which prints mails to the operator. */
 export function openMailTransport(url: string, from: string): MailTransport {
   if (url === "log:") return { send: async (mail) => void process.stderr.write(printed(mail, from)) };
   return createSmtpTransport(new URL(url), from);
 }
 
-/** Set apart from the log lines around it, and none of them itself: those never hold codes and addresses. */
+/** Set apart from the log lines around it and not a log line itself: those never hold codes and addresses. */
 function printed({ to, subject, text }: Mail, from: string): string {
   const body = text.trimEnd().replaceAll("\n", "\n  | ");
   return `\n  | From: ${from}\n  | To: ${to}\n  | Subject: ${subject}\n  |\n  | ${body}\n\n`;
 }
 
 /**
- * Speaks SMTP: `smtps://` from the first byte in TLS, `smtp://` with STARTTLS where the server offers it. With
- * credentials in the URL TLS is a must: they never travel in clear.
+ * Sends over SMTP: `smtps://` in TLS from the first byte, `smtp://` with STARTTLS when the server offers it.
+ * Credentials in the URL require TLS: they never travel in clear text.
  */
 function createSmtpTransport(url: URL, from: string): MailTransport {
   const sender = parseMailbox(from);
@@ -58,12 +58,12 @@ function createSmtpTransport(url: URL, from: string): MailTransport {
 function messageOf({ id, to, subject, text }: Mail, from: { name: string; address: string }) {
   return {
     from,
-    // As an object it is taken as it is: nothing in it is read as a list or a name.
+    // An object is taken literally: no part of the address is parsed as a list or a name.
     to: { name: "", address: to },
     subject,
     text,
     messageId: `<${id}@${from.address.slice(from.address.lastIndexOf("@") + 1)}>`,
-    // RFC 3834: no holiday answers, please.
+    // RFC 3834: prevents automatic replies.
     headers: { "Auto-Submitted": "auto-generated" },
   };
 }
@@ -73,13 +73,13 @@ interface SmtpError {
   readonly responseCode?: number;
 }
 
-/** Without an answer of the server it was nodemailer that found the mail unfit, and will again. */
+/** Without a server's answer nodemailer itself refused the mail, and would do so again. */
 function refusalOf(error: unknown): MailRefused | null {
   const { code = "", responseCode = 550 } = error as SmtpError;
   return aboutTheMail.has(code) && responseCode >= 500 ? new MailRefused(`${code} ${responseCode}`) : null;
 }
 
-/** Servers and nodemailer repeat the recipient in what they say, so only the codes go on. */
+/** Servers and nodemailer repeat the recipient in their messages, so only the codes are kept. */
 function withoutAddress(error: unknown): Error {
   const { code = "unknown", responseCode } = error as SmtpError;
   return new Error(`the mail server did not accept the mail: ${[code, responseCode].filter(Boolean).join(" ")}`);

@@ -1,19 +1,21 @@
-/** A mail as it leaves: text alone, and nothing in it that a user wrote but the addresses. */
+/** An outgoing mail: text only, and free of user input except for the addresses. */
 export interface Mail {
-  /** Names the mail in logs, and in its `Message-ID`, by which a receiver knows a repeated one. */
+  /** Names the mail in logs and in its `Message-ID`, by which a receiver recognises a repetition. */
   readonly id: string;
   readonly to: string;
   readonly subject: string;
   readonly text: string;
 }
 
-/** Hands a mail over. Resolves when the other side has taken it. */
+/** Sends a mail. Resolves when the server has accepted it. */
 export interface MailTransport {
-  /** @throws MailRefused for a mail that will never be taken; anything else may be tried again. */
+  /** @throws MailRefused for a permanently refused mail; any other error may be retried. */
   send(mail: Mail): Promise<void>;
 }
 
-/** The server said no for good (RFC 5321 §4.2.1, 5yz). Says nothing of the mail: its address is not for the log. */
+/**
+ * A permanent refusal by the server (RFC 5321 §4.2.1, 5yz). It does not hold the address, which must stay out of logs.
+ */
 export class MailRefused extends Error {
   override readonly name = "MailRefused";
 
@@ -22,10 +24,10 @@ export class MailRefused extends Error {
   }
 }
 
-/** The values that `mail.from` accepts: an address alone, or with a name before it. */
+/** The values that `mail.from` accepts: an address, or a name and an address. */
 export const mailboxPattern = '^([^<>"\\p{Cc}]{1,80} <[^\\s<>@]+@[^\\s<>@]+>|[^\\s<>@]+@[^\\s<>@]+)$';
 
-/** Takes `Name <address>` apart. */
+/** Parses `Name <address>`. */
 export function parseMailbox(text: string): { readonly name: string; readonly address: string } {
   const [, name = "", address = text] = /^(.*) <(.*)>$/.exec(text) ?? [];
   return { name, address };

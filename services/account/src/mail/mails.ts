@@ -10,17 +10,17 @@ import { type MailContent, type Sender, writeMail } from "./write-mail.ts";
 interface Envelope {
   /** An address that passed `checkContactAddress`. */
   readonly to: string;
-  /** The account whose purge takes the mail along; null when it is not known. */
+  /** The account whose purge deletes the mail; null when unknown. */
   readonly accountId: string | null;
   readonly locale: string;
   readonly timezone: string;
-  /** When the mail is of no use any more and is not sent: the end of its code or link. */
+  /** Time after which the mail is useless and is not sent: the end of its code or link. */
   readonly expiresAt: Date;
 }
 
 export type Mails = Pick<ReturnType<typeof createMails>, "enqueue">;
 
-/** The mails that leave the service: put into a queue by an operation, sent from there by a worker. */
+/** Outgoing mails: operations queue them, a worker sends them. */
 export function createMails(context: Configured, pool: Pool, sealer: Sealer) {
   const { configuration, clock } = context;
   const sender = (): Sender => ({
@@ -29,11 +29,11 @@ export function createMails(context: Configured, pool: Pool, sealer: Sealer) {
     supportUrl: configuration.get("server.support-url"),
   });
   const queue = createMailQueue(pool, sealer);
-  // Another instance that was killed leaves mails behind; this is how soon they are looked for.
+  // Interval of looking for mails that a killed instance left behind.
   const wakeUp = createWakeUp(seconds(1));
   const transport = openMailTransport(configuration.get("mail.url"), configuration.get("mail.from"));
   return {
-    /** Queues a mail in the transaction of the change that it tells of: it leaves if and only if the change happened. */
+    /** Queues a mail in the transaction of the change that it reports: it leaves if and only if the change commits. */
     async enqueue(tx: Tx, mail: Envelope & MailContent): Promise<void> {
       const { to, accountId, locale, timezone, expiresAt, ...content } = mail;
       const { kind } = content;
@@ -43,7 +43,7 @@ export function createMails(context: Configured, pool: Pool, sealer: Sealer) {
       tx.afterCommit(wakeUp.wake);
     },
 
-    /** Starts the worker that sends what is due. */
+    /** Starts the worker that sends due mails. */
     startWorker(runner: Pick<Runner, "every">): void {
       runner.every("mail", wakeUp, createSendDueMails({ ...context, queue, transport }));
     },

@@ -8,7 +8,7 @@ export type Notice = Extract<MailContent, { readonly kind: NoticeKind }>;
 
 export type Notices = ReturnType<typeof createNotices>;
 
-/** What a notice has to know of an account. */
+/** The part of an account that a notice needs. */
 type Told = Pick<Account, "id" | "contactAddress" | "contactAddressVerified" | "locale" | "timezone">;
 
 interface Dependencies {
@@ -16,9 +16,9 @@ interface Dependencies {
   readonly clock: Clock;
 }
 
-/** Of one kind for one account: a program that makes keys all day must not fill a mailbox. */
+/** Per kind and account: a program that creates keys all day must not fill a mailbox. */
 const noticesMaxPerHour = 20;
-/** A notice is worth reading for days, and a mail server may be away for that long. */
+/** A notice stays useful for days, and a mail server may be down for as long. */
 const usefulMs = hours(72);
 
 const countNotice = sql(
@@ -31,12 +31,14 @@ const countNotice = sql(
 );
 
 /**
- * Tells owners of what gives somebody access to their account, or takes it away. Only a verified address is told: another
- * one may be a stranger's.
+ * Notifies owners of changes that give access to their account or take it away. Only verified addresses get notices:
+ * any other may be a stranger's.
  */
 export function createNotices({ mails, clock }: Dependencies) {
   return {
-    /** Queues a mail in the transaction of the change. Beyond twenty an hour of one kind the audit alone has the change. */
+    /**
+     * Queues a notice in the transaction of the change. After twenty an hour of one kind only the audit has the change.
+     */
     async tell(tx: Tx, account: Told, notice: Notice): Promise<void> {
       const { id: accountId, contactAddress: to, contactAddressVerified, locale, timezone } = account;
       if (to === null || !contactAddressVerified) return;
@@ -50,7 +52,7 @@ export function createNotices({ mails, clock }: Dependencies) {
   };
 }
 
-/** Where a request came from, as a mail shows it. */
+/** The client address of a request as a mail shows it. */
 export const shownAddress = ({ clientAddress }: { readonly clientAddress: string | null }): string =>
   clientAddress ?? "–";
 

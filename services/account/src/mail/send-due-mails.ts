@@ -15,12 +15,12 @@ interface Dependencies {
 const batch = 10;
 /** Longer than the deadline of one mail, or a mail on its way is sent by another instance too. */
 const leaseMs = minutes(1);
-/** A code lives for minutes: its mail must not miss them once the server is back. */
+/** A code lives for minutes: its mail must leave in time once the server is back. */
 const retryMsMax = seconds(30);
 
 /**
- * One turn of the worker that sends. A mail that a crash interrupts between the server's answer and the removal of its row is sent
- * again when its lease is over: at least once, with the same `Message-ID`.
+ * Sends the due mails, once. A mail whose process crashes between the server's answer and the removal of its row is
+ * sent again after its lease: at least once, with the same `Message-ID`.
  */
 export function createSendDueMails({ queue, transport, log, metrics, tracer }: Dependencies) {
   const outcomes = metrics.counter("signalbox_mails_total");
@@ -41,7 +41,7 @@ export function createSendDueMails({ queue, transport, log, metrics, tracer }: D
       const options = { kind: "client", attributes: { "signalbox.mail.kind": kind, attempt: attempts } } as const;
       await tracer.span("send mail", options, () => transport.send(queue.open(mail)));
     } catch (error) {
-      // A sealed mail whose key is gone will not open later either.
+      // A mail whose sealing key is gone will never open.
       if (error instanceof MailRefused || (error as Error).name === "SealError") {
         await queue.remove(mail);
         return conclude(mail, "refused", error);
@@ -53,7 +53,7 @@ export function createSendDueMails({ queue, transport, log, metrics, tracer }: D
     conclude(mail, "sent");
   }
 
-  /** One line per attempt, and one for a mail that was given up. Never the address: the id finds it in the queue. */
+  /** Logs one line per attempt and one per abandoned mail. Never the address: the id finds it in the queue. */
   function conclude({ id, kind, attempts }: QueuedMail, outcome: string, error?: unknown): void {
     outcomes.inc({ kind, outcome });
     const line = { mailId: id, kind, attempts, outcome, ...(error !== undefined && { error }) };
@@ -62,7 +62,7 @@ export function createSendDueMails({ queue, transport, log, metrics, tracer }: D
   }
 }
 
-/** One second, then twice as long each time, apart from one another. */
+/** One second, doubled with each attempt, with jitter. */
 function retryAfterMs(attempts: number): number {
   const wholeMs = Math.min(retryMsMax, seconds(1) * 2 ** Math.min(attempts - 1, 20));
   return Math.round(wholeMs * (0.75 + Math.random() / 4));

@@ -1,6 +1,6 @@
 import { fill, minutesIn, type Texts, textsFor, timeIn } from "../texts/texts.ts";
 
-/** What the text of each mail needs beside the times of its envelope. */
+/** The values of each mail's text, besides the times of its envelope. */
 interface MailValues extends NoticeValues {
   /** To a new contact address. */
   readonly "confirm-contact": { readonly code: string; readonly link: string };
@@ -10,36 +10,36 @@ interface MailValues extends NoticeValues {
   readonly "contact-changed": Replacement;
   /** To the address that was in use until it was removed. */
   readonly "contact-cleared": { readonly link: string };
-  /** To the address that lost, when an earlier holder has objected. */
+  /** To the address that lost to an earlier holder's objection. */
   readonly "contact-change-undone": object;
-  /** To the verified address of somebody who is signed in and wants to do something that needs more proof. */
+  /** To the verified address of a signed-in person whose next step needs more proof. */
   readonly "step-up-code": { readonly code: string };
-  /** To somebody who signs in with this address. */
+  /** To a person who signs in with this address. */
   readonly "sign-in-code": { readonly code: string };
 }
 
-/** The mails that tell an owner of what was done in their account. */
+/** The mails that notify an owner of a change to the account. */
 interface NoticeValues {
   readonly "api-key-created": From & { readonly key: string };
   readonly "client-created": From & { readonly client: string };
   readonly "client-secret-rotated": From & { readonly client: string };
   readonly "login-added": From & { readonly issuer: string };
-  /** To whoever has an account that a browser has signed in to for the first time. */
+  /** To the owner of an account that a browser has signed in to for the first time. */
   readonly "browser-new": From & { readonly browser: string };
   readonly "account-disabled": object;
   readonly "account-suspended": object;
-  /** It can be brought back until its data is erased. */
+  /** The account can be restored until its data is erased. */
   readonly "account-deleted": { readonly eraseAt: Date };
 }
 
 interface From {
-  /** The client address of who did it. */
+  /** The client address of the request. */
   readonly address: string;
 }
 
 interface Replacement {
   readonly link: string;
-  /** The new address, not readable in full: this mailbox may be somebody else's by now. */
+  /** The new address, abbreviated: this mailbox may have another owner by now. */
   readonly newAddress: string;
 }
 
@@ -49,7 +49,7 @@ export type NoticeKind = keyof NoticeValues;
 /** The kind of a mail with the values that its text needs. */
 export type MailContent = { [Kind in MailKind]: { readonly kind: Kind } & MailValues[Kind] }[MailKind];
 
-/** Why somebody gets a mail of a kind, which its last lines say. */
+/** The reason for each kind of mail, given in its last lines. */
 const reasons: Readonly<Record<MailKind, keyof Texts["mailReasons"]>> = {
   "confirm-contact": "entered",
   "contact-change-requested": "account",
@@ -68,7 +68,7 @@ const reasons: Readonly<Record<MailKind, keyof Texts["mailReasons"]>> = {
   "account-deleted": "account",
 };
 
-/** In which language and time zone a mail is read, and from when until when it is of use. */
+/** Language and time zone of the reader, and the times between which the mail is useful. */
 interface Reading {
   readonly locale: string;
   readonly timezone: string;
@@ -76,7 +76,7 @@ interface Reading {
   readonly expiresAt: Date;
 }
 
-/** The deployment that a mail comes from. */
+/** The sending deployment. */
 export interface Sender {
   readonly server: string;
   readonly baseUrl: string;

@@ -28,7 +28,7 @@ export function createAdapter(dependencies: Dependencies): AdapterFactory {
   };
 }
 
-/** Access tokens are JWTs and kept nowhere: one is found when it was presented with this very request. */
+/** Access tokens are JWTs and are not stored: a token is found only when this very request presents it. */
 function accessTokens(
   kind: "token" | "client",
   { pool, issuedTokens, presentedToken }: Dependencies,
@@ -48,7 +48,7 @@ function accessTokens(
         aud,
         exp,
         iat,
-        // Without the grant: the end of one access token is not the end of what it came from.
+        // Without the grant: revoking one access token does not revoke its grant.
         extra: { account_id },
       } as AdapterPayload;
     },
@@ -65,13 +65,13 @@ function stateOf(model: string, dependencies: Dependencies): Partial<Adapter> {
     find: (id) => state.find(model, id) as Promise<AdapterPayload | undefined>,
     findByUid: (uid) => state.findByUid(model, uid) as Promise<AdapterPayload | undefined>,
     destroy: (id) => state.remove(model, id),
-    // The provider looks whether it was used before and then marks it, which two requests may do at once.
+    // The provider checks for an earlier use and then marks it, which two requests may do at once.
     async consume(id) {
       if (await state.consume(model, id, clock.now())) return;
       const { grantId } = (await state.find(model, id)) ?? {};
       await endGrant(String(grantId), dependencies);
     },
-    // Whenever the provider ends one kind of a grant's tokens it ends all, access tokens among them.
+    // When the provider revokes one kind of a grant's tokens it revokes all kinds, access tokens included.
     revokeByGrantId: async () => {},
   };
 }

@@ -4,8 +4,8 @@ import { z } from "zod";
 const loopbacks: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
 /**
- * Where a browser is sent back to: a web address, this machine, or a scheme of the application's own with a dot in it
- * (RFC 8252 §7.1), which `javascript:` and the like have not.
+ * A redirect URI: a web address, this machine, or the application's own scheme with a dot in it (RFC 8252 §7.1), which
+ * excludes `javascript:` and the like.
  */
 const redirectUri = z
   .url()
@@ -15,7 +15,9 @@ const redirectUri = z
     return protocol === "https:" || (protocol === "http:" ? loopbacks.has(hostname) : protocol.includes("."));
   }, "use https, a loopback address, or a scheme with a dot in it");
 
-/** An application of our own that people sign in to. It has no secret: it runs where its users could read one. */
+/**
+ * An application of the deployment that people sign in to. It has no secret: it runs where its users could read one.
+ */
 const Application = z.strictObject({
   client_id: z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "use a–z, 0–9 and hyphens"),
   name: z.string().min(1).max(100),
@@ -26,7 +28,7 @@ const Application = z.strictObject({
 export type Application = z.output<typeof Application>;
 
 /**
- * Reads the property `account.oauth.applications`: a JSON list, because an application is a record and properties are
+ * Parses the property `account.oauth.applications`: a JSON list, because an application is a record and properties are
  * flat.
  *
  * @throws Error that names every wrong member.
@@ -51,7 +53,7 @@ function json(text: string): unknown {
   }
 }
 
-/** Writes an application as the provider knows it. */
+/** Converts an application to the provider's metadata. */
 export function metadataOfApplication({ client_id, name, ...uris }: Application): ClientMetadata {
   return {
     client_id,
@@ -61,7 +63,7 @@ export function metadataOfApplication({ client_id, name, ...uris }: Application)
     application_type: uris.redirect_uris.some(isNative) ? "native" : "web",
     grant_types: ["authorization_code", "refresh_token"],
     response_types: ["code"],
-    // The mode that posts needs a script, which our pages never run.
+    // The response mode that posts needs a script, which our pages never run.
     response_modes: ["query"],
     token_endpoint_auth_method: "none",
   };

@@ -18,7 +18,7 @@ interface Dependencies {
   readonly clock: Clock;
 }
 
-/** Writes an account as the provider knows it, with the claims of its ID tokens. */
+/** Converts an account to the provider's form, with the claims of its ID tokens. */
 export function providerAccountFrom(account: Account): ProviderAccount {
   return {
     accountId: account.id,
@@ -34,13 +34,13 @@ export function providerAccountFrom(account: Account): ProviderAccount {
   };
 }
 
-/** The roles of the person who has signed in; undefined before that. */
+/** The roles of the signed-in person; undefined before the sign-in. */
 const rolesOf = (account: ProviderAccount | undefined): readonly Role[] | undefined =>
   account?.roles as readonly Role[] | undefined;
 
 /**
- * Answers what the deployment lets a token do and for how long; the provider asks once per request. A client's token may
- * do what the client may; a person's what their roles may, as far as the person is known already.
+ * Returns the scopes and lifetime of a token for this deployment; the provider asks once per request. A client's token
+ * has the client's scopes; a person's has those of their roles, once the person is known.
  *
  * @throws InvalidTarget for a resource that is not this deployment, InvalidScope for a scope the client does not have.
  */
@@ -55,10 +55,10 @@ export function resourceServerFor(
   return { scope: offeredScopes(ctx).join(" "), audience, accessTokenTTL, accessTokenFormat: "jwt", jwt };
 }
 
-/** No service asks whether a client has expired: its tokens end with it. */
+/** Services do not ask whether a client has expired: its tokens end with it. */
 function secondsLeft({ oidc: { client } }: KoaContextWithOIDC, clock: Clock): number {
   const end = serviceClientOf(client)?.expiresAtMs ?? Number.POSITIVE_INFINITY;
-  // The provider knows no shorter life than a second.
+  // The provider's shortest lifetime is one second.
   return Math.max(1, Math.floor((end - clock.nowMs()) / 1000));
 }
 
@@ -69,7 +69,9 @@ function offeredScopes(ctx: KoaContextWithOIDC): readonly string[] {
   return roles ? [...new Set(roles.flatMap((role) => scopesOfRole(role)))] : scopes;
 }
 
-/** A client that names no scopes gets all it has (RFC 6749 §3.3): the provider reads the parameter after this. */
+/**
+ * A client that names no scopes gets all of its scopes (RFC 6749 §3.3): the provider reads the parameter after this.
+ */
 function scopesOfClient({ oidc }: KoaContextWithOIDC, own: readonly string[]): readonly string[] {
   if (!oidc.params) return own;
   oidc.params.scope ??= own.join(" ");
@@ -81,10 +83,10 @@ function scopesOfClient({ oidc }: KoaContextWithOIDC, own: readonly string[]): r
 }
 
 /**
- * Answers the claims of an access token: for whom it acts, and in which roles.
+ * Returns the claims of an access token: its account and roles.
  *
- * @throws InvalidScope when a person may do nothing of what the application asked for: a token that names no scope of ours
- *   may do all that their roles may, which is not what it asked for.
+ * @throws InvalidScope when a person has none of the scopes that the application requested: a token without a scope
+ * would have all scopes of their roles, which was not requested.
  */
 export function claimsOf(ctx: KoaContextWithOIDC, token: AccessToken | ClientCredentials): Record<string, unknown> {
   const client = serviceClientOf(ctx.oidc.client);

@@ -9,10 +9,10 @@ import type { StateStore } from "./state-store.ts";
 
 export type IssuedTokens = ReturnType<typeof createIssuedTokens>;
 
-/** An access token that was issued, known by its `jti`. */
+/** An issued access token, identified by its `jti`. */
 interface IssuedToken {
   readonly jti: string;
-  /** What a person agreed to; null for a client's own token. */
+  /** The grant of a person; null for a client's own token. */
   readonly grantId: string | null;
   readonly clientId: string;
   readonly accountId: string;
@@ -25,19 +25,19 @@ interface Dependencies extends Pick<Shared, "pool" | "access" | "audit" | "clock
 }
 
 /**
- * The tokens that the built-in issuer gives out: recorded before they leave, revoked before their time. Every service
- * hears of a revoked access token on the state topic and refuses it.
+ * The tokens of the built-in issuer: recorded before they are returned, and revocable. Every service learns of a
+ * revoked access token on the state topic and refuses it.
  */
 export function createIssuedTokens(dependencies: Dependencies) {
   const { pool, state, signInStore, clock } = dependencies;
 
   return {
-    /** Finds an access token that is good: a revoked one is gone. */
+    /** Finds a valid access token; revoked ones are deleted. */
     async find(jti: string): Promise<IssuedToken | null> {
       return (await pool.query<IssuedToken>(findToken, [jti])).rows[0] ?? null;
     },
 
-    /** Records an access token. A grant that ends meanwhile takes the token along, or prevents it. */
+    /** Records an access token. A grant that ends meanwhile revokes the token, or prevents it. */
     async record(tx: Tx, token: IssuedToken): Promise<"recorded" | "grant-ended"> {
       if (token.grantId !== null && !(await state.lockGrant(tx, token.grantId))) return "grant-ended";
       const { jti, grantId, clientId, accountId, expiresAt } = token;
@@ -46,29 +46,29 @@ export function createIssuedTokens(dependencies: Dependencies) {
       return "recorded";
     },
 
-    /** Revokes one access token, and nothing else of its grant. */
+    /** Revokes one access token and nothing else of its grant. */
     async revoke(tx: Tx, jti: string): Promise<void> {
       await endByHolder(tx, await take(tx, takeToken, jti), dependencies);
     },
 
-    /** Revokes what a person agreed to: refresh tokens, codes, and the access tokens that came of them. */
+    /** Revokes a grant: refresh tokens, codes, and access tokens. */
     async revokeGrant(tx: Tx, grantId: string): Promise<void> {
       await state.removeGrant(tx, grantId);
       await endByHolder(tx, await take(tx, takeOfGrant, grantId), dependencies);
     },
 
-    /** Revokes what came of one sign-in: its session, grants and tokens. */
+    /** Revokes one sign-in: its session, grants and tokens. */
     async revokeSignIn(tx: Tx, { id, session }: Pick<SignIn, "id" | "session">): Promise<void> {
       await state.removeSession(tx, session);
       for (const grantId of await signInStore.grantsOf(tx, id)) {
         await state.removeGrant(tx, grantId);
         await end(tx, await take(tx, takeOfGrant, grantId), dependencies);
       }
-      // Last, as whoever records a token holds the grant before the sign-in.
+      // Last, because recording a token locks the grant before the sign-in.
       await signInStore.remove(tx, id);
     },
 
-    /** Revokes what came of every sign-in to an account: sessions, grants and tokens. Service clients keep theirs. */
+    /** Revokes every sign-in to an account: sessions, grants and tokens. Service clients keep theirs. */
     async revokeSignIns(tx: Tx, accountId: string): Promise<void> {
       await state.removeOfAccount(tx, accountId);
       await end(tx, await take(tx, takeOfSignIns, accountId), dependencies);
@@ -77,7 +77,7 @@ export function createIssuedTokens(dependencies: Dependencies) {
   };
 }
 
-/** Tells every service of the tokens that have not ended by themselves, and answers them. */
+/** Announces the end of tokens that have not expired, and returns them. */
 async function end(
   tx: Tx,
   taken: readonly IssuedToken[],
@@ -86,14 +86,14 @@ async function end(
   const now = clock.now();
   const early = taken.filter(({ expiresAt }) => expiresAt > now);
   for (const { jti, accountId } of early) {
-    // A token is spoken of once: its row is gone.
+    // A token is announced once: its row is deleted.
     const change = { kind: "token", id: idOf(jti), accountId, state: "revoked", epoch: 1 } as const;
     await access.announce(tx, change);
   }
   return early;
 }
 
-/** The same, and says in the audit that whoever held each of them has revoked it. */
+/** Ends the tokens, and records in the audit that the holder of each revoked it. */
 async function endByHolder(tx: Tx, taken: readonly IssuedToken[], parts: Dependencies): Promise<void> {
   for (const { jti, accountId } of await end(tx, taken, parts)) {
     const subject = idOf(jti);
@@ -102,15 +102,15 @@ async function endByHolder(tx: Tx, taken: readonly IssuedToken[], parts: Depende
   }
 }
 
-/** The id by which the state topic and the audit know a token. */
+/** The id of a token on the state topic and in the audit. */
 const idOf = (jti: string): string => `${idPrefix}${jti}`;
 const idPrefix = `jti:${builtInIssuer}:`;
 
-/** The `jti` of the token of ours that a credential is; null for any other credential. */
+/** The `jti` of one of our tokens from its credential id; null for any other credential. */
 export const jtiOf = (credentialId: string): string | null =>
   credentialId.startsWith(idPrefix) ? credentialId.slice(idPrefix.length) : null;
 
-/** Whoever holds a token may end it, so its holder is who did. */
+/** Any holder may revoke a token, so the holder is the actor. */
 const holderOf = (accountId: string, credential: string): Actor => ({
   kind: "owner",
   accountId,
@@ -136,12 +136,12 @@ const takeOfSignIns = sql(
   `delete from oauth_issued_tokens where account_id = $1 and grant_id is not null returning ${columns}`,
 );
 
-/** Deletes tokens and answers them. */
+/** Deletes tokens and returns them. */
 async function take(tx: Tx, statement: Statement, key: string): Promise<readonly IssuedToken[]> {
   return (await tx.query<IssuedToken>(statement, [key])).rows;
 }
 
-/** Clocks differ: what has just ended here may still be asked for elsewhere. */
+/** Clocks differ: a token that has just ended here may still be looked up elsewhere. */
 export const issuedTokenRetention: RetentionRule = {
   name: "issued token retention",
   table: "oauth_issued_tokens",

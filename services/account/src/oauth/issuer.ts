@@ -33,19 +33,19 @@ import { createSignInListener } from "./sign-in-listener.ts";
 import { type StateStore, stateRetention } from "./state-store.ts";
 
 export interface BuiltInIssuer {
-  /** Verifies the tokens that the issuer gives out. */
+  /** Verifies the tokens of this issuer. */
   readonly tokens: TokenVerifier;
-  /** Answers everything under `/oauth`, once the issuer is open. */
+  /** Serves everything under `/oauth` once the issuer is open. */
   readonly listener: RequestListener;
-  /** The account that this browser is signed in to; null where it is to none. */
+  /** The account that this browser is signed in to; null without a session. */
   signedInAccount(request: IncomingMessage, response: ServerResponse): Promise<string | null>;
-  /** Counts the requests of browsers. */
+  /** Counts requests of browsers. */
   readonly limits: Pick<RequestLimits, "page">;
-  /** The address at which a browser signs in, whoever it is signed in as, and comes back to a link that confirms. */
+  /** The address at which a browser signs in, even if already signed in, and returns to a confirming link. */
   signInUrl(linkToken: string): string;
-  /** Makes the first signing key where there is none, and the provider that signs with it. */
+  /** Creates the first signing key if there is none, and the provider that signs with it. */
   open(): Promise<void>;
-  /** Starts the workers that rotate the signing keys and delete what has ended by itself. */
+  /** Starts the workers that rotate the signing keys and delete expired records. */
   startWorkers(runner: Pick<Runner, "every" | "housekeeping">): void;
 }
 
@@ -60,7 +60,7 @@ interface Dependencies extends Pick<Shared, "pool" | "accounts" | "auditRefusals
   readonly limiterOf: LimiterOf;
 }
 
-/** Makes the issuer that runs where no other is configured, an OpenID provider over our tables; null where one is. */
+/** Creates the built-in issuer, an OpenID provider over our tables; null when another issuer is configured. */
 export function createIssuer(
   { configuration, clock, log }: Configured,
   dependencies: Dependencies,
@@ -114,7 +114,7 @@ export function createIssuer(
       provider();
     },
     startWorkers(runner) {
-      // A new key is published within moments everywhere, long before it signs.
+      // All instances publish a new key within moments, long before it signs.
       runner.every("signing keys", seconds(5), signingKeys.keep);
       startRetention({ runner, pool, clock }, [stateRetention, issuedTokenRetention]);
     },
@@ -127,7 +127,7 @@ interface Issuing {
   readonly applications: readonly { readonly client_id: string }[];
 }
 
-/** Knows who asks: from where, with which browser, and how often. */
+/** Identifies clients: their address, browser and request counts. */
 function createCallers(
   configuration: Configured["configuration"],
   { limiterOf }: Pick<Dependencies, "limiterOf">,
@@ -140,14 +140,14 @@ function createCallers(
   return { clientAddress, knownBrowsers, limits };
 }
 
-/** Derives the keys that sign the issuer's cookies, one of each of `secrets.keys`: the first signs, all are accepted. */
+/** Derives the keys that sign the issuer's cookies, one from each of `secrets.keys`: the first signs, all verify. */
 function cookieKeysFrom(sealingKeys: readonly string[]): readonly string[] {
   return sealingKeys.map((key) =>
     Buffer.from(hkdfSync("sha256", key, "", "signalbox account oauth cookies", 32)).toString("base64url"),
   );
 }
 
-/** A provider takes its keys when it is made, so another set of keys is another provider over the same tables. */
+/** A provider takes its keys when it is created, so a new key ring needs a new provider over the same tables. */
 function onePerKeyRing(
   signingKeys: Pick<SigningKeys, "current">,
   make: (keys: readonly PrivateJwk[]) => Provider,

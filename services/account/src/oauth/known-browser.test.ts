@@ -13,7 +13,7 @@ function requestWith(cookie: string): IncomingMessage {
   return request;
 }
 
-/** What the browser sends after it has signed in to these accounts, one after the other. */
+/** Returns the cookie of a browser that has signed in to these accounts, one after the other. */
 function cookieAfter(browsers: ReturnType<typeof browsersWith>, accountIds: readonly string[], before = ""): string {
   return accountIds.reduce((cookie, accountId) => {
     const request = requestWith(cookie);

@@ -2,31 +2,31 @@ import { createHmac, randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { sameDigest } from "@signalbox/auth";
 
-/** A browser that somebody has signed in with. Its cookie lets nobody in: it only shows that this was not a stranger. */
+/** A browser that has signed in before. Its cookie grants no access: it only shows that the browser is no stranger. */
 export interface KnownBrowser {
   readonly id: string;
-  /** Says that somebody has signed in to this account with it. */
+  /** Returns true when it has signed in to this account. */
   knows(accountId: string): boolean;
 }
 
 export type KnownBrowsers = ReturnType<typeof createKnownBrowsers>;
 
 interface Settings {
-  /** The first one signs, all are accepted. */
+  /** The first one signs, all verify. */
   readonly cookieKeys: readonly string[];
   readonly path: string;
   readonly isSecure: boolean;
 }
 
 const cookieName = "signalbox_known_browser";
-/** As long as browsers keep a cookie at most. */
+/** The longest time for which browsers keep a cookie. */
 const maxAgeSeconds = 400 * 24 * 60 * 60;
-/** Of several accounts the one that was signed in to last comes first. */
+/** Accounts in the order of their last sign-in, the latest first. */
 const accountsMax = 5;
 
 /**
- * Remembers in a signed cookie, for each browser, to which accounts somebody has signed in with it. The cookie has an id of
- * the browser, a proof that we gave it, and a proof for each account, none of which tells what account it is.
+ * Remembers in a signed cookie, for each browser, the accounts that it has signed in to. The cookie has an id of the
+ * browser, a proof that we issued it, and a proof for each account, none of which reveals the account.
  */
 export function createKnownBrowsers({ cookieKeys, path, isSecure }: Settings) {
   const proofBy = (key: string, ...parts: readonly string[]): string =>
@@ -42,7 +42,7 @@ export function createKnownBrowsers({ cookieKeys, path, isSecure }: Settings) {
   }
 
   return {
-    /** Reads who sends a request; null for a browser that nobody has signed in with. */
+    /** Identifies the browser of a request; null for one that has not signed in before. */
     of(request: IncomingMessage): KnownBrowser | null {
       const known = read(request);
       if (known === null) return null;
@@ -50,7 +50,7 @@ export function createKnownBrowsers({ cookieKeys, path, isSecure }: Settings) {
       return { id, knows: (accountId) => ofAccounts.some((proof) => proves(proof, id, accountId)) };
     },
 
-    /** Lets the browser show from now on that somebody has signed in to this account with it. */
+    /** Adds the account to the browser's cookie. */
     remember(request: IncomingMessage, response: ServerResponse, accountId: string): void {
       const { id, ofAccounts } = read(request) ?? { id: randomBytes(16).toString("base64url"), ofAccounts: [] };
       const others = ofAccounts.filter((proof) => !proves(proof, id, accountId)).slice(0, accountsMax - 1);

@@ -14,7 +14,7 @@ import { failedPage, tooManyPage } from "./sign-in-pages.ts";
 
 interface Dependencies {
   readonly address: Pick<IssuerAddress, "force" | "below">;
-  /** The provider with the keys of now. */
+  /** Returns the provider with the present keys. */
   readonly provider: () => Provider;
   readonly presentedToken: Pick<PresentedToken, "present">;
   readonly answerSignIn: SignInListener;
@@ -24,8 +24,7 @@ interface Dependencies {
 }
 
 /**
- * What a path below the mount is, which decides how it is counted, and the methods that it has; anything else leads
- * nowhere.
+ * Kind and methods of each path below the mount. The kind decides how requests are counted; other paths do not exist.
  */
 const kinds: readonly (readonly [RegExp, Kind, methods: string])[] = [
   [/^\/sign-in\/./, "sign-in", "GET, HEAD, POST"],
@@ -39,7 +38,7 @@ const kinds: readonly (readonly [RegExp, Kind, methods: string])[] = [
 
 type Kind = "sign-in" | "client" | "document" | "start" | "page";
 
-/** Answers everything under `/oauth`. */
+/** Serves everything under `/oauth`. */
 export function createListener(dependencies: Dependencies): RequestListener {
   const { address, provider, presentedToken, answerSignIn, limits, pages } = dependencies;
   const handlers = new WeakMap<Provider, RequestListener>();
@@ -52,7 +51,7 @@ export function createListener(dependencies: Dependencies): RequestListener {
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = pathOf(request, address);
     if (request.method === "OPTIONS" && tellMethods(path, request, response)) return;
-    // A browser asks by itself whether a page may call; it is not the page that asks too often.
+    // Browsers send preflights by themselves; they must not count against the page.
     const kind = request.method === "OPTIONS" ? "document" : kindOf(path);
     switch (kind) {
       case "sign-in":
@@ -70,7 +69,7 @@ export function createListener(dependencies: Dependencies): RequestListener {
     }
   }
 
-  /** Who it says it is from is in the form; the provider is handed a request that can be read again. */
+  /** The client id is in the form, so the provider gets a copy of the request that can be read again. */
   async function answerClient(path: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (request.method !== "POST") return handOn(request, response);
     const body = await readFormBody(request);
@@ -97,7 +96,7 @@ export function createListener(dependencies: Dependencies): RequestListener {
   }
 }
 
-/** A page of the application may read when to try again. */
+/** Lets an application's page read when to retry. */
 function refuseApplication(response: ServerResponse): void {
   response.setHeader("Access-Control-Allow-Origin", "*");
   response.setHeader("Access-Control-Expose-Headers", "Retry-After");
@@ -110,7 +109,7 @@ function fail(
   error: unknown,
   { address, pages, log }: Pick<Dependencies, "address" | "pages" | "log">,
 ): void {
-  // A client that went away in the middle of its request is no failure of ours.
+  // A client that disconnected in the middle of its request is no failure of ours.
   if (request.destroyed && !request.complete) return;
   const path = pathOf(request, address);
   log.error({ error, path: `${mountPath}${path}` }, "the issuer could not answer");
@@ -122,11 +121,14 @@ function fail(
   else endWith(response, status, { error: "server_error" });
 }
 
-/** The provider takes its paths in any case. */
+/** The provider matches its paths in any case. */
 const kindOf = (path: string): Kind | undefined => rowOf(path)?.[1];
 const rowOf = (path: string) => kinds.find(([pattern]) => pattern.test(path.toLowerCase()));
 
-/** Tells whoever asks what a path can do. A browser that asks for a page is answered by the provider, which knows the clients. */
+/**
+ * Answers OPTIONS with the methods of a path. The provider answers preflights of browsers, because it knows the
+ * clients.
+ */
 function tellMethods(path: string, { headers }: IncomingMessage, response: ServerResponse): boolean {
   const methods = rowOf(path)?.[2];
   if (methods === undefined || headers["access-control-request-method"] !== undefined) return false;

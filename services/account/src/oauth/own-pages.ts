@@ -2,10 +2,10 @@ import { randomBytes } from "node:crypto";
 import type { Application } from "./applications.ts";
 import type { IssuerAddress } from "./issuer-address.ts";
 
-/** No application that is configured can have this id, which has a dot in it. */
+/** A configured application cannot have this id, which has a dot in it. */
 const clientId = "signalbox.pages";
 
-/** Our own pages as an application that people sign in to. */
+/** Our own pages as a client application. */
 export const ownPages = ({ issuer }: Pick<IssuerAddress, "issuer">): Application => ({
   client_id: clientId,
   name: "Signalbox",
@@ -16,8 +16,8 @@ export const ownPages = ({ issuer }: Pick<IssuerAddress, "issuer">): Application
 const redirectOf = (issuer: string): string => `${issuer}/contact-links`;
 
 /**
- * Writes the request for a sign-in that leads back to a link. What counts is the session of the browser afterwards: the
- * code that comes along is of no use, since nobody knows its verifier.
+ * Builds the request for a sign-in that returns to a link. The browser's session counts afterwards: the returned code
+ * is useless, because its verifier is thrown away.
  */
 export function signInUrl({ issuer }: Pick<IssuerAddress, "issuer">, linkToken: string): string {
   const request = new URLSearchParams({

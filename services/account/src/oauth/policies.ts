@@ -11,7 +11,7 @@ import { serviceClientOf } from "./provider-clients.ts";
 
 type Token = AccessToken | ClientCredentials | RefreshToken;
 
-/** Sends whoever is not signed in to sign in. Nobody is asked for consent, since the applications are our own. */
+/** Requires a sign-in. Consent is never asked for, because the applications are our own. */
 export function signInPolicy(): interactionPolicy.DefaultPolicy {
   const policy = interactionPolicy.base();
   policy.get("consent")?.checks.clear();
@@ -27,8 +27,8 @@ const accountUnusable = new interactionPolicy.Check(
 );
 
 /**
- * Any program of this machine can listen at a loopback port or take a scheme, and say that it is the application. It gets
- * no code that nobody sees leave (RFC 8252 §8.6).
+ * Any program on this machine can listen on a loopback port or register a scheme, and pose as the application. It gets
+ * no code without an interaction that the person sees (RFC 8252 §8.6).
  */
 const unseenByAnybody = new interactionPolicy.Check(
   "native_application",
@@ -38,8 +38,8 @@ const unseenByAnybody = new interactionPolicy.Check(
 );
 
 /**
- * Grants an application all that it asks for, without asking the person, since the applications are our own. The grant of
- * an earlier sign-in of the same session is taken again while it outlives the refresh tokens it would give.
+ * Grants an application every scope that it requests, without consent, because the applications are our own. An earlier
+ * grant of the same session is reused while it outlives the refresh tokens it would give.
  */
 export async function loadGrant(ctx: KoaContextWithOIDC, refreshTokenSeconds: number): Promise<Grant | undefined> {
   const { oidc } = ctx;
@@ -58,20 +58,20 @@ export async function loadGrant(ctx: KoaContextWithOIDC, refreshTokenSeconds: nu
   return grant;
 }
 
-/** Lets a client revoke the tokens that were issued to it (RFC 7009 §2.1). */
+/** Lets a client revoke its own tokens (RFC 7009 §2.1). */
 export async function mayRevoke(_ctx: KoaContextWithOIDC, client: Client, token: Token): Promise<boolean> {
   return token.clientId === client.clientId;
 }
 
 /**
- * Lets a service client learn of its own tokens and of those that act for its account, which is not deleted, or it would
- * not have got here. A public application learns of none, since anybody can say that they are it.
+ * Lets a service client introspect its own tokens and those of its account; a client of a deleted account never gets
+ * here. Public applications may introspect nothing, because anybody can pose as one.
  */
 export async function mayIntrospect(ctx: KoaContextWithOIDC, client: Client, token: Token): Promise<boolean> {
   const caller = serviceClientOf(client);
   if (!caller || token.clientId === client.clientId) return caller !== null;
   if (accountOf(token) !== caller.accountId) return false;
-  // The provider would stumble over an application that was taken out of the configuration.
+  // The provider would fail on an application that was removed from the configuration.
   return (await ctx.oidc.provider.Client.find(token.clientId ?? "")) !== undefined;
 }
 

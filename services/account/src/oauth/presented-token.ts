@@ -6,32 +6,32 @@ import { isForm, withBody } from "./form-body.ts";
 
 export type PresentedToken = ReturnType<typeof createPresentedToken>;
 
-/** Never the id of anything. */
+/** Never a valid id. */
 const unknownToken = "unknown";
 
 /**
- * The access token that the request under way presents for revocation or introspection, once its signature, audience
- * and time were checked. The provider refuses JWTs at these endpoints and looks up opaque values instead: it is handed
- * the `jti`, which is worth nothing outside of this one request.
+ * The access token that the present request submits for revocation or introspection, after its signature, audience and
+ * time were verified. The provider refuses JWTs at these endpoints and looks up opaque values instead, so it gets the
+ * `jti`, which is worthless outside of this request.
  */
 export function createPresentedToken(tokens: TokenVerifier) {
   const storage = new AsyncLocalStorage<VerifiedToken>();
 
   return {
-    /** Answers the presented token if it is of this kind and has this `jti`. */
+    /** Returns the presented token if it has this kind and this `jti`. */
     of(kind: VerifiedToken["kind"], jti: string): VerifiedToken | undefined {
       const token = storage.getStore();
       return token?.kind === kind && token.claims.jti === jti ? token : undefined;
     },
 
     /**
-     * Hands a request on to the provider with the `jti` of an access token of ours in its place, and with any other JWT
-     * as a token that nobody knows.
+     * Passes a request to the provider with the `jti` in place of one of our access tokens, and with an unknown value
+     * in place of any other JWT.
      */
     async present(request: IncomingMessage, body: Buffer, handOn: (request: IncomingMessage) => void): Promise<void> {
       const form = new URLSearchParams(body.toString());
       const [text, ...more] = form.getAll("token");
-      // Whatever is wrong with the form, the provider says so.
+      // The provider reports malformed forms itself.
       if (!isForm(request) || text === undefined || more.length > 0 || !looksLikeJwt(text)) {
         return handOn(withBody(request, body));
       }

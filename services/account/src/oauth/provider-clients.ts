@@ -21,16 +21,16 @@ interface Dependencies {
   readonly log: Pick<Logger, "warn">;
 }
 
-/** The service clients, as the provider asks for them. */
+/** The service clients for the provider. */
 export function createProviderClients({ clients, auditRefusals, clock, log }: Dependencies) {
   return {
-    /** Finds a client. One that is revoked, has expired or whose account is deleted is unknown. */
+    /** Finds a client. Revoked and expired clients, and those of deleted accounts, are unknown. */
     async find(id: string): Promise<AdapterPayload | undefined> {
       const client = await clients.findUsable(id);
       return client && statusOf(client, clock.now()) === "active" ? metadataOf(client) : undefined;
     },
 
-    /** Compares a secret with the digests of the client's own, and notes the use of the client. */
+    /** Compares a secret with the client's digests, and notes the use of the client. */
     async accepts(id: string, secret: string): Promise<boolean> {
       const digest = digestClientSecret(secret);
       const client = await clients.findUsable(id);
@@ -39,7 +39,7 @@ export function createProviderClients({ clients, auditRefusals, clock, log }: De
       return true;
     },
 
-    /** Tells the owner of a client of a request with a wrong secret, or with a client that was ended. */
+    /** Notifies the owner of a request with a wrong secret, or with a client that has ended. */
     async noteRefused(id: string, from: Pick<Actor, "address" | "requestId">): Promise<void> {
       const client = await clients.findById(id);
       if (!client) return;
@@ -58,10 +58,10 @@ export function createProviderClients({ clients, auditRefusals, clock, log }: De
   }
 }
 
-/** What the provider keeps of ours with a service client, by names that RFC 7591 does not have. */
+/** Our own metadata of a service client, by names that RFC 7591 does not define. */
 export const serviceClientMetadata = ["account_id", "service_scopes", "service_expires_at"];
 
-/** The provider insists on a secret in clear, which nobody has: secrets are compared by their digests. */
+/** The provider requires a secret in clear text, which is not stored: secrets are compared by their digests. */
 const noSecret = randomBytes(32).toString("base64url");
 
 function metadataOf({ id, name, accountId, scopes, expiresAt }: ServiceClient): AdapterPayload {
@@ -85,7 +85,7 @@ interface KnownServiceClient {
   readonly expiresAtMs: number | null;
 }
 
-/** Reads a service client from the provider's client; null for an application, which acts for whoever signs in. */
+/** Reads our service client from the provider's client; null for an application, which acts for its users. */
 export function serviceClientOf(client: Client | undefined): KnownServiceClient | null {
   const kept = (client ?? {}) as Readonly<Record<string, unknown>>;
   const { account_id: accountId, service_scopes: scopes, service_expires_at: end } = kept;

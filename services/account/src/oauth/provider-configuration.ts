@@ -34,21 +34,21 @@ interface Settings extends Pick<Shared, "pool" | "accounts" | "clock"> {
   readonly accessTokenSeconds: number;
   readonly cookieKeys: readonly string[];
   readonly providerPages: ProviderPages;
-  /** First the one that signs. */
+  /** The signing key comes first. */
   readonly signingKeys: readonly PrivateJwk[];
 }
 
 const daySeconds = hours(24) / 1000;
-/** From one use to the next. */
+/** Time between two uses. */
 const refreshTokenSeconds = 14 * daySeconds;
 const lifetimes = {
   AuthorizationCode: 60,
-  /** From the application's request to the end of the sign-in; a code that was mailed lives for ten minutes. */
+  /** From the application's request to the end of the sign-in; a mailed code lives for ten minutes. */
   Interaction: 30 * 60,
   IdToken: 60 * 60,
   RefreshToken: refreshTokenSeconds,
   Session: 14 * daySeconds,
-  /** However often its refresh tokens are used: then the person signs in again. */
+  /** Regardless of how often refresh tokens are used: after this the person signs in again. */
   Grant: 90 * daySeconds,
 };
 
@@ -61,10 +61,10 @@ const routes = {
   end_session: "/end-session",
 };
 
-/** Sets the provider up. Whatever is not switched on here is off. */
+/** Configures the provider. Features that are not enabled here are off. */
 export function providerConfiguration(settings: Settings): Configuration {
   const { address, accounts } = settings;
-  // Every token is for the one resource there is, which says how long it lives.
+  // Every token is for the one resource, which sets its lifetime.
   const secondsOfToken = (_ctx: unknown, { resourceServer }: AccessToken | ClientCredentials): number =>
     resourceServer?.accessTokenTTL ?? settings.accessTokenSeconds;
 
@@ -114,10 +114,10 @@ function features(settings: Settings): Configuration["features"] {
   const { askSignOut: logoutSource, showSignedOut: postLogoutSuccessSource } = settings.providerPages;
   return {
     devInteractions: { enabled: false },
-    // Nobody here checks the proof that such a token would need.
+    // Services do not check the proof that such a token would need.
     dPoP: { enabled: false },
     pushedAuthorizationRequests: { enabled: false },
-    // It takes opaque access tokens alone; an ID token has all that it would tell.
+    // It accepts opaque access tokens only; an ID token has the same claims.
     userinfo: { enabled: false },
     clientCredentials: { enabled: true },
     introspection: { enabled: true, allowedPolicy: mayIntrospect },
@@ -132,7 +132,7 @@ function features(settings: Settings): Configuration["features"] {
   };
 }
 
-/** Loads the grant, and notes for the list of the person's sign-ins whose session it came of. */
+/** Loads the grant, and notes its session for the person's list of sign-ins. */
 async function loadNotedGrant(
   ctx: KoaContextWithOIDC,
   { signInStore, clientAddress, clock }: Settings,
@@ -148,7 +148,7 @@ async function loadNotedGrant(
 
 type CustomizeJwt = NonNullable<NonNullable<NonNullable<NonNullable<Configuration["formats"]>["customizers"]>["jwt"]>>;
 
-/** A token that is not written down cannot be ended, so it does not leave. */
+/** A token that is not recorded cannot be revoked, so it is not returned. */
 function recordBeforeItLeaves({ pool, issuedTokens }: Settings) {
   return async (...[, token, { payload }]: Parameters<CustomizeJwt>): Promise<undefined> => {
     const issued = {

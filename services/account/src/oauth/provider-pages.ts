@@ -5,7 +5,7 @@ import { fill, type Texts } from "../texts/texts.ts";
 
 export type ProviderPages = ReturnType<typeof createProviderPages>;
 
-/** The pages that the provider shows by itself, in place of its own. */
+/** Our pages in place of the provider's built-in ones. */
 export function createProviderPages(pages: Pages) {
   const textsOf = (ctx: KoaContextWithOIDC): Texts =>
     pages.textsFor(ctx.headers, ctx.oidc?.params?.ui_locales ?? ctx.query.ui_locales);
@@ -17,7 +17,7 @@ export function createProviderPages(pages: Pages) {
   }
 
   return {
-    /** Shows what went wrong; a reason of the protocol in its own words, which are English. */
+    /** Shows an error; the reasons of the protocol are English. */
     showError(ctx: KoaContextWithOIDC, { error, error_description: description }: ErrorOut): void {
       const texts = textsOf(ctx);
       const { title, restart, retry, impossible, code } = texts.pages.failed;
@@ -29,7 +29,7 @@ export function createProviderPages(pages: Pages) {
       show(ctx, { texts, title, content });
     },
 
-    /** Asks before it signs somebody out. `form` is the provider's, with its guard against forged requests. */
+    /** Asks for confirmation before a sign-out. `form` is the provider's, with its CSRF token. */
     askSignOut(ctx: KoaContextWithOIDC, form: string): void {
       const texts = textsOf(ctx);
       const { title, text, yes, no } = texts.pages.signOut;
@@ -42,7 +42,7 @@ ${new Html(form)}
       show(ctx, { texts, title, content, formTargets: signOutTargets(ctx) });
     },
 
-    /** Shows a button to somebody who is signed out already, in place of the script by which the provider would go on. */
+    /** Shows a button to a person who is already signed out, in place of the provider's script. */
     continueSignedOut(ctx: KoaContextWithOIDC): void {
       const texts = textsOf(ctx);
       const { title, continue: goOn } = texts.pages.signedOut;

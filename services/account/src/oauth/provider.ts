@@ -23,11 +23,11 @@ interface Dependencies {
   readonly log: Logger;
 }
 
-/** Makes an OpenID provider of our configuration, with our steps before it and our log and audit behind it. */
+/** Creates an OpenID provider from our configuration, with our middleware, log and audit. */
 export function createProvider(dependencies: Dependencies): Provider {
   const { address, configuration, providerClients, refreshTokens, limits } = dependencies;
   const provider = new Provider(address.issuer, configuration);
-  // Its address is set on every request before it sees it.
+  // The address is set on every request before the provider sees it.
   provider.proxy = true;
   provider.Client.prototype.compareClientSecret = async function compareClientSecret(secret) {
     if (!(await providerClients.accepts(this.clientId, secret))) return false;
@@ -49,10 +49,10 @@ export function createProvider(dependencies: Dependencies): Provider {
   return provider;
 }
 
-/** Happens to a request before the provider sees it, and to its answer after. */
+/** Koa middleware: runs before the provider sees a request, and after it has answered. */
 type Step = (ctx: KoaContextWithOIDC, next: () => Promise<void>) => Promise<void>;
 
-/** The provider routes by the path below the mount, and writes URLs with the one that is seen outside. */
+/** The provider routes by the path below the mount, and writes public URLs. */
 function underPath({ path, below }: IssuerAddress): Step {
   return async (ctx, next) => {
     const { path: whole } = ctx;
@@ -61,13 +61,13 @@ function underPath({ path, below }: IssuerAddress): Step {
     try {
       await next();
     } finally {
-      // The request's log line names the path that was asked for.
+      // The log line of the request names the requested path.
       ctx.path = whole;
     }
   };
 }
 
-/** Answers what leads nowhere, in the words of every other route; that alone counts by its address. */
+/** Answers unknown paths like every other route does; only these count by client address. */
 function nothingHere({ errorDocs: docs, limits }: Pick<Dependencies, "errorDocs" | "limits">): Step {
   return async (ctx, next) => {
     await next();
@@ -94,8 +94,8 @@ class TooManyRequests extends errors.CustomOIDCProviderError {
 const takesClients = new Set(["/token", "/introspect", "/revoke"]);
 
 /**
- * Counts who fails to say who they are once that was judged, so that nobody with the right secret is refused because
- * others try the same name; and tells a service client what it has left.
+ * Counts failed client authentications after they were judged, so that a client with the right secret is not refused
+ * because others guess; and adds the remaining allowance to a service client's answer.
  */
 function countClients(limits: RequestLimits): Step {
   return async (ctx, next) => {
@@ -117,7 +117,7 @@ function countClients(limits: RequestLimits): Step {
 
 const publicDocuments = new Set(["/jwks", "/.well-known/openid-configuration", metadataPrefix]);
 
-/** Five minutes are much shorter than a key is published before it signs. */
+/** Five minutes are much shorter than the time a key is published before it signs. */
 const cachedForMinutes: Step = async (ctx, next) => {
   const isPublic = publicDocuments.has(ctx.path);
   await next();
@@ -128,8 +128,8 @@ const cachedForMinutes: Step = async (ctx, next) => {
 };
 
 /**
- * Refresh tokens are for those who asked to consent (OpenID Connect Core §11). Our applications are never asked, so
- * whoever wants them is taken as having asked.
+ * Refresh tokens require a request for consent (OpenID Connect Core §11). Our applications never need consent, so a
+ * request for them counts as one.
  */
 const consentGiven: Step = async (ctx, next) => {
   const { scope = "", prompt = "" } = ctx.query;
@@ -141,7 +141,7 @@ const consentGiven: Step = async (ctx, next) => {
   await next();
 };
 
-/** The provider's page for who signs out and is not signed in sends itself by script, which our pages never run. */
+/** The provider's page for a sign-out without a session submits itself by script, which our pages never run. */
 function withoutScript({ providerPages }: Pick<Dependencies, "providerPages">): Step {
   return async (ctx, next) => {
     await next();
@@ -160,10 +160,12 @@ const refusals = [
   "end_session_success.error",
 ] as const;
 
-/** Logs what the provider refuses, without the parameters. A client that failed to authenticate is told to its owner. */
+/**
+ * Logs the provider's refusals, without the parameters, and notifies the owner of a client that failed to authenticate.
+ */
 function watchRefusals(provider: Provider, { providerClients, clientAddress, log }: Dependencies): void {
   for (const event of refusals) {
-    // The events differ in their names alone.
+    // The events differ only in their names.
     provider.on(event as "grant.error", (ctx, error) => {
       if (error instanceof RepeatedRefresh) return answerAgain(ctx, error);
       log.info(refusal(ctx, error), "the issuer refused a request");
@@ -177,7 +179,7 @@ function watchRefusals(provider: Provider, { providerClients, clientAddress, log
   }
 }
 
-/** The provider has written a refusal, which has not left yet. */
+/** The provider has written a refusal that was not sent yet. */
 function answerAgain(ctx: KoaContextWithOIDC, { answer }: RepeatedRefresh): void {
   ctx.status = 200;
   ctx.body = answer;
@@ -187,13 +189,13 @@ function refusal({ path }: KoaContextWithOIDC, error: errors.OIDCProviderError) 
   return { path, reason: error.error, detail: error.error_description };
 }
 
-/** The service client that a request says it is from, rightly or not; null for anybody else. */
+/** The service client that a request claims to be, unverified; null for any other. */
 function serviceClientIdOf({ oidc, headers }: KoaContextWithOIDC): string | null {
   const id = claimedClientId(oidc.params?.client_id, headers.authorization) ?? "";
   return /^cli_[0-9A-Za-z]{1,60}$/.test(id) ? id : null;
 }
 
-/** Logs what breaks in the provider, and tells an outage from a bug. */
+/** Logs the provider's errors, and distinguishes outages from bugs. */
 function watchFailures(provider: Provider, { log }: Dependencies): void {
   provider.on("server_error", (ctx, error) => {
     const cause = toAppError(error);

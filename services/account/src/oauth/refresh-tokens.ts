@@ -16,23 +16,23 @@ interface Dependencies {
   readonly log: Pick<Logger, "warn">;
 }
 
-/** An application that runs in several tabs, or that lost an answer, sends one refresh token again within this time. */
+/** An application that runs in several tabs, or that lost an answer, repeats a refresh token within this time. */
 const repeatedMs = seconds(10);
-/** How long the request that came second waits for the answer of the first. */
+/** Time that a repeated request waits for the answer to the first. */
 const patienceMs = seconds(2);
 const pauseMs = 50;
 
 const model = "RefreshToken";
 const answers = "RefreshAnswer";
 
-/** The answer to a refresh, kept for those who send the same token at the same time. */
+/** The answer to a refresh, kept for concurrent requests with the same token. */
 interface KeptAnswer {
   readonly body: Readonly<Record<string, unknown>>;
-  /** What was asked for: another request gets nothing from this answer. */
+  /** The refresh request, to compare: a different request does not get this answer. */
   readonly asked: string;
 }
 
-/** The token was used a moment ago, and this is what came of it. */
+/** The token was used a moment ago, and this was the answer. */
 export class RepeatedRefresh extends errors.InvalidGrant {
   readonly answer: KeptAnswer["body"];
 
@@ -43,8 +43,8 @@ export class RepeatedRefresh extends errors.InvalidGrant {
 }
 
 /**
- * Refresh tokens, each good for one use. Whoever sends one again within ten seconds gets the same successor, as long as
- * nobody has used that; any other second use is a theft and ends the grant (RFC 9700 §4.14.2).
+ * Refresh tokens, each valid for one use. A repetition within ten seconds gets the same successor, as long as that is
+ * unused; any other second use is a theft and ends the grant (RFC 9700 §4.14.2).
  */
 export function createRefreshTokens(dependencies: Dependencies) {
   const { state, clock, log } = dependencies;
@@ -53,12 +53,12 @@ export function createRefreshTokens(dependencies: Dependencies) {
     async find(id: string): Promise<AdapterPayload | undefined> {
       const payload = await state.find(model, id);
       if (!payload || Provider.ctx?.oidc.route !== "token") return payload as AdapterPayload | undefined;
-      // The provider would end the grant at once. Whether the token was used before is found out by using it.
+      // Hides the earlier use, or the provider would end the grant at once; `consume` finds it out.
       const { consumed: _used, ...unused } = payload;
       return unused as AdapterPayload;
     },
 
-    /** @throws RepeatedRefresh or InvalidGrant when it was used already. */
+    /** @throws RepeatedRefresh or InvalidGrant when it was already used. */
     async consume(id: string): Promise<void> {
       if (await state.consume(model, id, clock.now())) return;
       const { consumed, grantId } = (await state.find(model, id)) ?? {};
@@ -68,7 +68,7 @@ export function createRefreshTokens(dependencies: Dependencies) {
       await endGrant(String(grantId), dependencies);
     },
 
-    /** A step around the provider: keeps the answer to a refresh before it leaves. */
+    /** Middleware that keeps the answer to a refresh before it is sent. */
     async keepAnswer(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
       await next();
       const { oidc, body, status } = ctx;
@@ -82,7 +82,7 @@ export function createRefreshTokens(dependencies: Dependencies) {
     },
   };
 
-  /** The answer that the first use got; null when its refresh token has been used in turn, or has ended. */
+  /** The answer to the first use; null when its refresh token was used in turn, or has ended. */
   async function answerOf(id: string): Promise<KeptAnswer["body"] | null> {
     const { body, asked } = await keptAnswer(id);
     if (asked !== askedIn(Provider.ctx?.oidc)) throw new errors.InvalidGrant("already used for another request");
@@ -100,7 +100,7 @@ export function createRefreshTokens(dependencies: Dependencies) {
   }
 }
 
-/** Ends everything that came of a code or refresh token that was used twice. */
+/** Ends every token of a code or refresh token that was used twice. */
 export async function endGrant(
   grantId: string,
   { pool, issuedTokens }: Pick<Dependencies, "pool" | "issuedTokens">,
@@ -112,5 +112,5 @@ export async function endGrant(
 const askedIn = (oidc: KoaContextWithOIDC["oidc"] | undefined): string =>
   JSON.stringify([oidc?.params?.scope ?? null, oidc?.params?.resource ?? null]);
 
-/** The first request broke off, or its process is slow. */
+/** The first request was interrupted, or its process is slow. */
 const unanswered = () => new AppError("unavailable", "The refresh token is in use.", { retryAfterSeconds: 1 });

@@ -10,29 +10,29 @@ export type RequestLimits = ReturnType<typeof createRequestLimits>;
 
 export type LimiterOf = (policy: RateLimitPolicy) => RateLimiter;
 
-/** A request that was counted, and what its policy has left. */
+/** A counted request and the remaining allowance of its policy. */
 export interface Count {
   readonly allowed: boolean;
   readonly policy: RateLimitPolicy;
   readonly remaining: number;
-  /** Until there is room again. */
+  /** Time until requests are accepted again. */
   readonly resetSeconds: number;
 }
 
 interface Dependencies {
   readonly configuration: Pick<Configuration<Properties>, "get">;
-  /** The limiter of a policy, shared with whoever else counts by it. */
+  /** Returns the limiter of a policy, shared with all who count by it. */
   readonly limiterOf: LimiterOf;
   readonly clientAddress: ClientAddress;
   readonly knownBrowsers: Pick<KnownBrowsers, "of">;
-  /** The ids of the applications that people sign in to. */
+  /** The ids of the configured applications. */
   readonly applications: ReadonlySet<string>;
 }
 
 /**
- * How often the issuer is asked. Many customers share one address, so nobody is refused for what others behind it do: a
- * service client counts by its id once its secret was right, and a sign-in by itself. An application has no secret, and
- * anybody can say that they are it, so it counts by its id and the address together.
+ * Rate limits of the issuer. Many customers share one address, so none is refused for the others behind it: a service
+ * client counts by its id once its secret was right, and a sign-in counts by itself. An application has no secret and
+ * can be impersonated, so it counts by id and address together.
  */
 export function createRequestLimits(dependencies: Dependencies) {
   const { clientAddress, knownBrowsers, applications } = dependencies;
@@ -40,36 +40,36 @@ export function createRequestLimits(dependencies: Dependencies) {
   const bucketOf = (request: IncomingMessage) => addressBucket(clientAddress(request));
 
   return {
-    /** Counts a request of an application, which nobody can verify; null for anybody else. */
+    /** Counts a request of an application, which cannot be verified; null for any other client. */
     application: (request: IncomingMessage, clientId: string | null): Count | null =>
       clientId !== null && applications.has(clientId) ? take(clients, `${clientId} ${bucketOf(request)}`) : null,
 
-    /** Counts a request of a service client whose secret was right. */
+    /** Counts a request of an authenticated service client. */
     client: (clientId: string): Count => take(clients, clientId),
 
-    /** What a service client has left. */
+    /** Returns a service client's remaining allowance. */
     clientRemains: (clientId: string): Count => take(clients, clientId, 0),
 
     /**
-     * Counts a request that was judged and failed to say who it is from. One that named a client which is there counts by
-     * that client, any other by its address: made-up names bring no more tries.
+     * Counts a request that failed to authenticate: by the named client if it exists, else by address, so that made-up
+     * names bring no more tries.
      */
     failure: (request: IncomingMessage, clientId: string | null): Count =>
       take(failures, clientId === null ? `address ${bucketOf(request)}` : `client ${clientId}`),
 
-    /** Counts a request to begin a sign-in: of a browser that has signed in before by itself, or else by its address. */
+    /** Counts a request that starts a sign-in: by the browser if it has signed in before, else by address. */
     start(request: IncomingMessage, clientId: string | null): Count {
       const application = clientId !== null && applications.has(clientId) ? clientId : "other";
       return take(starts, `${application} ${knownBrowsers.of(request)?.id ?? bucketOf(request)}`);
     },
 
-    /** Counts a request for a page beside those of a sign-in: to go on after it, or to sign out. */
+    /** Counts a request for a page outside a sign-in: to continue after one, or to sign out. */
     page: (request: IncomingMessage): Count => take(starts, `pages ${bucketOf(request)}`),
 
     /** Counts a request of the browser that this sign-in belongs to. */
     signIn: (uid: string): Count => take(signIns, uid),
 
-    /** Counts what leads nowhere. */
+    /** Counts a request for an unknown path. */
     stray: (request: IncomingMessage): Count => take(anonymous, bucketOf(request)),
   };
 }
@@ -108,14 +108,14 @@ function take(limiter: RateLimiter, key: string, cost = 1): Count {
   return { ...limiter.take(key, cost), policy: limiter.policy };
 }
 
-/** Puts the figures of a count on the answer; with `Retry-After` where it is a refusal. */
+/** Adds the count's headers to the answer, with `Retry-After` to a refusal. */
 export function tellCount(response: ServerResponse, { allowed, policy, remaining, resetSeconds }: Count): void {
   response.setHeader("RateLimit-Policy", policyItem(policy));
   response.setHeader("RateLimit", remainderItem(policy, remaining, resetSeconds));
   if (!allowed) response.setHeader("Retry-After", String(resetSeconds));
 }
 
-/** The refusal as OAuth writes errors (RFC 6749 §5.2, with status 429 of RFC 6585). */
+/** The refusal in the error format of OAuth (RFC 6749 §5.2, with status 429 of RFC 6585). */
 export const tooManyRequests = {
   error: "temporarily_unavailable",
   error_description: "too many requests; Retry-After says when to try again",

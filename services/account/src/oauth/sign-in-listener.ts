@@ -28,7 +28,7 @@ interface Dependencies {
   readonly pages: Pages;
 }
 
-/** The pages on which a person signs in: an address, then the code that was mailed there. */
+/** The sign-in pages: they ask for an address, then for the code mailed to it. */
 export function createSignInListener(dependencies: Dependencies) {
   const { limits, pages } = dependencies;
 
@@ -91,7 +91,10 @@ const resend: Step = async (visit, _fields, dependencies) => {
   dependencies.pages.send(visit.response, askCode(visit, sent.typed, "notSentAgain"));
 };
 
-/** Those who ask from one address wait for each other, and not with a connection; a known browser waits for none of them. */
+/**
+ * Requests from one address wait for each other, without holding a connection; a known browser does not wait for
+ * strangers.
+ */
 function sendCode(visit: Visit, address: string, dependencies: Dependencies): Promise<SendOutcome> {
   const { request, interaction, texts } = visit;
   const { pool, signIns, clientAddress, knownBrowsers } = dependencies;
@@ -128,7 +131,7 @@ const takeCode: Step = async (visit, fields, { pool, signIns, clientAddress, kno
   }
 };
 
-/** By the name of the form that is sent. */
+/** The steps, by the name of the submitted form. */
 const steps: ReadonlyMap<string, Step> = new Map([
   ["address", takeAddress],
   ["code", takeCode],

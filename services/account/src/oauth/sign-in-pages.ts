@@ -1,12 +1,12 @@
 import { type Html, html, type Page } from "../pages/page.ts";
 import { fill, minutesIn, type Texts } from "../texts/texts.ts";
 
-/** The part that every form of a sign-in has: where it goes, and the guard that shows it came from this very page. */
+/** The common part of every sign-in form: its target, and the CSRF token. */
 export interface SignInForm {
   readonly action: string;
   readonly guard: string;
   readonly application: string;
-  /** Where the browser goes when the sign-in is over. */
+  /** Origins to which the browser returns after the sign-in. */
   readonly formTargets: readonly string[];
 }
 
@@ -44,13 +44,13 @@ ${guarded(form, "address")}
   };
 }
 
-/** A code on its way: the address as it was typed, and how long the code works. */
+/** A sent code: the address as typed, and the lifetime of the code. */
 export interface CodeOnItsWay {
   readonly typed: string;
   readonly lifeMs: number;
 }
 
-/** Step two asks for the code. Nothing here tells whether there is an account. */
+/** Step two asks for the code. The page does not reveal whether an account exists. */
 export function codePage(texts: Texts, form: SignInForm, sent: CodeOnItsWay, problem: string | null): Page {
   const { code } = texts.pages;
   const values = { address: sent.typed, minutes: minutesIn(texts, sent.lifeMs) };
@@ -82,31 +82,31 @@ ${guarded(form, "restart")}
   };
 }
 
-/** Only after the code: whoever sees this has the mailbox of the account. */
+/** Shown only after the code, so its reader has the mailbox of the account. */
 export function deletedPage(texts: Texts): Page {
   const { title, text } = texts.pages.deleted;
   return { status: 403, texts, title, content: html`<p>${text}</p>` };
 }
 
-/** The sign-in is over, was begun in another browser, or cookies are switched off. */
+/** The sign-in has ended, was started in another browser, or cookies are disabled. */
 export function lostPage(texts: Texts): Page {
   const { title, text } = texts.pages.lost;
   return { status: 400, texts, title, content: html`<p>${text}</p>` };
 }
 
-/** Something about the request that no page of ours sends. */
+/** The request was not sent by our pages. */
 export function refusedPage(texts: Texts): Page {
   const { title, restart } = texts.pages.failed;
   return { status: 400, texts, title, content: html`<p>${restart}</p>` };
 }
 
-/** The browser, or those who share its network, asked too often. */
+/** The browser, or its network, sent too many requests. */
 export function tooManyPage(texts: Texts): Page {
   const { title, text } = texts.pages.tooMany;
   return { status: 429, texts, title, content: html`<p>${text}</p>` };
 }
 
-/** Something of ours is away or broken; what was typed is not lost. */
+/** A part of the system failed; the typed text is kept. */
 export function failedPage(texts: Texts, status: number): Page {
   const { title, retry } = texts.pages.failed;
   return { status, texts, title, content: html`<p>${retry}</p>` };

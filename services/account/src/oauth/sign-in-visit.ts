@@ -17,11 +17,11 @@ export interface Visit {
   readonly response: ServerResponse;
   readonly interaction: Interaction;
   readonly form: SignInForm;
-  /** In the language of the person, who stays with it from page to page. */
+  /** Texts in the person's language, which stays the same from page to page. */
   readonly texts: Texts;
 }
 
-/** The code that is on its way, remembered on our side, sealed. */
+/** The sent code, stored sealed on our side. */
 interface SentCode {
   readonly typed: string;
   readonly to: string;
@@ -29,12 +29,12 @@ interface SentCode {
 
 interface Settings {
   readonly address: Pick<IssuerAddress, "path">;
-  /** The first one guards the forms. */
+  /** The first one derives the CSRF tokens of the forms. */
   readonly cookieKeys: readonly string[];
   readonly pages: Pick<Pages, "textsFor">;
 }
 
-/** Opens the visit to the sign-in `uid`; null when the browser's cookie is that of another one, or it is over. */
+/** Opens the visit of the sign-in `uid`; null when the browser's cookie belongs to another one, or it has ended. */
 export async function openVisit(
   provider: Provider,
   uid: string,
@@ -70,14 +70,14 @@ async function formOf(
   const client = await provider.Client.find(String(params.client_id));
   return {
     action: `${address.path}/sign-in/${uid}`,
-    // The cookie makes a sign-in one browser's own; the guard shows that a form is from its page.
+    // The cookie binds a sign-in to one browser; the token shows that a form comes from its page.
     guard: createHmac("sha256", key).update(`sign-in form ${uid}`).digest("base64url"),
     application: client?.clientName ?? String(params.client_id),
     formTargets: [formTargetOf(String(params.redirect_uri))],
   };
 }
 
-/** Reads the fields of a form that came from a page of this sign-in; null for anything else. */
+/** Reads the fields of a form of this sign-in; null for any other request. */
 export async function guardedFields({ request, form }: Visit): Promise<URLSearchParams | null> {
   if (request.method !== "POST" || !isForm(request) || !isFromOurPage(request)) return null;
   const body = await readFormBody(request);
@@ -86,9 +86,9 @@ export async function guardedFields({ request, form }: Visit): Promise<URLSearch
   return sameDigest(Buffer.from(fields.get("guard") ?? ""), Buffer.from(form.guard)) ? fields : null;
 }
 
-/** Says that no other site sends the request, as far as the browser tells. */
+/** Returns true unless the browser says that another site sends the request. */
 export function isFromOurPage({ headers: { "sec-fetch-site": site } }: IncomingMessage): boolean {
-  // `none` is a page that its reader reloads.
+  // `none` is sent when the reader reloads a page.
   return site === undefined || site === "same-origin" || site === "none";
 }
 
@@ -96,7 +96,7 @@ export function sentCodeOf({ interaction: { lastSubmission } }: Visit): SentCode
   return (lastSubmission?.sent as SentCode | undefined) ?? null;
 }
 
-/** Keeps what was sent, and lets the browser ask for the next page, which it may then reload. */
+/** Stores the sent code and redirects the browser to the next page, which it may then reload. */
 export async function remember({ interaction, response, form }: Visit, sent: SentCode | null): Promise<void> {
   interaction.lastSubmission = sent ? { sent } : {};
   await interaction.persist();
@@ -113,8 +113,8 @@ export async function finish(visit: Visit, accountId: string): Promise<void> {
 }
 
 /**
- * Ends the session of another account in the browser that has signed in to this one. The provider would do so itself by
- * a page that posts by script, which our pages never run.
+ * Ends the session of another account in this browser. The provider would do so itself by a page that posts by script,
+ * which our pages never run.
  */
 async function endOtherSession({ provider, interaction }: Visit, accountId: string): Promise<void> {
   const { session } = interaction;

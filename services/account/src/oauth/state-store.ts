@@ -11,23 +11,26 @@ import {
   type Tx,
 } from "@signalbox/storage";
 
-/** A record of the provider: a session, a grant, a code, a refresh token, a sign-in under way. */
+/** A record of the provider: a session, grant, code, refresh token, or pending sign-in. */
 type StatePayload = Readonly<Record<string, unknown>>;
 
 export interface StateStore {
   find(model: string, id: string): Promise<StatePayload | undefined>;
   findByUid(model: string, uid: string): Promise<StatePayload | undefined>;
   save(model: string, id: string, payload: StatePayload, expiresAt: Date): Promise<void>;
-  /** Marks a record as used; false when it was used already, or is not there. */
+  /** Marks a record as used. Returns false when it was already used, or is missing. */
   consume(model: string, id: string, at: Date): Promise<boolean>;
   remove(model: string, id: string): Promise<void>;
-  /** Keeps others from ending a grant until the transaction ends; false when it has ended. */
+  /** Locks a grant until the transaction ends. Returns false when it has ended. */
   lockGrant(tx: Tx, grantId: string): Promise<boolean>;
-  /** Removes a grant with all that came of it. */
+  /** Removes a grant and everything issued under it. */
   removeGrant(tx: Tx, grantId: string): Promise<void>;
-  /** Removes the session whose second name has this digest. */
+  /** Removes the session whose `uid` has this digest. */
   removeSession(tx: Tx, uid: Buffer): Promise<void>;
-  /** Removes what lets the people of an account go on without signing in: sessions, grants, codes, refresh tokens. */
+  /**
+   * Removes the records that let an account's people continue without signing in: sessions, grants, codes, refresh
+   * tokens.
+   */
   removeOfAccount(tx: Tx, accountId: string): Promise<void>;
 }
 
@@ -65,8 +68,8 @@ const removeSession = sql("oauth-state.remove-session", "delete from oauth_state
 const removeOfAccount = sql("oauth-state.remove-of-account", "delete from oauth_state where account_id = $1");
 
 /**
- * The records of the provider, in PostgreSQL. The id of most is the secret itself (a refresh token, a code, the cookie of
- * a session), so it is kept as its digest, and the content, which repeats it, sealed.
+ * The records of the provider, in PostgreSQL. The id of most is itself the secret (a refresh token, a code, a session
+ * cookie), so it is stored as a digest, and the content, which repeats it, is sealed.
  */
 export function createStateStore(pool: Pool, sealer: Sealer): StateStore {
   return {
@@ -107,7 +110,7 @@ export function createStateStore(pool: Pool, sealer: Sealer): StateStore {
   };
 }
 
-/** What was sealed with a key that is gone is gone too: somebody signs in again. */
+/** A record whose sealing key is gone is lost: its person signs in again. */
 function payloadFrom({ model, id, sealed, consumedAt }: Row, sealer: Sealer): StatePayload | undefined {
   const text = openIfPossible(sealed, placeOf(model, id), sealer);
   if (text === null) return undefined;
@@ -124,7 +127,7 @@ function openIfPossible(sealed: string, place: SealedPlace, sealer: Sealer): str
   }
 }
 
-/** The digest by which a record is kept: of its id, or of the second name of a session. */
+/** The digest under which a record is stored: of its id, or of a session's `uid`. */
 export const stateDigest = (id: string): Buffer => createHash("sha256").update(id).digest();
 
 const placeOf = (model: string, digest: Buffer): SealedPlace => ({
@@ -133,7 +136,7 @@ const placeOf = (model: string, digest: Buffer): SealedPlace => ({
   row: `${model}/${digest.toString("base64url")}`,
 });
 
-/** The records of the provider. */
+/** The sealed records of the provider. */
 export const sealedState: SealedColumn = {
   table: "oauth_state",
   column: "sealed",
@@ -143,7 +146,7 @@ export const sealedState: SealedColumn = {
 
 const textOf = (value: unknown): string | null => (typeof value === "string" ? value : null);
 
-/** Clocks differ: what has just ended here may still be asked for elsewhere. */
+/** Clocks differ: a record that has just ended here may still be looked up elsewhere. */
 export const stateRetention: RetentionRule = {
   name: "issuer state retention",
   table: "oauth_state",

@@ -1,13 +1,13 @@
-/** What a deployment shows of itself on its pages. */
+/** The look of a deployment's pages. */
 export interface Brand {
   readonly name: string;
-  /** An https or data URL; null where the name alone is shown. */
+  /** An https or data URL; null to show the name only. */
   readonly logoUrl: string | null;
   /** The colour of buttons, as `#rrggbb`. */
   readonly color: string;
 }
 
-/** Picks black or white for text on a colour, whichever is told apart better: the contrast is never below 4.58 to 1. */
+/** Picks black or white text for a background, whichever has more contrast: at least 4.58 to 1. */
 export function textColorOn(color: string): "#000000" | "#ffffff" {
   return contrastOf(color, "#000000") > contrastOf(color, "#ffffff") ? "#000000" : "#ffffff";
 }

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { fill, type Texts } from "../texts/texts.ts";
 import { type Brand, textColorOn } from "./brand.ts";
 
-/** Text that is markup already. */
+/** Trusted markup. */
 export class Html {
   readonly text: string;
 
@@ -21,15 +21,15 @@ const entities: Readonly<Record<string, string>> = {
 
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character] ?? "");
 
-/** Makes markup from a template. Values that are not markup themselves are escaped. */
+/** Builds markup from a template and escapes plain text. */
 export function html(strings: TemplateStringsArray, ...values: readonly (string | Html | null)[]): Html {
   const written = values.map((value) => (value instanceof Html ? value.text : escaped(value ?? "")));
   return new Html(strings.map((text, at) => text + (written[at] ?? "")).join(""));
 }
 
 /**
- * Readable in light and dark, at any width and font size, and by keyboard: what has the focus has a ring in the colour of
- * the text. `--line` has a contrast of 3 to 1 or more, so that fields and buttons are seen whatever the colour of a brand.
+ * Readable in light and dark, at any width and font size, and by keyboard: the focused element has a ring in the text
+ * colour. `--line` has a contrast of at least 3 to 1, so that fields and buttons are visible with any brand colour.
  */
 const styleOf = ({
   color,
@@ -53,15 +53,15 @@ form+form{margin-top:.75rem}
 
 export interface Page {
   readonly status: number;
-  /** In the language of the page. */
+  /** Texts in the page's language. */
   readonly texts: Texts;
   readonly title: string;
   readonly content: Html;
-  /** The sites beside this one to which a form may lead: the application to which a sign-in returns. */
+  /** Other sites that a form may lead to: the application to which a sign-in returns. */
   readonly formTargets?: readonly string[];
 }
 
-/** Writes the whole page, without a script and with nothing from elsewhere. Its title tells of a mistake in a form. */
+/** Writes the whole page, without scripts and external resources. Its title mentions a mistake in a form. */
 export function pageText({ status, texts, title, content }: Page, brand: Brand): string {
   const { name, logoUrl } = brand;
   const logo = logoUrl === null ? name : html`<img src="${logoUrl}" alt="${name}">`;
@@ -86,7 +86,10 @@ ${content}
 `.text;
 }
 
-/** Writes the policy of a page: it may be styled, show the logo and send its form, run nothing, and never be framed. */
+/**
+ * Builds the content security policy of a page: it allows styles, the logo and form targets, and forbids scripts and
+ * framing.
+ */
 export function pagePolicy(brand: Brand, formTargets: readonly string[] = []): Readonly<Record<string, string>> {
   const policy = [
     "default-src 'none'",
@@ -106,7 +109,10 @@ function imageSourceOf(logoUrl: string): string {
 
 export const pageType = "text/html; charset=utf-8";
 
-/** Writes a redirect as a form target of the policy: the origin of a web address, the scheme of an application's own. */
+/**
+ * Converts a redirect URI to a form target of the policy: the origin of a web address, the scheme of an application's
+ * own.
+ */
 export function formTargetOf(uri: string): string {
   const { protocol, origin } = new URL(uri);
   return origin === "null" ? protocol : origin;

@@ -7,7 +7,7 @@ import { type Page, pagePolicy, pageText, pageType } from "./page.ts";
 
 export type Pages = ReturnType<typeof createPages>;
 
-/** The pages of this deployment: in the language of their reader, with the name, logo and colour that it gives itself. */
+/** The pages of this deployment: in the reader's language, with its configured name, logo and colour. */
 export function createPages({ configuration }: Pick<Configured, "configuration">) {
   const brand = (): Brand => ({
     name: configuration.get("server.name"),
@@ -15,7 +15,7 @@ export function createPages({ configuration }: Pick<Configured, "configuration">
     color: configuration.get("server.color"),
   });
 
-  /** Writes a page with its policy, and with the headers of one that does not pass the edge of the routes. */
+  /** Writes a page with its policy and the headers that the edge of the routes would add. */
   function write(page: Page) {
     const shown = brand();
     const policy = pagePolicy(shown, page.formTargets);
@@ -27,8 +27,8 @@ export function createPages({ configuration }: Pick<Configured, "configuration">
     brand,
 
     /**
-     * Picks the texts for a reader: in the languages that the application asks for (`ui_locales`, OpenID Connect Core
-     * §3.1.2.1), else in those of the browser, else in the deployment's.
+     * Chooses the texts for a reader: by the application's `ui_locales` (OpenID Connect Core §3.1.2.1), else by the
+     * browser's languages, else by the deployment's.
      */
     textsFor({ "accept-language": accepted }: IncomingHttpHeaders, uiLocales?: unknown): Texts {
       const asked = typeof uiLocales === "string" ? uiLocales.split(" ").filter(Boolean) : [];

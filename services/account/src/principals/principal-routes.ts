@@ -18,11 +18,11 @@ import type { Accounts } from "../accounts/accounts.ts";
 interface PrincipalRoutes {
   readonly principals: PrincipalSource;
   readonly accounts: Pick<Accounts, "findMany">;
-  /** Whether accounts have their roles from here. With another issuer its tokens bring them. */
+  /** True when roles are granted here. With another issuer its tokens bring them. */
   readonly rolesAreOurs: boolean;
 }
 
-/** The route on which other services ask, on the internal listener. */
+/** The internal route by which other services look up principals. */
 export function principalRoutes({ principals, accounts, rolesAreOurs }: PrincipalRoutes) {
   const routes = createRoutes({ errors: "account" });
 
@@ -36,7 +36,7 @@ export function principalRoutes({ principals, accounts, rolesAreOurs }: Principa
       try {
         return ok(answerFromPrincipal(await principals.resolve(body)));
       } catch (error) {
-        // 401 would say that the asking service's own token is wrong.
+        // 401 would mean that the asking service's own token is wrong.
         if (!isAppError(error) || error.code !== "unauthorized") throw error;
         return refused(422, "validation_error", { message: error.message });
       }

@@ -37,13 +37,13 @@ interface Dependencies {
   readonly stepUpStore: Pick<StepUpStore, "find">;
   readonly auditRefusals: Pick<AuditRefusals, "record">;
   readonly access: Pick<AccessAnnouncements, "hasUnannounced">;
-  /** Whether accounts have their roles from here, which bound all that acts for them. */
+  /** True when roles are granted here; they then bound every credential of the account. */
   readonly rolesAreOurs: boolean;
 }
 
 /**
- * Finds whose credential something is: this service's own edge asks, and every other service over
- * `POST /internal/principals`.
+ * Finds the principal of a credential: called by this service's own edge, and by every other service over `POST
+ * /internal/principals`.
  */
 export function createPrincipals(
   { clock, log }: Pick<Configured, "clock" | "log">,
@@ -61,7 +61,7 @@ export function createPrincipals(
     hasUnannounced: () => access.hasUnannounced(),
   };
 
-  /** An API key acts for the account that made it, with the scopes it was given. */
+  /** An API key acts for the account that created it, with its own scopes. */
   async function fromApiKey(text: string): Promise<Principal> {
     if (!parseApiKey(text)) throw refused("The API key is mistyped.");
     const digest = digestApiKey(text);
@@ -96,7 +96,7 @@ export function createPrincipals(
   }
 }
 
-/** A token of the built-in issuer says for which account it acts. The first use of another's makes the account. */
+/** A token of the built-in issuer names its account. The first use of another issuer's token creates the account. */
 async function accountOf(
   { issuer, subject, id, claims }: VerifiedToken,
   { accounts, provisioning }: Pick<Dependencies, "accounts" | "provisioning">,
@@ -109,7 +109,7 @@ async function accountOf(
   throw refused("The account of this token no longer exists.");
 }
 
-/** A code that the person was sent proves as much as a sign-in; the later of both counts. */
+/** A mailed code proves as much as a sign-in; the later of both counts. */
 async function withStepUp(
   credential: PrincipalCredential,
   accountId: string,
@@ -122,7 +122,7 @@ async function withStepUp(
 
 type Access = Pick<Principal, "scopes" | "roles">;
 
-/** A role that was taken takes from tokens and keys what it brought, however they were made. */
+/** A revoked role takes its scopes from tokens and keys, however they were created. */
 function withinRolesOf(account: Account, { scopes, roles }: Access): Access {
   const brought = new Set(account.roles.flatMap((role) => scopesOfRole(role)));
   return {
@@ -141,22 +141,24 @@ function principalOf(
 
 const refused = (message: string) => new AppError("unauthorized", message);
 
-/** Somebody still has a key that was ended: its owner wants to know. Where from, the asking service has not said. */
+/**
+ * Somebody still uses a key that has ended, and the owner gets a notice. The asking service does not say from where.
+ */
 function endedKeyUsed({ id, accountId }: ApiKey, status: CredentialStatus): Refusal {
   const by = { kind: "owner", accountId, credential: id, address: null, requestId: null } as const;
   return { accountId, operation: "api_key.use", reason: status, fields: ["status"], subject: id, by };
 }
 
-/** A client of ours is known by its own id, so that its tokens share one allowance and end with it. */
+/** A service client is identified by its own id, so that its tokens share one allowance and end with it. */
 function credentialOf(token: VerifiedToken): PrincipalCredential {
   const { issuer, kind, id, tokenId, subject, authTimeMs, claims } = token;
   if (issuer === builtInIssuer && kind === "client") return { kind, id: subject, tokenId, authTimeMs: null };
-  // The built-in issuer ends its own tokens one by one.
+  // The built-in issuer revokes its tokens one by one.
   const issuedAt = issuer !== builtInIssuer && { issuedAtMs: (claims.iat ?? 0) * 1000 };
   return { kind, id, ...(tokenId !== id && { tokenId }), authTimeMs, ...issuedAt };
 }
 
-/** Makes the verifier of the tokens of these issuers. `localKeys` has the keys of those that run in this process. */
+/** Creates the verifier of these issuers' tokens. `localKeys` has the keys of issuers in this process. */
 export function createTokens(
   { configuration, clock, log }: Pick<Configured, "configuration" | "clock" | "log">,
   issuers: readonly Issuer[],

@@ -1,4 +1,4 @@
-/** The first that fits counts: browsers name those that they descend from. */
+/** The first match counts: browsers also name those that they descend from. */
 const browsers: readonly (readonly [RegExp, string])[] = [
   [/\bEdg(A|iOS)?\//, "Edge"],
   [/\bOPR\//, "Opera"],
@@ -17,12 +17,12 @@ const systems: readonly (readonly [RegExp, string])[] = [
   [/\bLinux\b/, "Linux"],
 ];
 
-/** Longer than any browser's. What stands behind it is a text of whoever sends it. */
+/** Longer than any browser's. The rest is arbitrary text. */
 const charactersMax = 512;
 
 /**
- * Names the browser and the system of a `User-Agent`, such as `Firefox, Linux`; null for what is neither. The header is
- * written by whoever sends it, so none of its own words is shown.
+ * Names the browser and system of a `User-Agent`, such as `Firefox, Linux`; null for an unknown one. The header is
+ * arbitrary text, so no word of it is shown.
  */
 export function browserNameOf(userAgent: string | undefined): string | null {
   const text = (userAgent ?? "").slice(0, charactersMax);

@@ -1,21 +1,24 @@
-/** The mails with codes of the last hour that weigh in a decision about another one. */
+/** The code mails of the last hour that count against another one. */
 export interface RecentMails {
-  /** To the address. */
+  /** Mails to the address. */
   readonly toAddress: number;
-  /** Those of them that no known browser asked for. */
+  /** Those of them that were not requested by a known browser. */
   readonly ofStrangers: number;
-  /** To the address, asked for by who asks now, and not answered by a sign-in. */
+  /** Mails to the address that this asker requested and did not answer by a sign-in. */
   readonly ofAsker: number;
-  /** To any address, from where it is asked now, and not answered by a sign-in. */
+  /** Mails to any address, requested from this client address and not answered by a sign-in. */
   readonly fromClient: number;
 }
 
-/** In an hour. What strangers may not use up of an address is left to the browsers that its owner has signed in with. */
+/**
+ * Per hour. The share of an address that strangers cannot use up is reserved for browsers that its owner has signed in
+ * with.
+ */
 const mailLimits = { toAddress: 20, ofStrangers: 15, ofAsker: 5, fromClient: 60 } as const;
 
 /**
- * Says whether an address may be mailed another code. A browser that has signed in to the account always gets one more
- * than it was sent in vain, up to its own five: whatever strangers do, its owner gets in.
+ * Returns true when an address may get another code. A browser that has signed in to the account always gets one more
+ * than it was sent in vain, up to its own five: strangers cannot keep the owner out.
  */
 export function mayMail(asker: "known browser" | "stranger", recent: RecentMails): boolean {
   if (recent.ofAsker >= mailLimits.ofAsker) return false;

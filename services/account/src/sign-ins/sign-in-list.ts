@@ -18,22 +18,22 @@ interface OwnSignIn {
   readonly signIn: SignIn;
 }
 
-/** The sign-ins of an account at the built-in issuer, as its owner sees and ends them one by one. */
+/** The sign-ins of an account at the built-in issuer, which its owner lists and ends one by one. */
 export function createSignInList({ accounts, signInStore, issuedTokens, audit, clock }: Dependencies) {
   return {
-    /** Lists the caller's sign-ins that are alive, newest first. */
+    /** Lists the caller's live sign-ins, newest first. */
     list({ accountId, credential }: Principal, range: ListRange): Promise<readonly ListedSignIn[]> {
       return signInStore.list(accountId, { now: clock.now(), jti: jtiOf(credential.id) }, range);
     },
 
-    /** Finds a sign-in of the account. The account stays locked, so that nobody else ends the same. */
+    /** Finds a sign-in and locks its account, so that it is ended only once. */
     async lock(tx: Tx, accountId: string, id: string): Promise<OwnSignIn | null> {
       const account = await accounts.lock(tx, accountId);
       const signIn = account && (await signInStore.find(tx, accountId, id, clock.now()));
       return signIn && { account, signIn };
     },
 
-    /** Ends a sign-in: the browser's session, and the tokens of every application that it signed in to. */
+    /** Ends a sign-in: the browser's session, and the tokens of every application that was signed in to. */
     async end(tx: Tx, caller: Caller, { account, signIn }: OwnSignIn): Promise<Account> {
       requireState({ state: account.status }, "own-account:write");
       await issuedTokens.revokeSignIn(tx, signIn);

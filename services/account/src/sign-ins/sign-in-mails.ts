@@ -5,13 +5,13 @@ import { mayMail, type RecentMails } from "./mail-allowance.ts";
 
 export type SignInMails = ReturnType<typeof createSignInMails>;
 
-/** Who asks for a code, and for which sign-in. */
+/** The requester of a code, and the sign-in it is for. */
 export interface Asker {
-  /** The sign-in that asks; its code is of use there alone. */
+  /** The sign-in that requests; its code works there only. */
   readonly signIn: string;
-  /** The address it asks from, an IPv6 network for the whole of it. */
+  /** The client address; for IPv6 the whole network. */
   readonly client: string;
-  /** The browser, where it has signed in to the account before. */
+  /** The browser, if it has signed in to the account before. */
   readonly knownBrowser: string | null;
 }
 
@@ -25,7 +25,7 @@ const mails = table("sign_in_mails", {
   answeredAt: "timestamptz",
 });
 
-/** Each part has its index; what is refused is not written, so there are few rows of an address and of an asker. */
+/** Each part has its index; refused requests are not stored, so an address and an asker have few rows. */
 const countRecent = sql(
   "sign-in-mail.count-recent",
   `select count(*) filter (where address = $1)::int as "toAddress",
@@ -41,21 +41,21 @@ const markAnswered = sql(
 );
 
 /**
- * The mails of the last hour that had a code to sign in. Addresses and askers are kept as keyed digests: whoever reads the
- * table learns of nobody who asked.
+ * The sign-in code mails of the last hour. Addresses and askers are stored as keyed digests, so the table reveals
+ * neither.
  */
 export function createSignInMails({ keys, clock }: { readonly keys: readonly string[]; readonly clock: Clock }) {
   const key = Buffer.from(hkdfSync("sha256", keys[0] ?? "", "", "signalbox account sign-in mails", 32));
   const digestOf = (...parts: readonly string[]) => createHmac("sha256", key).update(JSON.stringify(parts)).digest();
 
   return {
-    /** Counts another mail to the address, unless it has had enough; then it answers false and nothing is counted. */
+    /** Counts another mail to the address. Returns false, without counting, when the limit is reached. */
     async count(tx: Tx, address: string, { signIn, client, knownBrowser }: Asker): Promise<boolean> {
       const [asker, kind] =
         knownBrowser === null
           ? [digestOf("client", client), "stranger" as const]
           : [digestOf("browser", knownBrowser), "known browser" as const];
-      // Of two at once, the second one counts the first; always in this order, so that nobody waits for each other.
+      // Two concurrent requests count each other; locks are always taken in this order, which avoids deadlocks.
       await advisoryLock(tx, `sign-in mails to ${address}`);
       if (kind === "stranger") await advisoryLock(tx, `sign-in mails from ${client}`);
       const row = { address: digestOf("address", address), asker, signIn: digestOf("sign-in", signIn) };
@@ -69,7 +69,7 @@ export function createSignInMails({ keys, clock }: { readonly keys: readonly str
       return true;
     },
 
-    /** Notes that somebody has signed in by this sign-in: its mails were wanted, and are not held against who asked. */
+    /** Notes a completed sign-in: its mails were wanted, and no longer count against the asker. */
     async answered(tx: Tx, signIn: string): Promise<void> {
       await tx.query(markAnswered, [digestOf("sign-in", signIn), clock.now()]);
     },

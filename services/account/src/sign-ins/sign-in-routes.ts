@@ -14,7 +14,7 @@ interface Dependencies {
 
 const path = "/api/account/sign-ins/";
 
-/** The sign-ins of the account, as its owner sees and ends them. */
+/** The account's sign-ins, which its owner lists and ends. */
 export function signInRoutes({ accounts, signIns, signInList, pageLimits }: Dependencies): Routes {
   const routes = createRoutes({ errors: "account", exampleIds: { sign_in_id: signInExample.id } });
 
@@ -33,7 +33,7 @@ export function signInRoutes({ accounts, signIns, signInList, pageLimits }: Depe
     summary: "End a sign-in",
     description:
       "Ends the session of the browser and the tokens of every application that it signed in to, in every service within two seconds. The caller's own sign-in can be ended too.",
-    // Signing out everywhere is open to whoever is in a hurry; this one would let a thief stay while the owner goes.
+    // Signing out everywhere stays possible at once; ending one sign-in would let a thief stay while the owner goes.
     auth: { scopes: ["account:security"], access: "own-account:write", stepUp: true },
     audit: "sign_in.end",
     responses: { 204: "empty", 404: "error" },

@@ -15,23 +15,23 @@ import type { ListedSignIn, SignIn } from "./sign-in.ts";
 
 export type SignInStore = ReturnType<typeof createSignInStore>;
 
-/** A session of a browser in which an application is given something. */
+/** A browser session that granted an application something. */
 interface NotedSession extends Pick<SignIn, "accountId" | "browser" | "address"> {
-  /** The second name of the session. */
+  /** The session's `uid`. */
   readonly sessionUid: string;
   readonly at: Date;
 }
 
-/** What an application is given. */
+/** A grant to an application. */
 interface NotedGrant {
   readonly id: string;
   readonly expiresAt: Date;
 }
 
-/** When and by whom the sign-ins are looked at. */
+/** Time and token of the request for the list. */
 interface View {
   readonly now: Date;
-  /** The token of the one who looks, where it may be of one of them. */
+  /** The requesting token, when it may belong to a listed sign-in. */
   readonly jti?: string | null;
 }
 
@@ -45,7 +45,7 @@ const signIns = table("sign_ins", {
   lastUsedAt: "timestamptz",
 });
 
-/** A session keeps its sign-in: another application, or a code typed once more, is another grant of the same. */
+/** A session keeps its sign-in: another application, or another code, is another grant of the same sign-in. */
 const noteSignIn = sql(
   "sign-in.note",
   `with noted as (
@@ -67,7 +67,7 @@ const touchSignIn = sql(
 
 const ofItsGrants = "grant_id in (select grant_id from sign_in_grants where sign_in_id = sign_ins.id)";
 
-/** It is alive while anything of it is good: the browser's session, a refresh token, an access token. */
+/** A sign-in is alive while any part of it is valid: the browser's session, a refresh token, an access token. */
 const isAlive = (now: string) => `(
   exists (select from oauth_state where model = 'Session' and uid = session
     and oauth_state.account_id = sign_ins.account_id and expires_at > ${now})
@@ -90,37 +90,37 @@ const removeGrantsOfAccount = sql(
 );
 const removeSignInsOfAccount = sql("sign-in.remove-of-account", "delete from sign_ins where account_id = $1");
 
-/** The sign-ins at the built-in issuer, with the grants that tell which tokens came of each. */
+/** The sign-ins at the built-in issuer, with their grants, which link each token to its sign-in. */
 export function createSignInStore(pool: Pool) {
   return {
-    /** Lists the sign-ins of an account that are alive, newest first. */
+    /** Lists an account's live sign-ins, newest first. */
     async list(accountId: string, { now, jti = null }: View, range: ListRange): Promise<readonly ListedSignIn[]> {
       return (await pool.query<ListedSignIn>(listSignIns, [accountId, now, jti, ...rangeValues(range)])).rows;
     },
 
-    /** Finds a sign-in of an account that is alive. */
+    /** Finds a live sign-in of an account. */
     async find(db: Queryable, accountId: string, id: string, now: Date): Promise<SignIn | null> {
       return (await db.query<SignIn>(findSignIn, [accountId, now, null, id])).rows[0] ?? null;
     },
 
-    /** Notes a grant of a session, and the sign-in with the first one. */
+    /** Notes a grant of a session, and the sign-in at the first grant. */
     async note({ accountId, sessionUid, browser, address, at }: NotedSession, grant: NotedGrant): Promise<void> {
       const values = [randomId("sgn"), accountId, stateDigest(sessionUid), browser, address, at];
       await pool.query(noteSignIn, [...values, grant.id, grant.expiresAt]);
     },
 
-    /** Notes a use of the sign-in that a grant came of, once in each minute of the clock. */
+    /** Notes a use of the grant's sign-in, at most once per clock minute. */
     async touch(tx: Tx, grantId: string, at: Date): Promise<void> {
       const minute = new Date(at.getTime() - (at.getTime() % minutes(1)));
       await tx.query(touchSignIn, [grantId, at, minute]);
     },
 
-    /** Lists the grants that came of a sign-in. */
+    /** Lists the grants of a sign-in. */
     async grantsOf(tx: Tx, id: string): Promise<readonly string[]> {
       return (await tx.query<{ grantId: string }>(listGrants, [id])).rows.map(({ grantId }) => grantId);
     },
 
-    /** Removes a sign-in from the list; what came of it is ended by others. */
+    /** Removes a sign-in from the list; its grants and tokens are revoked elsewhere. */
     async remove(tx: Tx, id: string): Promise<void> {
       await tx.query(removeGrants, [id]);
       await tx.query(removeSignIn, [id]);
@@ -133,7 +133,10 @@ export function createSignInStore(pool: Pool) {
   };
 }
 
-/** By then nothing of it is good: sessions and refresh tokens last for two weeks after their last use, and access tokens for an hour. */
+/**
+ * Nothing of it is valid by then: sessions and refresh tokens end two weeks after their last use, access tokens after
+ * an hour.
+ */
 export const signInRetention: readonly RetentionRule[] = [
   { name: "sign-in retention", table: "sign_ins", column: "last_used_at", keepMs: hours(15 * 24) },
   { name: "sign-in grant retention", table: "sign_in_grants", column: "expires_at", keepMs: hours(2) },

@@ -5,19 +5,19 @@ import { z } from "zod";
 export interface SignIn {
   readonly id: string;
   readonly accountId: string;
-  /** The digest of the second name of the browser's session. */
+  /** The digest of the session's `uid`. */
   readonly session: Buffer;
-  /** Null where the browser did not tell. */
+  /** Null when the browser is unknown. */
   readonly browser: string | null;
-  /** Where the browser was when the person signed in. */
+  /** Client address at the time of the sign-in. */
   readonly address: string | null;
   readonly createdAt: Date;
   readonly lastUsedAt: Date;
 }
 
-/** A sign-in as somebody sees it who lists them. */
+/** A sign-in in its owner's list. */
 export interface ListedSignIn extends SignIn {
-  /** The request came with a token of this sign-in. */
+  /** True when the request came with a token of this sign-in. */
   readonly current: boolean;
 }
 

@@ -19,34 +19,34 @@ import type { SignInMails } from "./sign-in-mails.ts";
 
 export type SignIns = ReturnType<typeof createSignIns>;
 
-/** Who asks for a code. */
+/** A request for a code. */
 export interface CodeRequest {
-  /** The sign-in that asks. */
+  /** The sign-in that requests it. */
   readonly signIn: string;
-  /** The address that it asks from. */
+  /** The client address of the request. */
   readonly client: string;
-  /** The browser, where anybody has signed in with it before. */
+  /** The browser, if it has signed in before. */
   readonly browser: Pick<KnownBrowser, "id" | "knows"> | null;
-  /** The language of the page, for the mail to somebody who has no account yet. */
+  /** The page's language, for the mail to a person without an account. */
   readonly locale: string;
 }
 
 export type SendOutcome = { outcome: "sent"; to: string } | { outcome: "too-many" };
 
-/** A code that somebody typed to sign in. */
+/** A code typed to sign in. */
 export interface TypedCode {
-  /** The sign-in that it was typed in. */
+  /** The sign-in in which it was typed. */
   readonly signIn: string;
-  /** Where the code was sent. */
+  /** The address that the code was sent to. */
   readonly address: string;
   readonly code: string;
-  /** The language of the page, for an account that is made now. */
+  /** The page's language, for a new account. */
   readonly locale: string;
-  /** The browser, where anybody has signed in with it before. */
+  /** The browser, if it has signed in before. */
   readonly browser: Pick<KnownBrowser, "knows"> | null;
-  /** What the browser calls itself. */
+  /** The browser's `User-Agent`. */
   readonly userAgent: string | undefined;
-  /** Through which application, from where, in which request. */
+  /** Application, client address and request, for the audit. */
   readonly by: Pick<Actor, "credential" | "address" | "requestId">;
 }
 
@@ -65,19 +65,19 @@ interface Dependencies extends Pick<Shared, "accounts" | "audit" | "auditRefusal
   readonly notices: Pick<Notices, "tell">;
 }
 
-/** The sign-ins of people at the built-in issuer: begun with a mailed code, completed by it, ended everywhere. */
+/** The sign-ins of people at the built-in issuer: started with a mailed code, completed by it, ended everywhere. */
 export function createSignIns(dependencies: Dependencies) {
   const { oneTimeCodes, signInMails, audit, auditRefusals, clock } = dependencies;
   const noteRefused = (tx: Tx, refusal: Refusal) => tx.afterCommit(() => auditRefusals.record(refusal));
 
   return {
-    /** Mails a code, unless who asks or the address has had enough of them. */
+    /** Mails a code, unless the asker or the address has reached a limit. */
     sendCode: (tx: Tx, address: string, by: CodeRequest): Promise<SendOutcome> =>
       sendCode(tx, address, by, dependencies),
 
     /**
-     * Takes the code and signs in to the account whose verified contact address the code was sent to, or to a new one.
-     * The address stays locked meanwhile, so it never gets two accounts.
+     * Redeems the code and signs in to the account with that verified contact address, or to a new one. The address
+     * stays locked meanwhile, so it never gets two accounts.
      */
     async complete(tx: Tx, typed: TypedCode): Promise<SignInOutcome> {
       const { signIn, address, code } = typed;
@@ -88,7 +88,7 @@ export function createSignIns(dependencies: Dependencies) {
         if (known) noteRefused(tx, codeRefusal("sign_in", known.id, redeemed, ownerBy(known.id, typed)));
         return { outcome: "code-refused", why: redeemed };
       }
-      // The account has changed the spelling since, and who reads that mailbox has to show it.
+      // The account has changed the spelling since, and the reader of that mailbox has to prove it.
       if (known && known.contactAddress !== address) return { outcome: "code-refused", why: "used-up" };
       await signInMails.answered(tx, signIn);
       const { id: accountId, status } = known ?? (await newAccount(tx, typed, dependencies.provisioning));
@@ -103,9 +103,9 @@ export function createSignIns(dependencies: Dependencies) {
     },
 
     /**
-     * Ends every sign-in of a person to the account, that of the caller too, and all that codes have proven. Tokens of
-     * another issuer end by the time of their issue. API keys and service clients stay. Whoever is under attack does it at once: it only takes away, so it needs no recent
-     * sign-in.
+     * Ends every sign-in of a person to the account, the caller's included, and all step-ups. Tokens of another issuer
+     * end by their time of issue. API keys and service clients stay. An owner under attack does it at once: it only
+     * takes access away, so it needs no recent sign-in.
      */
     async signOutEverywhere(tx: Tx, caller: Caller, account: Account): Promise<Account> {
       requireState({ state: account.status }, "own-account:write");
@@ -119,8 +119,8 @@ export function createSignIns(dependencies: Dependencies) {
 }
 
 /**
- * Mails a code and answers where to. An account's code goes to the address as the account has it: whoever typed another
- * spelling has not shown yet that theirs is the same mailbox. The answer is the same whether there is an account or not.
+ * Mails a code and returns the address it went to. An account's code goes to its stored address: a person who typed
+ * another spelling has not yet shown that it is the same mailbox. The answer is the same with and without an account.
  */
 async function sendCode(
   tx: Tx,
@@ -132,7 +132,7 @@ async function sendCode(
   const to = account?.contactAddress ?? address;
   const accountId = account?.id ?? null;
   const knownBrowser = browser !== null && account && browser.knows(account.id) ? browser.id : null;
-  // Other spellings do not bring more mails.
+  // Different spellings share one limit.
   const mayMail = await signInMails.count(tx, canonicalAddress(to), { signIn, client, knownBrowser });
   const issued = mayMail ? await oneTimeCodes.issue(tx, { ...codePlace(signIn, to), accountId }) : "too-many";
   if (issued === "too-many") return { outcome: "too-many" };
@@ -141,7 +141,7 @@ async function sendCode(
   return { outcome: "sent", to };
 }
 
-/** Tells the owner that a browser has signed in for the first time. */
+/** Notifies the owner of the first sign-in of a browser. */
 async function tellOfBrowser(
   tx: Tx,
   account: SignInAccount,
@@ -165,12 +165,12 @@ function newAccount(
 }
 
 /**
- * Says that a person may sign in to the account, and use what an earlier sign-in has given. What a state leaves them is
- * held to at every edge: a suspended account is read, a disabled one asks to be had back, and both need a token for it.
+ * Returns true when a person may sign in to the account and use an earlier sign-in. Every edge enforces the limits of
+ * the state: a suspended account can be read, a disabled one can ask for its recovery, and both need a token for it.
  */
 export const maySignIn = ({ status }: Pick<Account, "status">): boolean => status !== "deleted";
 
-/** A code is of use to the sign-in that asked for it, so that nobody else's request ends it or tries it. */
+/** A code works only in the sign-in that requested it, so that other requests can neither end nor try it. */
 const codePlace = (signIn: string, address: string): CodePlace => ({
   purpose: "sign-in",
   subject: `${canonicalAddress(address)} ${signIn}`,
@@ -178,17 +178,17 @@ const codePlace = (signIn: string, address: string): CodePlace => ({
 
 const ownerBy = (accountId: string, { by }: TypedCode): Actor => ({ kind: "owner", accountId, ...by });
 
-/** What a sign-in has to know of an account. */
+/** The part of an account that a sign-in needs. */
 interface SignInAccount {
   readonly id: string;
-  /** Verified, in the spelling of its verification. */
+  /** Verified, in the verified spelling. */
   readonly contactAddress: string;
   readonly status: AccountState;
   readonly locale: string;
   readonly timezone: string;
 }
 
-/** One living account has the address; of deleted ones, which are told so, the newest. */
+/** One living account has the address; of deleted ones, whose owners get a page about it, the newest is taken. */
 const findAccount = sql(
   "sign-in.find-account",
   `select id, contact_address as "contactAddress", status, locale, timezone from accounts
@@ -196,7 +196,7 @@ const findAccount = sql(
    order by status <> 'deleted' desc, created_at desc, id limit 1`,
 );
 
-/** Finds the account whose verified contact address this is, in any spelling. */
+/** Finds the account with this verified contact address, in any spelling. */
 async function findByAddress(tx: Tx, address: string): Promise<SignInAccount | null> {
   return (await tx.query<SignInAccount>(findAccount, [canonicalAddress(address)])).rows[0] ?? null;
 }

@@ -2,12 +2,12 @@ import { type Queryable, type SealedColumn, type SealedPlace, type Sealer, sql, 
 import { type PrivateJwk, publicJwkOf, type SigningKey } from "./signing-key.ts";
 
 export interface SigningKeyStore {
-  /** Keeps other instances from making keys until the transaction ends. */
+  /** Keeps other instances from creating keys until the transaction ends. */
   lock(tx: Tx): Promise<void>;
-  /** @throws SealError when the key that sealed one of them is gone. */
+  /** @throws SealError when the sealing key of one of them is gone. */
   list(db: Queryable): Promise<readonly SigningKey[]>;
   insert(tx: Tx, key: SigningKey): Promise<void>;
-  /** Sets when the keys that have no successor yet stop signing. */
+  /** Sets the time at which keys without a successor stop signing. */
   retire(tx: Tx, at: Date): Promise<void>;
   remove(tx: Tx, key: SigningKey): Promise<void>;
 }
@@ -20,7 +20,7 @@ interface Row {
   readonly retiredAt: Date | null;
 }
 
-/** Any number that no other advisory lock of this database has. */
+/** Arbitrary, but different from every other advisory lock of this database. */
 const lockNumber = 4_202_001;
 
 const lockKeys = sql("oauth-key.lock", "select pg_advisory_xact_lock($1)");

@@ -10,7 +10,7 @@ const rotation = days(30);
 
 const kids = (keys: readonly SigningKey[]): string[] => keys.map(({ privateJwk }) => privateJwk.kid);
 
-/** A key that is followed by another after thirty days. */
+/** A key that is replaced after thirty days. */
 const [first, second] = [
   { ...newSigningKey(start, start), retiredAt: after(days(30)) },
   newSigningKey(after(days(30) - hours(1)), after(days(30))),

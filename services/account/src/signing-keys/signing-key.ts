@@ -19,16 +19,16 @@ export interface SigningKey {
   readonly privateJwk: PrivateJwk;
   readonly createdAt: Date;
   readonly activeFrom: Date;
-  /** When its successor begins to sign; null while there is none. */
+  /** Time at which its successor starts to sign; null without one. */
   readonly retiredAt: Date | null;
 }
 
-/** A key is published for so long before it signs: whoever caches our key set for less knows it in time. */
+/** A key is published this long before it signs: caches of our key set that live for less have it in time. */
 const publishedAheadMs = hours(1);
 /** Every token that a key signed has ended by then: ID tokens and access tokens live for an hour at most. */
 const publishedAfterMs = hours(1) + minutes(10);
 
-/** Makes a key pair for ES256. Its `kid` is the thumbprint of RFC 7638. */
+/** Creates a key pair for ES256. Its `kid` is the thumbprint of RFC 7638. */
 export function newSigningKey(createdAt: Date, activeFrom: Date): SigningKey {
   const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const { x = "", y = "", d = "" } = privateKey.export({ format: "jwk" });
@@ -43,7 +43,7 @@ export function publicJwkOf({ privateJwk: { d: _private, ...publicJwk } }: Signi
   return publicJwk;
 }
 
-/** Picks the keys that are published now, first the one that signs. */
+/** Returns the published keys, the signing one first. */
 export function publishedKeys(keys: readonly SigningKey[], now: Date): readonly SigningKey[] {
   const newestFirst = keys
     .filter((key) => !isOver(key, now))
@@ -53,14 +53,17 @@ export function publishedKeys(keys: readonly SigningKey[], now: Date): readonly 
   return [signing, ...newestFirst.filter((key) => key !== signing)];
 }
 
-/** Says when the next key has to begin to sign: now where there is none, null while the last one is young enough. */
+/**
+ * Returns the time at which the next key has to start signing: now without any key, null while the newest is young
+ * enough.
+ */
 export function nextActiveFrom(keys: readonly SigningKey[], now: Date, rotationMs: number): Date | null {
   if (keys.length === 0) return now;
   const youngest = Math.max(...keys.map(({ activeFrom }) => activeFrom.getTime()));
   return youngest + rotationMs <= now.getTime() + publishedAheadMs ? new Date(now.getTime() + publishedAheadMs) : null;
 }
 
-/** Says that every token which the key signed has ended. */
+/** Returns true when every token that the key signed has ended. */
 export function isOver({ retiredAt }: SigningKey, now: Date): boolean {
   return retiredAt !== null && retiredAt.getTime() + publishedAfterMs <= now.getTime();
 }

@@ -12,19 +12,19 @@ import {
 } from "./signing-key.ts";
 import { createSigningKeyStore } from "./signing-key-store.ts";
 
-/** The published keys at one moment. Another set is another object. */
+/** The published keys at one moment. A changed set is another object. */
 export interface KeyRing {
-  /** First the one that signs. */
+  /** The signing key comes first. */
   readonly privateKeys: readonly PrivateJwk[];
   readonly publicKeys: KeySet;
 }
 
 export interface SigningKeys {
-  /** Answers the same ring for as long as no key comes or goes. It is empty before the first `keep`. */
+  /** Returns the same ring until a key is added or removed. It is empty before the first `keep`. */
   current(): KeyRing;
   /**
-   * Reads what other instances have made, makes the first key and the next one when it is time, and removes those whose
-   * last token has ended. Several instances may do so at once: one makes the key, and the others find it made.
+   * Reads the keys of other instances, creates the first key and due successors, and removes keys whose last token has
+   * ended. Several instances may run it at once: one creates the key, and the others find it.
    */
   keep(): Promise<void>;
 }
@@ -36,7 +36,7 @@ interface Dependencies {
   readonly rotationDays: () => number;
 }
 
-/** The keys that the built-in issuer signs with, as this instance knows them. */
+/** The signing keys of the built-in issuer, as this instance knows them. */
 export function createSigningKeys({ pool, sealer, clock, rotationDays }: Dependencies): SigningKeys {
   const store = createSigningKeyStore(sealer);
   const nextOf = (keys: readonly SigningKey[], now: Date) => nextActiveFrom(keys, now, rotationDays() * hours(24));

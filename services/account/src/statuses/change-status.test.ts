@@ -11,7 +11,7 @@ const values = { supportedLocales: ["en"], defaultLocale: "en", requireVerifiedC
 const account: Account = firstAccount({ name: "Ada" }, values, created);
 const actors: readonly TransitionActor[] = ["owner", "administrator", "system"];
 
-/** CONTRACT §1, written out: who leads an account from where to where. Whatever is not here is refused. */
+/** CONTRACT §1, written out: the actors of each permitted transition. All others are refused. */
 const ways: Readonly<Record<string, readonly TransitionActor[]>> = {
   "pending active": ["administrator", "system"],
   "pending deleted": ["owner", "administrator"],

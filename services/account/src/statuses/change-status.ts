@@ -7,7 +7,10 @@ export interface StatusChange {
   readonly reason: string | null;
 }
 
-/** The account in its next state, by CONTRACT §1; null where this actor finds no way there. A purge that has begun is the end. */
+/**
+ * Returns the account in its next state, by CONTRACT §1; null when this actor may not make the change. Nothing follows
+ * a purge that has started.
+ */
 export function changeStatus(account: Account, { to, actor, reason }: StatusChange, now: Date): Account | null {
   if (account.purgeBegunAt !== null || account.purgedAt !== null) return null;
   if (!mayTransition(account.status, to, actor)) return null;

@@ -5,7 +5,7 @@ import type { FieldRule } from "../accounts/account-fields.ts";
 
 const reasonLengthMax = 500;
 
-/** A reason is prose: several lines are fine, an empty one says nothing. */
+/** A reason is prose: several lines are fine, an empty text is not. */
 const checkReason: FieldRule = (reason) => {
   const length = [...reason].length;
   return reason.trim() !== "" && length <= reasonLengthMax ? null : `The reason has 1–${reasonLengthMax} characters.`;
@@ -13,7 +13,7 @@ const checkReason: FieldRule = (reason) => {
 
 const reason = ruledText(checkReason).meta({ minLength: 1, maxLength: reasonLengthMax });
 
-/** The change that an administrator sends. No account goes back to `pending`. */
+/** The body of an administrator's change. No account returns to `pending`. */
 export const StatusByAdministrator = z
   .strictObject({
     status: z.enum(accountStates).exclude(["pending"]),
@@ -21,7 +21,7 @@ export const StatusByAdministrator = z
   })
   .register(examples, { example: { status: "suspended", reason: "Payment failed three times." } });
 
-/** The change that an owner sends. An owner deletes the account with DELETE. */
+/** The body of an owner's change. An owner deletes the account with DELETE. */
 export const StatusByOwner = z
   .strictObject({
     status: z.literal("disabled"),

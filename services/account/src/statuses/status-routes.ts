@@ -18,7 +18,7 @@ const RecoveryRequest = z
 
 const show = (account: Account) => ok(viewAccount(account), { etag: etagOfAccount(account) });
 
-/** How an owner disables the account, asks to have it back, and deletes it. */
+/** The owner's operations on the status: disable, ask for recovery, delete. */
 export function statusRoutes({ accounts, statuses }: StatusRouteDependencies) {
   const routes = createRoutes({ errors: "account" });
 

@@ -16,7 +16,7 @@ interface StatusDependencies
   extends Pick<Shared, "accounts" | "verifiedAddresses" | "access" | "outbox" | "audit" | "clock"> {
   readonly lastAdministrator: LastAdministrator;
   readonly notices: Pick<Notices, "tell">;
-  /** How long a deletion can be undone, in days. */
+  /** Days within which a deletion can be undone. */
   readonly retentionDays: () => number;
 }
 
@@ -45,14 +45,14 @@ const actions: Readonly<Record<NextState, AccountAction>> = {
   deleted: "account.delete",
 };
 
-/** What an administrator's change of status leaves in the audit. */
+/** The audit actions of an administrator's change of status. */
 export const statusActions = Object.values(actions);
 
 export type Statuses = ReturnType<typeof createStatuses>;
 
 /**
- * Moves accounts from one state to another. Every service hears of it on the state topic and enforces it within seconds.
- * Accounts that are handed in are locked.
+ * Moves accounts from one state to another. Every service learns of it on the state topic and enforces it within
+ * seconds. Callers pass locked accounts.
  */
 export function createStatuses(dependencies: StatusDependencies) {
   const { accounts, access, outbox, audit, notices, clock, retentionDays, lastAdministrator } = dependencies;
@@ -60,13 +60,13 @@ export function createStatuses(dependencies: StatusDependencies) {
   return {
     change,
 
-    /** Makes the change that the owner asks for. */
+    /** Makes a change that the owner requests. */
     async changeByOwner(tx: Tx, caller: Caller, account: Account, wanted: Change): Promise<StatusOutcome> {
       if (await lastAdministrator.isLast(tx, caller, account)) return { outcome: "last-administrator" };
       return change(tx, actorOf(caller), account, wanted);
     },
 
-    /** Makes the change that an administrator asks for. A deletion needs their recent sign-in. */
+    /** Makes a change that an administrator requests. A deletion needs their recent sign-in. */
     async changeByAdministrator(tx: Tx, caller: Caller, account: Account, wanted: Change): Promise<StatusOutcome> {
       if (wanted.to === "deleted") requireStepUp(caller, clock);
       const ceases = wanted.to !== "active" && (await lastAdministrator.isLast(tx, caller, account));
@@ -75,8 +75,8 @@ export function createStatuses(dependencies: StatusDependencies) {
     },
 
     /**
-     * Shows administrators that the owner asks to have the disabled account back; answers since when. Null where the
-     * account is not disabled.
+     * Records the owner's request for recovery, visible to administrators, and returns its time. Null unless the
+     * account is disabled.
      */
     async requestRecovery(tx: Tx, caller: Caller, account: Account): Promise<Date | null> {
       if (account.status !== "disabled") return null;
@@ -101,7 +101,7 @@ export function createStatuses(dependencies: StatusDependencies) {
     return { outcome: "changed", account: moved };
   }
 
-  /** Tells the owner of what was taken from them, and of the way back. */
+  /** The notice to the owner: what was taken away, and how to get it back. */
   function noticeOf(to: NextState): Notice | null {
     if (to === "active") return null;
     if (to !== "deleted") return { kind: `account-${to}` };
@@ -109,7 +109,7 @@ export function createStatuses(dependencies: StatusDependencies) {
   }
 }
 
-/** Whoever brings an account back finds its address unverified when another account has verified it meanwhile. */
+/** Restores an account. Its address becomes unverified when another account has verified it meanwhile. */
 async function withAddressIfFree(
   tx: Tx,
   account: Account,
@@ -123,7 +123,7 @@ async function withAddressIfFree(
   return changed.account;
 }
 
-/** Says why a change of status was not made. */
+/** Maps a refused change of status to its answer. */
 export function refusedTransition(result: RefusedStatus): Refusal {
   if (result.outcome === "last-administrator") return refusedLastAdministrator("status");
   const { from, to } = result;

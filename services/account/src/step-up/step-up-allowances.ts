@@ -4,7 +4,7 @@ import { type Queryable, type Statement, sql } from "@signalbox/storage";
 const mailsMaxPerHour = 5;
 const triesMaxPerHour = 25;
 
-/** Counts a use at $2 where fewer than $4 came after $3; the times before that are of no use any more. */
+/** Counts a use at $2 when fewer than $4 came after $3; earlier times are dropped. */
 function countUse(name: string, counted: "mailed" | "tried", other: "mailed" | "tried"): Statement {
   const latest = `select at from unnest(step_up_allowances.${counted}) as at where at > $3`;
   return sql(
@@ -22,14 +22,14 @@ const countTry = countUse("step-up-allowance.count-try", "tried", "mailed");
 export type StepUpAllowances = ReturnType<typeof createStepUpAllowances>;
 
 /**
- * How many codes an account gets and how often it may try one, with all its tokens together: whoever has a token gets
- * others by its refresh token, and would guess anew with each.
+ * Limits of codes and tries per account, over all its tokens: a token's holder gets more of them by the refresh token,
+ * and could guess anew with each.
  */
 export function createStepUpAllowances({ clock }: { readonly clock: Clock }) {
   return {
-    /** Counts a mail; false when the account had its share of the last hour. */
+    /** Counts a mail. Returns false when the hourly limit is reached. */
     takeMail: (db: Queryable, accountId: string) => take(db, countMail, accountId, mailsMaxPerHour),
-    /** Counts a try; false when the account had its share of the last hour. */
+    /** Counts a try. Returns false when the hourly limit is reached. */
     takeTry: (db: Queryable, accountId: string) => take(db, countTry, accountId, triesMaxPerHour),
   };
 

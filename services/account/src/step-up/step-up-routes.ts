@@ -18,7 +18,7 @@ const StepUp = z
   .meta({ id: "StepUp" })
   .register(examples, { example: { valid_until: "2026-01-01T09:15:00.000Z" } });
 
-/** How somebody whose sign-in is too old proves who they are. */
+/** The step-up of a person whose sign-in is too old. */
 export function stepUpRoutes({ accounts, stepUps }: Dependencies) {
   const routes = createRoutes({ errors: "account" });
 
@@ -27,7 +27,7 @@ export function stepUpRoutes({ accounts, stepUps }: Dependencies) {
     summary: "Prove again who you are, with a code sent to the contact address",
     description:
       "Without `code`, one is sent to the verified contact address. With it, this token counts as freshly signed in for 15 minutes, in every service. For tokens of people. At most five codes and 25 tries an hour for all tokens of an account.",
-    // Any sensitive change may need it, whatever scope the change is about.
+    // Any sensitive change may need it, so it requires no scope.
     auth: { scopes: [], access: "own-account:write" },
     audit: "account.step_up",
     body: StepUpBody,

@@ -4,7 +4,7 @@ import { type Pool, sql, type Tx } from "@signalbox/storage";
 interface StepUp {
   readonly credentialId: string;
   readonly accountId: string;
-  /** When the person behind the credential proved who they are. */
+  /** Time at which the person behind the credential proved their identity. */
   readonly at: Date;
 }
 
@@ -20,12 +20,12 @@ const saveStepUp = sql(
 );
 const endStepUps = sql("step-up.end-all", "delete from step_ups where account_id = $1");
 
-/** The name by which a token is raised: its own, so that the proof does not count for every token of that login. */
+/** The key of a step-up: the token itself, so that the proof does not count for every token of that login. */
 export const steppedUp = ({ id, tokenId }: PrincipalCredential): string => tokenId ?? id;
 
 export type StepUpStore = ReturnType<typeof createStepUpStore>;
 
-/** Step-ups in PostgreSQL: the last one of each credential. */
+/** Step-ups in PostgreSQL: the latest one of each credential. */
 export function createStepUpStore(pool: Pool) {
   return {
     async find(accountId: string, credentialId: string): Promise<StepUp | null> {

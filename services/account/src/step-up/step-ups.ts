@@ -15,7 +15,7 @@ interface StepUpDependencies extends Pick<Shared, "accounts" | "access" | "audit
   readonly mails: Mails;
   readonly stepUps: Pick<StepUpStore, "save" | "endAll">;
   readonly allowances: StepUpAllowances;
-  /** Where tries are counted: outside of the caller's transaction, so that they count whatever becomes of it. */
+  /** The pool that counts tries outside the caller's transaction, so that they count even after a rollback. */
   readonly counting: Queryable;
 }
 
@@ -29,7 +29,7 @@ export type CompleteOutcome =
 
 export type StepUps = ReturnType<typeof createStepUps>;
 
-/** Step-ups: a person whose sign-in is too old for a change proves again who they are, with a code from a mail. */
+/** Step-ups: a person whose sign-in is too old for a change proves their identity again with a mailed code. */
 export function createStepUps(dependencies: StepUpDependencies) {
   const { accounts, oneTimeCodes, mails, stepUps, allowances, counting, access, auditRefusals, audit, clock } =
     dependencies;
@@ -50,7 +50,7 @@ export function createStepUps(dependencies: StepUpDependencies) {
       return { outcome: "sent", address, expiresAt };
     },
 
-    /** Takes the code. From then on the credential counts as freshly signed in, in every service. */
+    /** Redeems the code. From then on the credential counts as freshly signed in, in every service. */
     async complete(tx: Tx, caller: Caller, account: Account, code: string): Promise<CompleteOutcome> {
       if (!canStepUp(caller)) return { outcome: "not-a-person" };
       requireState({ state: account.status }, "own-account:write");
@@ -68,7 +68,7 @@ export function createStepUps(dependencies: StepUpDependencies) {
       return { outcome: "completed", validUntil: new Date(at.getTime() + stepUpMaxAgeMs) };
     },
 
-    /** Ends all that codes have proven, and every code on its way; answers the account for the caller to save. */
+    /** Ends all step-ups and every code on its way; returns the account for the caller to save. */
     async end(tx: Tx, account: Account): Promise<Account> {
       await stepUps.endAll(tx, account.id);
       await oneTimeCodes.endAll(tx, account.id);
@@ -77,10 +77,10 @@ export function createStepUps(dependencies: StepUpDependencies) {
   };
 }
 
-/** A key or a client has nobody behind it who could read a mail. */
+/** No person stands behind a key or a client to read a mail. */
 const canStepUp = ({ credential }: Principal): boolean => credential.kind === "token";
 
-/** A code raises the credential that asked for it and no other, so a thief's request cannot be answered by the owner. */
+/** A code raises only the credential that requested it, so the owner cannot answer a thief's request. */
 const stepUpPlace = ({ accountId, credential }: Principal): CodePlace => ({
   purpose: "step-up",
   subject: `${accountId} ${steppedUp(credential)}`,

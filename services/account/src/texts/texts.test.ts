@@ -5,7 +5,7 @@ import { textLocales, textsFor, timeIn, translations } from "./texts.ts";
 
 type Leaf = readonly [path: string, text: string];
 
-/** Every text of a language by its path. */
+/** Lists every text of a language by its path. */
 function leavesOf(node: unknown, path = ""): Leaf[] {
   if (typeof node === "string") return [[path, node]];
   return Object.entries(node as object).flatMap(([key, child]) => leavesOf(child, `${path}/${key}`));
@@ -13,7 +13,7 @@ function leavesOf(node: unknown, path = ""): Leaf[] {
 
 const placesOf = (text: string): string[] => (text.match(/\{\w+\}/g) ?? []).sort();
 const english = new Map(leavesOf(translations.en));
-/** Words that some of these languages have in common with English. */
+/** Words that some of these languages share with English. */
 const shared = new Set(["/pages/code/code", "/pages/titleOfMistake"]);
 const plainCode = "    {code}";
 
@@ -52,7 +52,7 @@ for (const locale of textLocales) {
     }
   });
 
-  // A language that is written from right to left would need the attribute `dir` on its pages.
+  // A right-to-left language would need the attribute `dir` on its pages.
   test(`${locale}: is written from left to right`, () => {
     const { direction } = (
       new Intl.Locale(locale) as unknown as { getTextInfo(): { direction: string } }

@@ -8,21 +8,21 @@ import nl from "./nl.json" with { type: "json" };
 import pl from "./pl.json" with { type: "json" };
 import ptBR from "./pt-BR.json" with { type: "json" };
 
-/** Every text that people read in mails and on pages, in one language. A part in braces stands for a value. */
+/** Every text of mails and pages, in one language. A part in braces stands for a value. */
 export interface Texts extends Translation {
   readonly locale: string;
 }
 
 type Translation = typeof en;
 
-/** By locale; the first one is for whoever prefers none of them. A text that a language lacks does not compile. */
+/** By locale; the first one is the fallback. A language that lacks a text does not compile. */
 export const translations = { en, de, fr, es, it, ja, nl, pl, "pt-BR": ptBR } as const satisfies Readonly<
   Record<string, Translation>
 >;
 
 export const textLocales = Object.keys(translations) as readonly (keyof typeof translations)[];
 
-/** Answers the texts in the first of these languages that there is: `pt-PT` is served by `pt-BR`, `de-AT` by `de`. */
+/** Returns the texts of the first available language: `pt-PT` falls back to `pt-BR`, `de-AT` to `de`. */
 export function textsFor(wanted: readonly string[]): Texts {
   const locale = wanted.map(nearestLocale).find((near) => near !== undefined) ?? "en";
   return { ...translations[locale], locale };
@@ -39,18 +39,18 @@ function nearestLocale(wanted: string) {
 
 const languageOf = (locale: string): string => locale.split("-", 1)[0] ?? "";
 
-/** Puts values into the places of a text. */
+/** Fills the placeholders of a text. */
 export function fill(text: string, values: Readonly<Record<string, string>>): string {
   return text.replace(/\{(\w+)\}/g, (place, name: string) => values[name] ?? place);
 }
 
-/** Writes a duration: `10 minutes`. */
+/** Formats a duration: `10 minutes`. */
 export function minutesIn({ locale }: Pick<Texts, "locale">, durationMs: number): string {
   const unit = { style: "unit", unit: "minute", unitDisplay: "long" } as const;
   return new Intl.NumberFormat(locale, unit).format(Math.round(durationMs / 60_000));
 }
 
-/** Writes a point in time as the clocks of a time zone show it. */
+/** Formats a time in the given time zone. */
 export function timeIn({ locale }: Pick<Texts, "locale">, at: Date, timeZone: string): string {
   const day = { year: "numeric", month: "long", day: "numeric" } as const;
   const time = { hour: "numeric", minute: "2-digit", timeZoneName: "short" } as const;
