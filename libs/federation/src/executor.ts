@@ -20,21 +20,21 @@ import { createIntrospection } from "./writing/introspection.ts";
 export interface ExecutorOptions<Context> {
   readonly supergraphSdl: string;
   readonly send: SendToSubgraph<Context>;
-  /** Processor time that planning one operation may take. */
+  /** Processor time for planning one operation. */
   readonly planMsMax: number;
-  /** How much memory plans may take, and as much again the operations that were prepared from them. */
+  /** Memory of plans in bytes; the operations prepared from them may take as much again. */
   readonly planBytesMax: number;
 }
 
 /** A valid operation, as a client sent it. */
 interface Execution<Context> {
-  /** The text of the document, by which it is known again. */
+  /** Text of the document, the key of prepared operations. */
   readonly text: string;
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
-  /** As the client sent them, checked. */
+  /** Validated variables of the client. */
   readonly variables: Variables;
-  /** Handed to `send` with each fetch. What ends an operation early, ends its fetches there. */
+  /** Passed to `send` with each fetch. Aborting an operation aborts its fetches. */
   readonly context: Context;
 }
 
@@ -42,32 +42,32 @@ interface Execution<Context> {
 export interface Executed {
   /** JSON of `data`. */
   readonly data: string;
-  /** With the client's paths. Those that a loss made have it in `extensions.loss`. */
+  /** Errors with the client's paths. Errors of a lost fetch have `extensions.loss`. */
   readonly errors: readonly GraphQLFormattedError[];
-  /** How many objects there are in the data. */
+  /** Number of objects in the data. */
   readonly objects: number;
-  /** The subgraphs that sent what their schema does not allow. */
+  /** Subgraphs whose answers violated their schema. */
   readonly flawedSubgraphs: readonly string[];
 }
 
-/** What another executor has to run, and why. */
+/** An operation that needs another executor, with the reason. */
 interface Uncovered {
   readonly uncovered: string;
 }
 
 export interface Executor<Context> {
-  /** The schema that clients see. */
+  /** The public schema. */
   readonly schema: GraphQLSchema;
-  /** Runs an operation. What it cannot run it says before anything is sent. */
+  /** Runs an operation. An unsupported operation is reported before any fetch. */
   execute(execution: Execution<Context>): Promise<Executed | Uncovered>;
-  /** Plans an operation, so that the first one who asks does not wait. */
+  /** Plans an operation in advance, so that its first request does not wait. */
   prepare(execution: Pick<Execution<Context>, "text" | "document" | "operation" | "variables">): Promise<void>;
   close(): Promise<void>;
 }
 
 const waitingMax = 200;
 
-/** Opens an executor for a supergraph. It never changes: another supergraph is another executor. */
+/** Opens an executor for a supergraph. It is immutable: another supergraph needs another executor. */
 export async function openExecutor<Context>(options: ExecutorOptions<Context>): Promise<Executor<Context>> {
   const { supergraphSdl, send, planMsMax, planBytesMax } = options;
   const planner = await openPlanner(supergraphSdl, { planMsMax, waitingMax });
@@ -104,7 +104,7 @@ export async function openExecutor<Context>(options: ExecutorOptions<Context>): 
   };
 }
 
-/** An operation that is not planned was not run at all. */
+/** An operation without a plan was not run at all. */
 function refusalOf(error: unknown): Executed {
   if (!(error instanceof PlanRefused)) throw error;
   const { message, code } = error;

@@ -8,19 +8,19 @@ import type { PlanOf } from "./planning/plan-store.ts";
 import { TypeNames } from "./planning/representation.ts";
 import { SelectionWriter } from "./writing/selection-writer.ts";
 
-/** An operation, with `@skip` and `@include` decided, ready to be run with any other variables. */
+/** An operation with `@skip` and `@include` applied, ready to run with any other variables. */
 interface PreparedOperation {
   readonly canonical: CanonicalOperation;
   readonly plan: CompiledPlan;
-  /** Null where the plan is not covered. */
+  /** Null for an unsupported plan. */
   readonly writer: SelectionWriter | null;
 }
 
-/** Estimated, not measured: the closures of one field, with what they hold. */
+/** Estimate: the closures of one field, with the data they hold. */
 const bytesPerField = 1_400;
 const entryBytes = 2_048;
 
-/** Brings documents into the form in which they are run, and keeps those that are in use. */
+/** Prepares documents for execution, and caches those in use. */
 export function createPreparation({
   supergraph,
   planOf,

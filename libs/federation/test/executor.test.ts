@@ -23,7 +23,7 @@ async function dataOf(graph: TestSupergraph, text: string, variables: Record<str
   return JSON.parse(answer.data);
 }
 
-/** What was sent, without the values. */
+/** The requests without their values. */
 const questions = (graph: TestSupergraph) =>
   graph.sent.map(({ body }) => (JSON.parse(body) as { query: string }).query);
 
@@ -87,7 +87,7 @@ test("the schema is told without asking anybody, beside what is fetched", async 
   assert.deepEqual(shop.sent, []);
 });
 
-/** The same field has two types in one place, for which the planner renames what subgraphs answer. */
+/** The same field has two types in one place, for which the planner renames the answers of subgraphs. */
 const renaming: SupergraphSource = {
   subgraphs: {
     a: `

@@ -18,7 +18,7 @@ function heapBytes(): number {
 const planBytesMax = 2 ** 20;
 const { supergraphSdl } = new TestSupergraph(supergraphs.shop);
 
-/** No two alike: under names of its own, and every third also of a shape that needs a plan of its own. */
+/** Returns a new document: with new names, and every third time with a new shape that needs its own plan. */
 function unseen(at: number): string {
   const shape = Array.from({ length: 9 }, (_, bit) => ((at >> bit) & 1 ? `n${bit}: handle` : "")).join(" ");
   return `{ users(limit: 2) { u${at}: handle ${at % 3 === 0 ? `friends(first: 1) { ${shape} id }` : ""}
@@ -40,12 +40,12 @@ test("what is kept of documents that nobody sends twice takes the bytes that it 
   };
   let before = 0;
   for (let at = 0; at < 1_600; at++) {
-    // What the first ones leave behind is compiled code.
+    // The first ones leave compiled code in the heap.
     if (at === 100) before = heapBytes();
     await run(at);
   }
   const grown = heapBytes() - before;
   assert.ok(executor.schema, "it is in use while the heap is looked at");
-  // Plans and what was prepared from them have a bound each; the rest is what the engine learns of the code.
+  // Plans and prepared operations have one bound each; the rest is compiled code.
   assert.ok(grown < 3 * planBytesMax, `the heap grew by ${Math.round(grown / 1024)} KiB`);
 });

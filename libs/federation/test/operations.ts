@@ -20,14 +20,14 @@ export interface TestOperation {
   readonly variables: Record<string, unknown>;
 }
 
-/** What was chosen for a place of the answer, so that names do not clash there. */
+/** The names chosen at one place of the answer, to avoid clashes. */
 class Place {
   readonly names = new Map<string, { signature: string; below: Place }>();
 }
 
 const depthMax = 6;
 
-/** Makes a valid operation of a list of choices; a shorter list makes a smaller one. */
+/** Builds a valid operation from a list of choices; a shorter list builds a smaller one. */
 export class OperationMaker {
   readonly #schema: GraphQLSchema;
   readonly #choices: readonly number[];
@@ -130,7 +130,7 @@ export class OperationMaker {
     const kind = this.#choose(4);
     if (!isRequired && kind === 0) return [];
     if (!isRequired && kind === 3) {
-      // A variable that is declared and not sent leaves the argument to its default.
+      // A declared but omitted variable leaves the argument to its default.
       const variable = `v${this.#declared.length}`;
       this.#declared.push(`$${variable}: ${getNullableType(type)}`);
       return [`${name}: $${variable}`];

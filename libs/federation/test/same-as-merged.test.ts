@@ -8,7 +8,7 @@ import { OperationMaker } from "./operations.ts";
 import { supergraphs } from "./supergraphs.ts";
 import { TestSupergraph } from "./test-supergraph.ts";
 
-/** How many operations each property is tried with. The build server tries ten thousand in all. */
+/** Number of operations per property. The build server runs ten thousand in all. */
 const numRuns = Number(process.env.FEDERATION_RUNS ?? (process.env.CI ? 1_112 : 150));
 const choices = fc.array(fc.nat(1_000), { minLength: 4, maxLength: 120, size: "max" });
 const opened = Object.entries(supergraphs).map(([name, source]) => ({ name, graph: new TestSupergraph(source) }));
@@ -81,7 +81,7 @@ async function bothAnswers(graph: TestSupergraph, made: readonly number[]) {
 
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
-/** Where the client finds the null that an error has left. */
+/** Finds the null that an error caused in the client's data. */
 function nullIn(data: unknown, path: readonly (string | number)[]): string {
   let value = data;
   for (const [at, name] of path.entries()) {
@@ -91,7 +91,7 @@ function nullIn(data: unknown, path: readonly (string | number)[]): string {
   return path.join(".");
 }
 
-/** Every value is that of the whole answer, or null with an error. */
+/** Checks that every value equals that of the whole answer, or is null with an error. */
 function assertPart(
   value: unknown,
   whole: unknown,

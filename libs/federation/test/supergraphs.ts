@@ -78,7 +78,7 @@ const shop: SupergraphSource = {
   },
 };
 
-/** Interfaces whose entities one subgraph knows as one type, and what clients do not see. */
+/** Interfaces whose entities one subgraph knows as one type, and types that are not public. */
 const media: SupergraphSource = {
   subgraphs: {
     library: `
@@ -108,7 +108,7 @@ const media: SupergraphSource = {
   },
 };
 
-/** One object in several answers at once, and ways over several subgraphs. */
+/** One object in several answers at once, and paths over several subgraphs. */
 const chain: SupergraphSource = {
   subgraphs: {
     a: `

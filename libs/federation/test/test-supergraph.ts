@@ -20,19 +20,19 @@ export interface SupergraphSource {
   readonly rules: WorldRules;
 }
 
-/** Answers instead of a subgraph; null lets it answer itself. */
+/** Replaces a subgraph's answer; null lets the subgraph answer. */
 type Instead = (request: SubgraphRequest<unknown>) => SubgraphAnswer | null;
 
 const fed = `extend schema @link(url: "https://specs.apollo.dev/federation/v2.3", import: ["@key", "@requires", "@provides",
   "@external", "@shareable", "@override", "@inaccessible", "@interfaceObject"])
 `;
 
-/** A supergraph of a few subgraphs in this process, all of which know one world; and that world as one schema. */
+/** A supergraph of a few subgraphs in this process, which share one world; and that world as one schema. */
 export class TestSupergraph {
   readonly api: GraphQLSchema;
   readonly world: World;
   readonly supergraphSdl: string;
-  /** Every body that was sent. */
+  /** Every request body. */
   readonly sent: { readonly subgraph: string; readonly body: string }[] = [];
   instead: Instead | null = null;
   readonly #schemas: ReadonlyMap<string, GraphQLSchema>;
@@ -67,7 +67,7 @@ export class TestSupergraph {
     await this.#executor?.close();
   }
 
-  /** What one schema without subgraphs would say. */
+  /** Executes the document on one schema without subgraphs. */
   async merged(document: DocumentNode, variableValues: Record<string, unknown>): Promise<ExecutionResult> {
     return execute({ schema: this.api, document, variableValues, fieldResolver: this.world.resolve, typeResolver });
   }

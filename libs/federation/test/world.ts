@@ -17,22 +17,22 @@ import {
   type SelectionSetNode,
 } from "graphql";
 
-/** What a test supergraph says of its data beyond its schema. */
+/** Rules of a test supergraph's data besides its schema. */
 export interface WorldRules {
-  /** `Type.field` that needs others of its entity, as `@requires` has them. */
+  /** `Type.field` to the fields that its `@requires` names. */
   readonly requires?: Readonly<Record<string, string>>;
   /** `Type.field` whose object has the id of its parent: parts of keys. */
   readonly ownId?: readonly string[];
   /** `Type.field` to the interface whose entities a subgraph knows as one type. */
   readonly interfaceFields?: Readonly<Record<string, string>>;
-  /** `Type.field` that never fails, because keys or requirements are made of it. */
+  /** `Type.field` that never fails, because keys or requirements need it. */
   readonly steady?: readonly string[];
 }
 
 export interface Thing {
   readonly __typename: string;
   readonly $id: string;
-  /** What the subgraph was told of the entity. */
+  /** The representation that the subgraph received. */
   readonly $told?: Readonly<Record<string, unknown>>;
 }
 
@@ -40,14 +40,14 @@ const digest = (text: string) => createHash("md5").update(text).digest().readUIn
 const idsPerType = 5;
 
 /**
- * A world in which every field of every entity has a value, made of nothing but its place. Subgraphs and one merged schema
- * that are resolved from it must agree.
+ * A world in which every field of every entity has a value computed from its place alone. Subgraphs and one merged
+ * schema resolved from it must agree.
  */
 export class World {
   readonly #supergraph: GraphQLSchema;
   readonly #api: GraphQLSchema;
   readonly #rules: WorldRules;
-  /** Fields for which it is not zero fail. */
+  /** Makes fields fail; none at zero. */
   faultSeed = 0;
 
   constructor(supergraph: GraphQLSchema, api: GraphQLSchema, rules: WorldRules) {
@@ -120,7 +120,7 @@ export class World {
       : `scalar ${from.seed}`;
   }
 
-  /** An id of which the interfaces of the type say the same type. */
+  /** Chooses an id for which all interfaces of the type give the same type. */
   #objectOf(name: string, id: string): Thing {
     const type = this.#supergraph.getType(name);
     if (!isObjectType(type)) throw new Error(name);
@@ -131,7 +131,7 @@ export class World {
     }
   }
 
-  /** The thing that an id names, of the type that it has in this world. */
+  /** Returns the thing of an id, with its type in this world. */
   thing(name: string, id: string): Thing {
     const type = this.#api.getType(name) ?? this.#supergraph.getType(name);
     if (!isAbstractType(type)) return { __typename: name, $id: id };
@@ -141,7 +141,7 @@ export class World {
     return { __typename: chosen.name, $id: id };
   }
 
-  /** The entity that a subgraph is told of. */
+  /** Returns the entity of a representation. */
   entity(told: Readonly<Record<string, unknown>>, schema: GraphQLSchema): Thing {
     const name = String(told.__typename);
     const id = idIn(told);

@@ -39,7 +39,7 @@ async function writeMigration(directory: string, text: string): Promise<string> 
   return join(folder, "migration.sql");
 }
 
-/** The engine that the tests share, when it runs. */
+/** The engine of the tests, if it runs. */
 async function engineUrl(): Promise<string> {
   try {
     const endpoints = JSON.parse(await readFile(join(".engines", "run", "endpoints.json"), "utf8"));

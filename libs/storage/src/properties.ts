@@ -11,7 +11,7 @@ export const databaseProperties = defineProperties({
     reload: "restart",
     local: true,
     effect:
-      "Where the records of the service live; the database is created and migrated at start. ?sslmode=verify-full&sslrootcert=<file> for TLS with an authority of your own.",
+      "Database of the service, created and migrated at start. ?sslmode=verify-full&sslrootcert=<file> for TLS with an authority of your own.",
   },
   "database.pool.max": {
     type: "integer",
@@ -21,7 +21,7 @@ export const databaseProperties = defineProperties({
     max: 200,
     secrecy: "internal",
     reload: "restart",
-    effect: "Connections this process holds at most; Prisma and raw statements share them.",
+    effect: "Maximum number of connections of this process; Prisma and raw statements share them.",
   },
   "database.pool.waiting-max": {
     type: "integer",
@@ -31,7 +31,7 @@ export const databaseProperties = defineProperties({
     max: 100_000,
     secrecy: "internal",
     reload: "restart",
-    effect: "Statements that may wait for a connection; beyond it a request is answered 503 at once.",
+    effect: "Maximum number of statements that wait for a connection; further requests are answered 503 at once.",
   },
   "database.connect-timeout": {
     type: "integer",
@@ -41,7 +41,7 @@ export const databaseProperties = defineProperties({
     max: 60_000,
     secrecy: "internal",
     reload: "restart",
-    effect: "How long a statement waits for a connection before the database counts as away.",
+    effect: "Time that a statement waits for a connection before the database counts as unreachable.",
   },
   "database.statement-timeout": {
     type: "integer",
@@ -51,7 +51,7 @@ export const databaseProperties = defineProperties({
     max: 600_000,
     secrecy: "internal",
     reload: "restart",
-    effect: "How long one statement may run before the server cancels it.",
+    effect: "Time after which the server cancels a statement.",
   },
   "database.lock-timeout": {
     type: "integer",
@@ -61,7 +61,7 @@ export const databaseProperties = defineProperties({
     max: 600_000,
     secrecy: "internal",
     reload: "restart",
-    effect: "How long a change waits for another change of the same resource before it is answered 503.",
+    effect: "Time that a change waits for another change of the same resource before it is answered 503.",
   },
   "database.migrate": {
     type: "boolean",
@@ -70,7 +70,7 @@ export const databaseProperties = defineProperties({
     reload: "restart",
     local: true,
     effect:
-      "Whether the start brings the database to its version; false waits until the job `migrate` has done it, under a role of its own.",
+      "True when the start migrates the database; false when it waits for the job `migrate`, which has a role of its own.",
   },
   "database.start-wait": {
     type: "integer",
@@ -81,11 +81,11 @@ export const databaseProperties = defineProperties({
     secrecy: "internal",
     reload: "restart",
     effect:
-      "How long the start waits for an absent database, and then for the migration of another process, before it gives up.",
+      "Time that the start waits for an unreachable database, and then for the migration of another process, before it fails.",
   },
 });
 
-/** Where bytes live: uploads, originals, renditions. */
+/** The object store of uploads, originals and renditions. */
 export const blobProperties = defineProperties({
   "blobs.url": {
     type: "string",
@@ -120,7 +120,7 @@ export const blobProperties = defineProperties({
     max: 600_000,
     secrecy: "internal",
     reload: "restart",
-    effect: "How long the start waits for an absent object store before it gives up; not used by file:.",
+    effect: "Time that the start waits for an unreachable object store before it fails; not used by file:.",
   },
 });
 
@@ -134,11 +134,12 @@ export const secretsProperties = defineProperties({
     secrecy: "secret",
     reload: "restart",
     local: true,
-    effect: "Keys that seal stored secrets: the first writes, all read. Rotate by putting a new one in front.",
+    effect:
+      "Keys that seal stored secrets: the first one seals, all of them open. Rotate by putting a new one in front.",
   },
 });
 
-/** A property that says how long rows of one kind are kept (see `startRetention`): from a day to a year, by default 30 days. */
+/** A property for the retention of one kind of rows (see `startRetention`): from a day to a year, by default 30 days. */
 export const retentionProperty = (effect: string) =>
   ({
     type: "integer",

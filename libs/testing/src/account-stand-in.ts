@@ -4,29 +4,29 @@ import { type AccountState, type Role, type Scope, scopes } from "@signalbox/con
 import { randomId } from "@signalbox/core";
 import { type ServedListener, serveListener } from "./serve-listener.ts";
 
-/** Someone with an account of their own. The token itself says who they are, to the stand-in for the account service. */
+/** A person with an account. The token itself carries the principal, for the stand-in of the account service. */
 export interface TestPerson {
   readonly accountId: string;
   readonly headers: { readonly authorization: string };
-  /** The token alone, for a client that sends it another way. */
+  /** The token alone, for clients that send it another way. */
   readonly token: string;
   readonly principal: Principal;
 }
 
 interface Claims {
   readonly accountId?: string;
-  /** Every scope when left out. */
+  /** Every scope when absent. */
   readonly scopes?: readonly Scope[];
-  /** The time of their sign-in; now when left out. */
+  /** Time of the sign-in; now when absent. */
   readonly authTimeMs?: number;
-  /** What they present; a person's token when left out. */
+  /** Kind of credential; a person's token when absent. */
   readonly kind?: "token" | "api-key" | "client";
-  /** Of the account; `active` when left out. */
+  /** State of the account; `active` when absent. */
   readonly state?: AccountState;
-  /** Of the account; none when left out. */
+  /** Roles of the account; none when absent. */
   readonly roles?: readonly Role[];
   readonly profile?: NonNullable<Principal["profile"]>;
-  /** The end of the credential; none when left out. */
+  /** End of the credential; none when absent. */
   readonly expiresAtMs?: number;
 }
 
@@ -49,17 +49,20 @@ function principalIn(token: string): Principal {
   return { ...whose, credential, expiresAt };
 }
 
-/** The account service as others ask it, for the persons of `testPerson`. A test may change its mind. */
+/**
+ * A stand-in of the account service for other services, with the persons of `testPerson`. A test may change its
+ * answers.
+ */
 export interface AccountStandIn extends ServedListener {
-  /** What it answers about an account from now on, instead of what the token says. */
+  /** States that replace those of the tokens, by account. */
   readonly now: Map<string, AccountState | "unauthorized">;
-  /** Accounts that it says are no administrators any more. */
+  /** Accounts that are no longer administrators. */
   readonly dismissed: Set<string>;
-  /** Whether it says that the state topic lacks a change. */
+  /** True when the state topic lacks a change. */
   unannounced: boolean;
-  /** Breaks every connection instead of answering. */
+  /** True to break every connection instead of answering. */
   away: boolean;
-  /** How often it was asked for a principal. */
+  /** Number of requests for a principal. */
   asked: number;
 }
 

@@ -2,8 +2,9 @@ import { readFile } from "node:fs/promises";
 import process from "node:process";
 
 /**
- * The ids of this process's children whose command line contains the text. With `busyMs` only those that used so much
- * processor time: not one that has just started. Reads /proc, so there are none where the kernel is not Linux.
+ * Lists the ids of this process's children whose command line contains the text; with `busyMs` only those that have
+ * used that much processor time, which excludes those that have just started. Reads /proc, so the list is empty on
+ * other systems than Linux.
  */
 export async function childProcesses(command: string, { busyMs = 0 } = {}): Promise<number[]> {
   const ids = (await read(`/proc/self/task/${process.pid}/children`)).trim().split(/\s+/).filter(Boolean).map(Number);
@@ -18,7 +19,7 @@ export async function childProcesses(command: string, { busyMs = 0 } = {}): Prom
   return ids.filter((_, index) => isWanted[index]);
 }
 
-/** Kills a process, and says whether it was still there: idle and old children leave by themselves. */
+/** Kills a process and returns true when it still ran: idle and old children exit by themselves. */
 export function killProcess(id: number): boolean {
   try {
     return process.kill(id, "SIGKILL");
@@ -28,5 +29,5 @@ export function killProcess(id: number): boolean {
   }
 }
 
-// A child may be gone by the time that it is looked at.
+// A child may exit before it is read.
 const read = (path: string): Promise<string> => readFile(path, "latin1").catch(() => "");

@@ -1,17 +1,17 @@
 import { createServer } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 
-/** A proxy that is asked for tunnels, on 127.0.0.1. */
+/** A proxy for CONNECT tunnels, on 127.0.0.1. */
 export interface ConnectProxy {
   readonly port: number;
-  /** Every tunnel that was asked for, oldest first. */
+  /** Every requested tunnel, oldest first. */
   readonly asked: { readonly target: string; readonly authorization: string | undefined }[];
-  /** What it sends instead of a tunnel; null for a tunnel. */
+  /** Answer sent instead of a tunnel; null for a tunnel. */
   refusal: string | null;
   close(): void;
 }
 
-/** Starts a real proxy that answers CONNECT, and notes what it is asked. */
+/** Starts a real proxy that answers CONNECT and records the requests. */
 export async function startConnectProxy(): Promise<ConnectProxy> {
   const sockets = new Set<Socket>();
   const keep = (socket: Socket) => {

@@ -6,14 +6,14 @@ import { promisify } from "node:util";
 
 export interface TestCertificates {
   readonly folder: string;
-  /** Of the authority that signed the others. */
+  /** Certificate of the authority that signed the others. */
   readonly caFile: string;
-  /** Of `localhost`. */
+  /** Certificate of `localhost`. */
   readonly certFile: string;
   readonly keyFile: string;
-  /** Of an authority that signed none of them. */
+  /** Certificate of an authority that signed none of them. */
   readonly otherCaFile: string;
-  /** Makes another certificate of the authority, for a name. */
+  /** Issues another certificate of the authority, for a name. */
   issue(name: string): Promise<{ readonly certFile: string; readonly keyFile: string }>;
   remove(): Promise<void>;
 }
@@ -23,7 +23,7 @@ interface Identity {
   readonly privateKey: string;
 }
 
-/** Makes a certificate authority and a certificate of it for `localhost`, valid for two days. */
+/** Creates a certificate authority and its certificate for `localhost`, valid for two days. */
 export async function createCertificates(): Promise<TestCertificates> {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-certificates-"));
   const [ca, other] = await Promise.all([createAuthority(folder, "ca"), createAuthority(folder, "other-ca")]);

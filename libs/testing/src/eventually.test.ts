@@ -27,7 +27,7 @@ test("time in which the process did not run does not count", async () => {
   let calls = 0;
   const value = await eventually(
     () => {
-      // The pause after the second check ends 300 ms late, as on a machine that is busy elsewhere.
+      // The pause after the second check ends 300 ms late, as on a busy machine.
       if (++calls === 2) setTimeout(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300));
       return calls === 4;
     },

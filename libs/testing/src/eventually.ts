@@ -2,23 +2,26 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 interface Eventually {
   readonly timeoutMs?: number;
-  /** The promise that is waited for, in the words of the test. */
+  /** The awaited promise, in the words of the test. */
   readonly message?: string;
 }
 
 const shortestPauseMs = 5;
 const longestPauseMs = 200;
-/** How late a timer may be before its lateness counts as time that the machine gave to others. */
+/** Lateness of a timer above which it counts as time that the machine gave to other processes. */
 const lateMsMax = 20;
 
-/** Makes a check that gives sometimes a value and sometimes `undefined` an error of the compiler: it would not be waited for. */
+/**
+ * Turns a check that sometimes returns a value and sometimes `undefined` into a compiler error: it would not be
+ * awaited.
+ */
 // biome-ignore lint/suspicious/noConfusingVoidType: a check made of assertions returns void, which is not undefined here.
 type NeverUndefined<T> = [T] extends [void] ? unknown : undefined extends T ? "end with `?? null`" : unknown;
 
 /**
- * Repeats `check` until it returns something other than `false` or `null` without throwing, and returns that
- * value; a check that returns nothing, such as one made of assertions, is done once it does not throw. Fails with the
- * last error as its cause. Time in which this process did not run does not count: a bound is about the product.
+ * Repeats `check` until it returns a value other than `false` or `null` without throwing, and returns that value; a
+ * check without a return value, such as one made of assertions, is done once it does not throw. Fails with the last
+ * error as its cause. Time in which this process did not run does not count: a bound is about the product.
  */
 export async function eventually<T>(
   check: (() => T | Promise<T>) & NeverUndefined<T>,

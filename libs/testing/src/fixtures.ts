@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** The images under `fixtures/images`; `make-images.py` there says what each one is and how it was made. */
+/** The images under `fixtures/images`; `make-images.py` there describes each one and creates it. */
 export const fixtureNames = [
   "photo.jpg",
   "photo-rotated.jpg",
@@ -20,12 +20,12 @@ export const fixtureNames = [
 
 export type FixtureName = (typeof fixtureNames)[number];
 
-/** The file of a fixture, for tools that take a path. */
+/** Returns the path of a fixture, for tools that take a path. */
 function fixturePath(name: FixtureName): string {
   return join(import.meta.dirname, "../fixtures/images", name);
 }
 
-/** The bytes of a fixture. */
+/** Reads the bytes of a fixture. */
 export async function readFixture(name: FixtureName): Promise<Buffer> {
   return await readFile(fixturePath(name));
 }

@@ -1,7 +1,7 @@
-/** A page that a visitor has seen. */
+/** A page that the visitor has received. */
 interface Seen {
   readonly status: number;
-  /** Where it ended, a foreign address included. */
+  /** Final address, which may be a foreign one. */
   readonly url: URL;
   readonly headers: Headers;
   readonly text: string;
@@ -10,8 +10,8 @@ interface Seen {
 type Ask = (url: string, options: RequestInit) => Promise<Response>;
 
 /**
- * What a browser without script does: cookies, redirects, forms. It follows redirects below `baseUrl` and stops at others,
- * as an application's. `ask` sends one request.
+ * Acts like a browser without scripts: cookies, redirects, forms. It follows redirects below `baseUrl` and stops at
+ * others, such as an application's. `ask` sends one request.
  */
 export function createFormVisitor(baseUrl: string, ask: Ask = fetch) {
   const cookies = new Map<string, string>();
@@ -40,9 +40,9 @@ export function createFormVisitor(baseUrl: string, ask: Ask = fetch) {
   return {
     cookies,
     open: (url: string | URL) => send(String(url)),
-    /** Presses the one button of a page whose form posts to where it is. */
+    /** Presses the one button of a page whose form posts to the page's own address. */
     press: (page: Seen) => send(page.url.href, { method: "POST", body: new URLSearchParams() }),
-    /** Fills the form of a page that has this step (or the first one), and sends it. */
+    /** Fills in the form of this step (or the first form) and submits it. */
     submit(page: Seen, fields: Record<string, string>, step?: string, headers: Record<string, string> = {}) {
       const forms = [...page.text.matchAll(/<form [^>]*action="([^"]+)"[^>]*>(.*?)<\/form>/gs)];
       const [, action = "", inputs = ""] =

@@ -3,11 +3,11 @@ import type { AddressInfo } from "node:net";
 import { createServer, type TLSSocket } from "node:tls";
 import { frameOf, headersOf, takeFrames } from "./http2-frames.ts";
 
-/** A request of HTTP/2 that has come whole, and everything that may be said to it, also what no server should say. */
+/** A complete HTTP/2 request, and every possible answer to it, including ones that a server must not send. */
 export interface FrameStream {
   readonly id: number;
   readonly socket: TLSSocket;
-  /** A head with a status; `ends` where no body follows. Without a status, trailers. */
+  /** Sends a head with a status; `ends` when no body follows. Without a status, sends trailers. */
   head(status: string | null, headers?: readonly (readonly [string, string])[], ends?: boolean): void;
   data(body: string | Buffer, ends?: boolean): void;
   reset(code: number): void;
@@ -23,12 +23,12 @@ interface FrameReceiver {
 }
 
 interface FrameReceiverOptions {
-  /** In PEM, for `localhost`. */
+  /** Certificate in PEM, for `localhost`. */
   readonly cert: string;
   readonly key: string;
-  /** The authority of the certificates that clients have to show; without it none is asked for. */
+  /** Authority of the required client certificates; absent when none are required. */
   readonly clientAuthority?: string;
-  /** How many streams it allows at once on one connection. */
+  /** Maximum number of concurrent streams per connection. */
   readonly streamsMax?: number;
 }
 
@@ -37,7 +37,7 @@ const [typeData, typeHeaders, typeReset, typeSettings, typePing, typeGoAway] = [
 const [endStream, endHeaders, acknowledges] = [1, 4, 1];
 const prefaceBytes = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".length;
 
-/** A server that speaks HTTP/2 in single frames, on `localhost`: the far end that no library would let anybody be. */
+/** Starts a server that sends single HTTP/2 frames, on `localhost`: a far end that no library would produce. */
 export async function startFrameReceiver(
   { cert, key, clientAuthority, streamsMax = 100 }: FrameReceiverOptions,
   answer: (stream: FrameStream) => void,

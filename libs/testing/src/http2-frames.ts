@@ -7,7 +7,7 @@ interface Frame {
 
 const headBytes = 9;
 
-/** A frame (RFC 9113 §4.1). */
+/** Builds a frame (RFC 9113 §4.1). */
 export function frameOf(type: number, flags: number, id: number, payload: Buffer = Buffer.alloc(0)): Buffer {
   const head = Buffer.alloc(headBytes);
   head.writeUIntBE(payload.length, 0, 3);
@@ -17,7 +17,7 @@ export function frameOf(type: number, flags: number, id: number, payload: Buffer
   return Buffer.concat([head, payload]);
 }
 
-/** The frames that are whole, and what is left. */
+/** Splits the bytes into complete frames and the rest. */
 export function takeFrames(bytes: Buffer): { readonly frames: Frame[]; readonly rest: Buffer<ArrayBuffer> } {
   const frames: Frame[] = [];
   let rest = Buffer.from(bytes);
@@ -31,13 +31,13 @@ export function takeFrames(bytes: Buffer): { readonly frames: Frame[]; readonly 
   return { frames, rest };
 }
 
-/** A header block of literals that nobody has to remember (RFC 7541 §6.2.2). */
+/** Builds a header block of literals without indexing (RFC 7541 §6.2.2). */
 export function headersOf(headers: readonly (readonly [string, string])[]): Buffer {
   const text = (value: string) => [lengthOf(Buffer.byteLength(value, "latin1")), Buffer.from(value, "latin1")];
   return Buffer.concat(headers.flatMap(([name, value]) => [Buffer.of(0), ...text(name), ...text(value)]));
 }
 
-/** A number in seven bits and what goes beyond them (RFC 7541 §5.1). */
+/** Encodes an integer with a prefix of seven bits (RFC 7541 §5.1). */
 function lengthOf(length: number): Buffer {
   const prefix = 127;
   if (length < prefix) return Buffer.of(length);

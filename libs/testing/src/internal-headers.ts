@@ -5,7 +5,7 @@ import type { TestPerson } from "./account-stand-in.ts";
 /** The value of `internal.token` in tests. */
 export const internalToken = "internal-token-of-the-signalbox-tests";
 
-/** The headers that the gateway sends to an internal listener: the internal token, and the principal it has verified. */
+/** The headers of the gateway's requests to an internal listener: the internal token, and the verified principal. */
 export function internalHeaders(who: Pick<TestPerson, "principal"> | null): Record<string, string> {
   return {
     [internalTokenHeader]: internalToken,

@@ -7,35 +7,35 @@ import { eventually } from "./eventually.ts";
 import { readMail } from "./read-mail.ts";
 
 export interface ReceivedMail {
-  /** The addresses of the SMTP conversation, which decide where a mail goes. */
+  /** The addresses of the SMTP conversation, which decide the recipient of a mail. */
   readonly from: string;
   readonly to: string;
   readonly subject: string;
   readonly text: string;
-  /** Names in lower case, values as they came. */
+  /** Names in lower case, values unchanged. */
   readonly headers: ReadonlyMap<string, string>;
 }
 
-/** The answer of a server that does not take a mail; the text may name the recipient, as real servers do. */
+/** The refusal of a mail; the text may name the recipient, as real servers do. */
 interface Refusal {
   readonly code: number;
   readonly message?: string;
 }
 
 export interface Mailbox {
-  /** For `mail.url`. */
+  /** Value for `mail.url`. */
   readonly url: string;
-  /** Everything that arrived so far, oldest first. */
+  /** All mails so far, oldest first. */
   readonly mails: readonly ReceivedMail[];
-  /** Waits for the mail number `count` to an address, old or new, and answers it. */
+  /** Waits for mail number `count` to an address and returns it; earlier mails count. */
   mailTo(address: string, count?: number): Promise<ReceivedMail>;
-  /** Answers every recipient so; `null` takes mails again. */
+  /** Refuses every recipient with this answer; `null` accepts mails again. */
   refuse(refusal: Refusal | null): void;
-  /** Waits so long before a mail is taken. */
+  /** Delays the acceptance of each mail. */
   delay(milliseconds: number): void;
-  /** Closes the port and every connection: a server that is gone. */
+  /** Closes the port and every connection, like a server that is down. */
   leave(): Promise<void>;
-  /** Is there again, on the same port. */
+  /** Listens again, on the same port. */
   comeBack(): Promise<void>;
   close(): Promise<void>;
 }
@@ -68,7 +68,7 @@ export async function createMailbox(): Promise<Mailbox> {
         receive(stream, session).then(() => callback(), callback);
       },
     });
-    // A client that goes away in the middle is no failure of the test.
+    // A client that disconnects in the middle is no failure of the test.
     server.on("error", () => {});
     await once(server.listen(port, "127.0.0.1"), "listening");
     return server;

@@ -3,16 +3,16 @@ import { delimiter, join } from "node:path";
 import { environment } from "@signalbox/config";
 import type { Browser, Page } from "playwright-core";
 
-/** Under which names the system's packages install it. */
+/** Program names in the packages of common systems. */
 const programs = ["chromium", "chromium-browser", "google-chrome"];
-/** It would look for its maker's hosts at every start; tests talk to this machine alone. */
+/** Stops requests to its maker's hosts at start; tests use this machine only. */
 const quiet = ["--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-quic"];
 
-/** A headless Chromium of the machine, with a profile of its own. @throws Error that says how to install one. */
+/** Opens a headless Chromium of the machine, with a profile of its own. @throws Error that says how to install one. */
 export async function openBrowser(): Promise<Browser> {
   const executablePath = await findOnPath(programs);
   if (executablePath === null) throw new Error("chromium is not on PATH; install it with: apt-get install -y chromium");
-  // As root, which build servers often are, Chromium cannot make its sandbox. The pages are our own.
+  // As root, which build servers often are, Chromium cannot create its sandbox. The pages are our own.
   const chromiumSandbox = process.getuid?.() !== 0;
   // Loaded here because nearly every test imports this library, and few need a browser.
   const { chromium } = await import("playwright-core");
@@ -20,8 +20,8 @@ export async function openBrowser(): Promise<Browser> {
 }
 
 /**
- * Lists what keeps people with disabilities from using the page, by the rules of axe (WCAG 2.2 A and AA). A contrast that
- * axe cannot tell counts as too low.
+ * Lists the violations of axe's accessibility rules (WCAG 2.2 A and AA) on the page. A contrast that axe cannot
+ * determine counts as too low.
  */
 export async function accessibilityProblems(page: Page): Promise<string[]> {
   const { default: axe } = await import("axe-core");

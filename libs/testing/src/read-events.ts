@@ -3,13 +3,13 @@ import { decodeEvent, type EventLog, eventNameOf, type ReceivedEvent } from "@si
 import { eventually } from "./eventually.ts";
 import type { TestContext } from "./test-context.ts";
 
-/** Reads events as they come, and answers them once `count` of them are there. */
+/** Reads arriving events, and returns them once there are `count`. */
 export interface EventReader {
   eventsOf(accountId: string, count: number, name?: EventName): Promise<ReceivedEvent<EventName>[]>;
   eventsAbout<N extends EventName>(subject: string, count: number, name: N): Promise<ReceivedEvent<N>[]>;
 }
 
-/** Reads some topics from their beginning, as any consumer would, for a test to look into. */
+/** Reads topics from their beginning, as any consumer would, for a test to inspect. */
 export async function readEvents(
   eventLog: EventLog,
   { service, instance }: Pick<TestContext<never>, "service" | "instance">,
@@ -26,7 +26,7 @@ export async function readEvents(
       if (name) received.push(decodeEvent(name, record));
     },
   });
-  /** The names are compared by `matches`, which the compiler cannot follow from a union to one of its members. */
+  /** `matches` compares the names, which the compiler cannot follow from a union to one of its members. */
   const such = <N extends EventName>(count: number, matches: (event: ReceivedEvent<EventName>) => boolean) =>
     eventually(
       () => {

@@ -44,7 +44,7 @@ test("a hanging receiver has the request and never answers", async () => {
     answered = true;
   });
   await receiver.waitFor(() => true);
-  // A receiver that answered would have: the loop goes round several times before the caller gives up.
+  // Enough turns of the event loop for an answer, if there were one, before the caller gives up.
   for (let turn = 0; turn < 20; turn++) await setImmediate();
   assert.equal(answered, false);
   patience.abort();

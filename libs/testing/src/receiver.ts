@@ -15,16 +15,18 @@ export interface ReceivedRequest {
   readonly receivedAt: Date;
 }
 
-/** How a request is answered; everything left out is a plain 200 without a body. */
+/** The answer to a request; without members, a plain 200 without a body. */
 interface Answer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string | string[]>>;
   readonly body?: string | Uint8Array;
   /** Waits before the answer begins. */
   readonly delayMs?: number;
-  /** Sends the body a byte at a time with this pause. */
+  /** Sends the body byte by byte with this pause. */
   readonly dripMs?: number;
-  /** `hang` never answers, `reset` ends the connection without one, `cut` ends it in the middle of the body. */
+  /**
+   * `hang` never answers, `reset` resets the connection without an answer, `cut` resets it in the middle of the body.
+   */
   readonly instead?: "hang" | "reset" | "cut";
 }
 
@@ -35,11 +37,11 @@ export interface Receiver {
   readonly port: number;
   /** All requests whose body has arrived, oldest first. */
   readonly requests: readonly ReceivedRequest[];
-  /** Decides every answer from now on. */
+  /** Sets the answers from now on. */
   answer(script: Script): void;
   /** Answers the next requests one by one, before `answer` applies again. */
   answerNext(...answers: Answer[]): void;
-  /** Waits for a request, old or new, that the predicate accepts. */
+  /** Waits for a request, earlier ones included, that the predicate accepts. */
   waitFor(
     predicate: (request: ReceivedRequest) => boolean,
     options?: { timeoutMs?: number; message?: string },
@@ -49,7 +51,9 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
-/** A real HTTP server on 127.0.0.1 that records what it gets and answers as told: the far end of webhooks and fetches. */
+/**
+ * A real HTTP server on 127.0.0.1 that records requests and answers as scripted: the far end of webhooks and fetches.
+ */
 export async function createReceiver(script: Script = {}): Promise<Receiver> {
   const requests: ReceivedRequest[] = [];
   const next: Answer[] = [];
@@ -63,7 +67,7 @@ export async function createReceiver(script: Script = {}): Promise<Receiver> {
       const answer = next.shift() ?? (typeof current === "function" ? await current(received, index) : current);
       await send(response, answer, stopped.signal);
     } catch {
-      // The sender went away, or the test closed the receiver: nobody is left to be told.
+      // The sender disconnected, or the test closed the receiver: an answer would reach no reader.
       response.destroy();
     }
   });

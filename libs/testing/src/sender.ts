@@ -3,7 +3,7 @@ import type { TestPerson } from "./account-stand-in.ts";
 
 interface SendOptions {
   readonly headers?: Readonly<Record<string, string>>;
-  /** Text, bytes, forms and streams go as they are; anything else as JSON. */
+  /** Text, bytes, forms and streams are sent unchanged; other values as JSON. */
   readonly body?: unknown;
 }
 
@@ -16,7 +16,7 @@ export interface TestAnswer {
   readonly body: any;
 }
 
-/** Sends a request as a person, or as nobody. A header given in the options stands above the person's own. */
+/** Sends a request as a person, or anonymously. A header in the options overrides the person's own. */
 export type Send = (
   who: Pick<TestPerson, "headers"> | null,
   method: string,
@@ -24,7 +24,7 @@ export type Send = (
   options?: SendOptions,
 ) => Promise<TestAnswer>;
 
-/** Sends requests to the listener at an address. The `body` of an answer is what its JSON says, null when it is none. */
+/** Sends requests to the listener at an address. The `body` of an answer is its parsed JSON, or null. */
 export function createSender(url: string): Send {
   return async (who, method, path, { headers = {}, body } = {}) => {
     const isJson = body !== undefined && !goesAsItIs(body);

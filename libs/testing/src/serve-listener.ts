@@ -8,7 +8,7 @@ export interface ServedListener {
   close(): Promise<void>;
 }
 
-/** Serves a listener on a free port of 127.0.0.1, as the process that runs a service does. */
+/** Serves a listener on a free port of 127.0.0.1, as a service's process does. */
 export async function serveListener(
   listener: RequestListener | undefined,
   upgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void,

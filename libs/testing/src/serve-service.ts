@@ -6,11 +6,14 @@ import type { TestContext } from "./test-context.ts";
 export interface ServedService {
   readonly url: string;
   readonly internalUrl: string;
-  /** Closes the listeners, then the context, as the end of the process does. */
+  /** Closes the listeners, then the context, as a process does at its end. */
   close(): Promise<void>;
 }
 
-/** Serves the public and the internal listener of a service, each on a free port, and waits until its start is over. */
+/**
+ * Serves the public and the internal listener of a service, each on a free port, and waits until the service has
+ * started.
+ */
 export async function serveService(
   context: Pick<TestContext<never>, "health" | "close">,
   parts: ServiceParts,

@@ -27,7 +27,7 @@ test("an engine behind a proxy is lost and comes back for the client of the prox
   await proxy.refuse();
   await assert.rejects(fetch(`http://127.0.0.1:${url.port}`));
   await proxy.accept();
-  // Redis answers HTTP with an error and hangs up: enough to see that somebody is there.
+  // Redis answers HTTP with an error and disconnects: enough to see that it runs.
   await assert.rejects(
     fetch(`http://127.0.0.1:${url.port}`),
     (error: Error) => !/ECONNREFUSED/.test(String(error.cause)),

@@ -10,9 +10,9 @@ export type { OwnEngine };
 
 interface StartEngine {
   readonly port?: number;
-  /** The port that Kafka tells its clients to connect to; give it the port of the proxy that stands before the broker. */
+  /** The port that Kafka advertises to its clients; give it the port of a proxy in front of the broker. */
   readonly advertisedPort?: number;
-  /** Kafka's place among several brokers: see `startKafkaCluster`. */
+  /** Kafka's place in a cluster: see `startKafkaCluster`. */
   readonly member?: KafkaMember;
   /** Changes the configuration of Kafka before it starts. */
   readonly configure?: (properties: string) => string;

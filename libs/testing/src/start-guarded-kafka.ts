@@ -4,18 +4,18 @@ import { freePort } from "@signalbox/infra/engines/index.ts";
 import { createCertificates } from "./create-certificates.ts";
 import { startEngine } from "./start-engine.ts";
 
-/** A broker that lets in who has a name and its password, over TLS, and holds them to their rights. */
+/** A broker over TLS that authenticates users by password and enforces their rights. */
 export interface GuardedKafka {
-  /** For whoever runs the broker: no name is asked for, and everything is allowed. */
+  /** Address for administrators: without authentication, with every right. */
   readonly url: string;
   readonly port: number;
   readonly caFile: string;
-  /** As `events.url` of one of the users. */
+  /** Value of `events.url` for one of the users. */
   urlOf(user: string): string;
   close(): Promise<void>;
 }
 
-/** Starts it with these users. Nobody of them has any rights yet. */
+/** Starts the broker with these users, who have no rights yet. */
 export async function startGuardedKafka(users: readonly string[]): Promise<GuardedKafka> {
   const certificates = await createCertificates();
   const port = await freePort();

@@ -2,7 +2,7 @@ import { freePort, newClusterId } from "@signalbox/infra/engines/index.ts";
 import { type OwnEngine, startEngine } from "./start-engine.ts";
 
 export interface KafkaCluster {
-  /** As the property `events.url` takes it, with every broker. */
+  /** Value of `events.url`, with every broker. */
   readonly url: string;
   /** In the order of their ids, which count from 1. */
   readonly brokers: readonly OwnEngine[];
@@ -11,11 +11,11 @@ export interface KafkaCluster {
 
 interface ClusterOptions {
   readonly brokers?: number;
-  /** How many brokers keep each partition. With 1, a broker that dies takes its partitions with it. */
+  /** Number of replicas of each partition. With 1, a broker that dies takes its partitions with it. */
   readonly copies: number;
 }
 
-/** Starts several brokers for this test alone, which share the duty of the controller: one of three may be away. */
+/** Starts several brokers for this test alone, which share the role of the controller: one of three may be down. */
 export async function startKafkaCluster({ brokers: count = 3, copies }: ClusterOptions): Promise<KafkaCluster> {
   const clusterId = newClusterId();
   const controllerPorts = await Promise.all(Array.from({ length: count }, freePort));

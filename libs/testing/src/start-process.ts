@@ -15,7 +15,7 @@ export interface TestProcess {
   /** Resolves when the process has ended and all its output has arrived. */
   readonly exited: Promise<Exit>;
   readonly isRunning: boolean;
-  /** Waits until its output matches; fails at once, with the output, when it ends before. */
+  /** Waits until its output matches; fails at once, with the output, when the process ends first. */
   waitForOutput(pattern: RegExp, timeoutMs?: number): Promise<RegExpExecArray>;
   signal(signal: NodeJS.Signals): void;
   /** Signals its whole process group, as the terminal does on Ctrl-C. Needs `ownGroup`. */
@@ -24,15 +24,15 @@ export interface TestProcess {
   kill(): Promise<Exit>;
 }
 
-/** One listener for all: a crash test runs more processes than an emitter likes to have listeners. */
+/** One listener for all: a crash test runs more processes than an emitter permits listeners. */
 const killedAtExit = new Set<() => unknown>();
 process.once("exit", () => {
   for (const kill of killedAtExit) kill();
 });
 
 /**
- * Runs a script with this Node in a process of its own, for tests of signals and crashes. `env` is laid over the
- * environment of the test; `undefined` removes a variable. A process that still runs when the test ends is killed.
+ * Runs a script with this Node in a process of its own, for tests of signals and crashes. `env` overrides the
+ * environment of the test; `undefined` removes a variable. A process that still runs at the end of the test is killed.
  */
 export function startProcess(
   script: string,

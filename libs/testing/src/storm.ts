@@ -8,7 +8,7 @@ export interface SupervisedProcess {
   end(): Promise<void>;
 }
 
-/** A process that is started again whenever it ends, as an orchestrator does. */
+/** Restarts a process whenever it ends, as an orchestrator does. */
 export function superviseProcess(start: () => Promise<TestProcess>): SupervisedProcess {
   let current: TestProcess | null = null;
   let isEnding = false;
@@ -17,7 +17,7 @@ export function superviseProcess(start: () => Promise<TestProcess>): SupervisedP
       current = await start();
       if (isEnding) await current.kill();
       await current.exited;
-      // One whose database is away ends at once.
+      // A process whose database is down ends at once.
       await sleep(100);
     }
   })();
@@ -33,13 +33,15 @@ export function superviseProcess(start: () => Promise<TestProcess>): SupervisedP
 
 interface Sending {
   readonly perSecond: number;
-  /** So many may be on their way; beyond that senders wait, too: repetitions must not starve what is starting again. */
+  /**
+   * Maximum number of pending sends; beyond it senders wait: repetitions must not starve a process that is starting.
+   */
   readonly openMax: number;
-  /** Sends the one with this number, again until it is taken. */
+  /** Sends the item with this number, repeatedly until it is accepted. */
   readonly send: (nth: number) => Promise<void>;
 }
 
-/** Sends at even distances until `finish`, which waits for those that are on their way. */
+/** Sends at even intervals until `finish`, which waits for pending sends. */
 export function sendEvenly({ perSecond, openMax, send }: Sending): { finish(): Promise<void> } {
   const open = new Set<Promise<void>>();
   let isOver = false;
@@ -66,14 +68,14 @@ interface Storm {
   readonly processes: readonly SupervisedProcess[];
   readonly database: OwnEngine;
   readonly log: OwnEngine;
-  /** The least that it lasts; it goes on until the log was killed twice. */
+  /** Minimum duration; it continues until the log was killed twice. */
   readonly forMs: number;
 }
 
-/** Between two kills: about three of each engine in 14 seconds. */
+/** Time between two kills: about three of each engine in 14 seconds. */
 const killEveryMs = 1_100;
 
-/** Kills a process, the database, another process and the log in turn, at moments that fall anywhere into their work. */
+/** Kills a process, the database, another process and the log in turn, at arbitrary moments of their work. */
 export async function killInTurn({ processes, database, log, forMs }: Storm) {
   const killed = { process: 0, database: 0, log: 0 };
   const endsMs = performance.now() + forMs;

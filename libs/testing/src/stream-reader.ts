@@ -1,6 +1,6 @@
 /** One event of a stream of Server-Sent Events. */
 export interface StreamEvent {
-  /** `message` where the stream names none. */
+  /** `message` when the stream names none. */
   readonly event: string;
   readonly id: string | undefined;
   // biome-ignore lint/suspicious/noExplicitAny: each test asserts the members it reads.
@@ -10,16 +10,16 @@ export interface StreamEvent {
 export interface StreamReader {
   readonly status: number;
   readonly headers: Headers;
-  /** Every event so far; a block without data is one with data `null`. */
+  /** Every event so far; a block without data counts as one with data `null`. */
   readonly events: StreamEvent[];
-  /** What came that is no event: comments and `retry`. */
+  /** Received lines that are no event: comments and `retry`. */
   readonly lines: string[];
-  /** Settles when the stream has ended, by whichever side. */
+  /** Settles when either side has ended the stream. */
   readonly ended: Promise<void>;
   close(): void;
 }
 
-/** Reads a stream of Server-Sent Events as it comes. The answer is that of any request where there is none. */
+/** Reads a stream of Server-Sent Events as it arrives. Any other answer is returned as it is. */
 export async function readStream(
   url: string,
   headers: Record<string, string>,

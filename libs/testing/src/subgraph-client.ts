@@ -2,10 +2,10 @@ import type { TestPerson } from "./account-stand-in.ts";
 import { internalHeaders } from "./internal-headers.ts";
 import { createSender, type TestAnswer } from "./sender.ts";
 
-/** Sends an operation as a person, or as nobody; answers `data` and `errors`. */
+/** Sends an operation as a person, or anonymously; returns `data` and `errors`. */
 export type SubgraphClient = (who: TestPerson | null, query: string, variables?: object) => Promise<TestAnswer["body"]>;
 
-/** Speaks to the subgraph behind an internal listener as the gateway does: with the principal it has verified. */
+/** Queries the subgraph behind an internal listener as the gateway does, with the verified principal. */
 export function createSubgraphClient(internalUrl: string): SubgraphClient {
   const send = createSender(internalUrl);
   return async (who, query, variables = {}) => {

@@ -4,17 +4,17 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 export interface TcpProxy {
   readonly port: number;
-  /** The same URL with the address of the proxy in it. */
+  /** Returns the URL with the proxy's address. */
   urlFor(url: string): string;
-  /** Swallows everything in silence while connections stay open: a network that is gone. */
+  /** Drops all traffic silently while connections stay open, like a lost network. */
   pause(): void;
-  /** Lets what was held back through, in order, and everything after it. */
+  /** Delivers the held traffic in order, and all later traffic. */
   resume(): void;
-  /** Holds back what comes on the connections that are open now, until the answer is called; new ones are served. */
+  /** Holds the traffic of the present connections until the returned function is called; new connections are served. */
   hold(): () => void;
-  /** Resets the connections that are open now; new ones are served. */
+  /** Resets the present connections; new ones are served. */
   cut(): void;
-  /** Resets the connections and refuses new ones: an engine that is gone. */
+  /** Resets the connections and refuses new ones, like an engine that is down. */
   refuse(): Promise<void>;
   /** Listens again on the same port. */
   accept(): Promise<void>;
@@ -25,8 +25,8 @@ export interface TcpProxy {
 }
 
 /**
- * Stands between a client and an engine on 127.0.0.1, to take the engine away from this client alone. Kafka clients go to
- * the address that the broker advertises: start it with `advertisedPort` set to the port of the proxy.
+ * Stands between a client and an engine on 127.0.0.1, to cut off the engine for this client alone. Kafka clients
+ * connect to the address that the broker advertises: start it with `advertisedPort` set to the port of the proxy.
  */
 export async function createTcpProxy(target: { port: number; host?: string }): Promise<TcpProxy> {
   const traffic = new Forwarding(target);
@@ -71,7 +71,7 @@ export async function createTcpProxy(target: { port: number; host?: string }): P
   };
 }
 
-/** The connections of a proxy and what happens on them. */
+/** The connections of a proxy and the faults on them. */
 class Forwarding {
   readonly #target: { port: number; host?: string };
   readonly #sockets = new Set<Socket>();
@@ -138,8 +138,8 @@ class Forwarding {
 }
 
 /**
- * Ends a connection with a reset. One whose end is on its way can only be destroyed: libuv refuses to reset it, Node drops
- * the handle all the same, and the process would never exit.
+ * Resets a connection. One whose end is pending can only be destroyed: libuv refuses to reset it, Node drops the handle
+ * all the same, and the process would never exit.
  */
 function reset(socket: Socket): void {
   if (socket.writableEnded) socket.destroy();

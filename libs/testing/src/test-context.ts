@@ -13,13 +13,16 @@ type Overrides<P> = { readonly [N in keyof P & string]?: string | number | boole
 export interface TestContext<P extends PropertyDeclarations> extends ServiceContext<P> {
   /** The lines logged so far, parsed. Nothing is printed. */
   readonly logged: readonly Readonly<Record<string, unknown>>[];
-  /** Drains, ends the workers and closes in reverse, as the end of the process does. Fails naming what stays open. */
+  /**
+   * Drains, ends the workers and closes in reverse order, as a process does at its end. Fails with the names of what
+   * stays open.
+   */
   close(): Promise<void>;
 }
 
 /**
- * Makes what a service is handed at its start, for tests of services and libraries inside one process: the defaults of the
- * given properties, with `overrides` above them as if given on the command line. Runner and health are the real ones.
+ * Creates the context that a service gets at its start, for tests inside one process: the defaults of the given
+ * properties, with `overrides` on top as if given on the command line. Runner and health are the real ones.
  */
 export function testContext<const P extends PropertyDeclarations>(
   service: ServiceName,
@@ -31,7 +34,7 @@ export function testContext<const P extends PropertyDeclarations>(
   const logged: Record<string, unknown>[] = [];
   const destination = { write: (line: string) => void logged.push(JSON.parse(line)) };
   const log = createLogger({ service, instance, level: "debug", destination });
-  // A folder of its own: what one test keeps of its overrides must not be what another one starts with.
+  // A folder of its own: a test must not start with another test's copies of overrides.
   const folder = join(tmpdir(), "signalbox-copies", instance);
   const own = copyDirectory in properties ? { [copyDirectory]: folder } : {};
   const argv = Object.entries({ ...own, ...overrides }).map(([name, value]) => `--${name}=${value}`);

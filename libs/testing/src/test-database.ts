@@ -7,14 +7,14 @@ import { endpointOf } from "./test-engines.ts";
 export interface TestDatabase {
   readonly url: string;
   readonly name: string;
-  /** Ends the connections that are still open and drops the database. */
+  /** Ends the remaining connections and drops the database. */
   close(): Promise<void>;
 }
 
-/** A database that is prepared once per server; tests get copies of it. */
+/** A database that is prepared once per server and copied for each test. */
 export interface DatabaseTemplate {
   readonly name: string;
-  /** Folders with the files that `prepare` applies; another template is made when one of them changes. */
+  /** Folders of the files that `prepare` applies; a change of one creates a new template. */
   readonly folders: readonly string[];
   prepare(url: string): Promise<void>;
 }
@@ -42,7 +42,7 @@ function prepared(serverUrl: string, template: DatabaseTemplate): Promise<string
   return known;
 }
 
-/** One process prepares, under a lock of the server; a template carries its name only when it is whole. */
+/** Prepares the template in one process, under a lock of the server; it gets its name only when it is complete. */
 async function prepare(serverUrl: string, template: DatabaseTemplate): Promise<string> {
   const name = `template_${template.name.replaceAll("-", "_")}_${await digestOf(template.folders)}`;
   await withClient(serverUrl, async (client) => {
@@ -77,7 +77,7 @@ function databaseUrl(serverUrl: string, name: string): string {
 const execute = (url: string, statement: string) =>
   withClient(url, async (client) => void (await client.query(statement)));
 
-/** The driver itself, not `libs/storage`: a test of storage must not rest on what it tests. */
+/** The driver itself, not `libs/storage`: a test of storage must not rest on the code that it tests. */
 async function withClient(url: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
   const client = new pg.Client({ connectionString: url, application_name: "signalbox-testing" });
   await client.connect();

@@ -11,8 +11,8 @@ import {
 const known = new Map<EngineName, Promise<Endpoint>>();
 
 /**
- * The address of a shared engine: from the file named by `TEST_ENGINES_FILE`, else of the engine of this clone, which is
- * started when it does not run. An engine that is absent fails the test with the command that installs it.
+ * Returns the address of a shared engine: from the file in `TEST_ENGINES_FILE`, else of this clone's engine, which is
+ * started when it does not run. A missing engine fails the test with the command that installs it.
  */
 export async function endpointOf(name: EngineName): Promise<Endpoint> {
   const found = known.get(name) ?? findEndpoint(name);

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { endpointOf } from "./test-engines.ts";
 
 export interface TestKafka {
-  /** As the property `events.url` takes it: `kafka://host:port`. */
+  /** Value of `events.url`: `kafka://host:port`. */
   readonly url: string;
   readonly brokers: readonly string[];
   /** A topic name that no other test uses. */
@@ -11,7 +11,7 @@ export interface TestKafka {
   group(name: string): string;
 }
 
-/** Attaches to the shared Apache Kafka. Topics are not created by themselves: the broker refuses unknown ones. */
+/** Attaches to the shared Apache Kafka. Topics must be created: the broker refuses unknown ones. */
 export async function testKafka(): Promise<TestKafka> {
   const { url } = await endpointOf("kafka");
   const id = randomBytes(6).toString("hex");

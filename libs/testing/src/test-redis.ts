@@ -2,14 +2,14 @@ import { connect } from "node:net";
 import { endpointOf } from "./test-engines.ts";
 
 export interface TestRedis {
-  /** Includes the number of an empty database of its own. */
+  /** Includes the number of an empty database for this test. */
   readonly url: string;
 }
 
-/** As many as `infra/engines/redis` sets up; number 0 counts them out. */
+/** The number that `infra/engines/redis` sets up; number 0 counts the used ones. */
 const databases = 4096;
 
-/** Hands out an empty database of the shared Redis. After 4,095 of them, the oldest is emptied and used again. */
+/** Reserves an empty database of the shared Redis. After 4,095 of them, the oldest is emptied and reused. */
 export async function testRedis(): Promise<TestRedis> {
   const { url } = await endpointOf("redis");
   const { hostname, port } = new URL(url);

@@ -2,7 +2,7 @@ import { createHash, createHmac, randomBytes } from "node:crypto";
 import { endpointOf } from "./test-engines.ts";
 
 export interface TestS3 {
-  /** As the property `blobs.url` takes it, with an empty bucket: `s3+http://host:port/bucket?region=…`. */
+  /** Value of `blobs.url` with an empty bucket: `s3+http://host:port/bucket?region=…`. */
   readonly url: string;
   readonly accessKey: string;
   readonly secretKey: string;
@@ -32,7 +32,7 @@ interface Server {
   readonly region: string;
 }
 
-/** Signed by hand (AWS Signature Version 4): a test of the object store must not rest on the client it tests. */
+/** Signed by hand (AWS Signature Version 4): a test of the object store must not rest on the client that it tests. */
 async function createBucket({ origin, accessKey, secretKey, region }: Server, bucket: string): Promise<void> {
   const time = new Date().toISOString().replace(/[-:]|\.\d{3}/g, "");
   const scope = `${time.slice(0, 8)}/${region}/s3/aws4_request`;

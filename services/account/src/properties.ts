@@ -6,13 +6,13 @@ import { commonProperties } from "@signalbox/service/common-properties";
 import { secretsProperties } from "@signalbox/storage/properties";
 import { mailboxPattern } from "./mail/mail.ts";
 
-/** Shown to accounts, because it says what they can rely on. */
-const told = { secrecy: "public", audience: "account" } as const;
+/** Visible to accounts, because it says what they can rely on. */
+const visibleToAccounts = { secrecy: "public", audience: "account" } as const;
 
 const count = (value: number, max: number, unit: string, effect: string) =>
-  ({ ...told, type: "integer", default: value, min: 1, max, unit, reload: "live", effect }) as const;
+  ({ ...visibleToAccounts, type: "integer", default: value, min: 1, max, unit, reload: "live", effect }) as const;
 
-const requests = (value: number, whose: string) =>
+const requests = (value: number, of: string) =>
   ({
     type: "integer",
     default: value,
@@ -21,7 +21,7 @@ const requests = (value: number, whose: string) =>
     unit: "requests",
     secrecy: "internal",
     reload: "restart",
-    effect: `Requests of ${whose}; above it the answer is 429.`,
+    effect: `Maximum number of requests of ${of}; further ones are answered 429.`,
   }) as const;
 
 const exportUrl = (service: string) =>
@@ -54,7 +54,12 @@ export const properties = defineProperties({
     effect: "New accounts wait in `pending` until a contact address is verified, unless their token says it is.",
   },
   "account.contact.objection-window": {
-    ...count(72, 720, "hours", "How long the holder of a contact address can object to its replacement or removal."),
+    ...count(
+      72,
+      720,
+      "hours",
+      "Time within which the holder of a contact address can object to its replacement or removal.",
+    ),
     // An operator who turns thief must not make it shorter than a night's sleep.
     min: 24,
     guarded: true,
@@ -63,11 +68,11 @@ export const properties = defineProperties({
     30,
     3650,
     "days",
-    "How long a deleted account can be brought back before its personal data is erased and its things go.",
+    "Time within which a deleted account can be restored; then its personal data and resources are erased.",
   ),
   // The trace of a shortening, and of its actor, outlives the change by a month.
   "account.audit.retention-days": {
-    ...count(365, 3650, "days", "How long audit entries are kept."),
+    ...count(365, 3650, "days", "Retention of audit entries."),
     min: 30,
     guarded: true,
   },
@@ -88,7 +93,7 @@ export const properties = defineProperties({
     secrecy: "internal",
     reload: "restart",
     local: true,
-    effect: "Who mails come from: an address, or `Name <address>`.",
+    effect: "Sender of mails: an address, or `Name <address>`.",
   },
   "account.api-keys.environment": {
     type: "string",
@@ -96,19 +101,19 @@ export const properties = defineProperties({
     pattern: "[a-z0-9]{1,16}",
     secrecy: "internal",
     reload: "restart",
-    effect: "The second part of new API keys (`sbx_dev_…`), so that a key of a test system is told apart at sight.",
+    effect: "The second part of new API keys (`sbx_dev_…`), which distinguishes keys of test systems at sight.",
   },
   "account.api-keys.max": count(
     100,
     10_000,
     "keys",
-    "How many good API keys an account may have. Keys in the overlap of a rotation may be as many again.",
+    "Maximum number of live API keys per account. Keys in the overlap of a rotation may be as many again.",
   ),
   "account.clients.max": count(
     100,
     10_000,
     "items",
-    "How many service clients an account may have that are neither revoked nor expired.",
+    "Maximum number of service clients per account that are neither revoked nor expired.",
   ),
   "account.oauth.applications": {
     type: "string",
@@ -119,7 +124,7 @@ export const properties = defineProperties({
     reload: "restart",
     local: true,
     effect:
-      "Applications of our own that people sign in to through the built-in issuer, a JSON list of { client_id, name, redirect_uris, post_logout_redirect_uris? }. A loopback redirect may have any port.",
+      "Applications that people sign in to through the built-in issuer, a JSON list of { client_id, name, redirect_uris, post_logout_redirect_uris? }. A loopback redirect may have any port.",
   },
   "account.oauth.access-token-minutes": {
     type: "integer",
@@ -129,23 +134,23 @@ export const properties = defineProperties({
     max: 60,
     secrecy: "public",
     reload: "restart",
-    effect: "How long an access token of the built-in issuer is good.",
+    effect: "Lifetime of access tokens of the built-in issuer.",
   },
   "account.oauth.client-requests": requests(
     600,
-    "one client to the built-in issuer in 10 seconds; of an application those from one address",
+    "one client to the built-in issuer in 10 seconds; an application counts per client address",
   ),
   "account.oauth.client-failures": requests(
     30,
-    "one client, or of one address for clients that are not there, with a wrong secret in a minute",
+    "one client with a wrong secret in a minute; unknown clients count per client address",
   ),
   "account.oauth.sign-in-requests": requests(60, "the browser of one sign-in for its pages in a minute"),
-  "account.oauth.sign-ins": requests(3_000, "one address to begin a sign-in to one application in 10 minutes"),
+  "account.oauth.sign-ins": requests(3_000, "one address to start a sign-in to one application in 10 minutes"),
   "account.oauth.key-rotation-days": count(
     30,
     365,
     "days",
-    "After so many days the built-in issuer signs with a new key.",
+    "Days after which the built-in issuer signs with a new key.",
   ),
 });
 

@@ -47,7 +47,7 @@ test("while an account is locked its writers are told so, with one connection fo
     assert.equal(await waiting(), 1);
     for (const { status, headers, body } of await Promise.all(writes)) {
       assert.deepEqual([status, headers.get("retry-after")], [503, "1"]);
-      assert.equal(body.error.message, "Another change of this resource is under way. Try again.");
+      assert.equal(body.error.message, "Another change of this resource is in progress. Try again.");
     }
     assert.equal((await account.send("GET", path, { headers: owner })).status, 200);
   });

@@ -8,14 +8,14 @@ import {
   type ValueNode,
 } from "graphql";
 
-/** A variable of a canonical operation, and the value that the client wrote for it. */
+/** A variable of a canonical operation, with the client's value. */
 export interface CanonicalVariable {
   readonly name: string;
   readonly type: string;
   readonly value: ValueNode;
 }
 
-/** The arguments of a field as a text that is the same for the same values. */
+/** Prints the arguments of a field as a text that is equal for equal values. */
 export function printArguments(given: readonly ArgumentNode[] | undefined): string {
   if (given === undefined || given.length === 0) return "";
   return given
@@ -24,7 +24,7 @@ export function printArguments(given: readonly ArgumentNode[] | undefined): stri
     .join();
 }
 
-/** The type of the variable that stands for an argument: one with a default may be left out. */
+/** Returns the type of an argument's variable: optional for an argument with a default. */
 export function variableTypeOf({ type, defaultValue }: GraphQLArgument): string {
   return String(defaultValue !== undefined && isNonNullType(type) ? type.ofType : type);
 }
@@ -32,8 +32,8 @@ export function variableTypeOf({ type, defaultValue }: GraphQLArgument): string 
 export type Variables = Readonly<Record<string, unknown>>;
 
 /**
- * The values of a canonical operation's variables, as JSON. A variable that the client left out, and that has no default, is
- * left out here too: the argument then has its own default.
+ * Returns the values of a canonical operation's variables, as JSON. A variable that the client omitted, and that has no
+ * default, is omitted too: the argument then has its own default.
  */
 export function variableTexts(
   variables: readonly CanonicalVariable[],
@@ -55,7 +55,7 @@ interface Given {
   readonly given: Variables;
 }
 
-/** The value as JSON, undefined where it is a variable that has none. An id keeps all of its digits as a string. */
+/** Returns the value as JSON; undefined for a variable without a value. An id keeps all of its digits as a string. */
 function jsonOf(node: ValueNode, from: Given, asId = false): string | undefined {
   switch (node.kind) {
     case Kind.VARIABLE:
@@ -88,7 +88,7 @@ function ofVariable(name: string, from: Given, asId: boolean): string | undefine
   return declared?.defaultValue && jsonOf(declared.defaultValue, from, asId);
 }
 
-/** For the compiler: an argument of an unknown type would be a document that was not validated. */
+/** Satisfies the compiler: validation has already excluded unknown arguments. */
 export function argumentNamed(args: readonly GraphQLArgument[], name: string): GraphQLArgument {
   const found = args.find((argument) => argument.name === name);
   if (!found) throw new Error(`no argument ${name}`);

@@ -18,25 +18,25 @@ import { argumentNamed, type CanonicalVariable, printArguments, variableTypeOf }
 import { CanonicalSelection, ResponseNames } from "./canonical-selection.ts";
 import { type Conditions, isLeftOut } from "./conditions.ts";
 
-/** A field that the client asked for. */
+/** A field that the client requested. */
 export interface AskedField {
-  /** The client's name. */
+  /** Response name of the client. */
   readonly responseName: string;
-  /** Ours, by which the planner and the subgraphs know it. */
+  /** Canonical response name, which the planner and the subgraphs use. */
   readonly canonicalName: string;
   readonly node: FieldNode;
-  /** Null for `__schema` and `__type`, which no subgraph knows. */
+  /** Null for `__schema` and `__type`, which subgraphs do not resolve. */
   readonly type: GraphQLOutputType | null;
-  /** The object types of which it is asked; null for all. */
+  /** Object types to which the field is restricted; null for all. */
   readonly onTypes: ReadonlySet<string> | null;
   readonly selection: AskedSelection | null;
 }
 
-/** What the client asked of one object, in its order and under its names. */
+/** The client's selection on one object, in its order and with its names. */
 export type AskedSelection = AskedField[];
 
 export interface CanonicalOperation {
-  /** What is planned; null where no subgraph is needed. */
+  /** Text to plan; null when no subgraph is needed. */
   readonly text: string | null;
   readonly variables: readonly CanonicalVariable[];
   readonly asked: AskedSelection;
@@ -45,7 +45,7 @@ export interface CanonicalOperation {
 
 export interface CanonicalRules {
   readonly schema: GraphQLSchema;
-  /** Fields that the planner may ask for itself, with other arguments. */
+  /** Fields that the planner may request itself, with other arguments. */
   readonly reserved: ReadonlySet<string>;
 }
 
@@ -55,7 +55,7 @@ export function requiredFields(supergraphSdl: string): ReadonlySet<string> {
   return new Set(sets.flatMap(([, fields = ""]) => fields.match(/\w+/g) ?? []));
 }
 
-/** What one walk through an operation needs and makes. */
+/** Input and output of one walk through an operation. */
 interface Walk {
   readonly schema: GraphQLSchema;
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
@@ -65,7 +65,7 @@ interface Walk {
   fieldCount: number;
 }
 
-/** Where in the answer the walk is. */
+/** The present position of the walk in the answer. */
 interface Place {
   readonly type: GraphQLCompositeType;
   readonly onTypes: ReadonlySet<string> | null;
@@ -75,8 +75,8 @@ interface Place {
 }
 
 /**
- * Brings a valid operation into the form that all operations of its shape share, and keeps what the client called each field.
- * What `@skip` and `@include` leave out is left out here, so a shape is planned once for each way they fall out.
+ * Converts a valid operation into the canonical form of its shape, and keeps the client's name of each field. `@skip`
+ * and `@include` are applied here, so a shape is planned once for each combination of their values.
  */
 export function canonicalOperation(
   { schema, reserved }: CanonicalRules,
@@ -112,7 +112,7 @@ function addSelections(walk: Walk, { selections }: SelectionSetNode, place: Plac
   }
 }
 
-/** The place for the members of a fragment; null where no object can be of its type. */
+/** Returns the place for the members of a fragment; null when no object can have its type. */
 function narrowed({ schema }: Walk, place: Place, name: string | undefined): Place | null {
   const type = name === undefined ? place.type : schema.getType(name);
   if (!isCompositeType(type)) return null;
@@ -135,7 +135,8 @@ function addField(walk: Walk, node: FieldNode, place: Place): void {
   const { onTypes } = place;
   walk.fieldCount++;
   if (name === "__typename") {
-    // An object's type is known; that of an interface is not, and the planner has to find who knows.
+    // The type of an object is known; that of an interface is not, and the planner has to find a subgraph that knows
+    // it.
     if (isAbstractType(place.type) || onTypes) place.canonical.fields.set(name, { head: name, selection: null });
     place.asked.push({ responseName, canonicalName: name, node, type: null, onTypes, selection: null });
     return;
@@ -161,7 +162,7 @@ function addField(walk: Walk, node: FieldNode, place: Place): void {
   addSelections(walk, node.selectionSet, place2);
 }
 
-/** Gives the field its place in the canonical operation, and what is asked below it. */
+/** Adds the field and its selection to the canonical operation. */
 function canonicalField(
   walk: Walk,
   node: FieldNode,

@@ -7,7 +7,7 @@ import {
   isNonNullType,
 } from "graphql";
 
-/** A field as the planner sees it: its response name and its arguments are ours. */
+/** A field of the canonical operation: with canonical response name and arguments. */
 interface CanonicalField {
   /** `name` or `_a0: name`, with its arguments. */
   readonly head: string;
@@ -15,8 +15,8 @@ interface CanonicalField {
 }
 
 /**
- * What is asked of one object, in the form that all operations of the same shape share: response names are ours, and
- * values are variables. Fragments of it stand at the same place of the answer, so they share its names.
+ * The selection on one object, in the canonical form that all operations of the same shape share: response names are
+ * ours, and values are variables. Its fragments stand at the same place of the answer, so they share its names.
  */
 export class CanonicalSelection {
   readonly names: ResponseNames;
@@ -27,7 +27,7 @@ export class CanonicalSelection {
     this.names = names;
   }
 
-  /** What is asked where the object is of the type. */
+  /** Returns the selection for objects of the type. */
   narrowedTo(type: string): CanonicalSelection {
     const known = this.#narrowed.get(type);
     if (known) return known;
@@ -46,14 +46,14 @@ export class CanonicalSelection {
       .filter(([, selection]) => !selection.isEmpty)
       .map(([type, selection]) => `... on ${type}${selection.print()}`);
     const all = [...fields, ...narrowed];
-    // An object of which nothing is asked may still be missing.
+    // An object without selected fields may still be missing.
     return `{${all.length === 0 ? "__typename" : all.join(" ")}}`;
   }
 }
 
 /**
- * The names that the fields of one place of the answer have. The same value has one name, whatever the client calls it. The
- * same object under two names stays two: what is asked of one may fail, and must not cost the other.
+ * The response names of the fields at one place of the answer. The same value has one name, regardless of the client's
+ * names. The same object under two names stays two: a failure in one must not cost the other.
  */
 export class ResponseNames {
   readonly #names = new Map<string, string>();
@@ -62,19 +62,19 @@ export class ResponseNames {
   readonly #reserved: ReadonlySet<string>;
   #count = 0;
 
-  /** `reserved` are the fields that the planner may add with arguments of its own, under their own names. */
+  /** `reserved` are the fields that the planner may add under their own names, with its own arguments. */
   constructor(reserved: ReadonlySet<string>) {
     this.#reserved = reserved;
   }
 
-  /** `isRun` is true for what does something, each time it is asked for. */
+  /** `isRun` is true for mutations, which run each time they are requested. */
   nameOf(field: GraphQLField<unknown, unknown>, args: string, responseName: string, isRun: boolean): string {
     const isOne = !isRun && !isCompositeType(getNamedType(field.type));
     const identity = `${field.name}(${args})${shapeOf(field.type)}${isOne ? "" : ` ${responseName}`}`;
     const known = this.#names.get(identity);
     if (known !== undefined) return known;
     const isFree = !this.#reserved.has(field.name) || field.args.length === 0;
-    // An object that lacks it must not be found to have what every object has.
+    // A name that every JavaScript object inherits would be found even on an object that lacks it.
     const isSafe = !(field.name in Object.prototype) && !this.#taken.has(field.name);
     const name = isFree && isSafe ? field.name : `_a${this.#count++}`;
     this.#taken.add(name);
@@ -91,7 +91,7 @@ export class ResponseNames {
   }
 }
 
-/** Fields of one name in one place must have one shape: what graphql calls SameResponseShape. */
+/** Returns the shape that fields with one name at one place must share (SameResponseShape in graphql-js). */
 function shapeOf(type: GraphQLOutputType): string {
   if (isNonNullType(type)) return `${shapeOf(type.ofType)}!`;
   if (isListType(type)) return `[${shapeOf(type.ofType)}]`;

@@ -1,23 +1,23 @@
 import { type DocumentNode, Kind, type OperationDefinitionNode, type SelectionNode, visit } from "graphql";
 import type { Variables } from "./argument-values.ts";
 
-/** The values of the variables that `@skip` and `@include` ask for. */
+/** The values of the variables that `@skip` and `@include` use. */
 export type Conditions = ReadonlyMap<string, boolean>;
 
 const names = new WeakMap<DocumentNode, readonly string[]>();
 
-/** Reads the conditions of a document from the variables of a request. */
+/** Reads the conditions of a document from a request's variables. */
 export function conditionsOf(document: DocumentNode, operation: OperationDefinitionNode, given: Variables): Conditions {
   const known = names.get(document) ?? conditionNames(document);
   names.set(document, known);
   return new Map(known.map((name) => [name, conditionValue(operation, given, name)]));
 }
 
-/** The conditions as a text, to tell apart what one document becomes under them. */
+/** Prints the conditions, as a key of a document's variants. */
 export const printConditions = (conditions: Conditions): string =>
   [...conditions.values()].map((value) => (value ? "1" : "0")).join("");
 
-/** Tells whether `@skip` or `@include` leave a selection out. */
+/** Returns true when `@skip` or `@include` excludes a selection. */
 export function isLeftOut({ directives = [] }: SelectionNode, conditions: Conditions): boolean {
   return directives.some(({ name, arguments: given }) => {
     if (name.value !== "skip" && name.value !== "include") return false;

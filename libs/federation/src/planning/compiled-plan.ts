@@ -13,16 +13,16 @@ import { createRepresentation, type Representation } from "./representation.ts";
 /** A fetch, ready to be sent. */
 export interface FetchStep {
   readonly kind: "fetch";
-  /** Its number in the plan; what it brings hangs on its objects under this number. */
+  /** Number of the fetch in the plan; its result is linked to its objects under this number. */
   readonly index: number;
   readonly subgraph: string;
   readonly isMutation: boolean;
-  /** The beginning of the request's body, up to the variables. */
+  /** The beginning of the request body, up to the variables. */
   readonly bodyStart: string;
   readonly variableNames: readonly string[];
-  /** The names that lead to the objects it is made for. */
+  /** Path of names to the objects of the fetch. */
   readonly path: readonly string[];
-  /** Null where it needs no object to begin with. */
+  /** Null for a fetch that starts at the root. */
   readonly representation: Representation | null;
 }
 
@@ -32,15 +32,15 @@ export interface CompiledPlan {
   readonly root: PlanScope;
   readonly step: PlanStep | null;
   readonly fetches: readonly FetchStep[];
-  /** What in it is left to another executor; null for a plan that can be run here. */
+  /** The unsupported part, which needs another executor; null for a plan that can run here. */
   readonly uncovered: string | null;
   readonly operationsLength: number;
 }
 
-/** What a plan asks for that only Apollo's executor does. */
+/** A feature of a plan that only Apollo's executor supports. */
 class Uncovered extends Error {}
 
-/** Compiles a plan: which fetches in which order, and where each field of the answer is found. */
+/** Compiles a plan: the order of its fetches, and the source of each field of the answer. */
 export function compilePlan({ node }: QueryPlan, supergraph: GraphQLSchema): CompiledPlan {
   const compiler = new PlanCompiler(supergraph);
   try {
@@ -136,7 +136,7 @@ function addFields(
   }
 }
 
-/** Lists need no place of their own: whoever walks finds them in the data. */
+/** Returns the names of a path; indexes are dropped, because the walk finds lists in the data. */
 function namesOf(path: readonly (string | number)[]): string[] {
   return path.flatMap((name) => {
     if (name === "@") return [];
@@ -145,7 +145,7 @@ function namesOf(path: readonly (string | number)[]): string[] {
   });
 }
 
-/** An entity that its subgraph knows under its interface is sent under that name. */
+/** Maps types to the interface under which a subgraph knows an entity. */
 function typeRewritesOf(rewrites: readonly FetchDataRewrite[] = []): ReadonlyMap<string, string> {
   return new Map(
     rewrites.map((rewrite) => {

@@ -1,27 +1,27 @@
 import { Missing } from "../running/missing.ts";
 
-/** Where the members of an object come from: an object in the answer of one fetch. */
+/** The origin of an object's members: an object in the answer of one fetch. */
 interface Source {
-  /** The fetch, for whoever has to say what a wrong value came from. */
+  /** Number of the fetch, to name the origin of a wrong value. */
   readonly fetch: number;
-  /** Under which name the object of the scope above, or the entity itself, has it. */
+  /** Name of the member in the object of the scope above, or in the entity itself. */
   readonly name: string;
-  /** Null where the fetch was made for this very object, whose link it is. */
+  /** Null when the fetch was made for this very object and linked to it. */
   readonly above: Source | null;
-  /** Its place among the objects of the scope. */
+  /** Index among the objects of the scope. */
   at: number;
 }
 
 /**
- * One place of the answer. An object there is spread over the answers of all fetches that brought a part of it. A part that
- * came with the object around it is a base; a part that was fetched for the object itself hangs on a base as a link.
+ * One place of the answer. Its object is spread over the answers of all fetches that contributed a part. A part that
+ * came with the surrounding object is a base; a part that was fetched for the object itself is linked to a base.
  */
 export class PlanScope {
   readonly #bases: Source[] = [];
   readonly #links: Source[] = [];
   readonly #children = new Map<string, PlanScope>();
   readonly #fields = new Map<string, Source[]>();
-  /** The same as places, when all are known. */
+  /** The same as indexes, once all sources are known. */
   readonly #places = new Map<string, readonly number[]>();
 
   child(name: string): PlanScope | undefined {
@@ -50,7 +50,7 @@ export class PlanScope {
     if (!sources.includes(source)) sources.push(source);
   }
 
-  /** Gives each source its place, when all are known. */
+  /** Assigns each source its index, once all are known. */
   settle(): void {
     for (const [at, source] of [...this.#bases, ...this.#links].entries()) source.at = at;
     for (const [name, sources] of this.#fields)
@@ -61,35 +61,35 @@ export class PlanScope {
     for (const child of this.#children.values()) child.settle();
   }
 
-  /** Places of the parts that may have a field. */
+  /** Returns the indexes of the parts that may have a field. */
   placesOf(name: string): readonly number[] {
     return this.#places.get(name) ?? nowhere;
   }
 
-  /** The fetch behind the first part that may have a field. */
+  /** Returns the fetch of the first part that may have a field. */
   fetchOf(name: string): number | null {
     return this.#fields.get(name)?.[0]?.fetch ?? null;
   }
 
-  /** Reads what each base of an object has, from the parts of the object above. */
+  /** Reads the bases of a member from the parts of the object above. */
   readBases(name: string, above: Parts): Part[] {
     return this.#children.get(name)?.readOwnBases(above) ?? [];
   }
 
-  /** The same, of the scope below. */
+  /** The same, in the scope below. */
   readOwnBases(above: Parts): Part[] {
     const bases = this.#bases;
     const read = new Array<Part>(bases.length);
     for (let at = 0; at < bases.length; at++) {
       const base = bases[at] as Source;
       const part = above[base.above?.at ?? 0];
-      // What was lost has lost all that is below it.
+      // A lost part has lost all of its members.
       read[at] = part instanceof Missing ? part : memberOf(part, base.name);
     }
     return read;
   }
 
-  /** All parts of an object: its bases, and what was fetched for it. */
+  /** Returns all parts of an object: its bases, and the parts fetched for it. */
   withLinks(bases: Part[]): Parts {
     const links = this.#links;
     const count = bases.length;
@@ -100,12 +100,12 @@ export class PlanScope {
     return parts;
   }
 
-  /** Tells whether a field may come from a link. */
+  /** Returns true when a field may come from a link. */
   isFromLink(field: string, name: string): boolean {
     return this.#fields.get(field)?.some((source) => source.above === null && source.name === name) ?? false;
   }
 
-  /** Of the object at the root, which has no base but itself. */
+  /** Returns the parts of the root object, whose only base is itself. */
   rootParts(root: Part): Parts {
     return this.#links.map(({ name }) => memberOf(root, name));
   }
@@ -120,19 +120,19 @@ function add(sources: Source[], source: Source): Source {
   return source;
 }
 
-/** A part of an object, as JSON.parse made it; what is no object is refused by whoever reads it. */
+/** A parsed JSON value that should be an object. Readers validate it. */
 export type Part = unknown;
 export type Parts = readonly Part[];
 
-/** No name of GraphQL begins with a dollar, so a link meets no member. */
+/** GraphQL names never begin with a dollar, so a link cannot collide with a member. */
 export const linkName = (fetch: number): string => `$${fetch}`;
 
-/** Of what has come of an object, the base on which a link is hung. Others may come later, so a link is looked for on all. */
+/** Returns the base to which a link is attached. Later bases may arrive, so a link is looked for on all of them. */
 export function hostOf(bases: Parts): Part {
   for (const base of bases) if (isObject(base) && !(base instanceof Missing)) return base;
 }
 
-/** Null on one base says only that nothing was fetched for it there. */
+/** Null on one base only means that no part was fetched for it there. */
 function linkOn(bases: Parts, name: string): unknown {
   for (const base of bases) {
     const link = isAbsent(base) ? undefined : memberOf(base, name);
@@ -140,12 +140,12 @@ function linkOn(bases: Parts, name: string): unknown {
   }
 }
 
-/** The list among what the parts have of a list, if there is one. */
+/** Returns the list among the parts, if any. */
 export function listOf(parts: Parts): readonly Part[] | undefined {
   for (const part of parts) if (Array.isArray(part)) return part;
 }
 
-/** Reads what each part has of an item into `items`. */
+/** Reads each part's value of a list item into `items`. */
 export function readItems(parts: Parts, at: number, items: Part[]): void {
   for (let index = 0; index < parts.length; index++) {
     const part = parts[index];

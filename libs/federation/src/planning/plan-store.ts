@@ -3,14 +3,14 @@ import { LRUCache } from "lru-cache";
 import { type CompiledPlan, compilePlan } from "./compiled-plan.ts";
 import type { Planner } from "./planner.ts";
 
-/** Estimated, not measured: what a compiled plan takes for each character of its fetches. */
+/** Estimate of a compiled plan's bytes for each character of its fetches. */
 const bytesPerCharacter = 40;
 const entryBytes = 2_048;
 
 /** @throws PlanRefused */
 export type PlanOf = (text: string) => CompiledPlan | Promise<CompiledPlan>;
 
-/** The plans of canonical operations, each made once; who asks for one that is being made waits for it. */
+/** Caches the plans of canonical operations, each planned once; requests for a plan in progress wait for it. */
 export function createPlanStore(planner: Pick<Planner, "plan">, supergraph: GraphQLSchema, bytesMax: number): PlanOf {
   const plans = new LRUCache<string, CompiledPlan>({
     maxSize: bytesMax,

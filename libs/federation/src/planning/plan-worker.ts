@@ -4,12 +4,12 @@ import { QueryPlanner } from "@apollo/query-planner";
 import { parse, printSchema } from "graphql";
 import type { PlanAnswer, PlanQuestion, PlanWorkerData } from "./planning-messages.ts";
 
-/** A thread that plans one operation after the other. It may be ended at any moment. */
+/** A thread that plans operations one after another. It may be terminated at any moment. */
 const { supergraphSdl, evaluatedPlansMax, pathsMax } = workerData as PlanWorkerData;
 const port = parentPort;
 if (!port) throw new Error(`this is no thread of its own: ${threadId}`);
 
-/** Rules of access in a supergraph would be obeyed by nobody here, so one that has them is refused. */
+/** This executor does not enforce access rules of a supergraph, so a supergraph that has them is refused. */
 const supportedFeatures = new Set(
   [...ROUTER_SUPPORTED_SUPERGRAPH_FEATURES].filter((url) => !/\/(authenticated|requiresScopes|policy)\//.test(url)),
 );

@@ -10,7 +10,7 @@ const { supergraphSdl } = new TestSupergraph(supergraphs.shop);
 const isRefused = (code: PlanRefused["code"]) => (error: unknown) =>
   error instanceof PlanRefused && error.code === code;
 
-/** Each level is asked of two subgraphs under many names. */
+/** Each level is requested from two subgraphs under many names. */
 function hard(depth: number): string {
   if (depth === 0) return "{id handle}";
   const below = hard(depth - 1);

@@ -2,7 +2,7 @@ import { Worker } from "node:worker_threads";
 import type { QueryPlan } from "@apollo/query-planner";
 import type { PlanAnswer, PlanQuestion, PlanReady, PlanWorkerData } from "./planning-messages.ts";
 
-/** Why there is no plan: the operation is too costly to plan, or too many others wait. */
+/** The refusal to plan: the operation is too costly, or too many others wait. */
 export class PlanRefused extends Error {
   readonly code: "LIMIT_COST" | "UNAVAILABLE";
 
@@ -13,14 +13,14 @@ export class PlanRefused extends Error {
 }
 
 export interface PlannerOptions {
-  /** Processor time that one plan may take, so that a busy machine refuses nobody. */
+  /** Processor time for one plan. Elapsed time would refuse plans on a busy machine. */
   readonly planMsMax: number;
-  /** How many operations may wait. */
+  /** Maximum number of waiting operations. */
   readonly waitingMax: number;
 }
 
 export interface Planner {
-  /** The schema that clients see. */
+  /** SDL of the public schema. */
   readonly apiSchemaSdl: string;
   /** Plans a canonical operation. @throws PlanRefused */
   plan(text: string): Promise<QueryPlan>;
@@ -34,22 +34,22 @@ interface Waiting {
 }
 
 const evaluatedPlansMax = 10_000;
-/** Of the ways through the subgraphs to one field, so many are weighed. */
+/** Maximum number of paths through the subgraphs that are compared per field. */
 const pathsMax = 1_000;
 const heapMaxMiB = 256;
-/** One plan after the other needs no room for the leftovers of many. */
+/** Plans are made one after another, so the garbage of few plans has to fit. */
 const youngHeapMaxMiB = 12;
-/** However busy the machine is, a thread that has no plan after so many looks at it is stuck. */
+/** A thread that has no plan after this number of checks is stuck, however busy the machine is. */
 const looksMax = 40;
 
-/** Opens the thread that plans. Plans are made one at a time; a thread that takes too long for one is replaced. */
+/** Starts the planning thread. Plans are made one at a time; a thread that takes too long for one is replaced. */
 export async function openPlanner(supergraphSdl: string, options: PlannerOptions): Promise<Planner> {
   const line = new PlanningLine(supergraphSdl, options);
   const { apiSchemaSdl } = await line.start();
   return { apiSchemaSdl, plan: (text) => line.plan(text), close: () => line.close() };
 }
 
-/** Operations that wait for their plans, and the thread that makes them. */
+/** The queue of operations to plan, and the planning thread. */
 class PlanningLine {
   readonly #data: PlanWorkerData;
   readonly #options: PlannerOptions;
@@ -70,20 +70,20 @@ class PlanningLine {
     const worker = new Worker(new URL("./plan-worker.ts", import.meta.url), {
       workerData: this.#data,
       resourceLimits: { maxOldGenerationSizeMb: heapMaxMiB, maxYoungGenerationSizeMb: youngHeapMaxMiB },
-      // The planner reads its environment, and needs nothing of it.
+      // The planner reads its environment, and needs none of it.
       env: {},
     });
     this.#worker = worker;
     return new Promise((resolve, reject) => {
       worker.once("message", (ready: PlanReady) => {
-        // Whoever waits for a plan keeps the process alive, not the thread.
+        // Pending requests keep the process alive, not the thread.
         worker.unref();
         worker.on("message", (answer: PlanAnswer) => this.#settle(worker, answer));
         this.#isReady = true;
         resolve(ready);
         this.#next();
       });
-      // Out of memory ends here too.
+      // Running out of memory ends here too.
       worker.once("error", (error) => {
         if (this.#isReady) return this.#replace(worker, this.#lastId);
         this.#worker = null;
@@ -117,7 +117,7 @@ class PlanningLine {
   }
 
   #next(): void {
-    // A thread that ended is replaced when somebody needs it.
+    // A thread that ended is replaced at the next request.
     if (this.#worker === null && !this.#isClosed) this.start().catch(() => {});
     const worker = this.#worker;
     if (!worker || !this.#isReady || this.#inHand) return;
@@ -130,7 +130,7 @@ class PlanningLine {
     void this.#watch(worker, question.id);
   }
 
-  /** Ends the thread when its plan takes too much processor time. */
+  /** Terminates the thread when its plan takes too much processor time. */
   async #watch(worker: Worker, id: number): Promise<void> {
     const { planMsMax } = this.#options;
     const startedCpuMs = await cpuMsOf(worker);
@@ -156,7 +156,7 @@ class PlanningLine {
     this.#next();
   }
 
-  /** The operation in hand is refused, the others wait for the next thread. */
+  /** Refuses the operation in progress; the others wait for the next thread. */
   #replace(worker: Worker, id: number): void {
     if (this.#worker !== worker || this.#lastId !== id) return;
     this.#worker = null;

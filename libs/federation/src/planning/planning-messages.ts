@@ -6,7 +6,7 @@ export interface PlanWorkerData {
   readonly pathsMax: number;
 }
 
-/** The first message of the thread, when it can plan. */
+/** The first message of the thread, once it can plan. */
 export interface PlanReady {
   readonly apiSchemaSdl: string;
 }

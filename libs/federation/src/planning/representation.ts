@@ -2,15 +2,15 @@ import type { QueryPlanFieldNode, QueryPlanSelectionNode } from "@apollo/query-p
 import { type GraphQLSchema, isAbstractType, isInterfaceType, isObjectType } from "graphql";
 import { hostOf, isAbsent, listOf, memberOf, type Part, type Parts, type PlanScope, readItems } from "./plan-scope.ts";
 
-/** How an entity is told to a subgraph. */
+/** The representation of an entity in a request to a subgraph. */
 export interface Representation {
-  /** Has its JSON taken, and gives what became of it; null where something that it needs is missing. */
+  /** Writes the representation and returns what `taken` makes of it; null when a required member is missing. */
   write<Taken>(scope: PlanScope, parts: Parts, taken: TakenRepresentations<Taken>): Taken | null;
-  /** The parts of an object that its first members are read from, to find out why one is missing. */
+  /** Returns the parts that its first members are read from, to find the reason for a missing one. */
   partsNeeded(scope: PlanScope, parts: Parts): Part[];
 }
 
-/** What became of the representations of one fetch. An entity stands in many places and is written once where its key is a leaf. */
+/** The representations of one fetch. An entity that stands in many places is written once if its key is a leaf. */
 export class TakenRepresentations<Taken> {
   readonly take: (text: string) => Taken;
   readonly #byKey = new Map<string, Map<unknown, Taken | null>>();
@@ -19,7 +19,7 @@ export class TakenRepresentations<Taken> {
     this.take = take;
   }
 
-  /** Those of a type whose only key is a leaf, by its value. */
+  /** Returns the written entities of a type with one leaf key, by its value. */
   ofType(typeName: string): Map<unknown, Taken | null> {
     const known = this.#byKey.get(typeName);
     if (known) return known;
@@ -29,7 +29,7 @@ export class TakenRepresentations<Taken> {
   }
 }
 
-/** `typeRewrites` are the names under which subgraphs know entities of a type. */
+/** `typeRewrites` are the subgraph's names of entity types. */
 export function createRepresentation(
   supergraph: GraphQLSchema,
   requires: readonly QueryPlanSelectionNode[],
@@ -67,7 +67,7 @@ export function createRepresentation(
   };
 }
 
-/** What the names of types tell, over all subgraphs: also of types that clients do not see. */
+/** Type names of the supergraph, including types that are not public. */
 export class TypeNames {
   readonly #supergraph: GraphQLSchema;
   readonly #objects = new Map<string, boolean>();
@@ -76,7 +76,7 @@ export class TypeNames {
     this.#supergraph = supergraph;
   }
 
-  /** The type of an object: a subgraph may know it only by its interface, another one better. */
+  /** Returns the type of an object: one subgraph may know only its interface, another the type itself. */
   nameOf(parts: Parts): string | null {
     let found: string | null = null;
     for (const part of parts) {
@@ -92,7 +92,7 @@ export class TypeNames {
     const known = this.#objects.get(name);
     if (known !== undefined) return known;
     const isObject = isObjectType(this.#supergraph.getType(name));
-    // Whoever answers may write anything here: only what the supergraph has is remembered.
+    // A subgraph may send any name: only names of the supergraph are cached.
     if (isObject) this.#objects.set(name, isObject);
     return isObject;
   }
@@ -109,12 +109,12 @@ export class TypeNames {
 
 interface RequiredField {
   readonly name: string;
-  /** What stands before its value: a brace or a comma, and its name. */
+  /** Text before the value: a brace or a comma, and the name. */
   readonly start: string;
   readonly selection: RequiredSelection | null;
 }
 
-/** The members that are told of an object, by its type. */
+/** The members that a representation includes, by type. */
 class RequiredSelection {
   readonly #types: TypeNames;
   readonly #nodes: readonly QueryPlanSelectionNode[];
@@ -126,7 +126,7 @@ class RequiredSelection {
     this.#nodes = nodes;
   }
 
-  /** Null where the object is null, or lacks a member. `sentAs` is the name of its type in the subgraph. */
+  /** Returns null when the object is null or lacks a member. `sentAs` is the subgraph's name of its type. */
   write(scope: PlanScope, parts: Parts, typeName: string | null, sentAs: string | null): string | null {
     if (isAbsent(hostOf(parts))) return null;
     let text = "";
@@ -141,7 +141,7 @@ class RequiredSelection {
     return text === "" ? "{}" : `${text}}`;
   }
 
-  /** The leaf that is all there is besides the type; null where there is more. */
+  /** Returns the single leaf besides the type; null when there are more members. */
   onlyKeyOf(typeName: string): string | null {
     const known = this.#onlyKeys.get(typeName);
     if (known !== undefined) return known;
@@ -152,7 +152,7 @@ class RequiredSelection {
     return onlyKey;
   }
 
-  /** The same for an object whose type nobody has looked at. */
+  /** The same for an object whose type was not determined. */
   writeObject(scope: PlanScope, parts: Parts): string | null {
     const typeName = this.#types.nameOf(parts);
     return this.write(scope, parts, typeName, typeName);
@@ -189,7 +189,7 @@ class RequiredSelection {
 
 const responseNameOf = ({ alias, name }: QueryPlanFieldNode) => alias ?? name;
 
-/** The first part that has a member. */
+/** Reads a member from the first part that has it. */
 function read(scope: PlanScope, parts: Parts, name: string): unknown {
   let found: unknown;
   for (const at of scope.placesOf(name)) {

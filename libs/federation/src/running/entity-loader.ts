@@ -1,13 +1,13 @@
 import type { FetchStep } from "../planning/compiled-plan.ts";
 import type { SubgraphAnswer } from "./subgraph-port.ts";
 
-/** Representations that travel together, and what came back for them. */
+/** Representations that are sent together, with their answer. */
 export interface Batch {
   readonly texts: string[];
   readonly answer: Promise<SubgraphAnswer>;
 }
 
-/** Where the entity of a representation is found: in which answer, at which place. */
+/** The position of a representation's entity: the batch and the index in it. */
 export interface Slot {
   readonly batch: Batch;
   readonly at: number;
@@ -20,14 +20,16 @@ interface OpenBatch extends Batch {
 type Send = (body: string) => Promise<SubgraphAnswer>;
 
 /**
- * Loads the entities of one request. Fetches that ask the same question of a subgraph share a loader: each representation is
- * sent once, and what is asked for in one turn of the event loop travels together.
+ * Loads the entities of one request. Fetches that send the same query to a subgraph share a loader: each representation
+ * is sent once, and those requested in one turn of the event loop are sent together.
  */
 export class EntityLoader {
   readonly #slots = new Map<string, Map<string, Slot>>();
   readonly #open = new Map<string, OpenBatch>();
 
-  /** Gives what takes the representations of a question, which is the body up to them. */
+  /**
+   * Returns a function that adds a representation to a query; the query is the request body up to the representations.
+   */
   ask(question: string, { subgraph }: FetchStep, send: Send): (representation: string) => Slot {
     const key = `${subgraph} ${question}`;
     const slots = this.#slots.get(key) ?? new Map<string, Slot>();
@@ -42,7 +44,7 @@ export class EntityLoader {
     };
   }
 
-  /** What was loaded before a mutation may have been changed by it. */
+  /** Drops loaded entities, which a mutation may have changed. */
   forget(): void {
     this.#slots.clear();
   }
@@ -58,7 +60,7 @@ export class EntityLoader {
     const { promise, resolve } = Promise.withResolvers<SubgraphAnswer>();
     const batch: OpenBatch = { texts, answer: promise, send: () => resolve(send(texts.join())) };
     this.#open.set(key, batch);
-    // Answers that arrive in this turn may ask the same.
+    // Waits for answers of this turn, which may request the same query.
     setImmediate(() => {
       this.#open.delete(key);
       batch.send();

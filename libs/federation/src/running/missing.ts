@@ -3,31 +3,31 @@ import type { Loss } from "./subgraph-port.ts";
 
 export type Path = readonly (string | number)[];
 
-/** Stands where a fetch brought nothing. It has no members, so every field of it reads as absent. */
+/** A placeholder for the missing result of a fetch. It has no members, so every field reads as absent. */
 export class Missing {
   readonly #loss: Loss | null;
 
-  /** Without a loss the reason was told already. */
+  /** Without a loss, the reason was already reported. */
   constructor(loss: Loss | null) {
     this.#loss = loss;
   }
 
-  /** Says why a value is missing that a part should have brought; null where the part is no such thing. */
+  /** Returns the reason why a part lacks a value; null for a part that is not missing. */
   static reasonOf(part: unknown): Loss | "told" | null {
     return part instanceof Missing ? (part.#loss ?? "told") : null;
   }
 }
 
-/** An error of a subgraph, at the member of an object of its answer that it is about. */
+/** An error of a subgraph, attached to the member that it is about. */
 export interface MarkedError {
   readonly error: GraphQLFormattedError;
-  /** What of its path is below that member. */
+  /** The rest of its path, below that member. */
   readonly rest: Path;
 }
 
 type Holder = object;
 
-/** The errors of subgraphs, kept where they happened until the answer is written and their paths are known. */
+/** Keeps the errors of subgraphs at their origin until the answer is written and their paths are known. */
 export class ErrorMarks {
   readonly #marks = new Map<Holder, Map<string | number, MarkedError[]>>();
 
@@ -37,7 +37,7 @@ export class ErrorMarks {
     members.set(member, [...(members.get(member) ?? []), marked]);
   }
 
-  /** Marks the member that the path ends at, or the one above it that is missing. */
+  /** Marks the member at the end of the path, or the missing one above it. */
   markBelow(holder: Holder, first: string | number, path: Path, error: GraphQLFormattedError): void {
     let at = holder;
     let member = first;

@@ -15,12 +15,14 @@ import { type Batch, EntityLoader, type Slot } from "./entity-loader.ts";
 import { ErrorMarks, Missing, type Path } from "./missing.ts";
 import type { Loss, SendToSubgraph, SubgraphAnswer } from "./subgraph-port.ts";
 
-/** All that the fetches of a request brought, linked. */
+/** The linked results of a request's fetches. */
 export interface Fetched {
-  /** The root of the answer. What a fetch brought hangs on the object it was made for, under the fetch's number. */
+  /**
+   * The root of the answer. The result of a fetch is linked to the object it was made for, under the fetch's number.
+   */
   readonly root: object;
   readonly marks: ErrorMarks;
-  /** Errors that say of no field that they are about it. */
+  /** Errors without a path. */
   readonly errors: GraphQLFormattedError[];
 }
 
@@ -39,7 +41,7 @@ export async function runPlan<Context>(request: Request<Context>): Promise<Fetch
   return run;
 }
 
-/** An object that a fetch is made for. */
+/** An object for which a fetch is made. */
 type Host = Record<string, unknown>;
 
 class PlanRun<Context> implements Fetched {
@@ -48,7 +50,7 @@ class PlanRun<Context> implements Fetched {
   readonly errors: GraphQLFormattedError[] = [];
   readonly #request: Request<Context>;
   readonly #loader = new EntityLoader();
-  /** Batches whose errors were told. */
+  /** Batches whose errors were reported. */
   readonly #told = new Set<Batch>();
 
   constructor(request: Request<Context>) {
@@ -67,7 +69,7 @@ class PlanRun<Context> implements Fetched {
     if (step.isMutation) this.#loader.forget();
   }
 
-  /** One answer, for every object it was asked for. */
+  /** Sends one fetch that starts at the root; its one answer is shared by all objects of its path. */
   async #fetchOnce(step: FetchStep): Promise<void> {
     const hosts: Host[] = [];
     this.#eachHost(step, (host) => hosts.push(host));
@@ -98,7 +100,10 @@ class PlanRun<Context> implements Fetched {
     }
   }
 
-  /** Asks for every object that it is made for. Only this is kept while the subgraph answers: what lives that long is costly to collect. */
+  /**
+   * Requests the entity of each object of the fetch. Only the result is kept while the subgraph answers: data that
+   * lives that long is costly to collect.
+   */
   #ask(step: FetchStep, representation: Representation): { hosts: Host[]; slots: Slot[] } {
     const link = linkName(step.index);
     const scope = step.path.reduce<PlanScope>((above, name) => above.belowField(name), this.#request.plan.root);
@@ -114,14 +119,14 @@ class PlanRun<Context> implements Fetched {
         slots.push(slot);
         return;
       }
-      // What it would have been asked with was lost before.
+      // The member needed for the representation was lost earlier.
       const cause = representation.partsNeeded(scope, parts).find((part) => part instanceof Missing);
       if (cause) host[link] = cause;
     });
     return { hosts, slots };
   }
 
-  /** Marks what a subgraph said of the members of entities, which stand in one place however often they are linked. */
+  /** Marks a subgraph's errors on the members of entities, once per entity even if it is linked several times. */
   #tellOnce(batch: Batch, { entities, errors, untold }: EntityAnswer): void {
     if (this.#told.has(batch)) return;
     this.#told.add(batch);
@@ -148,7 +153,7 @@ class PlanRun<Context> implements Fetched {
     }
   }
 
-  /** Finds the objects that a fetch is made for; each is asked for once, in however many places it stands. */
+  /** Finds the objects of a fetch; each is requested once, even if it stands in several places. */
   #eachHost({ path, index }: FetchStep, visit: Search["visit"]): void {
     const { root: scope } = this.#request.plan;
     search(scope, scope.rootParts(this.root), this.root, 0, { path, link: linkName(index), visit });
@@ -182,7 +187,7 @@ function search(scope: PlanScope, parts: Parts, host: Host, depth: number, sough
     searchItems(below, below.readOwnBases(parts), depth + 1, sought);
     return;
   }
-  // The link is also the mark of what was found before: a map of objects would have to give each an identity first.
+  // The link also marks visited objects: a map of objects would have to give each an identity first.
   if (host[sought.link] !== undefined) return;
   host[sought.link] = null;
   sought.visit(host, parts);
@@ -191,7 +196,7 @@ function search(scope: PlanScope, parts: Parts, host: Host, depth: number, sough
 function searchItems(scope: PlanScope, bases: Part[], depth: number, sought: Search): void {
   const list = listOf(bases);
   if (list) {
-    // Nobody keeps what each base has of an item: one list serves all of them.
+    // One list serves all items, because callers do not keep it.
     const items: Part[] = bases.map(() => undefined);
     for (let at = 0; at < list.length; at++) {
       readItems(bases, at, items);
@@ -217,7 +222,7 @@ function readAnswer(answer: SubgraphAnswer, subgraph: string): ReadAnswer {
   const errors = all.flatMap((error) => (error.path?.length ? [{ error, path: error.path }] : []));
   const untold = all.filter(({ path }) => !path?.length);
   if (isObject(answer.data)) return { data: answer.data, errors, untold, loss: null };
-  // Without data the subgraph says once what it has against the whole fetch.
+  // Without data the subgraph reports the failure of the whole fetch once.
   const loss: Loss | null = all.length > 0 ? null : { code: "INTERNAL", subgraph, reason: "a fetch gave nothing" };
   return { data: null, errors, untold, loss };
 }

@@ -1,14 +1,14 @@
 import type { GraphQLFormattedError } from "graphql";
 
-/** Why a part of the answer is missing. */
+/** The reason for a missing part of the answer. */
 export interface Loss {
-  /** `UNAVAILABLE` may be tried again, `INTERNAL` is a fault, `LIMIT_RESPONSE` is more than one answer may hold. */
+  /** `UNAVAILABLE` may be retried, `INTERNAL` is a fault, `LIMIT_RESPONSE` exceeds the size of one answer. */
   readonly code: "UNAVAILABLE" | "INTERNAL" | "LIMIT_RESPONSE";
   readonly subgraph: string;
-  /** For the log. */
+  /** Details for the log. */
   readonly reason: string;
   readonly retryAfterSeconds?: number | undefined;
-  /** Said where a mutation may have been run after all. */
+  /** Present when a mutation may have run after all. */
   readonly outcome?: "unknown" | undefined;
 }
 
@@ -20,10 +20,10 @@ export interface SubgraphRequest<Context> {
   readonly context: Context;
 }
 
-/** What a subgraph said, or why it said nothing. */
+/** A subgraph's answer, or the reason for its absence. */
 export type SubgraphAnswer =
   | { readonly data?: unknown; readonly errors?: readonly GraphQLFormattedError[] }
   | { readonly loss: Loss };
 
-/** Sends one request to one subgraph. It does not throw: what went wrong is a loss. */
+/** Sends one request to one subgraph. It does not throw: failures are returned as a loss. */
 export type SendToSubgraph<Context> = (request: SubgraphRequest<Context>) => Promise<SubgraphAnswer>;

@@ -3,27 +3,27 @@ import type { ErrorMarks, Path } from "../running/missing.ts";
 import type { Loss } from "../running/subgraph-port.ts";
 import { JsonText } from "./json-text.ts";
 
-/** A null that a loss has left in the answer. */
+/** A null that a loss has caused in the answer. */
 interface Lost {
   readonly loss: Loss;
   path: Path;
 }
 
-/** What is known of an answer while it is written: where the writing is, and what went wrong. */
+/** The state of an answer while it is written: the present path, and the errors. */
 export class Answer {
   readonly marks: ErrorMarks;
-  /** The path of what is being written, by the client's names. */
+  /** Path of the value that is being written, in the client's names. */
   readonly path: (string | number)[] = [];
-  /** What is written of it. */
+  /** The text so far. */
   readonly text = new JsonText();
-  /** How many objects there are. */
+  /** Number of objects written. */
   objects = 0;
   readonly #errors: GraphQLFormattedError[] = [];
   readonly #lost: Lost[] = [];
-  /** One loss for all values of a subgraph that are not what they should be. */
+  /** One loss for all invalid values of a subgraph. */
   readonly #flaws = new Map<string, Loss>();
 
-  /** Answers `__schema` and `__type`. */
+  /** Resolves `__schema` and `__type`. */
   readonly introspect: (field: FieldNode) => unknown;
 
   constructor(marks: ErrorMarks, introspect: (field: FieldNode) => unknown) {
@@ -31,7 +31,7 @@ export class Answer {
     this.introspect = introspect;
   }
 
-  /** An error of a subgraph, which says itself what it is about. */
+  /** Adds an error of a subgraph, which has its own message. */
   tell(error: GraphQLFormattedError, rest: Path): void {
     this.#errors.push({ ...error, path: [...this.path, ...rest] });
   }
@@ -40,7 +40,7 @@ export class Answer {
     this.#lost.push({ loss, path: [...this.path] });
   }
 
-  /** A value that its type does not allow, or that may not be missing. */
+  /** Reports a value that its type does not allow, or that must not be missing. */
   flaw(subgraph: string, reason: string): void {
     const known = this.#flaws.get(subgraph);
     const loss = known ?? { code: "INTERNAL", subgraph, reason };
@@ -52,7 +52,7 @@ export class Answer {
     return this.#lost.length;
   }
 
-  /** What was lost below here has cost this object, or list: the client finds null here. */
+  /** A loss below has made this object, or list, null: the client finds null here. */
   absorb(lossCount: number): void {
     for (const lost of this.#lost.slice(lossCount)) lost.path = [...this.path];
   }
@@ -61,7 +61,7 @@ export class Answer {
     return [...this.#flaws.keys()];
   }
 
-  /** All errors: one for each null that a loss has left, and those of the subgraphs. */
+  /** Returns all errors: one for each null that a loss has caused, and those of the subgraphs. */
   get errors(): GraphQLFormattedError[] {
     const errors = [...this.#errors];
     const seen = new Set(errors.map(({ path }) => path?.join()));

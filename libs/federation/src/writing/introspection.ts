@@ -8,7 +8,7 @@ import {
 } from "graphql";
 import type { Variables } from "../documents/argument-values.ts";
 
-/** Answers `__schema` and `__type`, which only the schema itself is asked for. */
+/** Resolves `__schema` and `__type` from the schema itself. */
 export function createIntrospection(
   schema: GraphQLSchema,
   document: DocumentNode,

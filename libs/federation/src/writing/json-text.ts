@@ -1,15 +1,15 @@
-/** So many pieces are joined at once: the list stays small, and a text of few long parts is read quickly. */
+/** Number of pieces that are joined at once: the list stays small, and a text of few long parts is fast to read. */
 const piecesMax = 512;
 
 /**
- * JSON in the making. Pieces are kept apart until there are many: joined one by one, each would cost an object of its own. What has
- * turned out to be null is cut off again.
+ * JSON text under construction. Pieces stay separate until there are many: joined one by one, each would cost an object
+ * of its own. A part that turns out to be null is cut off again.
  */
 export class JsonText {
-  /** How long it is, in characters. */
+  /** Length in characters. */
   length = 0;
   #joined = "";
-  /** The first of them count; what stands behind was joined or cut off. */
+  /** Only the first `#count` are valid; those behind were joined or cut off. */
   readonly #pieces: string[] = [];
   #count = 0;
 
@@ -19,7 +19,7 @@ export class JsonText {
     this.length += piece.length;
   }
 
-  /** Takes back what came after it was that long. */
+  /** Cuts the text back to this length. */
   cut(length: number): void {
     while (this.length > length && this.#count > 0) this.length -= this.#pieces[--this.#count]?.length ?? 0;
     if (this.length > length) this.#joined = this.#joined.slice(0, length);

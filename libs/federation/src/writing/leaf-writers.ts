@@ -1,6 +1,6 @@
 import { type GraphQLLeafType, isEnumType } from "graphql";
 
-/** Writes a value that is there; null where its type does not allow it. */
+/** Writes a present value; null when its type does not allow it. */
 export type WriteLeaf = (value: unknown) => string | null;
 
 export function leafWriter(type: GraphQLLeafType): WriteLeaf {
@@ -8,7 +8,7 @@ export function leafWriter(type: GraphQLLeafType): WriteLeaf {
     const texts = new Map<unknown, string>(type.getValues().map(({ name }) => [name, `"${name}"`]));
     return (value) => texts.get(value) ?? null;
   }
-  // What a scalar of a graph looks like is known to its subgraphs alone.
+  // Only the subgraphs know the format of a custom scalar.
   return builtIn[type.name] ?? ((value) => JSON.stringify(value));
 }
 
@@ -19,7 +19,7 @@ const writeString: WriteLeaf = (value) => (typeof value === "string" ? JSON.stri
 const builtIn: Readonly<Record<string, WriteLeaf>> = {
   String: writeString,
   Boolean: (value) => (typeof value === "boolean" ? String(value) : null),
-  // What came as JSON is finite, and a number is written as JSON writes it.
+  // A number from JSON is finite, and is written as JSON writes it.
   Float: (value) => (typeof value === "number" ? String(value) : null),
   Int: (value) => (Number.isInteger(value) && Math.abs(value as number) <= int32Max + 1 ? String(value) : null),
   ID: (value) => writeString(Number.isInteger(value) ? String(value) : value),

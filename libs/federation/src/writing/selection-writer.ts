@@ -20,20 +20,20 @@ import type { Answer } from "./answer.ts";
 import { leafWriter } from "./leaf-writers.ts";
 import { leafItem, valueWriter, type WriteValue } from "./value-writer.ts";
 
-/** What writers are compiled from. */
+/** The input from which writers are compiled. */
 export interface WriterPlan {
   readonly schema: GraphQLSchema;
   readonly types: TypeNames;
-  /** The subgraph of a fetch, by its number. */
+  /** Returns the subgraph of a fetch, by its number. */
   readonly subgraphOf: (fetch: number) => string;
 }
 
-/** Writes one member of an object with its name and what stands before it; false where a null here leaves nothing of the object. */
+/** Writes one member of an object with its name and separator; false when a null here makes the whole object null. */
 type WriteField = (answer: Answer, parts: Parts) => boolean;
 
 /**
- * Writes objects of one place of the answer as JSON, straight from the parts that the fetches brought. For each type of object
- * there is a list of fields; a field knows from which parts it is read.
+ * Writes objects at one place of the answer as JSON, directly from the parts of the fetches. Each type of object has a
+ * list of fields; a field knows the parts that it is read from.
  */
 export class SelectionWriter {
   readonly #plan: WriterPlan;
@@ -41,7 +41,7 @@ export class SelectionWriter {
   readonly #scope: PlanScope;
   readonly #type: GraphQLCompositeType;
   readonly #isOfObjects: boolean;
-  /** True where what is written depends on the type of the object. */
+  /** True when the output depends on the object's type. */
   readonly #needsType: boolean;
   readonly #fields = new Map<string, readonly WriteField[]>();
 
@@ -58,7 +58,10 @@ export class SelectionWriter {
     return this.#type.name;
   }
 
-  /** False where the object is no object of its type, or lacks what it must have; whoever asked cuts what it left. */
+  /**
+   * Writes one object; returns false when a required field is missing or its type is wrong, and the caller truncates
+   * the output.
+   */
   write(answer: Answer, parts: Parts): boolean {
     const typeName = this.#typeNameOf(parts);
     const isUnsure = this.#needsType && !this.#isOfObjects;
@@ -79,7 +82,7 @@ export class SelectionWriter {
     return true;
   }
 
-  /** Tells the errors of subgraphs that are about members of the object, at the names that the client gave them. */
+  /** Reports the errors of subgraphs on members of the object, under the client's names. */
   tellErrors(answer: Answer, holders: Parts, typeName: string | null): void {
     const asked = this.#asked.filter((field) => isOnType(field, typeName));
     for (const holder of holders) {
@@ -87,7 +90,7 @@ export class SelectionWriter {
       if (!marks) continue;
       for (const [member, errors] of marks) {
         const isLink = typeof member === "string" && member.startsWith("$");
-        // What was fetched for the plan alone is told by what it leaves null.
+        // A field that only the plan needed is reported through the fields that its absence makes null.
         const isAsked = asked.some(({ canonicalName: name }) =>
           isLink ? this.#scope.isFromLink(name, member) : name === member,
         );
@@ -98,7 +101,9 @@ export class SelectionWriter {
     }
   }
 
-  /** A path of a subgraph by the client's names: as many as the client gave, and up to what the client asked for. */
+  /**
+   * Translates a subgraph's path to the client's names: one path per client name, down to the deepest requested field.
+   */
   pathsOf([name, ...rest]: Path, typeName: string | null = null): Path[] {
     const asked = this.#asked.filter((field) => field.canonicalName === name && isOnType(field, typeName));
     const names = new Map(asked.map((field) => [field.responseName, field]));
@@ -121,7 +126,10 @@ export class SelectionWriter {
     return new SelectionWriter(this.#plan, field.selection ?? [], this.#scope.belowField(field.canonicalName), type);
   }
 
-  /** Its subgraph may know an entity only by its interface; the one that knows its type was lost, or is at fault. */
+  /**
+   * Reports why the type is unknown: a subgraph may know an entity only by its interface, and the one that knows its
+   * type was lost, or is at fault.
+   */
   #tellWhyUntyped(answer: Answer, parts: Parts): void {
     const reason = parts.map(Missing.reasonOf).find((found) => found !== null);
     if (!reason) answer.flaw(this.#subgraph, "the type of an object is not known");
@@ -133,7 +141,7 @@ export class SelectionWriter {
     return fetch === null ? "" : this.#plan.subgraphOf(fetch);
   }
 
-  /** Of an object whose type nobody could tell, what all types have can still be written. */
+  /** Returns the type of an object; without one, the fields that all types share can still be written. */
   #typeNameOf(parts: Parts): string | null {
     const { schema, types } = this.#plan;
     if (isObjectType(this.#type)) return this.#type.name;
@@ -171,7 +179,7 @@ export class SelectionWriter {
         answer.text.add(JSON.stringify(answer.introspect(field.node)));
         return true;
       };
-    // An object may promise more than the interface that was asked.
+    // An object type may promise more than the requested interface.
     const type = isUnionType(parent) ? field.type : (parent.getFields()[field.node.name.value]?.type ?? field.type);
     if (!type)
       return (answer) => {
@@ -242,7 +250,7 @@ export class SelectionWriter {
     };
   }
 
-  /** Tells why a field is null: its fetch was lost, its subgraph said so, or it is a fault. */
+  /** Returns the reason for a null field: its fetch was lost, its subgraph reported an error, or it is a fault. */
   #reasonsOf(name: string) {
     const places = this.#scope.placesOf(name);
     const fetch = this.#scope.fetchOf(name);
@@ -261,18 +269,18 @@ export class SelectionWriter {
   }
 }
 
-/** In place of what was written from there on. */
+/** Replaces the output from there on. */
 function writeNull({ text }: Answer, from: number): true {
   text.cut(from);
   text.add("null");
   return true;
 }
 
-/** Without a type every field may be meant. */
+/** With an unknown type every field may apply. */
 const isOnType = ({ onTypes }: AskedField, typeName: string | null) =>
   typeName === null || (onTypes?.has(typeName) ?? true);
 
-/** The fields that an object of a type has, each name once, in the order of the document. */
+/** Returns the fields of an object type, each name once, in document order. */
 function mergedFields(asked: AskedSelection, typeName: string): AskedField[] {
   const merged = new Map<string, AskedField>();
   for (const field of asked) {
@@ -284,7 +292,7 @@ function mergedFields(asked: AskedSelection, typeName: string): AskedField[] {
   return [...merged.values()];
 }
 
-/** The first part that has a value. */
+/** Reads a member from the first part that has a value. */
 function read(parts: Parts, places: readonly number[], name: string): unknown {
   for (const at of places) {
     const value = memberOf(parts[at], name);

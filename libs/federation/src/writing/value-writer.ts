@@ -4,12 +4,15 @@ import type { Path } from "../running/missing.ts";
 import type { Answer } from "./answer.ts";
 import type { WriteLeaf } from "./leaf-writers.ts";
 
-/** Writes a value that is there, given as what each part has of it. False where it cannot be written; whoever asked cuts what it left. */
+/**
+ * Writes a present value, given as the parts' values. Returns false when it cannot be written, and the caller truncates
+ * the output.
+ */
 export type WriteValue = (answer: Answer, parts: Part[]) => boolean;
 
 interface Item {
   readonly write: WriteValue;
-  /** A subgraph's path below an item, by the client's names. */
+  /** Translates a subgraph's path below an item to the client's names. */
   readonly pathsOf: (path: Path) => Path[];
 }
 
@@ -27,7 +30,7 @@ export function valueWriter(type: GraphQLOutputType, item: Item, subgraph: strin
     }
     if (!answer.marks.areNone) for (const part of parts) tellItemErrors(answer, part, item);
     answer.text.add("[");
-    // Nobody keeps what each part has of an item: one list serves all of them.
+    // One list serves all items, because callers do not keep it.
     const items: Part[] = parts.map(() => undefined);
     for (let at = 0; at < list.length; at++) {
       answer.path.push(at);

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { Duplex, Readable, Writable } from "node:stream";
 import type pg from "pg";
 
-/** What pg hands to a statement that speaks the copy protocol; its types do not tell of it. */
+/** The connection that pg passes to a statement of the copy protocol; pg's types lack it. */
 interface CopyConnection {
   readonly stream: Duplex;
   query(text: string): void;
@@ -13,14 +13,14 @@ interface CopyConnection {
 
 const rowsOf = (tag: string): number => Number(/^COPY (\d+)$/.exec(tag)?.[1] ?? Number.NaN);
 
-/** Writes what `copy … to stdout` gives to the target, which stays open; answers how many rows it was. */
+/** Streams the output of `copy … to stdout` to the target, which stays open; returns the number of rows. */
 export function copyOut(client: pg.Client, statement: string, target: Writable): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   let rows = 0;
   client.query({
     submit: (connection: CopyConnection) => connection.query(statement),
     handleCopyData({ chunk }: { chunk: Buffer }, { stream }: CopyConnection) {
-      // The driver writes over its buffer. A target that has failed takes nothing more, and its owner knows why.
+      // The driver reuses its buffer. A failed target takes nothing more, and its owner knows why.
       if (target.destroyed || target.write(Buffer.from(chunk))) return;
       stream.pause();
       const go = () => {
@@ -38,7 +38,7 @@ export function copyOut(client: pg.Client, statement: string, target: Writable):
   return promise;
 }
 
-/** Gives the source to `copy … from stdin`; answers how many rows that were. A source that fails leaves none. */
+/** Streams the source into `copy … from stdin`; returns the number of rows. A failing source leaves no row. */
 export function copyIn(client: pg.Client, statement: string, source: Readable): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   const ended = new AbortController();

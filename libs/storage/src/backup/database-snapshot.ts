@@ -4,31 +4,31 @@ import { connectForBackup } from "./backup-client.ts";
 import { copyOut } from "./copy-rows.ts";
 import { type DatabaseDescription, describeDatabase, type TableDescription } from "./describe-database.ts";
 
-/** Somebody had one of the tables for longer than could be waited. */
+/** Another session locked one of the tables for longer than the permitted wait. */
 export class DatabaseBusy extends Error {
   override readonly name = "DatabaseBusy";
 }
 
 const lockTimedOut = "55P03";
 
-/** A database at one moment, for as long as it is open. */
+/** A consistent view of a database at one moment, while it is open. */
 export interface DatabaseSnapshot {
-  /** Makes writers of the held tables wait until `release`. @throws DatabaseBusy */
+  /** Blocks writers of the held tables until `release`. @throws DatabaseBusy */
   hold(waitMs: number): Promise<void>;
-  /** Chooses the moment: now. */
+  /** Fixes the moment of the snapshot: now. */
   look(): Promise<void>;
   release(): Promise<void>;
   describe(): Promise<DatabaseDescription>;
-  /** Writes the rows of a table, as `copy` writes text; answers how many they are. */
+  /** Writes the rows of a table in the text format of `copy`; returns their number. */
   copyTable(table: TableDescription, target: Writable): Promise<number>;
-  /** Reads one column of text of a statement. */
+  /** Reads one text column of a statement. */
   texts(statement: string): Promise<string[]>;
   close(): Promise<void>;
 }
 
 /**
- * Prepares a snapshot. Until it is closed no table of the database can be changed or dropped; rows can, and only `hold`
- * stops those who write to the held tables.
+ * Prepares a snapshot. Until it is closed no table of the database can be altered or dropped; rows can still change,
+ * and only `hold` blocks writers of the held tables.
  */
 export async function openDatabaseSnapshot(url: string, held: readonly string[]): Promise<DatabaseSnapshot> {
   const [holder, reader] = [await connectForBackup(url), await connectForBackup(url)];
@@ -36,7 +36,7 @@ export async function openDatabaseSnapshot(url: string, held: readonly string[])
   try {
     const { tables } = await describeDatabase(holder);
     if (tables.length === 0) throw new Error(`the database ${new URL(url).pathname.slice(1)} has no tables to back up`);
-    // No statement but this before the moment is chosen: the first one that reads would choose it.
+    // No other statement before the moment is chosen: the first statement that reads would choose it.
     await reader.query("begin isolation level repeatable read read only");
     await reader.query(`lock table ${tables.map(({ name }) => name).join(", ")} in access share mode`);
   } catch (error) {

@@ -1,36 +1,36 @@
 import type pg from "pg";
 
 export interface TableDescription {
-  /** With its schema, quoted where SQL wants it. */
+  /** Includes the schema, and quotes as in SQL. */
   readonly name: string;
   readonly columns: readonly string[];
 }
 
-/** One part of a table that is partitioned. */
+/** One partition of a table. */
 interface PartitionDescription {
   readonly name: string;
   readonly parent: string;
-  /** As `create table … partition of` takes it. */
+  /** The bound in the syntax of `create table … partition of`. */
   readonly bound: string;
   readonly options: readonly string[];
 }
 
 interface SequenceDescription {
   readonly name: string;
-  /** Null for one that has given nothing yet. */
+  /** Null for a sequence that was never used. */
   readonly last: string | null;
 }
 
 export interface DatabaseDescription {
-  /** In an order in which each finds what it refers to. */
+  /** Ordered so that each table follows those that it refers to. */
   readonly tables: readonly TableDescription[];
   readonly partitions: readonly PartitionDescription[];
   readonly sequences: readonly SequenceDescription[];
-  /** What was applied, with the checksums: two databases with the same migrations have the same tables. */
+  /** The applied migrations with checksums: databases with the same migrations have the same tables. */
   readonly migrations: readonly string[];
 }
 
-/** They say how the tables came about, and are written by the migrations themselves. */
+/** Histories of migrations, which the migrations themselves write. */
 const histories = ["public._prisma_migrations", "signalbox.library_migrations", "signalbox.migration_kinds"];
 
 const named = "format('%I.%I', namespace.nspname, class.relname)";
@@ -61,7 +61,7 @@ const listMigrations: Readonly<Record<string, string>> = {
     "select library || '/' || name || ' ' || checksum as line from signalbox.library_migrations",
 };
 
-/** Reads what the database consists of, beside its rows. */
+/** Reads the description of the database: everything except its rows. */
 export async function describeDatabase(client: pg.Client): Promise<DatabaseDescription> {
   const { rows: tables } = await client.query<TableDescription & { needs: string[] }>(listTables, [histories]);
   const { rows: partitions } = await client.query<PartitionDescription>(listPartitions);
@@ -75,7 +75,7 @@ export async function describeDatabase(client: pg.Client): Promise<DatabaseDescr
   return { tables: inOrder(tables), partitions, sequences, migrations: migrations.sort() };
 }
 
-/** Each table after those that it refers to. */
+/** Sorts the tables so that each follows those that it refers to. */
 function inOrder(tables: readonly (TableDescription & { readonly needs: readonly string[] })[]): TableDescription[] {
   const placed = new Map<string, TableDescription>();
   let waiting = [...tables];

@@ -4,23 +4,23 @@ import { connectForBackup } from "./backup-client.ts";
 import { copyIn } from "./copy-rows.ts";
 import { type DatabaseDescription, describeDatabase, type TableDescription } from "./describe-database.ts";
 
-/** A table of a backup, with how many rows it has there. */
+/** A table of a backup, with its number of rows. */
 export interface BackedUpTable extends TableDescription {
   readonly rows: number;
 }
 
-/** A database that is being filled. Nothing is there before `commit`. */
+/** A database that is being restored. Nothing is visible before `commit`. */
 export interface DatabaseRestore {
   /** Names the tables that have rows. */
   filled(): Promise<string[]>;
-  /** What the migrations of this version have made. */
+  /** Describes what the migrations of this version have created. */
   describe(): Promise<DatabaseDescription>;
   load(
     backup: DatabaseDescription & { readonly tables: readonly BackedUpTable[] },
     open: (table: BackedUpTable) => Readable,
   ): Promise<void>;
   commit(): Promise<void>;
-  /** Without a commit before, the database is as it was. */
+  /** Without a commit the database stays as it was. */
   close(): Promise<void>;
 }
 
@@ -39,7 +39,7 @@ export async function openDatabaseRestore(url: string): Promise<DatabaseRestore>
     describe: () => describeDatabase(client),
     async load(backup, open) {
       await makePartitions(client, backup);
-      // Migrations write a few rows too, which the backup has as they became.
+      // Migrations also write a few rows, which the backup holds in their latest form.
       await client.query(`truncate ${backup.tables.map(({ name }) => name).join(", ")}`);
       for (const table of backup.tables) {
         const statement = `copy ${table.name} (${table.columns.join(", ")}) from stdin`;
@@ -52,14 +52,14 @@ export async function openDatabaseRestore(url: string): Promise<DatabaseRestore>
     },
     async commit() {
       await client.query("commit");
-      // Without figures the first plans would be those for empty tables.
+      // Without statistics the first plans would be those for empty tables.
       await client.query("analyze");
     },
     close: () => client.end(),
   };
 }
 
-/** Days have tables of their own, which a worker makes. */
+/** Creates the tables of the backup's days, which otherwise a worker creates. */
 async function makePartitions(client: pg.Client, { partitions }: DatabaseDescription): Promise<void> {
   for (const { name, parent, bound, options } of partitions) {
     const storage = options.length > 0 ? ` with (${options.join(", ")})` : "";

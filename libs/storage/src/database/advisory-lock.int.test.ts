@@ -23,7 +23,7 @@ after(async () => {
 const count = sql("test.count", "select count(*)::int as count from things where owner = $1");
 const insert = sql("test.insert", "insert into things (owner) values ($1)");
 
-/** Adds a thing unless its owner has `max`; tells whether it did. */
+/** Adds a row unless its owner has `max`; returns true when it was added. */
 const addUpTo = (max: number, owner: string) =>
   inTransaction(pool, async (tx) => {
     await advisoryLock(tx, `things:${owner}`);

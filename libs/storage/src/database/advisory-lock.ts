@@ -8,14 +8,14 @@ const lockNames = sql(
 );
 
 /**
- * Waits until no other transaction holds the lock of this name, and holds it until this one ends. For what has no row to
- * lock, such as the number of rows that an account may have: take it before the count, in a statement before it.
+ * Acquires the lock of this name, waiting for other transactions, and holds it until the transaction ends. It guards
+ * what has no row to lock, such as the number of rows of an account: take it before the count, in an earlier statement.
  */
 export async function advisoryLock(tx: Tx, name: string): Promise<void> {
   await tx.query(lockName, [name]);
 }
 
-/** The same for several names at once; in one order for everybody, so that no two wait for each other. */
+/** Acquires several named locks, always in the same order, which avoids deadlocks. */
 export async function advisoryLocks(tx: Tx, names: Iterable<string>): Promise<void> {
   await tx.query(lockNames, [[...new Set(names)].sort()]);
 }

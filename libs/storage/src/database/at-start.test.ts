@@ -6,7 +6,7 @@ import { atStart } from "./at-start.ts";
 const log = { warn: () => {} };
 const away = () => new AppError("unavailable", "The service cannot reach its database right now.");
 
-/** Work that fails so often before it succeeds. */
+/** Work that fails this many times before it succeeds. */
 function failing(times: number, error: () => Error) {
   let tries = 0;
   return {

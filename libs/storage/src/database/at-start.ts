@@ -3,7 +3,7 @@ import { isUnavailable, systemClock } from "@signalbox/core";
 import type { Logger } from "@signalbox/telemetry";
 
 interface Patience {
-  /** How long a database that does not answer is asked again. */
+  /** Time for which an unresponsive database is retried. */
   readonly waitMs: number;
   readonly log: Pick<Logger, "warn">;
 }
@@ -11,8 +11,8 @@ interface Patience {
 const pauseMs = 250;
 
 /**
- * Does what a service needs of its database before it starts. The migrations have reached it a moment ago, and still it may
- * be too busy to answer in time: that ends no start.
+ * Does a service's database work before its start. Migrations have just reached the database, but it may still be too
+ * busy to answer in time, which must not end the start.
  */
 export async function atStart<Result>(work: () => Promise<Result>, { waitMs, log }: Patience): Promise<Result> {
   const giveUpMs = systemClock.steadyMs() + waitMs;

@@ -6,23 +6,23 @@ import { type SilenceWatch, watchedClient } from "./silence-watch.ts";
 
 type Waiter = (error: Error | undefined, client: pg.PoolClient | undefined, release: (error?: unknown) => void) => void;
 
-/** A server that no longer answers does not say goodbye either. */
+/** A server that no longer answers does not end connections either. */
 const goodbyeMs = seconds(2);
 
 interface BoundedPoolOptions {
   readonly waitingMax: number;
   readonly watch: SilenceWatch;
-  /** Told how long somebody waited who found no idle connection. */
+  /** Receives the waiting time of each request that found no idle connection. */
   readonly onWaited: (waitedMs: number) => void;
 }
 
 /**
- * pg's pool with corrections that Prisma gets too, because it is handed this very pool. The queue of waiters is
- * bounded: an overload answers 503 at once and does not grow memory. A statement that fails (a unique violation, say)
- * keeps its connection, where pg-pool would close it and pay for a new one. The end of the pool is the end of its
- * connections, where pg-pool only asks for it: a server that is stopped next would find them and break them. A server
- * that has fallen silent costs nobody the whole `statement_timeout`: its connections are broken, who waits for one is
- * refused, and so is everybody after, until it answers again.
+ * pg's pool with corrections that Prisma shares, because it gets this very pool. The queue of waiters is bounded: an
+ * overload answers 503 at once and does not grow memory. A failed statement (such as a unique violation) keeps its
+ * connection, where pg-pool would close it and pay for a new one. The end of the pool waits for the end of its
+ * connections, where pg-pool only requests it: a server that stops next would find and break them. A silent server does
+ * not cost each caller the whole `statement_timeout`: its connections are closed, and waiting and new requests are
+ * refused until it answers again.
  */
 export class BoundedPool extends pg.Pool {
   readonly #waitingMax: number;
@@ -76,9 +76,11 @@ export class BoundedPool extends pg.Pool {
     return promise;
   }
 
-  /** The statements under way fail as on a broken connection; idle connections go too, because they may be half open. */
+  /**
+   * Pending statements fail as on a broken connection; idle connections are closed too, because they may be half open.
+   */
   #breakAll(): void {
-    for (const refuse of this.#waiting) refuse(databaseAway("it fell silent"));
+    for (const refuse of this.#waiting) refuse(databaseAway("it stopped answering"));
     this.#waiting.clear();
     for (const client of this.#open) (client as unknown as { connection: pg.Connection }).connection.stream.destroy();
   }

@@ -6,7 +6,10 @@ type FromProperties = Required<
   Pick<PoolOptions, "url" | "max" | "waitingMax" | "connectTimeoutMs" | "statementTimeoutMs" | "lockTimeoutMs">
 >;
 
-/** What `databaseProperties` say about a pool: `openPool({ ...context, ...databaseOptions(context.configuration), … })`. */
+/**
+ * Converts `databaseProperties` to pool options: `openPool({ ...context, ...databaseOptions(context.configuration), …
+ * })`.
+ */
 export function databaseOptions(configuration: Pick<Configuration<typeof databaseProperties>, "get">): FromProperties {
   return {
     url: configuration.get("database.url"),

@@ -23,7 +23,7 @@ after(async () => {
   await database.close();
 });
 
-/** A table of visits with its days, kept for two days by a clock that stands at noon. */
+/** A table of visits partitioned by days, kept for two days by a clock that stands at noon. */
 async function visits(name: string) {
   const table = { name, column: "at" };
   const clock = createManualClock(new Date(today + dayMs / 2));
@@ -37,7 +37,7 @@ async function visits(name: string) {
     ...{ table, clock },
     dayTables: createDayTables({ pool, clock, keepMs: () => 2 * dayMs }, [table]),
     add: (id: number, ms: number) => pool.query(insert, [id, new Date(ms)]),
-    /** The table that each row is in. */
+    /** The table of each row. */
     async places(): Promise<Record<number, string>> {
       const { rows } = await pool.query<{ id: number; place: string }>(where);
       return Object.fromEntries(rows.map(({ id, place }) => [id, place]));

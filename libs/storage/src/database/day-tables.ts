@@ -5,21 +5,21 @@ import { sql } from "./statement.ts";
 import { inTransaction, type Tx } from "./transaction.ts";
 
 /**
- * A table that is partitioned by days (UTC) of one of its columns. `signalbox.<name>_default` takes what comes before the
- * table of its day. Names are ours and become part of statements.
+ * A table that is partitioned by the days (UTC) of one of its columns. `signalbox.<name>_default` holds rows that come
+ * before the table of their day. Names are constants of the code and become part of statements.
  */
 export interface DayTable {
   readonly name: string;
   readonly column: string;
-  /** How the column holds time; a `timestamptz` where left out. */
+  /** Encoding of time in the column; absent for a `timestamptz`. */
   readonly time?: DayColumn;
-  /** Percent of a page that inserts fill. For rows that change later: they stay beside what they were. */
+  /** Fill percentage of a page. Lower for rows that change later: their new versions stay on the same page. */
   readonly fillfactor?: number;
 }
 
-/** How a column that is no time holds one. */
+/** A column of another type that encodes time. */
 interface DayColumn {
-  /** The smallest value of a moment, as SQL has it between quotes. */
+  /** Returns the smallest value of a moment, as a quoted SQL literal. */
   firstAt(ms: number): string;
   timeOf(value: unknown): number;
 }
@@ -30,12 +30,18 @@ interface DayTableDependencies {
   readonly keepMs: () => number;
 }
 
-/** Long enough for a weekend in which nothing could be made. Later rows would still be written, and moved afterwards. */
+/**
+ * Long enough for a weekend without the worker. Later rows would still be written, to the default table, and moved
+ * afterwards.
+ */
 const daysAhead = 7;
-/** Of rows without a table, such as those of a wrong clock, so many days are given one at a time. */
+/**
+ * Maximum number of days per run for which tables are created for rows in the default table, such as those of a wrong
+ * clock.
+ */
 const straysMax = 32;
 
-/** One instance at a time works on a table. Writers queue behind a lock that waits, so it waits for a moment only. */
+/** One instance at a time works on a table. Writers queue behind a waiting lock, so it waits only briefly. */
 const begin = sql(
   "day-tables.begin",
   `select pg_try_advisory_xact_lock(hashtextextended('days of ' || $1, 0)) as locked,
@@ -53,7 +59,10 @@ const timestamps: DayColumn = {
   timeOf: (value) => (value as Date).getTime(),
 };
 
-/** Makes and drops the tables of days. Their names and bounds come from numbers alone, so they can stand in statements. */
+/**
+ * Creates and drops the tables of days. Their names and bounds are computed from numbers, so they are safe in
+ * statements.
+ */
 export function createDayTables({ pool, clock, keepMs }: DayTableDependencies, tables: readonly DayTable[]) {
   /** Lists the days that have a table, by their first moment. */
   async function days({ name }: DayTable): Promise<number[]> {
@@ -61,15 +70,18 @@ export function createDayTables({ pool, clock, keepMs }: DayTableDependencies, t
     return rows.map((row) => dayOf(row.name)).filter((day) => day !== null);
   }
 
-  /** Makes the table of a day, and moves what was written for it before. False when another instance is at it. */
+  /**
+   * Creates the table of a day, and moves its rows from the default table. Returns false when another instance is at
+   * work.
+   */
   const make = (table: DayTable, startMs: number): Promise<boolean> =>
     alone(pool, table, (tx) => makeTable(tx, table, startMs));
 
-  /** Drops the table of a day with all its rows. False when another instance is at it. */
+  /** Drops the table of a day with all its rows. Returns false when another instance is at work. */
   const drop = (table: DayTable, startMs: number): Promise<boolean> =>
     alone(pool, table, (tx) => run(tx, `drop table if exists ${tableOfDay(table, startMs)}`));
 
-  /** Gives a table to the days of rows that came before it. */
+  /** Creates tables for the days of rows in the default table. */
   async function makeForStrays(table: DayTable): Promise<void> {
     const { name, column, time = timestamps } = table;
     const oldest = sql("", `select ${column} as value from signalbox.${name}_default order by ${column} limit 1`);
@@ -84,7 +96,7 @@ export function createDayTables({ pool, clock, keepMs }: DayTableDependencies, t
     make,
     drop,
 
-    /** Makes the tables of today and the days ahead, and drops those whose every row is past the retention. */
+    /** Creates the tables of today and the days ahead, and drops those whose every row is past the retention. */
     async keep(): Promise<void> {
       const nowMs = clock.nowMs();
       const oldestMs = nowMs - keepMs();
@@ -103,11 +115,11 @@ export function createDayTables({ pool, clock, keepMs }: DayTableDependencies, t
   };
 }
 
-/** The table that has the rows of one day. */
+/** The name of a day's table. */
 export const tableOfDay = ({ name }: Pick<DayTable, "name">, startMs: number): string =>
   `signalbox.${name}_${new Date(startMs).toISOString().slice(0, 10).replaceAll("-", "")}`;
 
-/** The day that a table has the rows of; null for a table that is of no day. */
+/** Returns the day of a table; null for other tables. */
 function dayOf(table: string): number | null {
   const [, year, month, day] = /_([0-9]{4})([0-9]{2})([0-9]{2})$/.exec(table) ?? [];
   return year === undefined ? null : Date.parse(`${year}-${month}-${day}T00:00:00.000Z`);
@@ -122,7 +134,7 @@ function alone(pool: Pool, { name }: DayTable, work: (tx: Tx) => Promise<void>):
   });
 }
 
-/** Attaching a table, unlike making it as a partition, lets others go on reading and writing. */
+/** Attaching a table, unlike creating it as a partition, does not block readers and writers. */
 async function makeTable(tx: Tx, day: DayTable, startMs: number): Promise<void> {
   const { name, column, time = timestamps, fillfactor = 100 } = day;
   const table = tableOfDay(day, startMs);

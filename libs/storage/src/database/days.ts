@@ -2,10 +2,10 @@ import { hours } from "@signalbox/core";
 
 export const dayMs = hours(24);
 
-/** The first moment of the UTC day that a time falls into. */
+/** Returns the first moment of the UTC day of a time. */
 export const startOfDay = (ms: number): number => Math.floor(ms / dayMs) * dayMs;
 
-/** A stretch of time, from `fromMs` up to but without `toMs`. */
+/** A time range from `fromMs` (included) to `toMs` (excluded). */
 export interface Stretch {
   readonly fromMs: number;
   readonly toMs: number;
@@ -13,12 +13,12 @@ export interface Stretch {
 
 const firstStretchDays = 7;
 const growth = 4;
-/** Every day of a stretch costs some eight locks, of its table and its indexes, of the few thousand that the whole engine has. */
+/** Each day of a range takes some eight locks, on its table and indexes, of the few thousand that the engine has. */
 const stretchDaysMax = 56;
 
 /**
- * The days from `toMs` back to `fromMs`, newest first, in stretches that grow: most readers want the newest, and a statement
- * over all days at once would take a lock on each of them. Give its bounds to a statement without a name, which is planned
+ * Splits the days from `toMs` back to `fromMs`, newest first, into growing ranges: most readers want the newest, and a
+ * statement over all days at once would lock each of them. Pass the bounds to an unnamed statement, which is planned
  * with its values.
  */
 export function* stretchesBack({ fromMs, toMs }: Stretch): Generator<Stretch> {

@@ -5,7 +5,7 @@ import { isSerializationFailure, isUniqueViolation, toAppError } from "./errors.
 
 const withCode = (code: string, more = {}) => Object.assign(new Error(`failed with ${code}`), { code, ...more });
 
-/** As Prisma 7.10 throws them over @prisma/adapter-pg. */
+/** Errors of Prisma 7.10 over @prisma/adapter-pg. */
 const prisma = {
   unique: withCode("P2002", {
     meta: {

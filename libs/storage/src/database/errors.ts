@@ -1,9 +1,12 @@
 import { AppError, failureChain, failureCode, isAppError, isSqlState, isUnavailable } from "@signalbox/core";
 
-/** Seconds a client is asked to wait when the database is away: about one restart of a primary. */
+/** Retry-After of an unreachable database in seconds: about one restart of a primary. */
 const retryAfterSeconds = 2;
 
-/** Whether a unique index refused the row; `constraint` narrows it to one index. Knows pg's errors and Prisma's. */
+/**
+ * Returns true when a unique index refused the row; `constraint` narrows it to one index. Recognises errors of pg and
+ * Prisma.
+ */
 export function isUniqueViolation(error: unknown, constraint?: string): boolean {
   return failureChain(error).some((link) => {
     const code = failureCode(link);
@@ -12,24 +15,27 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
   });
 }
 
-/** Recognizes a transaction that lost against a concurrent one and a repetition may pass. */
+/** Returns true for a transaction that lost against a concurrent one and may succeed when repeated. */
 export function isSerializationFailure(error: unknown): boolean {
   return failureChain(error).some((link) => ["40001", "40P01"].includes(failureCode(link) ?? ""));
 }
 
-/** Recognizes a failure that the server itself reported, of this statement alone: nothing of it holds, and the next may pass. */
+/**
+ * Returns true for a failure that the server reported for this statement alone: it had no effect, and the next may
+ * succeed.
+ */
 export function isUndone(error: unknown): boolean {
   return isSerializationFailure(error) || (!isUnavailable(error) && isSqlState(failureCode(error)));
 }
 
-/** Whether the statement gave up waiting for what somebody else has locked. */
+/** Returns true when a statement gave up waiting for a locked row. */
 export function isRowBusy(error: unknown): boolean {
   return failureChain(error).some((link) => failureCode(link) === "55P03");
 }
 
 /**
- * The one mapping of database failures: locked or away → `AppError("unavailable")` with Retry-After; anything else stays
- * what it is.
+ * The one mapping of database failures: a locked row or an unreachable database becomes `AppError("unavailable")` with
+ * Retry-After; other errors stay as they are.
  */
 export function toAppError(error: unknown): unknown {
   if (isAppError(error) || !isUnavailable(error)) return error;
@@ -38,18 +44,18 @@ export function toAppError(error: unknown): unknown {
 
 const unsent = new WeakSet<Error>();
 
-/** Marks the failure to get a connection; Prisma's adapter reads the driver's own error, so it is not wrapped. */
+/** Marks a failure to get a connection. It is not wrapped, because Prisma's adapter reads the driver's own error. */
 export function markUnsent(error: Error): Error {
   unsent.add(error);
   return error;
 }
 
-/** Recognizes a statement that was never sent, because there was no connection for it. */
+/** Returns true for a statement that was never sent, because there was no connection for it. */
 export function isUnsent(error: unknown): boolean {
   return failureChain(error).some((link) => unsent.has(link as Error));
 }
 
-/** What is answered when the database cannot be reached or does not answer. */
+/** The error for a database that cannot be reached or does not answer. */
 export function databaseAway(cause: unknown): AppError {
   return new AppError("unavailable", "The service cannot reach its database right now.", {
     retryAfterSeconds,
@@ -57,24 +63,24 @@ export function databaseAway(cause: unknown): AppError {
   });
 }
 
-/** What is answered when the connection was lost between a change and its answer, and the server cannot be asked. */
+/** The error for a change whose connection broke before the answer and whose outcome the server cannot confirm. */
 export function outcomeUnknown(cause: unknown): AppError {
-  return new AppError("unavailable", "The database went away during the change. It is not known whether it was made.", {
+  return new AppError("unavailable", "The database became unreachable during the change. Its outcome is unknown.", {
     retryAfterSeconds,
     outcome: "unknown",
     cause: asError(cause),
   });
 }
 
-/** What is answered when another change of the same thing takes too long to be waited for. */
+/** The error for a change that waited too long for another change of the same resource. */
 export function rowBusy(cause: unknown): AppError {
-  return new AppError("unavailable", "Another change of this resource is under way. Try again.", {
+  return new AppError("unavailable", "Another change of this resource is in progress. Try again.", {
     retryAfterSeconds: 1,
     cause: asError(cause),
   });
 }
 
-/** What is answered when more already waits than can be served soon: at once, and without growing memory. */
+/** The error for an overload: returned at once, because more requests wait than can soon be served. */
 export function tooBusy(waiting: string): AppError {
   return new AppError("unavailable", "The service is too busy right now.", {
     retryAfterSeconds: 1,
@@ -84,7 +90,7 @@ export function tooBusy(waiting: string): AppError {
 
 const asError = (cause: unknown): unknown => (typeof cause === "string" ? new Error(cause) : cause);
 
-/** Whether the connection that gave this error must not be used again. */
+/** Returns true when the connection of this error must not be reused. */
 export function breaksConnection(error: unknown): boolean {
   const code = failureCode(error);
   if (!isSqlState(code)) return true; // not from the server: the driver or the socket failed

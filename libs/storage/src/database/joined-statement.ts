@@ -1,31 +1,34 @@
 import { createHash } from "node:crypto";
 import { matchOf, type Queryable, type Rows, type RowsStatement, type Statement, sql } from "./statement.ts";
 
-/** A statement with its values, as one of several that are sent as one. */
+/** A statement with its values, one part of a joined statement. */
 export interface Part {
   readonly statement: RowsStatement;
   readonly values: readonly unknown[];
 }
 
-/** What became of a transaction: its answers, or the reason why nothing of it was written. */
+/** The outcome of a transaction: its answers, or the reason why nothing was written. */
 export type Outcome =
   | { readonly written: Rows<unknown>[] }
-  /** `held`: its own rows were to be had, and another one's were not. `changed`: they are not as read, or somebody has them. */
+  /**
+   * `held`: its own rows were free, but another transaction's were not. `changed`: its rows differ from what was read,
+   * or are locked.
+   */
   | { readonly unwritten: "held" | "changed" };
 
-/** What each part returned, and the numbers of the tuples of each part whose rows were held. */
+/** The rows that each part returned, and the numbers of the tuples of each part whose rows were free. */
 type Answer = Readonly<Record<string, unknown>>;
 
-/** Parts of one place in several transactions, which write as one statement what each would have written. */
+/** The parts at one position of several transactions, which write as one statement. */
 interface Column {
   readonly statement: RowsStatement;
   readonly values: readonly unknown[];
 }
 
 /**
- * Sends several transactions of one shape (the same statements in the same order) as one statement, and tells what became
- * of each. It takes the rows to change before anything else, waits for none, and writes all transactions or nothing. No two
- * of them may change the same row.
+ * Sends several transactions of one shape (the same statements in the same order) as one statement, and returns the
+ * outcome of each. It locks the rows to change first, waits for none, and writes all transactions or nothing. No two of
+ * them may change the same row.
  */
 export async function sendJoined(
   database: Queryable,
@@ -37,12 +40,12 @@ export async function sendJoined(
   const { all_held, ...answer } = rows[0] ?? { all_held: false };
   if (all_held) return transactions.map((parts, index) => ({ written: answersOf(parts, index, answer) }));
   const isHeld = heldOf(columns, answer, transactions.length);
-  // All of them, and yet not: two of the tuples change one row.
+  // All rows were free, but two tuples change the same row.
   const isTwice = !isHeld.includes(false);
   return isHeld.map((held) => ({ unwritten: held && !isTwice ? "held" : "changed" }));
 }
 
-/** What two transactions must have in common to be sent as one; null when one of them can only be sent by itself. */
+/** Returns the shape that transactions must share to be joined; null for one that can only be sent alone. */
 export function shapeOf(parts: readonly Part[]): string | null {
   if (parts.some(({ statement }) => !statement.name)) return null;
   return parts.map(({ statement }) => statement.name).join("+");
@@ -66,7 +69,7 @@ function merged(parts: readonly Part[]): Column {
   };
 }
 
-/** Of each transaction whether all of the rows that it changes were held. */
+/** Returns for each transaction whether all rows that it changes were free. */
 function heldOf(columns: readonly Column[], answer: Answer, transactions: number): boolean[] {
   const isHeld = new Array<boolean>(transactions).fill(true);
   columns.forEach(({ statement: { held, count } }, place) => {
@@ -88,7 +91,7 @@ function answersOf(parts: readonly Part[], index: number, answer: Answer): Rows<
 
 const joinedStatements = new Map<string, Statement>();
 
-/** One text per combination, made once: a service has a handful of them. */
+/** One text per combination, built once: a service has few of them. */
 function joined(columns: readonly Column[]): Statement {
   if (columns.some(({ statement }) => !statement.name)) return sql("", textOf(columns));
   const names = columns.map(({ statement }) => statement.name).join(" + ");
@@ -103,8 +106,8 @@ const partName = (place: number): string => `part_${place}`;
 const heldName = (place: number): string => `held_${place}`;
 
 /**
- * First the locks, then the question whether all of them are held, then the parts, whose rows are none when they are not.
- * So nothing is ever undone, and PostgreSQL has no error to write into its log.
+ * First the locks, then the check that all rows are locked, then the parts, which affect no row otherwise. So nothing
+ * is ever rolled back, and PostgreSQL logs no error.
  */
 function textOf(columns: readonly Column[]): string {
   const locks: string[] = [];

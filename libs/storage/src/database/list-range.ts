@@ -1,28 +1,28 @@
-/** A place in a list that is ordered by time, newest first, and by id within one time. */
+/** A position in a list that is ordered by time, newest first, then by id. */
 export interface TimePosition {
   readonly at: Date;
   readonly id: string;
 }
 
-/** The part of a list to read: up to `limit` rows that come after a place, or from the beginning. */
+/** The part of a list to read: up to `limit` rows after a position, or from the beginning. */
 export interface ListRange {
   readonly after: TimePosition | null;
   readonly limit: number;
 }
 
-/** Later than any time we store, so that one statement serves the first page and the others. */
+/** Later than any stored time, so that one statement serves the first page and the others. */
 const endOfTime = new Date("9999-12-31T23:59:59.999Z");
 
 /**
- * The end of a select that lists newest first: `where account_id = $1 and ${newestFirst(2)}`, with `rangeValues(range)` as
- * the values from `$2` on.
+ * The end of a select that lists newest first: `where account_id = $1 and ${newestFirst(2)}`, with `rangeValues(range)`
+ * as the values from `$2` on.
  */
 export function newestFirst(firstPlace: number, time = "created_at"): string {
   const [at, id, limit] = [0, 1, 2].map((place) => `$${firstPlace + place}`);
   return `(${time}, id) < (${at}, ${id}) order by ${time} desc, id desc limit ${limit}`;
 }
 
-/** A select that lists the rows of many parents, whose ids are `$1`: `rowsOfOne` lists those of one, which is `parent.id`. */
+/** Builds a select over many parents with the ids `$1`; `rowsOfOne` selects the rows of `parent.id`. */
 export const ofEachParent = (rowsOfOne: string): string =>
   `select row.* from unnest($1::text[]) as parent (id) cross join lateral (${rowsOfOne}) as row`;
 
@@ -31,7 +31,7 @@ export function rangeValues({ after, limit }: ListRange): [Date, string, number]
   return [after?.at ?? endOfTime, after?.id ?? "", limit];
 }
 
-/** The same for Prisma's `findMany`: the rows of `where` in the range, newest first. */
+/** The same for Prisma's `findMany`: the rows that match `where` in the range, newest first. */
 export function newestFirstOf<Where extends object>(where: Where, { after, limit }: ListRange) {
   const later = after && { OR: [{ createdAt: { lt: after.at } }, { createdAt: after.at, id: { lt: after.id } }] };
   return {

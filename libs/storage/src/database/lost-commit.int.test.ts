@@ -18,11 +18,11 @@ import { inTransaction } from "./transaction.ts";
 const context = testContext("account", {});
 let database: TestDatabase;
 let proxy: TcpProxy;
-/** Goes through the proxy; `direct` does not. */
+/** Connects through the proxy; `direct` does not. */
 let pool: Pool;
 let direct: Pool;
 
-/** A row of which the commit takes a while, and then succeeds or not. */
+/** A row whose commit takes a while, and then succeeds or fails. */
 const schema = `
   create table slow (name text primary key, is_good boolean not null);
   create function commit_slowly() returns trigger language plpgsql as $$

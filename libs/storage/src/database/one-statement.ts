@@ -5,18 +5,18 @@ import { isAnswerLost } from "./settle-commit.ts";
 import { isOfRows, type Statement } from "./statement.ts";
 import { runHooks, type Tx } from "./transaction.ts";
 
-/** The work needs more than one statement: an answer of the database before its end, a lock, or another kind of write. */
+/** The work needs more than one statement: an early answer of the database, a lock, or another kind of write. */
 class NeedsTransaction extends Error {}
 
 /**
- * Runs `work` as a transaction of one statement: what it writes is gathered and goes to the database joined, as one round
- * trip that commits by itself. All or nothing: when a row to change is not as it was read, when somebody else has it, or
- * when the work needs more than inserts and changes of rows (`sqlRows`, `changedRows`), nothing is written and the answer
- * is null. It never waits for a row.
- *
- * Every statement counts as having touched its rows until the end; what one of `sqlRows` returns is there in `afterCommit`.
- * The parts see the rows as they were before all of them, and each must touch different ones. Transactions of one shape
- * that are asked for while others are under way share a statement and a commit; see `createWriteQueue`.
+ * Runs `work` as a transaction of one statement: its writes are collected and sent joined, in one round trip that
+ * commits by itself. All or nothing: nothing is written and the result is null when a row to change differs from what
+ * was read, when another transaction has locked it, or when the work needs more than inserts and changes of rows
+ * (`sqlRows`, `changedRows`). It never waits for a row.
+ * Every statement counts as having touched its rows until the end; rows returned by `sqlRows` are available in
+ * `afterCommit`. The parts see the rows as they were before all of them, and each must touch different ones.
+ * Transactions of one shape that arrive while others are pending share a statement and a commit; see
+ * `createWriteQueue`.
  */
 export async function inOneStatement<T>(
   pool: Pool,
@@ -40,7 +40,10 @@ export async function inOneStatement<T>(
   return { result };
 }
 
-/** Makes work that was tried as one statement begin again in a transaction, before it does anything that must not happen twice. */
+/**
+ * Makes work that was tried as one statement start again in a transaction, before it does anything that must not happen
+ * twice.
+ */
 export function requireTransaction(tx: Tx): void {
   if (tx.isOneStatement) throw new NeedsTransaction();
 }

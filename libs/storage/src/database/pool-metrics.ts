@@ -3,7 +3,7 @@ import type pg from "pg";
 
 const watched = new WeakMap<Metrics, Map<string, pg.Pool>>();
 
-/** Publishes how many connections of the pool are in use, idle, and waited for; asked at each scrape. */
+/** Publishes the numbers of used and idle connections and of waiting requests, read at each scrape. */
 export function watchPool(metrics: Metrics, name: string, pool: pg.Pool): void {
   const pools = watched.get(metrics) ?? startWatching(metrics);
   pools.set(name, pool);
@@ -22,7 +22,7 @@ function startWatching(metrics: Metrics): Map<string, pg.Pool> {
   return pools;
 }
 
-/** Publishes how long those waited who found no idle connection. */
+/** Publishes the waiting time of requests that found no idle connection. */
 export function watchWaits(metrics: Metrics, pool: string): (waitedMs: number) => void {
   const waited = metrics.histogram("signalbox_database_wait_seconds");
   return (waitedMs) => waited.observe({ pool }, waitedMs / 1000);

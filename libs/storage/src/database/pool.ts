@@ -15,9 +15,9 @@ const { builtins } = pg.types;
 const utcText = (text: string) => new Date(`${text.replace(" ", "T")}Z`);
 
 /**
- * How column values become JavaScript. `int8` is `bigint`, always: a `number` would be wrong past 2^53 and a mix of both
- * would be wrong in silence; say `count(*)::int` where a number is wanted. A `timestamp` without zone is UTC, because
- * that is what Prisma writes; pg would read it in the zone of the process. A `date` stays text: it has no instant.
+ * Conversion of column values to JavaScript. `int8` is always `bigint`: a `number` would be wrong past 2^53, and a mix
+ * of both would be wrong silently; write `count(*)::int` for a number. A `timestamp` without zone is UTC, because
+ * Prisma writes it so; pg would read it in the zone of the process. A `date` stays text: it has no instant.
  */
 const parsers = new Map<number, (text: string) => unknown>([
   [builtins.INT8, BigInt],
@@ -31,7 +31,7 @@ const valueParsing: pg.CustomTypesConfig = {
     pg.types.getTypeParser(oid, format as "text")) as pg.CustomTypesConfig["getTypeParser"],
 };
 
-// A `Date` given for a `timestamp` column is written in UTC too. The setting is global to pg and we are its only home.
+// Writes a `Date` to a `timestamp` column in UTC too. The setting is global to pg; only this module sets it.
 pg.defaults.parseInputDatesAsUTC = true;
 
 /** The connections of one service to its database. Prisma (through `prismaAdapter`) and raw statements share them. */
@@ -43,38 +43,50 @@ export interface Pool extends Queryable {
   /** For `inTransaction`. */
   readonly transactions: TransactionGate;
   readonly log: Logger;
-  /** null when a statement gets through, else a sentence that says why not. */
+  /** Returns null when the database answers a statement, else a sentence that says why not. */
   health(): Promise<string | null>;
-  /** Waits for what is under way and closes; the runner calls it. A second call does nothing. */
+  /** Waits for pending statements and closes; the runner calls it. A second call does nothing. */
   close(): Promise<void>;
 }
 
 export interface PoolOptions {
   /** `postgres://user:password@host:port/database` */
   readonly url: string;
-  /** Connections at most. */
+  /** Maximum number of connections. */
   readonly max: number;
-  /** Shown in pg_stat_activity and as the label of the metrics. */
+  /** Shown in pg_stat_activity and in the label of the metrics. */
   readonly applicationName: string;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly runner: Pick<Runner, "defer">;
-  /** Statements that may wait for a connection before more are refused with `unavailable`. Default 50 per connection. */
+  /**
+   * Number of statements that may wait for a connection; more are refused with `unavailable`. Default 50 per
+   * connection.
+   */
   readonly waitingMax?: number;
   readonly connectTimeoutMs?: number;
   readonly statementTimeoutMs?: number;
-  /** How long a statement waits for a lock that somebody else has. Left out, for as long as it may run. */
+  /** Time that a statement waits for a lock; absent for as long as the statement may run. */
   readonly lockTimeoutMs?: number;
-  /** When a server that answers nothing is given up; see `SilenceWatch`. Together below the three seconds that a caller may wait. */
+  /**
+   * Times after which a silent server is given up; see `SilenceWatch`. Their sum is below the three seconds that a
+   * caller may wait.
+   */
   readonly silence?: { readonly patienceMs: number; readonly probeMs: number };
-  /** How long a transaction may sit between two statements before the server ends it. */
+  /** Time between two statements of a transaction after which the server ends it. */
   readonly idleInTransactionTimeoutMs?: number;
 }
 
-/** One connection in four is never a transaction's: reads and joined writes, which wait for nobody, always find one. */
+/**
+ * One connection in four is reserved from transactions: reads and joined writes, which never wait for locks, always
+ * find one.
+ */
 const transactionsOf = (connections: number): number => connections - Math.floor(connections / 4);
 
-/** Opens a pool and hands its close to the runner. Connects on the first statement: an absent database is no error here. */
+/**
+ * Opens a pool and registers its close with the runner. Connects at the first statement: an unreachable database is no
+ * error here.
+ */
 export function openPool(options: PoolOptions): Pool {
   const { log, applicationName, statementTimeoutMs = 15_000 } = options;
   const { connectTimeoutMs = 5_000, waitingMax = options.max * 50 } = options;
@@ -91,11 +103,11 @@ export function openPool(options: PoolOptions): Pool {
     maxLifetimeSeconds: 1_800,
     statement_timeout: statementTimeoutMs,
     ...(options.lockTimeoutMs === undefined ? {} : { lock_timeout: options.lockTimeoutMs }),
-    query_timeout: statementTimeoutMs + seconds(2), // for a server that lives and has lost this statement
+    query_timeout: statementTimeoutMs + seconds(2), // for a server that is alive but has lost this statement
     idle_in_transaction_session_timeout: options.idleInTransactionTimeoutMs ?? 30_000,
     keepAlive: true,
-    // now() written to a timestamp without zone is UTC, as Prisma expects. Without the search path a role that is named
-    // signalbox would find the libraries' schema of that name before public.
+    // now() in a timestamp without zone is UTC, as Prisma expects. Without the search path a role named signalbox would
+    // find the libraries' schema of that name before public.
     options: "-c TimeZone=UTC -c search_path=public",
     types: valueParsing,
   });

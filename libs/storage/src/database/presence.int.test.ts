@@ -33,7 +33,7 @@ test("a process that stops is there until the requests in hand are answered", as
 
   const closed = context.close();
   await eventually(() => context.runner.stopping.aborted);
-  // Time enough for a worker to end its session.
+  // Enough time for a worker to end its session.
   for (let asked = 0; asked < 20; asked++) assert.equal(await isGoneFor(id), false);
   assert.equal(presence.id(), id, "what a request claims now is of a process that lives");
   answered.resolve();

@@ -6,24 +6,24 @@ import type { Pool } from "./pool.ts";
 import { inSession, type Session } from "./session.ts";
 import { sql } from "./statement.ts";
 
-/** Shows the others, by a lock that ends with its connection, that this process lives. */
+/** Proves to other processes, by a lock that ends with its connection, that this process lives. */
 export interface Presence {
-  /** What a row names this process by; null while it cannot show that it lives. */
+  /** The id of this process in rows; null while it cannot prove that it lives. */
   id(): number | null;
 }
 
-/** Apart from the advisory locks of everybody else. */
+/** A class of its own among the advisory locks. */
 const lockClass = 4202;
 
 const hold = sql("presence.hold", `select pg_advisory_lock(${lockClass}, $1)`);
 
 /**
- * Writes the condition that the process of this id, a column or a parameter, no longer lives. It takes the lock for a
- * moment to find out, so of two who ask at once one may be told that it does.
+ * Returns a condition that is true when the process of this id, a column or a parameter, has ended. It takes the lock
+ * for a moment to find out, so of two simultaneous checks one may find the process alive.
  */
 export const isGone = (id: string): string => `pg_try_advisory_xact_lock(${lockClass}, ${id})`;
 
-/** Shows that this process lives, for as long as the session does; answers what a row names it by. */
+/** Takes the lock for as long as the session lives; returns the id of this process. */
 export async function showPresence(session: Session): Promise<number> {
   const id = randomInt(2 ** 31);
   await session.query(hold, [id]);
@@ -31,9 +31,9 @@ export async function showPresence(session: Session): Promise<number> {
 }
 
 /**
- * Keeps the lock until the process closes its parts: requests in hand go on while workers already stop, and what they claim
- * is theirs. The connection counts against the pool. One that is lost is replaced under another id: what the former one
- * names counts as left behind.
+ * Keeps the lock until the process closes its parts: pending requests continue while workers already stop, and keep
+ * their claims. The connection counts against the pool. A lost connection is replaced under another id: rows with the
+ * former id count as abandoned.
  */
 export function startPresence({ pool, runner }: { pool: Pool; runner: Pick<Runner, "worker" | "defer"> }): Presence {
   const closing = new AbortController();
@@ -48,11 +48,11 @@ export function startPresence({ pool, runner }: { pool: Pool; runner: Pick<Runne
       } finally {
         held = null;
       }
-      if (!closing.signal.aborted) throw databaseAway("the connection that shows that this process lives was lost");
+      if (!closing.signal.aborted) throw databaseAway("the connection that proves this process alive was lost");
     });
   runner.worker("presence", async (stopping) => {
     shown = show();
-    shown.catch(() => {}); // told to the worker, unless it has stopped
+    shown.catch(() => {}); // reported to the worker, unless it has stopped
     await Promise.race([shown, once(stopping, "abort")]);
   });
   runner.defer("presence", async () => {

@@ -28,7 +28,7 @@ after(async () => {
   await database.close();
 });
 
-/** Adds one code for each of the times, numbered from 0, all of a kind of their own. */
+/** Adds one code per age, numbered from 0, all of one kind. */
 async function addCodes(kind: string, agesMs: readonly number[]): Promise<void> {
   for (const [number, ageMs] of agesMs.entries())
     await pool.query(insert, [kind, number, new Date(start.getTime() - ageMs)]);
@@ -42,7 +42,7 @@ const only = (kind: string): Pick<RetentionRule, "condition" | "values"> => ({
   values: [kind],
 });
 
-/** Starts the rules on a clock of their own, and stops them with the test. */
+/** Starts the rules on a separate clock, and stops them with the test. */
 function retain(t: { after(end: () => Promise<unknown>): void }, rules: readonly RetentionRule[]) {
   const clock = createManualClock(start);
   const { runner, close } = testContext("account", {});

@@ -3,23 +3,23 @@ import type { Runner } from "@signalbox/runtime";
 import type { Pool } from "./pool.ts";
 import { type Statement, sql } from "./statement.ts";
 
-/** Says how long the rows of a table stay. Names and conditions are ours and become part of a statement. */
+/** The retention of a table's rows. Names and conditions are constants of the code and become part of a statement. */
 export interface RetentionRule {
   /** The name of the worker. */
   readonly name: string;
   readonly table: string;
-  /** The time that the rest of a row's life is counted from, such as `expires_at` or `created_at`. */
+  /** The time from which the retention counts, such as `expires_at` or `created_at`. */
   readonly column: string;
   /** Narrows the rule to some rows: a condition whose parameters, from `$2` on, are the `values`. */
   readonly condition?: string;
   readonly values?: readonly unknown[];
   readonly keepMs: number | (() => number);
   /**
-   * Takes the rows in any order. For a column whose index gives none, such as a BRIN: to find the oldest, every statement
-   * would read all that are past their time.
+   * Deletes rows in any order. For a column whose index is unordered, such as a BRIN: to find the oldest, every
+   * statement would read all expired rows.
    */
   readonly unordered?: true;
-  /** Rows of one statement: keeps its locks and its log short. */
+  /** Rows per statement: keeps its locks and its log short. */
   readonly batch?: number;
   readonly everyMs?: number;
 }
@@ -30,7 +30,7 @@ interface Dependencies {
   readonly clock: Clock;
 }
 
-/** Deletes rows that are past their time, one worker for each rule. Several instances share the work. */
+/** Deletes expired rows, with one worker for each rule. Several instances share the work. */
 export function startRetention({ runner, pool, clock }: Dependencies, rules: readonly RetentionRule[]): void {
   for (const rule of rules) {
     const { name, keepMs, values = [], batch = 1_000, everyMs = minutes(1) } = rule;
@@ -43,7 +43,7 @@ export function startRetention({ runner, pool, clock }: Dependencies, rules: rea
   }
 }
 
-/** Rows that somebody else has locked are left for the next time: another instance may be deleting them. */
+/** Locked rows are left for the next time: another instance may be deleting them. */
 function deletionOf({ table, column, condition, unordered }: RetentionRule, batch: number): Statement {
   const chosen = condition === undefined ? "" : ` and (${condition})`;
   const order = unordered ? "" : ` order by ${column}`;

@@ -1,7 +1,7 @@
 import type pg from "pg";
 import type { Rows, Statement } from "./statement.ts";
 
-/** Sends one statement over `client`. Only ever called with `toAppError` around it. */
+/** Sends one statement over `client`. Callers wrap it in `toAppError`. */
 export async function send<Row>(
   client: pg.ClientBase | pg.Pool,
   statement: Statement,

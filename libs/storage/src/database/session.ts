@@ -4,10 +4,10 @@ import type { Pool } from "./pool.ts";
 import { send } from "./send.ts";
 import type { Queryable } from "./statement.ts";
 
-/** One connection kept for a while, for what lives on a connection: session advisory locks, LISTEN. */
+/** One connection for state that lives on a connection: session advisory locks, LISTEN. */
 export interface Session extends Queryable {
   onNotification(listener: (channel: string, payload: string) => void): void;
-  /** Aborted when the connection is lost: whatever it held (locks, LISTEN) is gone. */
+  /** Aborted when the connection is lost, and with it its locks and LISTEN. */
   readonly lost: AbortSignal;
 }
 

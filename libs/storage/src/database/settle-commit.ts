@@ -4,16 +4,16 @@ import { isUnsent } from "./errors.ts";
 import type { Queryable } from "./statement.ts";
 import { sql } from "./statement.ts";
 
-/** How the server knows a transaction after its connection is gone. */
+/** Identifies a transaction to the server after its connection is gone. */
 export interface TransactionMark {
   readonly id: string;
-  /** Another one after every crash of the server: PostgreSQL discards its statistics then, and notes the time. */
+  /** Changes with every crash of the server: PostgreSQL then discards its statistics, and notes the time. */
   readonly incarnation: string;
 }
 
 /**
- * A part of the text of `begin`. The transaction id alone would not do: ids that were not yet flushed are given again after
- * a crash, and the server would answer for somebody else's transaction.
+ * A part of the text of `begin`. The transaction id alone is not enough: ids that were not yet flushed are reused after
+ * a crash, and the server would answer for another transaction.
  */
 export const markColumns =
   "pg_current_xact_id()::text as id, coalesce(pg_stat_get_bgwriter_stat_reset_time()::text, '') as incarnation";
@@ -24,13 +24,13 @@ const findStatus = sql(
      coalesce(pg_stat_get_bgwriter_stat_reset_time()::text, '') = $2 as "isSameServer"`,
 );
 
-/** A caller waits three seconds at most, and the loss itself has taken its time. */
+/** A caller waits at most three seconds, and the loss itself has taken some of them. */
 const settleMs = seconds(1.5);
 const pauseMs = 50;
 
 /**
- * Finds out what became of a transaction whose connection was lost while it committed: its answer may have been on the way.
- * `unknown` when the server cannot be asked in time, or has crashed since.
+ * Finds out the outcome of a transaction whose connection was lost during its commit. `unknown` when the server cannot
+ * be asked in time, or has crashed since.
  */
 export async function settleCommit(
   pool: Queryable,
@@ -52,7 +52,7 @@ export async function settleCommit(
 const lostInTheMiddle =
   /^(Connection terminated unexpectedly|Query read timeout|Client has encountered a connection error)/;
 
-/** Recognizes a statement that may have had its effect, because the connection was lost between it and its answer. */
+/** Returns true for a statement that may have had its effect, because the connection was lost before its answer. */
 export function isAnswerLost(error: unknown): boolean {
   if (isUnsent(error)) return false;
   return failureChain(error).some((link) => {

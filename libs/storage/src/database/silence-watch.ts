@@ -4,11 +4,11 @@ import type { Logger } from "@signalbox/telemetry";
 import pg from "pg";
 
 export interface SilenceOptions {
-  /** How a connection of the pool is made; the watch makes its own the same way. */
+  /** Settings of the pool's connections; the watch opens its own probe with them. */
   readonly connection: pg.ClientConfig;
-  /** How long something may wait before the server is asked whether it lives at all. */
+  /** Time without an answer after which the server is probed. */
   readonly patienceMs: number;
-  /** How long it has to answer that. */
+  /** Time that the server has to answer the probe. */
   readonly probeMs: number;
   readonly log: Logger;
 }
@@ -20,9 +20,9 @@ interface Wait {
 const lookMs = 200;
 
 /**
- * Notices a server that accepts connections and statements and answers none of them: halted, or behind a network that
- * swallows packets. A long statement looks the same from its own connection, so a new connection decides: when that one
- * is not answered either, the listeners of `onSilence` are called, and `isSilent` stays true until the server has answered again.
+ * Detects a server that accepts connections and statements but answers none: halted, or behind a network that drops
+ * packets. A long statement looks the same on its own connection, so a new connection decides: when that one gets no
+ * answer either, the listeners of `onSilence` are called, and `isSilent` stays true until the server answers again.
  */
 export class SilenceWatch {
   readonly #options: SilenceOptions;
@@ -42,7 +42,7 @@ export class SilenceWatch {
     this.#listeners.push(listener);
   }
 
-  /** Watches over what the server was asked until it has answered. */
+  /** Watches a statement until it is answered. */
   duringAnswer(answer: Promise<unknown>): void {
     const wait = this.#wait();
     const heard = () => {
@@ -52,7 +52,7 @@ export class SilenceWatch {
     answer.then(heard, (error) => void (isAnswer(error) ? heard() : this.#waits.delete(wait)));
   }
 
-  /** Watches over a wait for a connection; getting one says nothing about the server, because it may have lain idle. */
+  /** Watches a wait for a connection. Getting one proves nothing about the server, because it may have been idle. */
   duringConnect(connected: Promise<unknown>): void {
     const wait = this.#wait();
     const over = () => void this.#waits.delete(wait);
@@ -77,7 +77,7 @@ export class SilenceWatch {
     });
   }
 
-  /** Something waits, and nothing at all was heard, for longer than the patience. */
+  /** Returns true when a statement waits and nothing was heard for longer than the limit. */
   #isOverdue(): boolean {
     const [longest] = this.#waits; // a Set keeps the order of insertion
     if (longest === undefined) return false;
@@ -116,7 +116,7 @@ export class SilenceWatch {
     this.isSilent = true;
     this.#options.log.warn(
       { pool: this.#options.connection.application_name },
-      "the database accepts statements and does not answer; its connections were closed",
+      "the database accepts statements but does not answer; its connections were closed",
     );
     for (const listener of this.#listeners) listener();
   }
@@ -125,7 +125,7 @@ export class SilenceWatch {
 /** A refusal with an SQLSTATE comes from a living server. */
 const isAnswer = (error: unknown): boolean => isSqlState(failureCode(error));
 
-/** A client of the driver whose statements are watched. */
+/** Creates a client class of the driver whose statements are watched. */
 export function watchedClient(watch: SilenceWatch): new (config?: pg.ClientConfig) => pg.Client {
   return class extends pg.Client {
     // biome-ignore lint/suspicious/noExplicitAny: pg declares this method with eight overloads; the promise forms are the ones in use

@@ -1,52 +1,55 @@
-/** One SQL statement. A non-empty `name` makes it a prepared statement: parsed once per connection, planned from then on. */
+/**
+ * One SQL statement. A non-empty `name` makes it a prepared statement: parsed once per connection, and planned at its
+ * first use.
+ */
 export interface Statement {
   readonly name: string;
   readonly text: string;
 }
 
-/** A statement that writes a number of rows, each with as many values, and can be had for any other number. */
+/** A statement that writes a number of rows of equal width, and can be rebuilt for any other number. */
 export interface RowsStatement extends Statement {
-  /** How many values a row has. */
+  /** Number of values per row. */
   readonly width: number;
   readonly count: number;
-  /** The rows of a table that it changes; undefined when it inserts. */
+  /** The rows that it changes; undefined for an insert. */
   readonly held: HeldRows | undefined;
   ofRows(count: number): RowsStatement;
-  /** The values of each row as `($1, $2), ($3, $4)`, with their parameters counted from `before` + 1 on. */
+  /** The values of each row as `($1, $2), ($3, $4)`, with parameters counted from `before` + 1 on. */
   tuples(before: number, endOf?: (row: number) => string): string;
-  /** The statement over rows that come from another place than its own values. */
+  /** The statement over rows from another source than its own values. */
   over(rows: string): string;
 }
 
-/** Says which row of a table each tuple changes, and what must still be true of that row. */
+/** The row that each tuple changes, and the condition that must still hold for it. */
 export interface HeldRows {
   readonly table: string;
-  /** The values of a tuple by name, those of the primary key first. */
+  /** Names of a tuple's values, the primary key first. */
   readonly names: readonly string[];
-  /** How many of the names, from the first on, are the primary key. */
+  /** Number of leading names that form the primary key. */
   readonly keyWidth: number;
-  /** What holds of the row besides, as a condition on the table and on `given`, which has the values by these names. */
+  /** A further condition on the row, in terms of the table and of `given`, which has the values by these names. */
   readonly condition: string;
 }
 
-/** The rows of a result and how many rows the statement touched. */
+/** The rows of a result and the number of rows that the statement touched. */
 export interface Rows<Row> {
   readonly rows: Row[];
   readonly rowCount: number;
 }
 
 /**
- * Anything a statement can be sent to: a pool, a transaction, a session. Failures arrive as `toAppError` makes them.
- * Values: `int8` is read and written as `bigint`, `numeric` and `date` stay text, every time is a `Date` in UTC,
- * `bytea` is a `Buffer`, `json` is parsed.
+ * A target of statements: a pool, a transaction, a session. Failures arrive as `toAppError` converts them. Values:
+ * `int8` is read and written as `bigint`, `numeric` and `date` stay text, every time is a `Date` in UTC, `bytea` is a
+ * `Buffer`, `json` is parsed.
  */
 export interface Queryable {
   query<Row = Record<string, unknown>>(statement: Statement, values?: readonly unknown[]): Promise<Rows<Row>>;
 }
 
-/** PostgreSQL cuts longer names off, and two statements could then share one. */
+/** PostgreSQL truncates longer names, and two statements could then share one. */
 const nameBytesMax = 63;
-/** Every count of rows is a text of its own, and each connection keeps the plans of those that are prepared. */
+/** Each number of rows needs a text of its own, and each connection keeps the plans of prepared ones. */
 const preparedRowsMax = 32;
 
 /**
@@ -60,20 +63,20 @@ export function sql(name: string, text: string): Statement {
 }
 
 /**
- * Declares a statement of any number of rows, which as it stands writes one: `tuple` is a row with its values as `$1` to
- * `$n`, each of a type that can be told without the table, and `textOf` says the statement around the rows, which may come
- * as `values` or as a `select`. It inserts a row for each, and returns them in their order. See `changedRows` for changes.
+ * Declares a statement for any number of rows, which by itself writes one: `tuple` is a row with its values as `$1` to
+ * `$n`, each of a type that is clear without the table, and `textOf` builds the statement around the rows, which come
+ * as `values` or as a `select`. It inserts one row per tuple, and returns them in order. See `changedRows` for changes.
  */
 export function sqlRows(name: string, tuple: string, textOf: (rows: string) => string): RowsStatement {
   return rowsStatement(name, tuple, textOf, undefined);
 }
 
-/** The values of rows by columns, one array for each, as `unnest` takes them. */
+/** Converts rows to one array per column, as `unnest` takes them. */
 export function columnsOf<Row>(rows: readonly Row[], columns: readonly ((row: Row) => unknown)[]): unknown[][] {
   return columns.map((column) => rows.map(column));
 }
 
-/** Declares a statement that changes a row for each tuple: `set` is the list of an `update`, over the names of `held`. */
+/** Declares a statement that changes one row per tuple: `set` is the list of an `update`, over the names of `held`. */
 export function changedRows(name: string, tuple: string, held: HeldRows, set: string): RowsStatement {
   const { table, names } = held;
   const textOf = (rows: string) =>
@@ -116,10 +119,10 @@ function rowsStatement(
   }
 }
 
-/** Whether the statement can be had for any number of rows. */
+/** Returns true when the statement can be rebuilt for any number of rows. */
 export const isOfRows = (statement: Statement): statement is RowsStatement => "ofRows" in statement;
 
-/** The text with its parameters counted from `by` + 1 on. */
+/** Renumbers the parameters of a text to count from `by` + 1 on. */
 function shifted(text: string, by: number): string {
   return by === 0 ? text : text.replace(/\$(\d+)/g, (_, number) => `$${Number(number) + by}`);
 }

@@ -2,30 +2,32 @@ import { hash } from "node:crypto";
 import { changedRows, type Queryable, type Statement, sql, sqlRows } from "./statement.ts";
 import type { Tx } from "./transaction.ts";
 
-/** The columns of a table by the names of the domain, each with its PostgreSQL type: `{ accountId: "text", scopes: "text[]" }`. */
+/** The columns of a table by domain name, each with its PostgreSQL type: `{ accountId: "text", scopes: "text[]" }`. */
 type Columns = Readonly<Record<string, string>>;
 
 type RowOf<Name extends string> = Readonly<Record<Name, unknown>>;
 
-/** One table of a service: the texts that its statements share, and the writes that every store has. */
+/** One table of a service: the SQL fragments of its statements, and the common writes. */
 export interface Table<Name extends string> {
-  /** `id, account_id as "accountId", …`: what a select or `returning` lists to give rows with the names of the domain. */
+  /** `id, account_id as "accountId", …`: the list of a select or `returning` that gives rows with domain names. */
   readonly columns: string;
   /** Inserts the row. */
   insert(db: Queryable, row: RowOf<Name>): Promise<void>;
-  /** Inserts the row unless one is there that conflicts with it; tells whether it was inserted. */
+  /** Inserts the row unless it conflicts with an existing one; returns true when it was inserted. */
   insertNew(db: Queryable, row: RowOf<Name>): Promise<boolean>;
   /**
-   * A write of these columns of the row with this `id`; it tells whether the row was there. Under `inOneStatement` it
-   * holds only for the row as it was read: its `version`, which is `xmin::text`, has to be in the row.
+   * Builds an update of these columns of the row with this `id`; it returns true when the row exists. Under
+   * `inOneStatement` it succeeds only for the row as it was read: the row must hold its `version`, which is
+   * `xmin::text`.
    */
   update<Written extends Name>(...names: readonly Written[]): (tx: Tx, row: RowOf<Written | "id">) => Promise<boolean>;
 }
 
 /**
- * Declares a table once, at module level: `const keys = table("api_keys", { id: "text", accountId: "text" })`. A column is
- * named as its member, in snake case. The first column is the primary key `id` where rows are updated. `jsonb` values are
- * written as JSON texts. What follows a type is part of what is written: `interval + statement_timestamp()` takes a distance.
+ * Declares a table once, at module level: `const keys = table("api_keys", { id: "text", accountId: "text" })`. A column
+ * has the name of its member, in snake case. The first column is the primary key `id` if rows are updated. `jsonb`
+ * values are written as JSON texts. The text after a type is part of the written expression: `interval +
+ * statement_timestamp()` takes a duration.
  */
 export function table<const C extends Columns>(name: string, declared: C): Table<keyof C & string> {
   type Name = keyof C & string;
@@ -72,7 +74,7 @@ function updateAsRead(name: string, sent: readonly string[], types: Columns): St
   );
 }
 
-/** A name has 63 bytes at most and stands for one text, so the columns are in it by their digest. */
+/** A name has at most 63 bytes and belongs to one text, so it contains a digest of the columns. */
 const statementName = (prefix: string, written: readonly string[]): string =>
   `${prefix}-${hash("sha1", written.join(), "base64url").slice(0, 8)}`;
 

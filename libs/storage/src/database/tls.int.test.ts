@@ -37,12 +37,14 @@ const verified = (caFile: string) => {
   return url.href;
 };
 
-/** Makes the server show a certificate. It writes the files itself, because it may run under another account. */
+/**
+ * Makes the server present a certificate. The server writes the files itself, because it may run under another account.
+ */
 async function install({ certFile, keyFile }: Pick<TestCertificates, "certFile" | "keyFile">): Promise<void> {
   const admin = new pg.Client({ connectionString: engine.url });
   await admin.connect();
   for (const [name, file] of Object.entries({ "server.crt": certFile, "server.key": keyFile })) {
-    const program = `umask 077; printf "%b" "$(cat)" > ${name}`; // a copy shows the ends of lines as \\n
+    const program = `umask 077; printf "%b" "$(cat)" > ${name}`; // a copy writes line ends as \\n
     await admin.query(`copy (select $pem$${await readFile(file, "utf8")}$pem$) to program '${program}'`);
   }
   await admin.query("alter system set ssl = on");

@@ -3,9 +3,9 @@ import { test } from "node:test";
 import { createTransactionGate } from "./transaction-gate.ts";
 
 const roomy = { max: 8, waitingMax: 4, waitMs: 60_000 };
-const busy = { code: "unavailable", retryAfterSeconds: 1, message: /^Another change of this resource is under way/ };
+const busy = { code: "unavailable", retryAfterSeconds: 1, message: /^Another change of this resource is in progress/ };
 
-/** Asks for a place and tells whether it was given by now. */
+/** Asks for a place; `isIn` reports whether it was admitted by now. */
 function asking(gate: ReturnType<typeof createTransactionGate>, key?: string) {
   const place = gate.enter(key);
   const asked = { place, isIn: false };

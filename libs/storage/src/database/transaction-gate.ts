@@ -1,22 +1,22 @@
 import { rowBusy, tooBusy } from "./errors.ts";
 
-/** Decides how many transactions have a connection at once, in all and for one key. */
+/** Limits the number of transactions that have a connection, in total and per key. */
 export interface TransactionGate {
   /** Waits for its turn; the caller leaves when the transaction has ended. */
   enter(key: string | undefined): Promise<Place>;
 }
 
-/** A turn at the gate. */
+/** A place of a transaction that was admitted. */
 interface Place {
-  /** `isRowBusy`: the transaction gave up waiting for somebody's row. Those of its key that wait would do the same. */
+  /** `isRowBusy`: the transaction gave up waiting for a row; waiting ones of the same key would do the same. */
   leave(isRowBusy: boolean): void;
 }
 
 interface GateOptions {
-  /** Transactions at once. Fewer than the pool has connections, so that reads always find one. */
+  /** Maximum number of concurrent transactions. Fewer than the pool has connections, so that reads always find one. */
   readonly max: number;
   readonly waitingMax: number;
-  /** How long one waits for its turn. */
+  /** Time that a transaction waits for its turn. */
   readonly waitMs: number;
 }
 
@@ -27,8 +27,8 @@ interface Waiting {
 }
 
 /**
- * Transactions of one key wait for each other in memory, where they keep no connection from anybody. In PostgreSQL the
- * second to wait for a row would also begin to count its `lock_timeout` anew when the first one gives up.
+ * Makes transactions of one key wait for each other in memory, where they hold no connection. In PostgreSQL the second
+ * waiter for a row would also restart its `lock_timeout` when the first one gives up.
  */
 export function createTransactionGate({ max, waitingMax, waitMs }: GateOptions): TransactionGate {
   const underWay = new Set<string>();
@@ -58,13 +58,13 @@ export function createTransactionGate({ max, waitingMax, waitMs }: GateOptions):
         total--;
         if (key !== undefined) underWay.delete(key);
         const likewise = isRowBusy && key !== undefined ? waiting.filter((one) => one.key === key) : [];
-        for (const one of likewise) refuse(one, rowBusy("somebody of the same key gave up"));
+        for (const one of likewise) refuse(one, rowBusy("a transaction of the same key gave up"));
         admit();
       },
     };
   }
 
-  /** Lets in whoever may, the longest waiting first. */
+  /** Admits transactions that may start, the longest waiting first. */
   function admit(): void {
     for (const one of waiting) {
       if (total >= max) return;
@@ -75,7 +75,7 @@ export function createTransactionGate({ max, waitingMax, waitMs }: GateOptions):
   }
 
   function tooLate(): Error {
-    return total < max ? rowBusy("its key was taken all the time") : tooBusy("all transactions were taken");
+    return total < max ? rowBusy("its key stayed taken") : tooBusy("all places stayed taken");
   }
 
   function refuse(one: Waiting, error: Error): void {

@@ -135,7 +135,7 @@ it("refuses a statement after the end of its transaction", async () => {
   assert.throws(() => escaped.query(add, [40]), /after its transaction had ended/);
 });
 
-/** Resolves for everybody once `parties` have come; later calls pass. */
+/** Resolves for all once `parties` have arrived; later calls pass. */
 function meeting(parties: number): () => Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   let come = 0;

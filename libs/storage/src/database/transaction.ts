@@ -7,27 +7,32 @@ import { send } from "./send.ts";
 import { isAnswerLost, markColumns, settleCommit, type TransactionMark } from "./settle-commit.ts";
 import type { Queryable } from "./statement.ts";
 
-/** A transaction under way. What an event, an audit row or an idempotency record is written with. */
+/** An open transaction, by which events, audit entries and idempotency records are written. */
 export interface Tx extends Queryable {
-  /** Set where all is sent as one statement at the end (`inOneStatement`), and a row is held by its version, not by a lock. */
+  /**
+   * Set when everything is sent as one statement at the end (`inOneStatement`); rows are then protected by their
+   * version, not by a lock.
+   */
   readonly isOneStatement?: true;
-  /** Runs `hook` once the commit is certain; never after a rollback. For wake-ups and caches: it cannot fail the caller. */
+  /**
+   * Runs `hook` once the commit is certain; never after a rollback. For wake-ups and caches: it cannot fail the caller.
+   */
   afterCommit(hook: () => void): void;
 }
 
 export interface TransactionOptions {
   readonly isolation?: "read committed" | "repeatable read" | "serializable";
-  /** How often `work` runs at most when it loses against concurrent transactions. Default 3. */
+  /** Maximum number of attempts when `work` loses against concurrent transactions. Default 3. */
   readonly attemptsMax?: number;
-  /** Whose change it is, such as an account id: of one key one transaction at a time has a connection. */
+  /** Key of the change, such as an account id: transactions of one key get a connection one at a time. */
   readonly key?: string | undefined;
 }
 
 /**
- * Runs `work` in one transaction: commit when it returns, rollback when it throws. A deadlock or serialization failure
- * repeats the whole of `work`, so everything it does outside `tx` belongs into `tx.afterCommit`. Nothing else is repeated.
- * What a connection that broke during COMMIT left open is asked of the server; where that fails, and only there, the caller
- * gets `unavailable` with the outcome `unknown`. Whoever waits for a lock longer than the pool's `lockTimeoutMs` gets
+ * Runs `work` in one transaction: commits when it returns, rolls back when it throws. A deadlock or serialization
+ * failure repeats the whole of `work`, so its effects outside `tx` belong into `tx.afterCommit`. Nothing else is
+ * repeated. When a connection breaks during COMMIT, the server is asked for the outcome; only if that fails does the
+ * caller get `unavailable` with the outcome `unknown`. Waiting for a lock longer than the pool's `lockTimeoutMs` is
  * `unavailable`.
  */
 export async function inTransaction<T>(
@@ -54,7 +59,7 @@ async function attempts<T>(pool: Pool, work: (tx: Tx) => Promise<T>, options: Tr
       return await attemptOnce(pool, work, options);
     } catch (error) {
       if (attempt >= attemptsMax || !isSerializationFailure(error)) throw error;
-      await sleep(Math.random() * 20 * attempt); // apart, or the same transactions meet again
+      await sleep(Math.random() * 20 * attempt); // a random pause, or the same transactions collide again
     }
   }
 }
@@ -86,14 +91,17 @@ async function attemptOnce<T>(pool: Pool, work: (tx: Tx) => Promise<T>, options:
   }
 }
 
-/** Begins, in one round trip, and answers how the server knows the transaction after its connection is gone. */
+/** Begins, in one round trip, and returns the mark that identifies the transaction after its connection is gone. */
 async function begin(client: pg.PoolClient, isolation: TransactionOptions["isolation"]): Promise<TransactionMark> {
   const text = isolation ? `begin isolation level ${isolation}` : "begin";
   const results: unknown = await client.query(`${text}; select ${markColumns}`);
   return (results as readonly [unknown, pg.QueryResult<TransactionMark>])[1].rows[0] as TransactionMark;
 }
 
-/** Commits. A connection that is lost before the answer leaves it open what happened, so the server is asked over another. */
+/**
+ * Commits. A connection that is lost before the answer leaves the outcome open, so the server is asked over another
+ * one.
+ */
 async function commit(pool: Pool, client: pg.PoolClient, mark: TransactionMark): Promise<"whole" | "broken"> {
   const answer = await client.query("commit").catch(async (error: unknown) => {
     if (!isAnswerLost(error)) throw error;
@@ -102,13 +110,14 @@ async function commit(pool: Pool, client: pg.PoolClient, mark: TransactionMark):
     if (outcome === "aborted") throw error;
     return null;
   });
-  // PostgreSQL answers COMMIT of a failed transaction with a silent ROLLBACK: work that swallowed an error would seem to succeed.
+  // PostgreSQL answers COMMIT of a failed transaction with a silent ROLLBACK: work that swallowed an error would seem
+  // to succeed.
   if (answer && answer.command !== "COMMIT")
     throw new Error("the transaction was rolled back: the error of one of its statements was swallowed");
   return answer ? "whole" : "broken";
 }
 
-/** Rolls back, unless the connection is already lost; false when it must not be used again. */
+/** Rolls back, unless the connection is already lost; returns false when it must not be reused. */
 async function rollback(client: pg.PoolClient, reason: unknown): Promise<boolean> {
   if (isUnavailable(reason) && breaksConnection(reason)) return false;
   return client.query("rollback").then(

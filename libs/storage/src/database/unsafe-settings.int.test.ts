@@ -12,7 +12,7 @@ test("a database that can lose what it has acknowledged says by which settings",
   const database = await testDatabase();
   const open = () => openPool({ url: database.url, max: 1, applicationName: "unsafe", ...context });
   try {
-    // The server of the tests gives up safety for speed.
+    // The test server trades safety for speed.
     const ofServer = [
       "PostgreSQL runs with fsync off: a power failure can destroy the database",
       "PostgreSQL runs with full_page_writes off: a power failure can leave torn pages behind",

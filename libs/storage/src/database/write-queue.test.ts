@@ -13,8 +13,8 @@ const upTo = (count: number) => Array.from({ length: count }, (_, index) => inde
 const idsOf = (values: readonly unknown[]) => values.filter((value) => typeof value === "number");
 
 /**
- * A database that answers each note with its id, after `before` has had a look at the statement. `taken` are the notes that
- * somebody else has.
+ * A database that answers each note with its id, after `before` has seen the statement. `taken` are the notes that
+ * another transaction has locked.
  */
 function database(before: (values: readonly unknown[]) => unknown = () => {}, taken: readonly number[] = []) {
   const sent: (readonly unknown[])[] = [];

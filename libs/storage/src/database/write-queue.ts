@@ -3,11 +3,11 @@ import { isUndone, tooBusy } from "./errors.ts";
 import { changedKeys, type Part, sendJoined, shapeOf } from "./joined-statement.ts";
 import type { Queryable, Rows } from "./statement.ts";
 
-/** Transactions of one statement each, on their way to the database. */
+/** Queue of single-statement transactions. */
 export interface WriteQueue {
   /**
-   * Commits the parts and gives their answers. Null when a row to change is not as it was read or somebody else has it.
-   * Nothing is written then, nor when it rejects with an error of the database.
+   * Commits the parts and returns their answers. Null when a row to change differs from what was read or is locked.
+   * Nothing is written then, nor when it rejects with a database error.
    */
   add(parts: readonly Part[]): Promise<Rows<unknown>[] | null>;
 }
@@ -16,24 +16,27 @@ interface Write {
   readonly parts: readonly Part[];
   /** Writes of the same shape can share a statement. */
   readonly shape: string | null;
-  /** Writes that change the same row cannot. */
+  /** Writes that change the same row cannot share one. */
   readonly keys: readonly string[];
   readonly answer: PromiseWithResolvers<Rows<unknown>[] | null>;
 }
 
 /** Powers of two, so that few texts have to be prepared. */
 const batchSizes = [32, 16, 8, 4, 2, 1];
-/** Batches under way before the next writes wait for each other's company: two of half the size take longer than one. */
+/**
+ * Number of pending batches from which the next writes are collected: two batches of half the size take longer than
+ * one.
+ */
 const underWayMax = 1;
-/** A batch that takes longer waits for somebody's row, and keeps the others no more. */
+/** A batch that takes longer is waiting for a locked row, and no longer holds up the others. */
 const patienceMs = 50;
 
 /**
- * What is asked for in one turn of the event loop, or while a batch is under way, is written as one statement with one
- * commit: the busier the service, the less a write costs. Alone nobody waits. A batch of which somebody else has a row has
- * written nothing, and is sent again without whoever wanted that row. One in which the server finds anything wrong has
- * written nothing either, and is sent one by one so that each gets its own answer. After any other failure nobody knows what
- * was written, and nothing is sent again. More than `waitingMax` are refused.
+ * Joins writes: all that arrive in one turn of the event loop, or while a batch is pending, share one statement and one
+ * commit, so a write gets cheaper with load. A single write does not wait. When another transaction has locked a row,
+ * the batch has written nothing, and is sent again without the writes of that row. When the server reports an error,
+ * the batch has written nothing either, and its writes are sent one by one so that each gets its own answer. After any
+ * other failure the outcome is unknown, and nothing is sent again. Writes beyond `waitingMax` are refused.
  */
 export function createWriteQueue(database: Queryable, waitingMax: number): WriteQueue {
   let waiting: Write[] = [];
@@ -100,7 +103,7 @@ export function createWriteQueue(database: Queryable, waitingMax: number): Write
   }
 }
 
-/** The first of the writes and those that can share a statement with it. */
+/** Returns the first write and those that can share a statement with it. */
 function joinable(writes: readonly Write[]): Write[] {
   const [first, ...others] = writes as [Write, ...Write[]];
   if (first.shape === null) return [first];

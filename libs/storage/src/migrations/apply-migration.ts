@@ -9,19 +9,19 @@ interface Applying {
   readonly client: pg.Client;
   readonly history: MigrationHistory;
   readonly log: Logger;
-  /** How long a lock that somebody else holds is asked for again. */
+  /** Time for which a held lock is retried. */
   readonly waitMs: number;
 }
 
-/** Everybody who wants the table queues up behind a statement that waits for its lock, so it gives way after this. */
+/** Every user of the table queues behind a statement that waits for its lock, so it gives way after this time. */
 const lockTimeoutMs = 3_000;
-/** The queue moves on before the next try. */
+/** Lets the queue move on before the next try. */
 const pauseMs = 1_000;
 const lockNotAvailable = "55P03";
 
 /**
- * Applies one migration and records it, both in one transaction. Where another session holds a lock that it needs, it
- * gives way and tries again. A file declared `concurrently` runs outside of a transaction, and is recorded afterwards.
+ * Applies one migration and records it, both in one transaction. When another session holds a lock that it needs, it
+ * gives way and tries again. A file declared `concurrently` runs outside a transaction, and is recorded afterwards.
  */
 export async function applyMigration(applying: Applying, file: MigrationFile): Promise<void> {
   const { history, log, waitMs } = applying;
@@ -35,7 +35,7 @@ export async function applyMigration(applying: Applying, file: MigrationFile): P
         const help = isLocked ? ". Another session holds the lock: end it, or raise database.start-wait" : "";
         throw new MigrationError(`${said}${help}`, { cause: error });
       }
-      log.warn({ migration: file.name, owner: history.owner }, "a migration gave way to a lock and tries again");
+      log.warn({ migration: file.name, owner: history.owner }, "a migration gave way to a lock and will be retried");
       await sleep(pauseMs);
     }
   }
@@ -50,7 +50,7 @@ async function applyInTransaction({ client, history }: Applying, file: Migration
     await recordKind(client, history.owner, file);
     await client.query("commit");
   } catch (error) {
-    await client.query("rollback").catch(() => {}); // the reason is the first error
+    await client.query("rollback").catch(() => {}); // the first error is the reason
     throw error;
   }
 }
@@ -58,8 +58,8 @@ async function applyInTransaction({ client, history }: Applying, file: Migration
 const concurrentIndex = /^create\s+(?:unique\s+)?index\s+concurrently\s+("[^"]+"|\w+)\s+on\s[^;]*;?$/i;
 
 /**
- * Builds one index while others write. A build that was cut off leaves its index invalid: it is dropped and built anew.
- * One that was built and not recorded is only recorded.
+ * Builds one index while others write. An interrupted build leaves its index invalid: it is dropped and rebuilt. An
+ * index that was built but not recorded is only recorded.
  */
 async function applyConcurrently({ client, history }: Applying, file: MigrationFile): Promise<void> {
   const statement = file.text.replaceAll(/^--.*$/gm, "").trim();
@@ -69,7 +69,7 @@ async function applyConcurrently({ client, history }: Applying, file: MigrationF
     index,
   ]);
   if (rows[0]?.valid === false) await client.query(`drop index concurrently ${index}`);
-  // No lock timeout: it holds up nobody, and it has to outwait the transactions that are open when it begins.
+  // No lock timeout: the build blocks nobody, and must outwait the transactions that were open at its start.
   if (rows[0]?.valid !== true) await client.query(statement);
   await client.query("begin");
   await history.record(client, file);
@@ -77,7 +77,7 @@ async function applyConcurrently({ client, history }: Applying, file: MigrationF
   await client.query("commit");
 }
 
-/** PostgreSQL's sentence and the line it points to. */
+/** Returns PostgreSQL's message and the line that it points to. */
 function explain(error: unknown, text: string): string {
   const { message, position } = error as { message: string; position?: string };
   if (!position) return message;

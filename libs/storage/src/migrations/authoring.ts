@@ -10,8 +10,8 @@ const filters = { externalTables: [], externalEnums: [] };
 export const lockFile = 'provider = "postgresql"\n';
 
 /**
- * The SQL that leads from what the migrations of a service build to its `schema.prisma`; "" when they are equal. Each
- * service has the test that it is "". `url` is any database of an engine; a shadow database is made there and dropped.
+ * Returns the SQL from the result of a service's migrations to its `schema.prisma`; "" when they are equal. Each
+ * service has a test that it is "". `url` is any database of an engine; a shadow database is created there and dropped.
  */
 export async function schemaDifference(prismaDirectory: string, url: string): Promise<string> {
   const path = resolve(prismaDirectory, "schema.prisma");
@@ -30,7 +30,7 @@ export async function schemaDifference(prismaDirectory: string, url: string): Pr
   });
 }
 
-/** The migrations of a service as Prisma's engine takes them. */
+/** The migrations of a service in the form of Prisma's engine. */
 export async function migrationList(prismaDirectory: string): Promise<MigrationList> {
   const baseDir = resolve(prismaDirectory, "migrations");
   const files = await readPrismaFolder(prismaDirectory);

@@ -7,7 +7,7 @@ import { MigrationError } from "./migration-history.ts";
 export interface ConnectOptions {
   readonly url: string;
   readonly log: Logger;
-  /** How long an engine that does not answer is waited for. */
+  /** Time to wait for an engine that does not answer. */
   readonly waitMs: number;
 }
 
@@ -15,7 +15,9 @@ const pauseMs = 250;
 const databaseIsAbsent = "3D000";
 const pausesBetweenLines = 20;
 
-/** Connects to the database of `url`, creating it if it is absent and waiting for its engine if that is. */
+/**
+ * Connects to the database of `url`, creating it if it is missing and waiting for its engine if that is not running.
+ */
 export async function connectWhenThere(options: ConnectOptions): Promise<pg.Client> {
   const pauses = Math.ceil(options.waitMs / pauseMs);
   for (let pause = 0; ; pause++) {
@@ -48,11 +50,11 @@ async function connect(connectionString: string): Promise<pg.Client> {
   const client = new pg.Client({
     connectionString,
     application_name: "signalbox migrate",
-    options: "-c search_path=public", // not "$user": a role named signalbox has the libraries' schema of that name
+    options: "-c search_path=public", // not "$user": a role named signalbox would match the libraries' schema of that name
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
   });
-  client.on("error", () => {}); // a lost connection shows in the statement that is under way
+  client.on("error", () => {}); // a lost connection shows in the pending statement
   await client.connect();
   return client;
 }
@@ -63,7 +65,7 @@ async function createDatabase(url: string): Promise<void> {
   maintenance.pathname = "/postgres";
   const client = await connect(maintenance.href);
   try {
-    // template0, because nobody can be connected to it: template1 refuses to be copied while someone is.
+    // template0 accepts no connections: template1 refuses to be copied while a session is connected to it.
     await client.query(`create database ${pg.escapeIdentifier(name)} template template0`);
   } catch (error) {
     // Another instance was faster: the name exists, or its row arrived while ours was written.

@@ -3,7 +3,7 @@ import type { AppliedMigration, MigrationHistory } from "./migration-history.ts"
 
 const table = "signalbox.library_migrations";
 
-/** The migrations of one library, recorded in the schema that the tables of the libraries live in. */
+/** The migrations of one library, recorded in the schema of the libraries' tables. */
 export function libraryHistory(library: string, files: readonly MigrationFile[]): MigrationHistory {
   return {
     owner: `library ${library}`,

@@ -137,8 +137,8 @@ it("gives way to a session that holds a lock, and is applied once that has ended
   try {
     await reader.query("begin; select * from people");
     const waiting = run();
-    await eventually(() => logged.some(({ msg }) => msg === "a migration gave way to a lock and tries again"));
-    await query("insert into people values (7)"); // a writer is not held up for longer than one try
+    await eventually(() => logged.some(({ msg }) => msg === "a migration gave way to a lock and will be retried"));
+    await query("insert into people values (7)"); // a writer is blocked for one try at most
     await reader.query("commit");
     await waiting;
     assert.deepEqual(await query("select * from people"), [{ id: 7, name: null }]);
@@ -240,7 +240,7 @@ it("Prisma's own engine reads our history as its own, and we read what it has re
   await fixture.prisma("20260102000000_more", "create table more (id int);");
   await query("create table more (id int)");
   const migrationName = "20260102000000_more";
-  test.mock.timers.enable({ apis: ["setTimeout"] }); // the engine leaves a timer of 10 s behind, which would keep us alive
+  test.mock.timers.enable({ apis: ["setTimeout"] }); // the engine leaves a timer of 10 s, which would keep the process alive
   await inPrisma((engine, migrationsList) => engine.markMigrationApplied({ migrationName, migrationsList }));
   test.mock.timers.reset();
   await run();

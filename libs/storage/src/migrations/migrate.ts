@@ -18,24 +18,24 @@ export interface LibraryMigrations {
 }
 
 export interface MigrateOptions {
-  /** Of the service's own database, which is created if it is absent. */
+  /** Address of the service's own database, which is created if it is missing. */
   readonly url: string;
   readonly service: string;
   /** Folder with `schema.prisma` and `migrations/`; null for a database without one. */
   readonly prismaDirectory: string | null;
   readonly libraryMigrations: readonly LibraryMigrations[];
   readonly log: Logger;
-  /** How long an absent engine is waited for, and then the migration of another process. Default 60 s. */
+  /** Time to wait for a missing engine, and then for the migration of another process. Default 60 s. */
   readonly waitMs?: number;
-  /** False applies nothing and waits until another process has. Default true. */
+  /** False applies nothing and waits until another process has done it. Default true. */
   readonly apply?: boolean;
 }
 
 /**
- * Brings the database of a service to this version: libraries first, then the Prisma migrations. Safe with several
- * instances at once: one works under a lock, the others find it done. Each file is applied and recorded in one
+ * Migrates the database of a service to this version: libraries first, then the Prisma migrations. Safe with several
+ * instances at once: one works under a lock, the others find the work done. Each file is applied and recorded in one
  * transaction, so a crash leaves nothing half done. A newer version may have expanded the database. Throws
- * `MigrationError` for an engine that stays away, a lock that is not given back, a database that a newer version has
+ * `MigrationError` for an unreachable engine, a lock that is not released, a database that a newer version has
  * contracted, a file that was changed after it was applied, and SQL that fails.
  */
 export async function migrate(options: MigrateOptions): Promise<void> {
@@ -82,7 +82,7 @@ async function readHistories(options: MigrateOptions): Promise<MigrationHistory[
   return [...histories, prismaHistory(options.service, await readPrismaFolder(options.prismaDirectory))];
 }
 
-/** The common start: everything is there already, and no lock is needed to see it. */
+/** Returns true when every migration is applied, the usual case, which needs no lock. */
 async function isCurrent(
   client: pg.Client,
   histories: readonly MigrationHistory[],

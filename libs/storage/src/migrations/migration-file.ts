@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** One migration as it lies in a folder. */
+/** One migration file. */
 export interface MigrationFile {
   readonly name: string;
   readonly text: string;
@@ -10,13 +10,13 @@ export interface MigrationFile {
   readonly checksum: string;
 }
 
-/** The `.sql` files of a library, in the order of their names. */
+/** Reads the `.sql` files of a library, in the order of their names. */
 export async function readLibraryFolder(directory: string): Promise<MigrationFile[]> {
   const names = (await readdir(directory)).filter((name) => name.endsWith(".sql")).sort();
   return Promise.all(names.map((name) => readMigration(name, join(directory, name))));
 }
 
-/** The `migrations/<name>/migration.sql` files beside a Prisma schema, in the order of their names. */
+/** Reads the `migrations/<name>/migration.sql` files beside a Prisma schema, in the order of their names. */
 export async function readPrismaFolder(prismaDirectory: string): Promise<MigrationFile[]> {
   const directory = join(prismaDirectory, "migrations");
   const entries = await readdir(directory, { withFileTypes: true });

@@ -6,35 +6,35 @@ export interface AppliedMigration {
   readonly checksum: string;
 }
 
-/** A row of migrations that belong together and where a database records which of them it has. */
+/** An ordered set of migrations, and its record in a database. */
 export interface MigrationHistory {
-  /** Who the migrations belong to, for messages: `library events`, `service account`. */
+  /** Owner of the migrations, for messages: `library events`, `service account`. */
   readonly owner: string;
   readonly files: readonly MigrationFile[];
-  /** What the database has, in any order. Also right before `prepare`. */
+  /** The migrations that the database has, in any order. Also called before `prepare`. */
   applied(client: pg.Client): Promise<AppliedMigration[]>;
-  /** Creates the table that records them, if it is absent. */
+  /** Creates the table of the record, if it is missing. */
   prepare(client: pg.Client): Promise<void>;
   /** Records a migration inside the transaction that applies it. */
   record(client: pg.Client, file: MigrationFile): Promise<void>;
 }
 
-/** The start stops here; the message says what to do. */
+/** Stops the start; the message says what to do. */
 export class MigrationError extends Error {
   override readonly name = "MigrationError";
 }
 
-/** What a database says of the migrations of one owner. */
+/** A database's record of the migrations of one owner. */
 interface DatabaseState {
   readonly database: string;
   readonly applied: readonly AppliedMigration[];
-  /** The names of those that only add, so that a version that does not know them can run beside them. */
+  /** Names of migrations that only add, so that a version that does not know them can run beside them. */
   readonly expansions: ReadonlySet<string>;
 }
 
 /**
- * The files that the database still lacks. What a newer version has expanded is accepted. Throws when the database has a
- * contraction that we do not know, or a file that reads differently today: applied files are history and never change.
+ * Returns the files that the database lacks. Expansions by a newer version are accepted. Throws when the database has
+ * an unknown contraction, or when an applied file was changed: applied files never change.
  */
 export function pendingMigrations(
   { owner, files }: Pick<MigrationHistory, "owner" | "files">,

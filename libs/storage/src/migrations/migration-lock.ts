@@ -13,15 +13,15 @@ interface MigrationLock {
 /** The key that `prisma migrate` locks as well: ours and Prisma's never run at the same time. */
 const lockKey = 72_707_369;
 const pauseMs = 250;
-/** A line every 5 s, the first after 1 s: a start beside others waits for a moment and need not say so. */
+/** One line every 5 s, the first after 1 s: parallel starts wait only a moment, which is not worth a line. */
 const pausesBetweenLines = 20;
 const pausesBeforeFirstLine = 4;
 
-/** Takes the lock of migrations for as long as the connection lives. Who waits for another process says for which one. */
+/** Takes the lock of migrations for as long as the connection lives. Names the holder in the log while waiting. */
 export async function takeMigrationLock({ client, database, log, waitMs }: MigrationLock): Promise<void> {
   const pauses = Math.ceil(waitMs / pauseMs);
   for (let pause = 0; ; pause++) {
-    // Asked again and again: a statement that waits could not be told who holds it up.
+    // Polled, because a waiting statement could not report the holder.
     const { rows } = await client.query("select pg_try_advisory_lock($1) as taken", [lockKey]);
     if (rows[0].taken) return;
     if (pause >= pauses) {
@@ -38,7 +38,7 @@ export async function takeMigrationLock({ client, database, log, waitMs }: Migra
   }
 }
 
-/** pg_locks splits the key: its lower half is `objid`, and `objsubid` 1 says that it is one number. */
+/** pg_locks splits the key: its lower half is `objid`, and `objsubid` 1 means that it is one number. */
 const findHolder = `select pid, application_name as name, coalesce(host(client_addr), 'a local socket') as address,
     extract(epoch from clock_timestamp() - backend_start)::int as seconds
   from pg_locks join pg_stat_activity using (pid)

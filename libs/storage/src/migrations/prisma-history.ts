@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { MigrationFile } from "./migration-file.ts";
 import { type AppliedMigration, MigrationError, type MigrationHistory } from "./migration-history.ts";
 
-/** Column for column the table of `prisma migrate deploy`, so that either may continue what the other began. */
+/** Equal, column for column, to the table of `prisma migrate deploy`, so that either may continue the other's work. */
 const createTable = `create table if not exists public._prisma_migrations (
   id varchar(36) primary key not null, checksum varchar(64) not null, finished_at timestamptz,
   migration_name varchar(255) not null, logs text, rolled_back_at timestamptz,
@@ -39,5 +39,5 @@ export function prismaHistory(service: string, files: readonly MigrationFile[]):
 }
 
 const unfinishedMessage = (service: string, name: string): string =>
-  `migration ${name} of service ${service} was begun by another tool and did not finish. Look at its logs column in ` +
+  `migration ${name} of service ${service} was started by another tool and did not finish. Look at its logs column in ` +
   "_prisma_migrations, repair the database, then mark it with `prisma migrate resolve`.";

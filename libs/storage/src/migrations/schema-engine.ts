@@ -4,7 +4,7 @@ import { bindMigrationAwareSqlAdapterFactory } from "@prisma/driver-adapter-util
 import type { SchemaEngine } from "@prisma/schema-engine-wasm";
 import { shadowAdapter } from "./shadow-adapter.ts";
 
-/** Part of Node, and of the browser types that we do not load. */
+/** Part of Node, but declared only in the browser types, which are not loaded. */
 declare const WebAssembly: {
   instantiate(bytes: Uint8Array, imports: Record<string, object>): Promise<{ instance: { exports: object } }>;
 };
@@ -14,8 +14,9 @@ type Bindings = typeof import("@prisma/schema-engine-wasm/schema_engine_bg");
 let loading: Promise<Bindings> | undefined;
 
 /**
- * Runs `work` with Prisma's schema engine as WebAssembly, for authoring and checking migrations; nothing at start needs
- * it. `url` is any database of a PostgreSQL engine: to compare migrations it builds them in a shadow database.
+ * Runs `work` with Prisma's schema engine as WebAssembly, for authoring and checking migrations; a start does not need
+ * it. `url` is any database of a PostgreSQL engine: to compare migrations, the schema engine builds them in a shadow
+ * database.
  */
 export async function withSchemaEngine<T>(
   url: string,

@@ -9,15 +9,16 @@ import {
 import pg from "pg";
 import { databaseOf } from "./connect-when-there.ts";
 
-/** Connections for Prisma's schema engine. `close` ends them and drops the shadow databases that are left. */
+/** Connections for Prisma's schema engine. `close` ends them and drops the remaining shadow databases. */
 export interface ShadowAdapter extends SqlMigrationAwareDriverAdapterFactory {
   close(): Promise<void>;
 }
 
 /**
- * Prisma's pg adapter for its schema engine, with what 7.10 lacks for that use. Its shadow database is never the
- * database of the URL (its own would be: a connection string beats a database name) and is dropped at the end; a script
- * runs as one text (its own splits at every `;`, also inside a function); the type `"char"` of the catalogues is read.
+ * Prisma's pg adapter for its schema engine, with corrections of 7.10 for that use. Its shadow database is never the
+ * database of the URL (with Prisma's own it would be: a connection string beats a database name) and is dropped at the
+ * end; a script runs as one text (Prisma's own splits at every `;`, also inside a function); the type `"char"` of the
+ * catalogues is read.
  */
 export function shadowAdapter(url: string): ShadowAdapter {
   const opened: SqlDriverAdapter[] = [];
@@ -44,9 +45,10 @@ export function shadowAdapter(url: string): ShadowAdapter {
 async function openAdapter(url: string, database?: string, disposed?: () => Promise<void>): Promise<SqlDriverAdapter> {
   const target = new URL(url);
   if (database) target.pathname = `/${database}`;
-  // As at the start of a service: else a role finds the schema of its own name before public once a migration has made one.
+  // As at the start of a service: otherwise a role would find the schema of its own name before public once a migration
+  // has created one.
   const pool = new CataloguePool({ connectionString: target.href, options: "-c search_path=public", max: 2 });
-  pool.on("error", () => {}); // a lost connection shows in the statement that is under way
+  pool.on("error", () => {}); // a lost connection shows in the pending statement
   const adapter: SqlDriverAdapter = await new PrismaPg(pool).connect();
   const queryRaw = adapter.queryRaw.bind(adapter);
   return Object.assign(adapter, {
@@ -66,10 +68,10 @@ async function inMaintenance(url: string, statement: string): Promise<void> {
   await client.query(statement).finally(() => client.end());
 }
 
-/** Ends the name of a column of the type `"char"` between pool and adapter; no real name holds a NUL. */
+/** Ends the name of a column of the type `"char"` between pool and adapter; a real name cannot contain a NUL. */
 const characterMark = "\0char";
 
-/** Gives columns of the internal type `"char"` a type the adapter passes on, and marks them. */
+/** Gives columns of the internal type `"char"` a type that the adapter passes on, and marks them. */
 class CataloguePool extends pg.Pool {
   // biome-ignore lint/suspicious/noExplicitAny: pg declares this method with eight overloads; the promise forms are the ones in use
   override async query(...given: any[]): Promise<any> {
@@ -83,7 +85,7 @@ class CataloguePool extends pg.Pool {
   }
 }
 
-/** Tells the engine which columns hold one character: it takes nothing else there. */
+/** Marks the one-character columns for the engine, which accepts nothing else there. */
 function withCharacters(result: SqlResultSet): SqlResultSet {
   const isCharacter = result.columnNames.map((name) => name.endsWith(characterMark));
   return {

@@ -8,8 +8,8 @@ const pauseMs = 500;
 const pausesBetweenLines = 10;
 
 /**
- * Waits until the bucket answers. A server that stays away, a bucket that is not there and keys that are refused end the
- * start with what to correct: every request would fail otherwise.
+ * Waits until the bucket answers. An unreachable server, a missing bucket or refused keys end the start with the
+ * property to correct: otherwise every request would fail.
  */
 export async function awaitBucket(
   connection: S3Connection,
@@ -20,7 +20,7 @@ export async function awaitBucket(
   const pauses = Math.ceil(waitMs / pauseMs);
   for (let pause = 0; ; pause++) {
     try {
-      // A listing, because the refusal of a HEAD has no body that could say why.
+      // A listing, because the refusal of a HEAD has no body that could give the reason.
       const response = await connection.send({ method: "GET", query: { "list-type": "2", "max-keys": "1" } });
       response.resume();
       return;

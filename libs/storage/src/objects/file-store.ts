@@ -17,16 +17,16 @@ import {
 import { storeAway } from "./store-away.ts";
 import { verifiedContent } from "./verified-content.ts";
 
-/** Where bytes are written until they are whole. No key begins with a dot. */
+/** Folder in which bytes are written until they are complete. No key begins with a dot. */
 const incoming = ".incoming";
-/** An upload that has not been touched for a day was left behind by a crash. */
+/** An upload that has not been touched for a day was abandoned by a crash. */
 const leftBehindMs = hours(24);
 const awayCodes = ["ENOSPC", "EDQUOT", "EIO", "EROFS", "EACCES", "EPERM", "EMFILE", "ENFILE", "ESTALE"];
 
 /**
- * Objects as files under `root`, the key as the path. The bytes are written aside and synced, then moved in by one
- * `rename`, or by one `link` when nothing may be there yet: a reader sees an object whole or not at all, also after a
- * power cut. Several processes may share the folder.
+ * Objects as files under `root`, with the key as the path. The bytes are written aside and synced, then moved in by one
+ * `rename`, or by one `link` when the key must be free: a reader sees an object whole or not at all, even after a power
+ * cut. Several processes may share the folder.
  */
 export async function openFileStore(root: string, nowMs: number): Promise<ObjectStore> {
   await mkdir(join(root, incoming), { recursive: true, mode: 0o700 });
@@ -43,7 +43,7 @@ export async function openFileStore(root: string, nowMs: number): Promise<Object
         await write(aside, source, options);
         return await place(root, aside, path, options);
       } catch (error) {
-        await unlink(aside).catch(() => {}); // already moved, or never made
+        await unlink(aside).catch(() => {}); // already moved, or never created
         throw explained(error);
       }
     },
@@ -60,7 +60,7 @@ export async function openFileStore(root: string, nowMs: number): Promise<Object
         }
         const part = resolveRange(range, found.size);
         const options = { ...part, end: Math.max(part.end, 0), autoClose: true, ...(signal && { signal }) };
-        // The open file stays what it was when another takes its name. `end` of an empty file cannot be told to the stream.
+        // An open file stays the same when another takes its name. A stream cannot express the `end` of an empty file.
         return { ...headOf(found), range: part, stream: createReadStream(path, { ...options, fd: file }) };
       } catch (error) {
         await file.close();
@@ -115,7 +115,7 @@ function folderOf(root: string, pathOf: (key: string) => string): ObjectFolder {
 
 type Placing = Pick<PutOptions, "ifAbsent" | "isExpendable">;
 
-/** Gives a whole file its key. */
+/** Moves a complete file to its key. */
 async function place(root: string, file: string, path: string, { ifAbsent = false, isExpendable }: Placing) {
   await makeFolder(root, dirname(path), { isSynced: !isExpendable });
   const created = await moveIn(file, path, ifAbsent);
@@ -129,7 +129,7 @@ async function write(path: string, source: Parameters<ObjectStore["put"]>[1], op
   await pipeline(verifiedContent(source, options), target, options.signal ? { signal: options.signal } : {});
 }
 
-/** Gives the bytes their name in one step; false when the name is taken and must stay as it is. */
+/** Gives the bytes their name in one step; returns false when the name is taken and must stay as it is. */
 async function moveIn(aside: string, path: string, ifAbsent: boolean): Promise<boolean> {
   if (!ifAbsent) {
     await rename(aside, path);
@@ -146,7 +146,7 @@ async function moveIn(aside: string, path: string, ifAbsent: boolean): Promise<b
   return created;
 }
 
-/** Creates the folders of a key and syncs those that hold a new one, or a power cut could take the object with them. */
+/** Creates the folders of a key and syncs their parents, or a power cut could lose the object with them. */
 async function makeFolder(root: string, folder: string, { isSynced }: { isSynced: boolean }): Promise<void> {
   const created = await mkdir(folder, { recursive: true, mode: 0o700 });
   if (created === undefined || !isSynced) return;
@@ -182,14 +182,17 @@ async function assertThere(root: string): Promise<void> {
   });
 }
 
-/** A store whose folder is gone, full or broken is away; the rest is the caller's. */
+/** A store whose folder is missing, full or broken is unavailable; other errors are the caller's. */
 function explained(error: unknown): unknown {
   const { code, path } = error as NodeJS.ErrnoException;
   const folderGone = code === "ENOENT" && path?.includes(incoming);
   return folderGone || awayCodes.includes(code ?? "") ? storeAway(error) : error;
 }
 
-/** First and last byte of the range within `size` bytes, cut at the end. Throws `UnsatisfiableRange` when it holds none. */
+/**
+ * Returns first and last byte of the range within `size` bytes, truncated at the end. Throws `UnsatisfiableRange` for
+ * an empty one.
+ */
 function resolveRange(range: ByteRange | undefined, size: number): { start: number; end: number } {
   if (!range) return { start: 0, end: size - 1 };
   const start = "suffix" in range ? Math.max(0, size - range.suffix) : range.start;

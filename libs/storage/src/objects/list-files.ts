@@ -4,8 +4,8 @@ import { join } from "node:path";
 import type { StoredObject } from "./object-store.ts";
 
 /**
- * The files under `root` whose keys begin with `prefix` and come after `after`, in the order of their keys. A folder is
- * sorted as its name and "/", because that is where its keys stand: `a-b`, `a/b`, `a0`.
+ * Lists the files under `root` whose keys begin with `prefix` and follow `after`, in key order. A folder sorts as its
+ * name and "/", because that is the place of its keys: `a-b`, `a/b`, `a0`.
  */
 export async function* listFiles(root: string, prefix: string, after: string): AsyncGenerator<StoredObject> {
   yield* walk(root, prefix.slice(0, prefix.lastIndexOf("/") + 1), prefix, after);
@@ -19,7 +19,7 @@ async function* walk(root: string, folder: string, prefix: string, after: string
       const passed = key < after && !after.startsWith(key);
       if (reaches && !passed) yield* walk(root, key, prefix, after);
     } else if (key.startsWith(prefix) && key > after) {
-      const found = await stat(join(root, key)).catch(() => null); // deleted while we listed
+      const found = await stat(join(root, key)).catch(() => null); // deleted during the listing
       if (found) yield { key, size: found.size, modifiedAt: found.mtime };
     }
   }
@@ -38,7 +38,7 @@ async function namesIn(folder: string): Promise<string[]> {
 export async function removeOldFiles(folder: string, beforeMs: number): Promise<void> {
   for (const name of await readdir(folder)) {
     const path = join(folder, name);
-    const found = await stat(path).catch(() => null); // another process tidies as well
+    const found = await stat(path).catch(() => null); // another process removes old files as well
     if (found && found.mtimeMs < beforeMs) await unlink(path).catch(() => {});
   }
 }

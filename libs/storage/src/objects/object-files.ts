@@ -8,28 +8,31 @@ import type { Runner } from "@signalbox/runtime";
 import type { ObjectStore, PutOptions } from "./object-store.ts";
 import { openOwnFolder } from "./own-folder.ts";
 
-/** Objects as files of this machine, for programs that read and write paths instead of streams. */
+/** Objects as files on this machine, for programs that read and write paths instead of streams. */
 export interface ObjectFiles {
-  /** Hands the file of an object to `work`, and keeps it until that is done. Null when nothing is stored under the key. */
+  /** Passes the file of an object to `work`, and keeps it until that is done. Null when the key has no object. */
   withFile<T>(key: string, work: (path: string) => Promise<T>, signal?: AbortSignal): Promise<T | null>;
-  /** Where files may wait that `put` shall take without copying them. */
+  /** Folder for files that `put` can take without copying them. */
   readonly directory: string;
-  /** The name for a new file, which `put` may take. */
+  /** Returns the name of a new file that `put` may take. */
   newPath(): string;
-  /** Stores a whole file; it is gone afterwards. */
+  /** Stores a complete file, which is gone afterwards. */
   put(key: string, path: string, options: PutOptions): Promise<{ created: boolean }>;
 }
 
 interface ObjectFilesOptions {
   readonly objects: ObjectStore;
-  /** Bytes of copies that are kept for the next time, where the objects are on another machine. */
+  /** Maximum number of bytes of cached copies, when the objects are on another machine. */
   readonly cacheMax: number;
-  /** Where the copies are; null for the system's temporary folder. */
+  /** Folder of the copies; null for the system's temporary folder. */
   readonly directory: string | null;
   readonly runner: Pick<Runner, "defer">;
 }
 
-/** Opens the objects as files: those of a folder as they are, those of S3 as copies, the least used of which go first. */
+/**
+ * Opens the objects as files: those of a folder directly, those of S3 as cached copies, the least used of which are
+ * removed first.
+ */
 export async function openObjectFiles({
   objects,
   cacheMax,
@@ -49,7 +52,7 @@ export async function openObjectFiles({
         try {
           return await folder.adopt(key, path, options);
         } catch (error) {
-          // A file of another disk cannot be moved in.
+          // A file on another disk cannot be moved in.
           if ((error as NodeJS.ErrnoException).code !== "EXDEV") throw error;
           return putAndRemove(objects, key, path, options);
         }
@@ -75,18 +78,18 @@ async function putAndRemove(objects: ObjectStore, key: string, path: string, opt
 }
 
 interface Copy {
-  /** Null when nothing is stored under the key. */
+  /** Null when the key has no object. */
   readonly file: Promise<{ readonly path: string; readonly bytes: number } | null>;
   bytes: number;
   users: number;
 }
 
-/** Copies of objects on this disk. Objects never change under their keys, so no copy grows stale. */
+/** Copies of objects on this disk. Objects never change under their keys, so no copy becomes stale. */
 class CopyCache {
   readonly #objects: ObjectStore;
   readonly #folder: string;
   readonly #bytesMax: number;
-  /** The longest unused first. */
+  /** The least recently used first. */
   readonly #copies = new Map<string, Copy>();
 
   constructor(objects: ObjectStore, folder: string, bytesMax: number) {
@@ -113,7 +116,7 @@ class CopyCache {
     }
   }
 
-  /** One download for all who want it; whoever leaves does not end it for the others. */
+  /** One download for all readers; a reader that aborts does not end it for the others. */
   async #fetch(key: string): Promise<{ path: string; bytes: number } | null> {
     const found = await this.#objects.get(key);
     if (!found) return null;

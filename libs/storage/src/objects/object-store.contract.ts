@@ -10,7 +10,7 @@ const plain = { size: bytes.length, contentType: "text/plain" };
 const sha256 = (content: Uint8Array) => createHash("sha256").update(content).digest("hex");
 const freshKey = () => `contract/${randomUUID()}/object.bin`;
 
-/** Every adapter keeps these promises. `store` is asked for in each test, so that a suite may open it in `before`. */
+/** The promises of every adapter. `store` is called in each test, so that a suite may open it in `before`. */
 export function objectStoreContract(adapter: string, store: () => ObjectStore): void {
   const read = async (key: string, options?: Parameters<ObjectStore["get"]>[1]) => {
     const found = await store().get(key, options);
@@ -226,7 +226,7 @@ async function* breaksAfter(
   throw error;
 }
 
-/** Aborts, then goes on as a client would that has not noticed. */
+/** Aborts, then continues like a client that has not noticed. */
 async function* abortsAfter(content: Uint8Array, abort: AbortController): AsyncGenerator<Uint8Array> {
   yield* pieces(content, 3);
   abort.abort();

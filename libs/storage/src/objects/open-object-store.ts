@@ -17,21 +17,24 @@ export interface ObjectStoreOptions {
   readonly secretKey: string | null;
   readonly runner: Pick<Runner, "defer">;
   readonly log: Logger;
-  /** Shows each request in the trace that it belongs to. */
+  /** Traces each request. */
   readonly tracer?: Tracer;
   readonly metrics?: Metrics;
   readonly timeouts?: S3Timeouts;
-  /** How long a server that is away is waited for, and that the bucket is ours to use is made sure of; left out, neither. */
+  /** Time to wait for an unreachable server, and to verify access to the bucket; absent for neither. */
   readonly startWaitMs?: number;
-  /** Where clients find the S3 server, such as `https://files.example.com`; left out or null, where we do. */
+  /**
+   * Public address of the S3 server for clients, such as `https://files.example.com`; absent or null for the address of
+   * `url`.
+   */
   readonly publicOrigin?: string | null;
 }
 
 const usualTimeouts: S3Timeouts = { connectMs: 3_000, silenceMs: 20_000, readerMs: 120_000 };
 
 /**
- * Opens the object store that the URL names. The bucket must exist. An S3 server may go away later: that shows when it is
- * used, and in `health`. A folder that cannot be created throws `AppError("unavailable")`.
+ * Opens the object store of the URL. The bucket must exist. A later outage of an S3 server shows at its use, and in
+ * `health`. A folder that cannot be created throws `AppError("unavailable")`.
  */
 export async function openObjectStore({
   url,
@@ -55,7 +58,7 @@ export async function openObjectStore({
   return createS3Store(tracer ? withSpans(measured, tracer) : measured, (key, put) => presignPut(signing, key, put));
 }
 
-/** Measures how long the server takes to answer, and whether it does. */
+/** Measures the server's response times and failures. */
 function withMetrics(connection: S3Connection, metrics: Metrics): S3Connection {
   const duration = metrics.histogram("signalbox_blob_seconds");
   return {
@@ -76,7 +79,7 @@ function withMetrics(connection: S3Connection, metrics: Metrics): S3Connection {
   };
 }
 
-/** Shows each request of a trace in it. Looking after the health of the store belongs to none. */
+/** Traces each request that belongs to a trace. Health checks belong to none. */
 function withSpans(connection: S3Connection, tracer: Tracer): S3Connection {
   return {
     ...connection,

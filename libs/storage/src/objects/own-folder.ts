@@ -5,16 +5,16 @@ import process from "node:process";
 import { hours, systemClock } from "@signalbox/core";
 import type { Runner } from "@signalbox/runtime";
 
-/** What a process of another machine left cannot be told from what it uses, but for its age. */
+/** Folders of another machine's processes count as abandoned after this age; their use cannot be seen from here. */
 const leftBehindMs = hours(24);
 
 /**
- * Makes a folder that is this process's own and goes with it. What earlier processes of this machine left there when they
- * were killed is removed first.
+ * Creates a folder of this process, which is removed with it. Folders of killed processes of this machine are removed
+ * first.
  */
 export async function openOwnFolder(parent: string, name: string, runner: Pick<Runner, "defer">): Promise<string> {
   await mkdir(parent, { recursive: true, mode: 0o700 });
-  // Another host, or another container, cannot tell which processes live here.
+  // Another host, or another container, cannot see which processes live here.
   const ofHost = `${name}-${encodeURIComponent(hostname())}-`;
   for (const found of await readdir(parent)) {
     if (!found.startsWith(`${name}-`)) continue;
@@ -29,7 +29,7 @@ export async function openOwnFolder(parent: string, name: string, runner: Pick<R
   return folder;
 }
 
-/** The folders that this process made. */
+/** The folders that this process created. */
 const own = new Set<string>();
 
 /** A container gives its first process the same pid after each restart. */

@@ -1,9 +1,9 @@
 import { createHash, createHmac, createSecretKey } from "node:crypto";
 import type { S3Location } from "./s3-location.ts";
 
-/** What may be put by a URL. */
+/** The object that a URL may store. */
 export interface PresignedPutOptions {
-  /** Bytes, exactly. */
+  /** Exact number of bytes. */
   readonly size: number;
   readonly contentType: string;
   /** SHA-256 of the bytes in hex. */
@@ -12,7 +12,7 @@ export interface PresignedPutOptions {
   readonly expiresInSeconds: number;
 }
 
-/** A request that whoever has it may send once it is signed: with these headers, or it is refused. */
+/** A request that the holder of the signed URL may send, with exactly these headers. */
 export interface PresignedPut {
   readonly url: string;
   /** Besides Content-Length, which every client sets by itself. */
@@ -23,13 +23,13 @@ interface Signing {
   readonly location: S3Location;
   readonly accessKey: string;
   readonly secretKey: string;
-  /** Where clients find the server, if not where we do. */
+  /** Public address of the server for clients, if it differs. */
   readonly origin: string | null;
 }
 
 /**
  * Signs a PUT (Signature Version 4) together with its length, its type and its checksum, so that the server refuses any
- * other body. The minio client signs the address alone, by which anything could be stored.
+ * other body. The minio client signs the address alone, which would let anything be stored.
  */
 export function presignPut(
   { location, accessKey, secretKey, origin }: Signing,
@@ -69,7 +69,7 @@ export function presignPut(
   return { url: `${base.origin}${path}?${query}&X-Amz-Signature=${signature}`, headers };
 }
 
-// Of bytes Node finds out by an exception that they are no key, which takes longer than the digest.
+// Keys as bytes cost Node an exception before they are accepted, which takes longer than the digest.
 const hmac = (secret: string | Buffer, text: string): Buffer =>
   createHmac("sha256", typeof secret === "string" ? secret : createSecretKey(secret))
     .update(text)

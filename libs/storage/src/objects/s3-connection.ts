@@ -8,7 +8,7 @@ import { storeAway } from "./store-away.ts";
 
 interface S3Request {
   readonly method: "GET" | "HEAD" | "PUT" | "DELETE";
-  /** The bucket itself when left out. */
+  /** Absent for the bucket itself. */
   readonly key?: string;
   readonly query?: Record<string, string>;
   readonly headers?: Record<string, string>;
@@ -16,7 +16,7 @@ interface S3Request {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The S3 server said no. `code` is its own word, such as `NoSuchBucket`. */
+/** A refusal of the S3 server. `code` is its error code, such as `NoSuchBucket`. */
 export class S3Refusal extends Error {
   override readonly name = "S3Refusal";
   readonly status: number;
@@ -34,14 +34,17 @@ export class S3Refusal extends Error {
 
 export interface S3Timeouts {
   readonly connectMs: number;
-  /** How long a connection may carry nothing while the server or the source is expected to act. */
+  /** Time without traffic on a connection while the server or the source is expected to act. */
   readonly silenceMs: number;
-  /** The same once the bytes of an object are under way, where the reader may be the slow one. */
+  /** The same while the bytes of an object are being read, when the reader may be the slow side. */
   readonly readerMs: number;
 }
 
 export interface S3Connection {
-  /** The response of a success. Throws `S3Refusal`, or `AppError("unavailable")` when the server is away or overloaded. */
+  /**
+   * Returns the response of a success. Throws `S3Refusal`, or `AppError("unavailable")` when the server is unreachable
+   * or overloaded.
+   */
   send(request: S3Request): Promise<IncomingMessage>;
   close(): void;
 }
@@ -50,8 +53,9 @@ const signatureSeconds = 300;
 const busyStatuses = [408, 429, 500, 502, 503, 504];
 
 /**
- * Sends signed requests to a bucket. The minio client makes the signatures; the request is ours, because its own repeats
- * an upload whose stream is already consumed, waits without bound, prints to the console, and cannot write conditionally.
+ * Sends signed requests to a bucket. The minio client makes the signatures; the request is ours, because minio's own
+ * repeats an upload whose stream is already consumed, waits without bound, prints to the console, and cannot write
+ * conditionally.
  */
 export async function connectS3(
   { host, port, tls, bucket, region }: S3Location,
@@ -66,7 +70,7 @@ export async function connectS3(
 
   const attempt = async ({ method, key = "", query = {}, headers = {}, body, signal }: S3Request) => {
     const url = await signer.presignedUrl(method, bucket, key, signatureSeconds, query);
-    // A stream can be sent once only, so it does not risk a kept connection that the server has just closed.
+    // A stream can be sent only once, so it does not risk a kept connection that the server has just closed.
     const connection = { agent: body ? false : agent, timeout: timeouts.silenceMs };
     const request = transport.request(url, { method, headers, ...connection, ...(signal && { signal }) });
     boundWaits(request, timeouts);
@@ -96,7 +100,7 @@ async function exchange(request: ClientRequest, body: AsyncIterable<Uint8Array> 
   const sending = body ? sendBody(request, body) : undefined;
   if (!sending) request.end();
   const response = await answered.catch((error: unknown) => {
-    throw sending?.failure() ?? error; // a broken source shows as a broken connection, too
+    throw sending?.failure() ?? error; // a broken source also shows as a broken connection
   });
   if ((response.statusCode ?? 500) < 300) return response;
   const refusal = new S3Refusal(response, await text(response));
@@ -104,7 +108,7 @@ async function exchange(request: ClientRequest, body: AsyncIterable<Uint8Array> 
   throw refusal;
 }
 
-/** Streams the body into the request. `failure` is why the source broke off, if it did. */
+/** Streams the body into the request. `failure` is the reason why the source ended early, if it did. */
 function sendBody(request: ClientRequest, body: AsyncIterable<Uint8Array>): { failure(): SourceFailure | undefined } {
   let failure: SourceFailure | undefined;
   const watched = async function* () {
@@ -135,7 +139,7 @@ function boundWaits(request: ClientRequest, { connectMs, silenceMs, readerMs }: 
   });
 }
 
-/** A kept connection may be closed by the server in the moment it is used: one more try on another. */
+/** The server may close a kept connection at the moment of its use: one more try on another. */
 async function retryOnce<T>(work: () => Promise<T>, repeatable: boolean): Promise<T> {
   try {
     return await work();

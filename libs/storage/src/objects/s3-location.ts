@@ -1,4 +1,4 @@
-/** Where a bucket is, from `blobs.url`. */
+/** The location of a bucket, from `blobs.url`. */
 export interface S3Location {
   readonly host: string;
   readonly port: number;
@@ -7,7 +7,7 @@ export interface S3Location {
   readonly region: string;
 }
 
-/** Reads `s3://host:port/bucket?region=…`; `s3+http://` or `tls=false` for a server without TLS. */
+/** Parses `s3://host:port/bucket?region=…`; `s3+http://` or `tls=false` for a server without TLS. */
 export function parseS3Url(text: string): S3Location {
   const url = new URL(text);
   const tls = url.protocol === "s3:" && url.searchParams.get("tls") !== "false";

@@ -13,11 +13,14 @@ import { type S3Connection, S3Refusal } from "./s3-connection.ts";
 import { storeAway } from "./store-away.ts";
 import { verifiedContent } from "./verified-content.ts";
 
-/** S3 lists no more than this in one answer. */
+/** Maximum of one S3 listing. */
 const listMax = 1_000;
 const maxSizeBytes = 5 * 2 ** 30; // of one PUT
 
-/** Objects in a bucket of any S3 server. One PUT with its size given up front: the server keeps all of it or nothing. */
+/**
+ * Objects in a bucket of any S3 server. One PUT with its size declared in advance: the server keeps all of it or
+ * nothing.
+ */
 export function createS3Store(connection: S3Connection, presign: NonNullable<ObjectStore["presignPut"]>): ObjectStore {
   const head = async (key: string, signal?: AbortSignal): Promise<ObjectHead | null> => {
     checkKey(key);
@@ -36,7 +39,7 @@ export function createS3Store(connection: S3Connection, presign: NonNullable<Obj
     async put(key, source, options) {
       checkKey(key);
       if (options.size > maxSizeBytes)
-        throw new Error(`an object of ${options.size} bytes passes what one PUT may carry`);
+        throw new Error(`an object of ${options.size} bytes exceeds the limit of one PUT`);
       const headers = {
         "content-type": options.contentType,
         "content-length": String(options.size),
@@ -108,7 +111,7 @@ async function listPage(connection: S3Connection, prefix: string, after: string 
 
 const field = (xml: string, name: string): string => new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml)?.[1] ?? "";
 
-/** A stream of no bytes must show that it has none before the request says so: the server would believe it at once. */
+/** An empty stream must prove that it is empty before the request declares it: the server would believe it at once. */
 async function empty(source: Parameters<ObjectStore["put"]>[1]): Promise<AsyncIterable<Uint8Array>> {
   for await (const _ of verifiedContent(source, { size: 0 }));
   return (async function* () {})();
@@ -120,8 +123,8 @@ function absentAsNull(error: unknown): null {
 }
 
 /**
- * 412: something is stored there; 409: another writes it at this moment. A server may also refuse a large upload by
- * closing the connection before its answer can be read, which looks like an outage.
+ * 412: the key is taken; 409: another writer is at it. A server may also refuse a large upload by closing the
+ * connection before its answer can be read, which looks like an outage.
  */
 const mayBeTaken = (error: unknown): boolean =>
   error instanceof S3Refusal ? error.status === 412 || error.status === 409 : isAppError(error);
@@ -138,7 +141,7 @@ const headOf = (response: IncomingMessage, size: number): ObjectHead => ({
 const rangeHeader = (range: ByteRange): string =>
   "suffix" in range ? `bytes=-${range.suffix}` : `bytes=${range.start}-${range.end ?? ""}`;
 
-/** What the response carries of the object: all of it, or what `Content-Range` says. */
+/** Returns the part of the object in the response: all of it, or the range of `Content-Range`. */
 function partOf(response: IncomingMessage): { start: number; end: number; size: number } {
   const [, start, end, size] = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(response.headers["content-range"] ?? "") ?? [];
   if (size !== undefined) return { start: Number(start), end: Number(end), size: Number(size) };

@@ -38,7 +38,7 @@ after(async () => {
   await database.close();
 });
 
-/** Starts the worker with a runner that lets the test take its turns. */
+/** Starts the worker with a runner whose turns the test triggers. */
 function startTurns(keys: readonly string[]) {
   const turns: (() => unknown)[] = [];
   const runner = {

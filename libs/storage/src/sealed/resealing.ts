@@ -5,7 +5,7 @@ import type { Pool } from "../database/pool.ts";
 import { type Statement, sql } from "../database/statement.ts";
 import { SealError, type SealedPlace, type Sealer } from "./sealer.ts";
 
-/** A column whose texts are sealed. Names and conditions are ours and become part of statements. */
+/** A column of sealed texts. Names and conditions are constants of the code and become part of statements. */
 export interface SealedColumn {
   readonly table: string;
   readonly column: string;
@@ -13,7 +13,7 @@ export interface SealedColumn {
   readonly key: readonly string[];
   /** Narrows it to the rows whose text is sealed. */
   readonly condition?: string;
-  /** The place of a row's text, as whoever seals and opens it says it. */
+  /** Additional data of a sealed text: service, table, row. */
   readonly place: (key: readonly unknown[]) => SealedPlace;
 }
 
@@ -30,8 +30,8 @@ const everyMs = minutes(10);
 const batch = 200;
 
 /**
- * Seals anew with the first key what was sealed with another one, so that the others can be given up. Several instances may
- * do it at once: a text is replaced only while it is the one that was read.
+ * Reseals with the first key all texts that another key has sealed, so that the others can be given up. Several
+ * instances may do it at once: a text is replaced only while it is the one that was read.
  */
 export function startResealing(dependencies: Dependencies, columns: readonly SealedColumn[]): void {
   const { runner, log, metrics } = dependencies;
@@ -43,7 +43,7 @@ export function startResealing(dependencies: Dependencies, columns: readonly Sea
     for (const pass of passes) results.push(await pass());
     const resealed = results.reduce((sum, result) => sum + result.resealed, 0);
     left = results.reduce((sum, result) => sum + result.unopened, 0);
-    if (resealed > 0) log.info({ resealed }, "texts were sealed anew with the first key");
+    if (resealed > 0) log.info({ resealed }, "texts were resealed with the first key");
     if (left > 0) log.warn({ texts: left }, "sealed texts cannot be opened: their key is missing in secrets.keys");
     return "done";
   });
@@ -51,14 +51,14 @@ export function startResealing(dependencies: Dependencies, columns: readonly Sea
 
 interface Passed {
   readonly resealed: number;
-  /** Texts whose key is not among ours. */
+  /** Number of texts whose key is missing. */
   readonly unopened: number;
 }
 
 /** The key as `k0`, `k1`, …, and the text. */
 type Row = Readonly<Record<string, unknown>>;
 
-/** Walks once through the column, in the order of the key. */
+/** Walks through the column once, in the order of the key. */
 function createPass({ pool, sealer }: Dependencies, column: SealedColumn): () => Promise<Passed> {
   const { first, next, replace } = statementsOf(column);
   const current = `v1.${sealer.writingKeyId}.`;

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, randomBytes } from "node:crypto";
 
-/** Where a sealed text lives. It opens nowhere else, so a text copied into another row is of no use. */
+/** Service, table and row of a sealed text. It opens nowhere else, so a text copied into another row is useless. */
 export interface SealedPlace {
   readonly service: string;
   readonly table: string;
@@ -10,17 +10,20 @@ export interface SealedPlace {
 /** AES-256-GCM (NIST SP 800-38D) with a random 96-bit nonce per text: `v1.<key id>.<nonce>.<ciphertext and tag>`, base64url. */
 export interface Sealer {
   seal(plain: Uint8Array | string, place: SealedPlace): string;
-  /** Throws `SealError` when the text is not ours, was changed, belongs to another place, or its key is gone. */
+  /** Throws `SealError` when the text is malformed, was changed, belongs to another place, or its key is missing. */
   open(sealed: string, place: SealedPlace): Buffer;
   /** The id of the key that sealed the text. */
   keyId(sealed: string): string;
   /** The id of the first key. */
   readonly writingKeyId: string;
-  /** The text sealed anew with the first key; null when it is already. */
+  /** Returns the text resealed with the first key; null when the first key has sealed it already. */
   reseal(sealed: string, place: SealedPlace): string | null;
 }
 
-/** The one answer to a sealed text that does not open. It does not say which check failed: nobody may learn from it. */
+/**
+ * The one answer to a sealed text that does not open. It does not say which check failed, so that an attacker learns
+ * nothing.
+ */
 export class SealError extends Error {
   override readonly name = "SealError";
 }
@@ -30,7 +33,7 @@ const nonceBytes = 12;
 const tagBytes = 16;
 const form = /^v1\.([A-Za-z0-9_-]{1,32})\.([A-Za-z0-9_-]{16})\.([A-Za-z0-9_-]{22,})$/;
 
-/** Creates a sealer from `<id>:<32 bytes in base64>` keys: the first seals, all open. */
+/** Creates a sealer from `<id>:<32 bytes in base64>` keys: the first one seals, all of them open. */
 export function createSealer(keys: readonly string[]): Sealer {
   const { writing, byId } = parseKeys(keys);
 
@@ -68,7 +71,7 @@ function parse(sealed: string, place?: SealedPlace): { id: string; nonce: Buffer
   const [, id, nonce, text] = form.exec(sealed) ?? [];
   if (id === undefined || nonce === undefined || text === undefined) throw refusal(place);
   const parsed = { id, nonce: Buffer.from(nonce, "base64url"), text: Buffer.from(text, "base64url") };
-  // The last character of base64 has bits that decoding drops: only the one text that we would write is ours.
+  // The last character of base64 has bits that decoding drops: only the canonical text is accepted.
   if (parsed.text.toString("base64url") !== text) throw refusal(place);
   return parsed;
 }
@@ -86,19 +89,19 @@ const refusal = (place?: SealedPlace): SealError =>
 
 interface SealingKey {
   readonly id: string;
-  /** No bytes: Node finds out by an exception that they are no key, each time. */
+  /** A KeyObject, because a key as bytes costs Node an exception at each use. */
   readonly key: KeyObject;
 }
 
 const keyForm = /^([A-Za-z0-9_-]{1,32}):([A-Za-z0-9+/_-]{43}=?)$/;
 
-/** Reads `<id>:<32 bytes in base64>` keys. The message of a refusal never shows key material. */
+/** Parses `<id>:<32 bytes in base64>` keys. The message of a refusal never shows key material. */
 function parseKeys(keys: readonly string[]): { writing: SealingKey; byId: ReadonlyMap<string, KeyObject> } {
   const parsed = keys.map(parseKey);
   const [writing] = parsed;
   if (!writing) throw new Error("secrets.keys is empty: at least one key is needed to seal secrets");
   const byId = new Map(parsed.map(({ id, key }) => [id, key]));
-  if (byId.size < parsed.length) throw new Error("secrets.keys uses one key id twice");
+  if (byId.size < parsed.length) throw new Error("secrets.keys has a duplicate key id");
   return { writing, byId };
 }
 

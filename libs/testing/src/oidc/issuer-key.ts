@@ -8,7 +8,7 @@ export interface IssuerKey {
   /** As published in the key set (RFC 7517). */
   readonly publicJwk: Record<string, unknown>;
   readonly publicPem: string;
-  /** The signature of RFC 7515 over the given text. */
+  /** Signs the given text (RFC 7515). */
   sign(text: string): Buffer;
 }
 

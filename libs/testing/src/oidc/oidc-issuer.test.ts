@@ -23,7 +23,7 @@ async function publishedKeys(): Promise<PublishedKey[]> {
 const part = (token: string, index: number) =>
   JSON.parse(Buffer.from(token.split(".")[index] ?? "", "base64url").toString());
 
-/** RS256 only: enough to tell a good token of this issuer from the bad ones. */
+/** RS256 only: enough to distinguish a valid token of this issuer from the wrong ones. */
 async function isGood(token: string): Promise<boolean> {
   const [header, claims, signature] = token.split(".") as [string, string, string];
   const key = (await publishedKeys()).find(({ kid }) => kid === part(token, 0).kid);

@@ -4,23 +4,25 @@ import { createIssuerKey, type IssuerKey, type SigningAlgorithm } from "./issuer
 import { createTestTokens, type SignOptions, type TokenClaims, type WrongTokens } from "./token.ts";
 
 export interface OidcIssuer {
-  /** The `iss` of its tokens; discovery is found below it. */
+  /** The `iss` of its tokens; discovery is below it. */
   readonly issuer: string;
   readonly audience: string;
-  /** A good access token: `iss`, `aud`, `sub`, `iat`, `exp` and `jti` are filled in where the claims leave them out. */
+  /**
+   * Signs a valid access token: `iss`, `aud`, `sub`, `iat`, `exp` and `jti` are filled in unless the claims have them.
+   */
   sign(claims?: TokenClaims, options?: SignOptions): string;
   /** Signs with a new key from now on; the earlier ones stay published until `withdrawOldKeys`. */
   rotate(algorithm?: SigningAlgorithm): void;
   withdrawOldKeys(): void;
   readonly wrong: WrongTokens;
-  /** Answers every request with this status; `null` serves again. */
+  /** Answers every request with this status; `null` serves normally again. */
   fail(status: number | null): void;
   /** Paths requested so far. */
   readonly requests: readonly string[];
   close(): Promise<void>;
 }
 
-/** A real OIDC issuer on 127.0.0.1 with discovery, a key set and keys that rotate. */
+/** A real OIDC issuer on 127.0.0.1 with discovery, a key set and rotating keys. */
 export async function createOidcIssuer({ audience = "signalbox" } = {}): Promise<OidcIssuer> {
   let keys: IssuerKey[] = [createIssuerKey("RS256")];
   let failure: number | null = null;
@@ -56,7 +58,7 @@ export async function createOidcIssuer({ audience = "signalbox" } = {}): Promise
   };
 }
 
-/** The documents that are published, by their paths. */
+/** The published documents, by path. */
 function documentsOf(issuer: string, keys: readonly IssuerKey[]): Record<string, unknown> {
   return {
     "/.well-known/openid-configuration": {

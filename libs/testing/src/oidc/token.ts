@@ -13,12 +13,12 @@ export interface SignOptions {
 export interface WrongTokens {
   /** `alg: none` and an empty signature. */
   unsigned(claims?: TokenClaims): string;
-  /** Signed by a key that is not published, under the id of one that is. */
+  /** Signed by an unpublished key, under the id of a published one. */
   foreignKey(claims?: TokenClaims): string;
   /** HS256 with our public key (PEM) as the shared secret: the algorithm confusion of RFC 8725 §2.1. */
   confused(claims?: TokenClaims): string;
   expired(claims?: TokenClaims): string;
-  /** A good token whose claims were changed after signing. */
+  /** A valid token whose claims were changed after signing. */
   tampered(claims?: TokenClaims): string;
   truncated(claims?: TokenClaims): string;
 }
@@ -26,11 +26,11 @@ export interface WrongTokens {
 interface Signing {
   readonly issuer: string;
   readonly audience: string;
-  /** The key that signs now. */
+  /** Returns the present signing key. */
   readonly key: () => IssuerKey;
 }
 
-/** Makes the good and the wrong tokens of an issuer. */
+/** Creates valid and wrong tokens of an issuer. */
 export function createTestTokens({ issuer, audience, key }: Signing) {
   const complete = (claims: TokenClaims, expiresInSeconds = 300): TokenClaims => {
     const now = Math.floor(Date.now() / 1000);
@@ -67,7 +67,7 @@ function signedToken(key: IssuerKey, claims: TokenClaims, header: TokenHeader = 
   return encodeToken({ alg: key.algorithm, kid: key.id, typ: "at+jwt", ...header }, claims, (text) => key.sign(text));
 }
 
-/** A token in the compact serialization (RFC 7515 §7.1). It is encoded as told, also when that makes no sense. */
+/** Encodes a token in the compact serialization (RFC 7515 §7.1), even a nonsensical one. */
 function encodeToken(header: TokenHeader, claims: TokenClaims, sign: (text: string) => Buffer): string {
   const text = [header, claims].map((part) => Buffer.from(JSON.stringify(part)).toString("base64url")).join(".");
   return `${text}.${sign(text).toString("base64url")}`;

@@ -35,7 +35,7 @@ interface ExportRequest {
   }[];
 }
 
-/** Reads an export request in the JSON of the OTLP specification: ids in hex, enumerations as numbers. */
+/** Parses an export request in the JSON of the OTLP specification: ids in hex, enumerations as numbers. */
 export function jsonSpans(body: Buffer): ReceivedSpan[] {
   const { resourceSpans = [] } = JSON.parse(body.toString("utf8")) as ExportRequest;
   return resourceSpans.flatMap(({ resource, scopeSpans = [] }) => {

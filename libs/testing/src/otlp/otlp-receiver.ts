@@ -14,12 +14,12 @@ export interface OtlpReceiver {
     check: (spans: readonly ReceivedSpan[]) => boolean,
     options?: { timeoutMs?: number; message?: string },
   ): Promise<readonly ReceivedSpan[]>;
-  /** Answers exports with this status: 503 is a collector that is overloaded. */
+  /** Answers exports with this status, such as the 503 of an overloaded collector. */
   fail(status: number): void;
   close(): Promise<void>;
 }
 
-/** A real OTLP/HTTP collector for traces that understands what our exporter sends: JSON, plain or gzipped. */
+/** A real OTLP/HTTP collector for the traces of our exporter: JSON, plain or gzipped. */
 export async function createOtlpReceiver(): Promise<OtlpReceiver> {
   const spans: ReceivedSpan[] = [];
   const receiver = await createReceiver((request) => {

@@ -1,4 +1,4 @@
-/** A span as an OTLP receiver understood it. */
+/** A span as the OTLP receiver parsed it. */
 export interface ReceivedSpan {
   /** 32 hex digits. */
   readonly traceId: string;

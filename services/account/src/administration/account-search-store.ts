@@ -21,7 +21,7 @@ export const accountFilter = {
     .describe("A part of the name or a contact address, or a whole id."),
   recovery_requested: booleanParameter()
     .optional()
-    .describe("True for accounts whose owners ask to have them back, false for the others."),
+    .describe("True for accounts whose owners ask for their recovery, false for the others."),
   created_after: timeParameter().optional(),
   created_before: timeParameter().optional(),
 };

@@ -62,7 +62,7 @@ function changeRoutes(routes: Routes, { accounts, statuses, accountRoles }: Admi
     operationId: "setAccountRoles",
     summary: "Change the roles of an account",
     description:
-      "Grants and takes roles; other roles need a recent sign-in, and every scope of those that are granted. The only administrator keeps the role (409).",
+      "Grants and revokes roles. A change needs a recent sign-in, and every scope of the granted roles. The only administrator keeps the role (409).",
     auth: { scopes: ["account:admin"], stepUpFor: "other roles" },
     audit: roleActions,
     body: { json: AccountByAdministrator, mergePatch: true },

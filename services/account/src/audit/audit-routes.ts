@@ -19,7 +19,7 @@ export function auditRoutes({ accounts, auditStore, pageLimits }: AuditRouteDepe
 
   routes.get("/api/account/audit/", {
     operationId: "auditLog",
-    summary: "List what was done to the account, or refused, newest first",
+    summary: "List the changes and refusals of the account, newest first",
     auth: { scopes: ["account:read"], access: "own-account:read" },
     query,
     responses: { 200: pageOf(AuditEntryResource) },
@@ -29,7 +29,7 @@ export function auditRoutes({ accounts, auditStore, pageLimits }: AuditRouteDepe
 
   routes.get("/api/accounts/audit/", {
     operationId: "accountsAuditLog",
-    summary: "List what was done to any account, or refused, newest first",
+    summary: "List the changes and refusals of all accounts, newest first",
     auth: { scopes: ["account:admin"] },
     query,
     responses: { 200: pageOf(AuditEntryResource) },
@@ -38,7 +38,7 @@ export function auditRoutes({ accounts, auditStore, pageLimits }: AuditRouteDepe
 
   routes.get("/api/accounts/:account_id/audit/", {
     operationId: "accountAuditLog",
-    summary: "List what was done to an account, or refused, newest first",
+    summary: "List the changes and refusals of an account, newest first",
     auth: { scopes: ["account:admin"] },
     query,
     responses: { 200: pageOf(AuditEntryResource), 404: "error" },

@@ -10,12 +10,12 @@ export const typedCodeField = z
   .string()
   .min(1)
   .max(32)
-  .meta({ description: "The code from the mail, with or without blanks.", examples: ["8330 8925"] });
+  .meta({ description: "The code from the mail, with or without spaces.", examples: ["8330 8925"] });
 
 /** The answer to a request for a code. */
 export const SentCode = z
   .object({
-    sent_to: z.string().describe("Where the code was sent, not readable in full."),
+    sent_to: z.string().describe("The address that the code was sent to, abbreviated."),
     expires_at: timestamp.describe("When the code expires."),
   })
   .meta({ id: "SentCode" })

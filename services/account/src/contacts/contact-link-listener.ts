@@ -96,7 +96,7 @@ function fail(
 ): void {
   const error = toAppError(failure);
   // Logs the route, because the path holds the token.
-  log.error({ error, path: confirmationPath }, "a link could not be answered");
+  log.error({ error, path: confirmationPath }, "a contact link page failed");
   if (response.headersSent || request.destroyed) return;
   const isAway = isAppError(error) && error.code === "unavailable";
   if (isAway) response.setHeader("Retry-After", String(error.retryAfterSeconds ?? 1));

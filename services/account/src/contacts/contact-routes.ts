@@ -65,7 +65,7 @@ export function contactRoutes({ accounts, contactChanges }: Dependencies) {
   routes.post("/api/account/contact-change/resend", {
     operationId: "resendContactCode",
     summary: "Send another code to the pending contact address",
-    description: "It ends the earlier ones. At most five an hour.",
+    description: "Ends the earlier codes. At most five an hour.",
     auth,
     // The account does not change.
     audit: null,
@@ -81,7 +81,7 @@ export function contactRoutes({ accounts, contactChanges }: Dependencies) {
   routes.delete("/api/account/contact-change/", {
     operationId: "cancelContactChange",
     summary: "Cancel the change of the contact address",
-    description: "Drops the pending address. The one in use stays. Does nothing where no address is pending.",
+    description: "Drops the pending address. The one in use stays. Does nothing when no address is pending.",
     auth,
     audit: "account.contact_cancel",
     responses: { 204: "empty", 404: "error" },

@@ -131,14 +131,14 @@ function apiKeyApi(
       path: "rotate",
       summary: "Replace an API key",
       description:
-        "Makes a key with the same name, scopes and lifetime, and shows it once. The old one works until the overlap is over. `If-Match` is about the old one.",
+        "Creates a key with the same name, scopes and lifetime, and shows it once. The old one works until the overlap ends. `If-Match` refers to the old one.",
       makesAnother: true,
       audit: "api_key.rotate",
     },
     texts: {
       issued: "The answer shows the key once. Repeat the request with its `Idempotency-Key` to read it again.",
       secretless: "without the key itself",
-      revoked: "It stops working everywhere within two seconds. Revoking it again changes nothing.",
+      revoked: "The key stops working everywhere within two seconds. Revoking it again changes nothing.",
     },
   };
 }
@@ -181,7 +181,7 @@ function serviceClientApi(
       path: "secret/rotate",
       summary: "Give a service client another secret",
       description:
-        "For whoever has every scope of the client: the answer shows the secret, once. The old one keeps working for `overlap_seconds`; until then another rotation is 409, unless its `overlap_seconds` is 0, which ends every older secret at once.",
+        "Requires every scope of the client, because the answer shows the secret, once. The old one keeps working for `overlap_seconds`; until then another rotation is 409, unless its `overlap_seconds` is 0, which ends every older secret at once.",
       makesAnother: false,
       audit: "client.rotate_secret",
     },

@@ -27,7 +27,7 @@ const newCredential = (noun: string, scopesMeaning: string) =>
       .transform((text) => new Date(text))
       .nullable()
       .default(null)
-      .describe(`When the ${noun} ends; null, or absent, for never.`),
+      .describe(`End of the ${noun}; null, or absent, for none.`),
   });
 
 const rotation = (noun: string) =>
@@ -38,15 +38,15 @@ const rotation = (noun: string) =>
       .max(overlapSecondsMax)
       .default(overlapSecondsDefault)
       .meta({
-        description: `How long the old ${noun} works beside the new one; 0 ends it at once.`,
+        description: `Time that the old ${noun} works beside the new one; 0 ends it at once.`,
         examples: [3600],
       }),
   });
 
-export const NewApiKey = newCredential("key", "No more than the creator's own.");
+export const NewApiKey = newCredential("key", "A subset of the creator's own.");
 export const NewServiceClient = newCredential(
   "client",
-  "No more than the creator's own, and none of those that only roles and keys bring.",
+  "A subset of the creator's own, without those that only roles and keys bring.",
 );
 export const ApiKeyRotation = rotation("key");
 export const ClientSecretRotation = rotation("secret");
@@ -55,20 +55,22 @@ export const ClientSecretRotation = rotation("secret");
 export const CredentialPatch = z.strictObject({ name }).partial();
 
 export const revocation = {
-  revoke_created: booleanParameter().default(false).describe("Also what it has made, and what that has made in turn."),
+  revoke_created: booleanParameter()
+    .default(false)
+    .describe("True to revoke also the credentials that it created, directly or through others."),
 };
 
 /** The answer to a revocation. */
 export const Revocation = z
   .object({
     id: z.string(),
-    created_live: z.int().min(1).describe("How many keys and clients still work that it has made."),
+    created_live: z.int().min(1).describe("Number of live keys and clients that it created."),
   })
   .meta({ id: "Revocation" })
   .register(examples, { example: { id: apiKeyExample.id, created_live: 2 } });
 
 export const IssuedApiKey = ApiKeyResource.extend({
-  key: z.string().describe("The key itself. It is shown this once."),
+  key: z.string().describe("The key itself, shown only once."),
 })
   .meta({ id: "IssuedApiKey" })
   .register(examples, {
@@ -76,8 +78,8 @@ export const IssuedApiKey = ApiKeyResource.extend({
   });
 
 export const IssuedServiceClient = ServiceClientResource.extend({
-  client_id: z.string().describe("The id again, by the name that OAuth libraries ask for."),
-  client_secret: z.string().describe("The secret. It is shown this once."),
+  client_id: z.string().describe("The id under the name that OAuth libraries expect."),
+  client_secret: z.string().describe("The secret, shown only once."),
 })
   .meta({ id: "IssuedServiceClient" })
   .register(examples, {

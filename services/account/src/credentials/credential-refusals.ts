@@ -27,9 +27,9 @@ export function refusedClient(result: RefusedCreation): Refusal {
 export function refusedKeyRotation(result: Refused<RotateKeyOutcome>): Refusal {
   switch (result.outcome) {
     case "ended":
-      return conflict("status", result.status, `The key is ${result.status}; make a new one instead.`);
+      return conflict("status", result.status, `The key is ${result.status}; create a new one instead.`);
     case "already-replaced":
-      return conflict("replaced_by", "already_replaced", `The key is replaced by ${result.by}; rotate that one.`);
+      return conflict("replaced_by", "already_replaced", `The key was replaced by ${result.by}; rotate that one.`);
     case "limit-reached":
       return tooManyKeys(result.max);
   }
@@ -42,7 +42,7 @@ export function refusedSecretRotation(result: Refused<RotateSecretOutcome>): Ref
       return conflict("status", "not_active", "The client is revoked or has expired.");
     case "already-rotated": {
       const until = result.previousUntil.toISOString();
-      const message = `The secret before the last rotation is good until ${until}. Rotate after that, or with an overlap of 0 seconds, which ends every older secret at once.`;
+      const message = `The previous secret is valid until ${until}. Rotate after that, or with an overlap of 0 seconds, which ends every older secret at once.`;
       return conflict("overlap_seconds", "already_rotated", message);
     }
   }
@@ -62,7 +62,7 @@ const expiryPassed: ErrorDetail = { field: "expires_at", code: "passed", message
 const outlivesCreator = (noun: string): ErrorDetail => ({
   field: "expires_at",
   code: "beyond_creator",
-  message: `The key that you use expires, and a ${noun} that it makes cannot live longer.`,
+  message: `Your API key expires, and a ${noun} that it creates cannot live longer.`,
 });
 
 const privileged = (scope: Scope): ErrorDetail => ({

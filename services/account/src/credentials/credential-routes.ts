@@ -152,7 +152,7 @@ function changeRoutes<C extends Credential>(routes: Routes, api: CredentialApi<C
   routes.patch(one, {
     operationId: operations.rename,
     summary: `Rename ${article(noun)}`,
-    description: "Another name needs a recent sign-in; the same one changes nothing.",
+    description: "A new name needs a recent sign-in; the same name changes nothing.",
     auth: { scopes: ["account:security"], stepUpFor: "another name" },
     audit: `${audited}.update`,
     body: { json: CredentialPatch, mergePatch: true },
@@ -169,7 +169,7 @@ function changeRoutes<C extends Credential>(routes: Routes, api: CredentialApi<C
   routes.delete(one, {
     operationId: operations.revoke,
     summary: `Revoke ${article(noun)}`,
-    description: `${api.texts.revoked} Where it has made others that still work, 200 says how many.`,
+    description: `${api.texts.revoked} If credentials that it created are still live, 200 returns their number.`,
     auth: security,
     audit: `${audited}.revoke`,
     query: z.object(revocation),
@@ -189,7 +189,7 @@ function addCurrentKeyRoute(routes: Routes, { store, revoke }: CredentialApi<Api
   routes.delete("/api/account/current-api-key/", {
     operationId: "revokeCurrentApiKey",
     summary: "Revoke the API key that this request came with",
-    description: "For whoever holds a key that leaked, whatever its scopes. Any other credential is 404.",
+    description: "For a leaked key. Needs no scope. Any other credential is 404.",
     // A key may always revoke itself: this only takes access away.
     auth: { scopes: [], access: "own-account:read" },
     audit: "api_key.revoke",

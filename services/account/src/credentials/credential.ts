@@ -70,7 +70,7 @@ function outlivesKey(caller: Pick<Caller, "credential" | "expiresAt">, expiresAt
 /** Showing a secret gives access: a key that expires may show only secrets that end no later. */
 export function requireNoLongerLife(caller: Pick<Caller, "credential" | "expiresAt">, expiresAt: Date | null): void {
   if (!outlivesKey(caller, expiresAt)) return;
-  const message = "The key that you use expires before the secret that you ask for would.";
+  const message = "Your API key expires before the requested secret would.";
   throw new AppError("forbidden", message, { details: [{ field: "expires_at", code: "beyond_creator", message }] });
 }
 

@@ -26,7 +26,7 @@ const Login = z
 const ExportDocument = z
   .object({
     exported_at: timestamp,
-    left_out: z.array(z.string()).describe("Sections that this deployment has no service for."),
+    left_out: z.array(z.string()).describe("Sections whose service this deployment does not have."),
     account: AccountResource,
     settings: AccountSettingsResource,
     identities: z.array(Login),
@@ -37,9 +37,9 @@ const ExportDocument = z
     images: z.array(ImageResource).optional(),
     webhook_sources: z.array(WebhookSourceResource).optional(),
     webhook_endpoints: z.array(WebhookEndpointResource).optional(),
-    complete: z.literal(true).describe("The last member. Without it the document was cut off."),
+    complete: z.literal(true).describe("The last member. Without it the document is truncated."),
   })
-  .meta({ id: "AccountExport", description: "Everything an account has, without secrets and the bytes of images." })
+  .meta({ id: "AccountExport", description: "All data of an account, without secrets and the bytes of images." })
   .register(examples, {
     example: {
       exported_at: "2026-01-03T08:15:00.000Z",
@@ -64,7 +64,7 @@ export function exportRoutes({ accountExport }: { readonly accountExport: Accoun
 
   routes.get("/api/account/export/", {
     operationId: "accountExport",
-    summary: "Export everything the account has",
+    summary: "Export all data of the account",
     description: "A JSON document, sent while it is read. Its last member is `complete`.",
     // The export shows the audit, the logins and the lists of other services: more than any other reading route.
     auth: { scopes: ["account:read", "account:security"], access: "own-account:read", stepUp: true },

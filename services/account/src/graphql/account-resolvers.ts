@@ -18,7 +18,7 @@ const read = { scopes: ["account:read"], access: "own-account:read" } as const;
 const anyCredential = { scopes: [], access: "own-account:read" } as const;
 const write = { scopes: ["account:write"], access: "own-account:write" } as const;
 
-const accountGone = "The account does not exist any more.";
+const accountGone = "The account no longer exists.";
 
 /** Changes the caller's account under its lock. */
 export function writeOwnAccount<Result>(

@@ -30,7 +30,7 @@ const NewIdentity = z.strictObject({
     .min(1)
     .max(credentialBytesMax)
     .meta({
-      description: "A good access token of the other login.",
+      description: "A valid access token of the other login.",
       examples: ["eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiI5ZjMxIn0.c2lnbmF0dXJl"],
     }),
 });
@@ -85,7 +85,7 @@ function addLinking(routes: Routes, { accounts, identities }: Dependencies): voi
     operationId: "linkIdentity",
     summary: "Add another login to the account",
     description:
-      "The other login must not have an account. One that was used before has an account, which has to be deleted first. Adding the same login again answers 200.",
+      "The other login must not have an account. A login that was used before has one, which must be deleted first. Adding the same login again answers 200.",
     auth: mayChange,
     audit: "identity.link",
     body: NewIdentity,
@@ -110,7 +110,7 @@ function addLinking(routes: Routes, { accounts, identities }: Dependencies): voi
     operationId: "unlinkIdentity",
     summary: "Remove a login from the account",
     description:
-      "The last way into the account cannot be removed. Within two seconds the tokens of the login no longer act for this account.",
+      "The last login method of the account cannot be removed. Within two seconds the tokens of the login no longer act for this account.",
     auth: mayChange,
     audit: "identity.unlink",
     responses: { 204: "empty", 404: "error", 409: "error" },
@@ -134,7 +134,7 @@ async function currentOf(headers: IncomingHttpHeaders, { prove }: Pick<Identitie
 function answerUnproven(outcome: Exclude<ProvenLogin["outcome"], "proven">): HttpResponse {
   switch (outcome) {
     case "not-accepted":
-      return tokenRefused("not_accepted", "This is not a good access token of a trusted issuer.");
+      return tokenRefused("not_accepted", "This is not a valid access token of a trusted issuer.");
     case "no-login":
       return tokenRefused("no_login", "This is not the token of a person's login.");
   }
@@ -161,7 +161,7 @@ function answerUnlink(result: "unlinked" | "last-way-in" | null): HttpResponse {
     case "unlinked":
       return noContent();
     case "last-way-in": {
-      const message = "This is the only way into the account. Add another one first.";
+      const message = "This is the last login method of the account. Add another one first.";
       return refused(409, "conflict", { message, details: [{ field: "identities", code: "last_way_in", message }] });
     }
     case null:

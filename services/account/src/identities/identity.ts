@@ -23,8 +23,8 @@ export const sameIdentity = (one: Identity, other: Identity): boolean =>
 export const IdentityResource = z
   .object({
     id: z.string().describe("Opaque."),
-    issuer: z.string().describe("Our name of the identity provider."),
-    subject_hint: z.string().describe("The beginning of the subject, enough to tell your logins apart."),
+    issuer: z.string().describe("The configured name of the identity provider."),
+    subject_hint: z.string().describe("The beginning of the subject, which distinguishes your logins."),
     current: z.boolean().describe("True when this request came with a token of this login."),
     created_at: timestamp,
   })

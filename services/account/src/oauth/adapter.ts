@@ -76,7 +76,7 @@ function stateOf(model: string, dependencies: Dependencies): Partial<Adapter> {
   };
 }
 
-const refuse = () => Promise.reject(new Error("the provider has asked for what is switched off"));
+const refuse = () => Promise.reject(new Error("the provider used a disabled feature"));
 
 const unsupported: Adapter = {
   upsert: refuse,

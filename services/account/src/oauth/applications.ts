@@ -36,7 +36,7 @@ export type Application = z.output<typeof Application>;
 export function parseApplications(text: string): readonly Application[] {
   const parsed = z
     .array(Application)
-    .refine((all) => new Set(all.map(({ client_id }) => client_id)).size === all.length, "two have one client_id")
+    .refine((all) => new Set(all.map(({ client_id }) => client_id)).size === all.length, "duplicate client_id")
     .safeParse(json(text));
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.map(({ path, message }) => `${path.join(".") || "the list"}: ${message}`);

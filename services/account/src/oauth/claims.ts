@@ -95,7 +95,7 @@ export function claimsOf(ctx: KoaContextWithOIDC, token: AccessToken | ClientCre
   const source = entities.RefreshToken ?? entities.AuthorizationCode;
   const asked = [...(params?.scope ? requestParamScopes : (source?.scopes ?? []))].filter(isScope);
   if (asked.length > 0 && !token.scope) {
-    throw new errors.InvalidScope("the account may do none of what was asked for", asked.join(" "));
+    throw new errors.InvalidScope("the account has none of the requested scopes", asked.join(" "));
   }
   return {
     account_id: (token as AccessToken).accountId,

@@ -112,7 +112,7 @@ function fail(
   // A client that disconnected in the middle of its request is no failure of ours.
   if (request.destroyed && !request.complete) return;
   const path = pathOf(request, address);
-  log.error({ error, path: `${mountPath}${path}` }, "the issuer could not answer");
+  log.error({ error, path: `${mountPath}${path}` }, "the issuer failed to answer");
   if (response.headersSent) return;
   const away = isAppError(error) && error.code === "unavailable";
   if (away) response.setHeader("Retry-After", String(error.retryAfterSeconds ?? 1));

@@ -35,7 +35,9 @@ export function createProviderClients({ clients, auditRefusals, clock, log }: De
       const digest = digestClientSecret(secret);
       const client = await clients.findUsable(id);
       if (!digest || !client || !acceptsSecret(client, digest, clock.now())) return false;
-      clients.touch(id, clock.now()).catch((error) => log.warn({ error }, "the use of a client could not be noted"));
+      clients
+        .touch(id, clock.now())
+        .catch((error) => log.warn({ error }, "the last use of a client could not be recorded"));
       return true;
     },
 

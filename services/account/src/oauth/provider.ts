@@ -199,7 +199,7 @@ function serviceClientIdOf({ oidc, headers }: KoaContextWithOIDC): string | null
 function watchFailures(provider: Provider, { log }: Dependencies): void {
   provider.on("server_error", (ctx, error) => {
     const cause = toAppError(error);
-    log.error({ path: ctx.path, error: cause }, "the issuer could not answer");
+    log.error({ path: ctx.path, error: cause }, "the issuer failed to answer");
     if (!isAppError(cause) || cause.code !== "unavailable") return;
     ctx.status = 503;
     ctx.set("Retry-After", String(cause.retryAfterSeconds ?? 1));

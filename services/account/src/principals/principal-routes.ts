@@ -27,7 +27,7 @@ export function principalRoutes({ principals, accounts, rolesAreOurs }: Principa
   const routes = createRoutes({ errors: "account" });
 
   routes.post(principalsPath, {
-    summary: "Find whose credential this is",
+    summary: "Find the principal of a credential",
     auth: "anonymous",
     body: PrincipalQuestion,
     responses: { 200: PrincipalAnswer, 422: "error" },
@@ -44,7 +44,7 @@ export function principalRoutes({ principals, accounts, rolesAreOurs }: Principa
   });
 
   routes.get(announcementsPath, {
-    summary: "Tell whether the state topic lacks access changes",
+    summary: "Check for access changes that the state topic lacks",
     auth: "anonymous",
     responses: { 200: AnnouncementsAnswer },
     rateLimit: "none",
@@ -52,7 +52,7 @@ export function principalRoutes({ principals, accounts, rolesAreOurs }: Principa
   });
 
   routes.post(administratorsPath, {
-    summary: "Tell which of these accounts may administer all",
+    summary: "Find the administrators among these accounts",
     auth: "anonymous",
     body: AdministratorsQuestion,
     responses: { 200: AdministratorsAnswer },

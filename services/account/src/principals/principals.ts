@@ -75,7 +75,9 @@ export function createPrincipals(
     const account = await accounts.find(key.accountId);
     if (!account) throw refused("The API key is not known.");
 
-    keys.touch(key.id, clock.now()).catch((error) => log.warn({ error }, "the use of an API key could not be noted"));
+    keys
+      .touch(key.id, clock.now())
+      .catch((error) => log.warn({ error }, "the last use of an API key could not be recorded"));
     const credential = { kind: "api-key", id: key.id, authTimeMs: null } as const;
     const { roles, scopes } = within(account, { roles: key.roles, scopes: new Set(key.scopes) });
     return principalOf(account, { ...key, roles, scopes, credential });
