@@ -4,10 +4,10 @@ import { runSuite } from "./run-suite.ts";
 import { printReport, printTotal } from "./runner/print-report.ts";
 import type { Mode } from "./scene/start-system.ts";
 
-/** A table whose rows got lost would be green: all groups together have at least so many. */
+/** Minimum number of rows in all groups together: a table that lost its rows would otherwise pass. */
 const rowsMin = 2_000;
 
-/** Runs the whole suite, and fails with what succeeded and how to repeat it. */
+/** Runs the whole suite, and fails with every attack that succeeded and how to repeat it. */
 export async function expectRepelled(mode: Mode): Promise<void> {
   const reports = await runSuite({
     mode,

@@ -6,13 +6,13 @@ import { openTrustingScene, type TrustingScene } from "./scene/trusting-scene.ts
 
 interface Suite {
   readonly mode: Mode;
-  /** Names of groups; all without. */
+  /** Names of groups; all when absent. */
   readonly only?: readonly string[];
-  /** Hears of each group as it ends, and how long it took with all that had to be made ready. */
+  /** Receives each group's report, and its duration including preparation. */
   readonly onReport: (report: Report, seconds: number) => void;
 }
 
-/** Tries the groups one after another. A system is started when the first group asks for it, and ends with the last. */
+/** Runs the groups one after another. A system starts when the first group needs it, and ends with the last. */
 export async function runSuite({ mode, only = [], onReport }: Suite): Promise<readonly Report[]> {
   await using opened = new AsyncDisposableStack();
   const start = (properties: Readonly<Record<string, string>>) => startAttacked(mode, opened, properties);

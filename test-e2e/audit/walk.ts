@@ -7,7 +7,7 @@ import { recipesOfIssuer } from "./recipes/issuer.ts";
 import { recipes } from "./recipes/recipes.ts";
 import type { World } from "./world.ts";
 
-/** An entry of the audit, as far as the walk looks at it. */
+/** The part of an audit entry that the walk checks. */
 interface Entry {
   readonly action: string;
   readonly outcome: string;
@@ -15,7 +15,7 @@ interface Entry {
   readonly request_id: string | null;
 }
 
-/** Makes the writes of a table, and finds the entry of each in the audit: its action, and nothing undeclared. */
+/** Makes the writes of a table, and finds the entry of each in the audit: its action, and no undeclared one. */
 export async function walkWrites(world: World, table: Recipes = recipes): Promise<void> {
   const declared = (await Promise.all((await serviceDoors()).map(writesOf))).flat();
   const writes = declared.filter(({ actions }) => actions?.length);
@@ -56,7 +56,7 @@ function entriesOf({ send, administrator }: World, requestId: string): Promise<E
   );
 }
 
-/** What a known caller is refused, by a service that keeps no audit of its own, is in the caller's audit. */
+/** Refusals of known callers by services without an audit of their own are in the callers' audit. */
 export async function findsRefusals(world: World): Promise<void> {
   const person = await world.person();
   const body = { name: "reader", scopes: ["account:read"] };

@@ -14,39 +14,39 @@ import type { System } from "../systems/system.ts";
 
 export type Headers = Readonly<Record<string, string>>;
 
-/** Somebody who signed in just now, with an account of their own. */
+/** A person who has just signed in, with their own account. */
 export interface Person {
   readonly id: string;
   readonly headers: Headers;
-  /** Their verified contact address. */
+  /** Verified contact address. */
   readonly address: string;
 }
 
-/** What the writes of the walk need around them. */
+/** The world that the writes of the walk need. */
 export interface World {
   /** Sends a request. */
   tryTo(headers: Headers, path: string, request?: ClientRequest): Promise<Answer>;
   /** Sends a request and expects it to succeed. */
   send(headers: Headers, path: string, request?: ClientRequest): Promise<Answer>;
-  /** Somebody new; with the built-in issuer the administrator. */
+  /** Creates a person; with the built-in issuer returns the administrator. */
   person(): Promise<Person>;
-  /** Somebody new who has signed in with a browser at the built-in issuer. */
+  /** Creates a person who has signed in with a browser at the built-in issuer. */
   signIn(): Promise<Headers>;
   readonly administrator: Headers;
-  /** Another administrator, of the trusted issuer. */
+  /** Headers of another administrator, of the trusted issuer. */
   secondAdministrator(): Headers;
-  /** A good token of a login that nobody has used. */
+  /** Signs a valid token of an unused login. */
   freshToken(): string;
-  /** The code and the path of the link in the newest of `count` mails to the address. */
+  /** Waits for `count` mails to the address, and returns the code and the link path of the newest. */
   mailTo(address: string, count?: number): Promise<{ readonly code: string; readonly link: string }>;
   readonly photo: Buffer;
-  /** Where an import can get the photo. */
+  /** Address of the photo for imports. */
   readonly photoUrl: string;
-  /** A receiver of webhooks that wants no more of them. */
+  /** A receiver that answers webhooks with 410. */
   readonly goneUrl: string;
 }
 
-/** Opens what a system has to be told of, starts it, and gives the world around it. */
+/** Opens the servers that a system needs, starts it, and returns the world. */
 export async function openWorld(
   opened: AsyncDisposableStack,
   start: (properties: Readonly<Record<string, string>>) => Promise<System>,

@@ -10,7 +10,9 @@ import type { System } from "../systems/system.ts";
 
 const run = promisify(execFile);
 
-/** A project outside this repository installs the packed client, compiles against its types, and talks to the system. */
+/**
+ * Installs the packed client in a project outside this repository, compiles against its types, and calls the system.
+ */
 export async function usesPackedClient({ baseUrl, apiKey }: System, accountId: string): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-sample-"));
   try {

@@ -7,22 +7,22 @@ import { createLogger, createMetrics, createTracer } from "@signalbox/telemetry"
 
 type Catalogue = Readonly<Record<string, Readonly<Record<string, PropertyDeclaration>>>>;
 
-/** A property of one service, with a value that is not its default. */
+/** A property of one service, with a value other than its default. */
 export interface Overridable {
   readonly service: string;
   readonly name: string;
-  /** The name under which it is overridden for this service alone. */
+  /** The name that overrides it for this service alone. */
   readonly address: string;
   readonly declaration: PropertyDeclaration;
   readonly value: unknown;
 }
 
-/** Values of the properties whose texts must have a certain form. */
+/** Values of properties with a pattern. */
 const texts: Readonly<Record<string, unknown>> = {
   "account.api-keys.environment": "moved",
 };
 
-/** Every property with this reload that takes overrides, of every service. */
+/** Lists the properties of all services with this reload that accept overrides. */
 export async function overridables(reload: "live" | "restart"): Promise<Overridable[]> {
   const file = new URL("../../docs/reference/properties.json", import.meta.url);
   const catalogue: Catalogue = JSON.parse(await readFile(file, "utf8"));
@@ -49,7 +49,7 @@ function otherValue(
   return present < max ? present + 1 : present - 1;
 }
 
-/** Writes overrides where every service reads them: all at once, and without the service that owns them. */
+/** Publishes overrides where every service reads them, all at once and without the config service. */
 export async function publishOverrides(
   eventsUrl: string,
   changes: readonly { readonly property: string; readonly set: boolean; readonly value: unknown }[],

@@ -25,7 +25,7 @@ interface Scene {
   readonly ingestPath: string;
 }
 
-/** A value other than the default, and whether the system behaves as it says. */
+/** A value other than the default, and a check that the system enforces it. */
 interface Change {
   readonly value: unknown;
   readonly holds: (scene: Scene) => Promise<boolean>;
@@ -56,7 +56,7 @@ const newEndpoint = ({ send, receiver }: Scene) =>
 let locales = 0;
 const otherLocale = () => (locales++ % 2 === 0 ? "fr" : "de");
 
-/** Every published property: one that is missing here does not compile. `fixed` ones are not served by this version. */
+/** Every published property: a missing one does not compile. This version does not serve `fixed` ones. */
 const changes: Readonly<Record<keyof typeof publishedProperties, Change | "fixed">> = {
   "limits.maxPageSize": { value: 30, holds: statusIs(400, ({ send }) => send("/images?limit=31")) },
   "limits.requestTimeoutSeconds": { value: 1, holds: statusIs(504, importImage) },
@@ -84,7 +84,7 @@ const changes: Readonly<Record<keyof typeof publishedProperties, Change | "fixed
   "capabilities.imageImport": { value: false, holds: statusIs(403, importImage) },
   "capabilities.imageDirectUpload": {
     value: false,
-    // Of a type that is not taken: where direct uploads are served this is 415, and no upload stays open.
+    // An unsupported type: where direct uploads are enabled this is 415, and no upload stays open.
     holds: statusIs(403, ({ send }) =>
       send("/images/uploads", { body: { filename: "a.svg", mime_type: "image/svg+xml", size_bytes: 1 } }),
     ),
@@ -105,7 +105,7 @@ const changes: Readonly<Record<keyof typeof publishedProperties, Change | "fixed
   },
   "capabilities.graphqlSubscriptions": {
     value: false,
-    // A cursor that is none: where subscriptions are served this is 400, and no stream stays open.
+    // An invalid cursor: where subscriptions are enabled this is 400, and no stream stays open.
     holds: statusIs(403, ({ send }) =>
       send("/graphql", {
         headers: { accept: "text/event-stream" },
@@ -126,7 +126,7 @@ const changes: Readonly<Record<keyof typeof publishedProperties, Change | "fixed
   "features.reports": "fixed",
   "supported.locales": {
     value: ["en"],
-    // The present one may always be sent back.
+    // The present value may always be sent back.
     holds: statusIs(422, ({ send }) => send("/api/account/", { method: "PATCH", body: { locale: otherLocale() } })),
   },
   "supported.imageTypes": { value: ["image/jpeg"], holds: statusIs(415, upload("one-pixel.png")) },

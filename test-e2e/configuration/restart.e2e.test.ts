@@ -18,7 +18,7 @@ async function start(dataDirectory: string, properties: Readonly<Record<string, 
   return { ...system, send, find, status };
 }
 
-/** A value for a higher source: neither the override nor, where there is one, another than the default. */
+/** A value for a higher source: different from the override and, if there is one, equal to the default. */
 const valueAbove = ({ declaration, value }: Overridable) => declaration.default ?? Number(value) + 1;
 
 test("every property that needs a restart takes its override with it, unless a source stands above, and gives it back", async () => {

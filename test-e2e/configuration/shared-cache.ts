@@ -1,6 +1,6 @@
 import { type StartedNginx, startNginx } from "../systems/start-nginx.ts";
 
-/** nginx with a cache that keeps what HTTP lets it keep, also answers to POST, for everybody alike. */
+/** Starts nginx as a shared cache that stores everything that HTTP permits, including answers to POST. */
 export function startSharedCache(origin: string): Promise<StartedNginx> {
   return startNginx(({ listen, folder }) => configurationOf({ origin, listen, folder }));
 }

@@ -22,7 +22,7 @@ before(async () => {
 });
 after(() => opened.disposeAsync());
 
-/** Publishes an event of each of these types as the services do, on the topic of a test; answers with its records. */
+/** Publishes an event of each of these types as the services do, on a test topic; returns the records. */
 async function publish(topic: string, drafts: readonly EventDraft[]): Promise<LogRecord[]> {
   const sent: LogRecord[] = [];
   const onTopic = (records: readonly LogRecord[]) => records.map((record) => ({ ...record, topic }));
@@ -40,7 +40,7 @@ async function publish(topic: string, drafts: readonly EventDraft[]): Promise<Lo
 const draftOf = (event: (typeof catalogue)[number]): EventDraft =>
   ({ name: event.name, subject: `subject of ${event.name}`, accountId: "acc_1", data: event.example }) as EventDraft;
 
-/** Runs a sample until it has applied the event `last`, and stops it. Answers with what it applied. */
+/** Runs a sample until it has applied the event `last`, and stops it. Returns the events that it applied. */
 async function runUntil(last: string | undefined, sample: RunningSample) {
   try {
     await eventually(
@@ -68,7 +68,7 @@ for (const [language, prepare] of Object.entries(samples)) {
     await eventLog.ensureTopics([{ name: topic, partitions, cleanup, retentionMs: 3_600_000, maxMessageBytes }]);
 
     const records = await publish(topic, catalogue.map(draftOf));
-    // As a relay does that lost the acknowledgement of its page; and a key that was deleted, which has no event.
+    // Repeats the page, like a relay that lost its acknowledgement; and adds a tombstone, which has no event.
     await eventLog.publish(records);
     await eventLog.publish([...records, { topic, key: "gone", headers: {}, value: null }]);
     const [last] = await publish(topic, [draftOf(eventOf("image.created"))]);
@@ -87,7 +87,7 @@ for (const [language, prepare] of Object.entries(samples)) {
       assert.deepEqual([type, key, data], [eventType(event), `subject of ${event.name}`, event.example]);
     }
 
-    // From the beginning of what the topic keeps, as after a restored backup: a new group, the same memory.
+    // From the beginning of the topic, as after a restored backup: a new group, the same memory.
     const [next] = await publish(topic, [draftOf(eventOf("image.updated"))]);
     const again = await runUntil(next?.headers.ce_id, run("second"));
     assert.deepEqual(

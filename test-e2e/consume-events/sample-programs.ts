@@ -10,10 +10,10 @@ import { findProgram } from "@signalbox/infra/engines/find-program.ts";
 const run = promisify(execFile);
 const here = import.meta.dirname;
 
-/** What runs a sample: a program and the arguments before the sample's own. */
+/** The command of a sample: a program and the arguments before the sample's own. */
 type Command = readonly [program: string, ...args: string[]];
 
-/** The samples of the page, with what each needs beside itself. */
+/** The samples of the page, with the preparation of each. */
 export const samples: Readonly<Record<string, () => Promise<Command>>> = {
   TypeScript: async () => [process.execPath, join(here, "consume.ts")],
   Python: async () => {
@@ -43,7 +43,7 @@ export const samples: Readonly<Record<string, () => Promise<Command>>> = {
   },
 };
 
-/** The packages that a list names, in a folder named after the list: another list is another folder. */
+/** Installs the packages of a list, in a folder named after the list: another list is another folder. */
 async function fetchFor(language: string, list: string, fill: (folder: string) => Promise<unknown>): Promise<string> {
   const digest = createHash("sha256")
     .update(await readFile(list))
@@ -54,9 +54,9 @@ async function fetchFor(language: string, list: string, fill: (folder: string) =
 }
 
 export interface RunningSample {
-  /** The events it applied so far, as it printed them. */
+  /** The events it has applied, as printed. */
   readonly events: readonly { id: string; type: string; key: string; data: unknown }[];
-  /** Everything it printed, for a message. */
+  /** Its whole output, for messages. */
   readonly output: string;
   readonly isRunning: boolean;
   /** Asks it to stop, and waits until it has. */

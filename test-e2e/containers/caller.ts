@@ -6,16 +6,16 @@ interface Answer {
   readonly json: Record<string, unknown>;
 }
 
-/** Somebody with a key who calls a deployed system. */
+/** A caller of a deployed system, with a key. */
 export interface Caller {
   api(path: string, init?: RequestInit): Promise<Answer>;
-  /** Uploads a photograph and answers with its id. */
+  /** Uploads a photograph and returns its id. */
   upload(): Promise<string>;
   isRendered(id: string): Promise<boolean>;
   query(text: string): Promise<unknown>;
 }
 
-/** The addresses may differ by the service behind them: a system without an edge has one for each. */
+/** Addresses may differ by service: a system without an edge has one for each. */
 export function createCaller(urlOf: (service: "images" | "gateway" | "account") => string, key: string): Caller {
   async function call(url: string, init: RequestInit = {}): Promise<Answer> {
     const headers = { "x-api-key": key, ...(typeof init.body === "string" && { "content-type": "application/json" }) };

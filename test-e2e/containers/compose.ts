@@ -24,7 +24,7 @@ before(async () => {
 });
 after(() => system.remove());
 
-// Each test asks for what it needs, so that each runs alone, too.
+// Each test prepares what it needs, so that each also runs alone.
 const everyServiceReady = once(async () => {
   for (const service of serviceNames) {
     const message = `${service} is ready`;
@@ -37,7 +37,7 @@ const administrator = once(async () => {
   await everyServiceReady();
   return createCaller(() => system.baseUrl, (await system.shell(showKey)).trim());
 });
-/** The administrator under a name, with a photograph. */
+/** The administrator under a new name, with a photograph. */
 const ada = once(async () => {
   const caller = await administrator();
   const body = JSON.stringify({ display_name: "Ada" });
@@ -113,7 +113,7 @@ test("a service reads the rows of its own database, changes no table, and enters
   await assert.rejects(asks("signalbox_config", "signalbox_account", "select 1"), /does not have CONNECT privilege/);
 });
 
-/** Writes to a topic from inside of a container, under the name that its service has, and prints how that went. */
+/** Writes to a topic from inside a container, as its service's user, and prints the result. */
 const publishes = `
   const { default: kafkajs } = await import("kafkajs");
   const { username, password, host } = new URL(process.env.SIGNALBOX_EVENTS_URL.replace("kafka:", "http:"));
@@ -157,7 +157,7 @@ test("a service that is restarted is found again by the edge", async () => {
   await eventually(async () => (await caller.api("/images")).status === 200, patience);
 });
 
-/** Nothing tells whom the volume of an older version knows, and somebody who came later is not among them. */
+/** Simulates an older volume: it does not record its users, and a user added since is not among them. */
 const asOfAnOlderVersion = `
   kafka-configs.sh --bootstrap-server 127.0.0.1:9094 --entity-type users --entity-name signalbox-gateway \
     --alter --delete-config SCRAM-SHA-512
@@ -205,7 +205,7 @@ test("its figures, for the page about capacity", async (t) => {
 
 const inMiB = (bytes = 0): number => Math.round(bytes / MiB);
 
-/** What the services hold once they give nothing back any more. */
+/** Waits until the memory of the services no longer shrinks. */
 async function settledMemory() {
   for (let before = await memoryOfAll(); ; ) {
     await sleep(betweenSamplesMs);

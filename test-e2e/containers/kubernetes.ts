@@ -6,7 +6,7 @@ import { type PlayedSystem, type Probe, playedSystem } from "@signalbox/infra/co
 import { eventually } from "@signalbox/testing";
 import { createCaller } from "./caller.ts";
 
-/** How long the pods are left alone. */
+/** Time for which the pods are left idle. */
 const idleMs = Number(environment().IDLE_MINUTES ?? 2) * 60_000;
 const patience = { timeoutMs: 600_000 };
 
@@ -25,7 +25,7 @@ interface Asked {
   readonly slowestMs: number;
 }
 
-/** As the kubelet: asked every few seconds, and given up after so many failures in a row. */
+/** Probes like the kubelet: every few seconds, and failed after this many failures in a row. */
 async function holds(service: string, probe: Probe, isOver: () => boolean): Promise<Asked> {
   const { periodSeconds, failureThreshold } = system.termsOf(service, probe);
   const asked = { times: 0, failures: 0, slowestMs: 0 };

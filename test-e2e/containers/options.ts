@@ -49,7 +49,7 @@ after(async () => {
   await rm(certificates, { recursive: true });
 });
 
-/** A certificate of this machine, which nobody else trusts. The user of nginx may read its key. */
+/** Creates a certificate that only this test trusts. The user of nginx may read its key. */
 async function makeCertificates(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-certificates-"));
   const [key, certificate] = [join(folder, "tls.key"), join(folder, "tls.crt")];
@@ -61,7 +61,7 @@ async function makeCertificates(): Promise<string> {
   return folder;
 }
 
-// Each test asks for what it needs, so that each runs alone, too.
+// Each test prepares what it needs, so that each also runs alone.
 const keyOfAdministrator = once(async () => {
   const isReady = async () => (await system.exec("account", ["infra/docker/healthcheck.sh"])) !== null;
   await eventually(isReady, { ...patience, message: "account is ready" });
@@ -71,7 +71,7 @@ const administrator = once(async () => createCaller(() => system.baseUrl, await 
 
 const fingerprint = async () => new X509Certificate(await readFile(join(certificates, "tls.crt"))).fingerprint256;
 
-/** Asks in HTTP/2 over TLS, as browsers do, and trusts nothing but the certificate of the house. */
+/** Sends HTTP/2 over TLS, as browsers do, and trusts only the deployment's certificate. */
 async function ask(path: string, headers: Readonly<Record<string, string>>) {
   const ca = await readFile(join(certificates, "tls.crt"));
   const port = Number(new URL(baseUrl).port);
@@ -117,7 +117,7 @@ test("new certificates are taken while the edge runs", async () => {
   const wanted = await fingerprint();
   assert.notEqual(wanted, before);
   await system.shell("docker kill --signal HUP docker-compose_edge_1");
-  // Only the new certificate is trusted by now, and each question is asked on a connection of its own.
+  // Only the new certificate is trusted by now, and each request uses a new connection.
   await eventually(async () => {
     const { status, shown } = await ask("/api/account/", {});
     return status === 401 && shown === wanted;
@@ -141,12 +141,12 @@ test("the mailbox shows the code that confirms an address", async () => {
   assert.equal(confirmed.json.contact_address, "ada@example.org", JSON.stringify(confirmed.json));
 });
 
-/** No package brings the exporter of Kafka or the collector, so nobody answers at their addresses here. */
+/** No package contains the Kafka exporter or the collector, so their addresses do not answer here. */
 const jobsWithoutStandIn = ["kafka", "collector"];
 
 test("Prometheus scrapes every service and the exporters, and reads every rule", async () => {
   await administrator();
-  // biome-ignore lint/suspicious/noExplicitAny: the answers of Prometheus, of which a test looks at a few members.
+  // biome-ignore lint/suspicious/noExplicitAny: the answers of Prometheus, of which a test reads a few members.
   const read = async (path: string): Promise<any> =>
     ((await (await fetch(`${prometheusUrl}/api/v1/${path}`)).json()) as { data: unknown }).data;
   await eventually(async () => {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { repositoryFolder } from "@signalbox/infra/engines/engine-folders.ts";
 import { commandsOf } from "../tour/read-page.ts";
 
-/** The lines of the block of commands in the page about deploying that has this one. */
+/** Returns the command block of the deployment page that contains this line. */
 export async function linesWith(command: string): Promise<readonly string[]> {
   const page = await readFile(join(repositoryFolder, "docs/how-to/deploy.md"), "utf8");
   const block = commandsOf("deploy.md", page).find(({ script }) => script.split("\n").includes(command));

@@ -23,7 +23,7 @@ before(async () => {
 });
 after(() => system.remove());
 
-// Each test asks for what it needs, so that each runs alone, too.
+// Each test prepares what it needs, so that each also runs alone.
 const administrator = once(async () => {
   const key = await eventually(() => system.shell(showKey), { ...patience, message: "the first key is there" }).catch(
     async (error: unknown) => {

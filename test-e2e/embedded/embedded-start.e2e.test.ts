@@ -24,7 +24,7 @@ async function start(dataDirectory: string, properties: Record<string, string> =
   return system;
 }
 
-/** Runs a start that must fail, and gives the sentence a person reads last. */
+/** Runs a start that must fail, and returns its last sentence. */
 async function whyNot(dataDirectory: string, properties: Record<string, string> = {}): Promise<string> {
   const process = runEmbedded(dataDirectory, properties);
   const timer = setTimeout(() => process.signal("SIGKILL"), 180_000);
@@ -34,7 +34,7 @@ async function whyNot(dataDirectory: string, properties: Record<string, string> 
   return process.stderr;
 }
 
-/** The same, where one option helps: nothing but that sentence follows the steps of the start. */
+/** The same for a failure that one option repairs: only that sentence follows the steps of the start. */
 async function whyRefused(dataDirectory: string, properties: Record<string, string> = {}): Promise<string> {
   const process = runEmbedded(dataDirectory, properties);
   assert.equal((await process.exited).code, 1, process.stdout + process.stderr);
@@ -75,7 +75,7 @@ test("mails are printed, so a new contact address can be confirmed from the term
   const printed = /To: ada@example\.org[\s\S]*?\s(\d{8})\s[\s\S]*?(http\S+contact-links\/\S+)\s/;
   const [, code, link = ""] = await eventually(() => printed.exec(process.stderr));
   assert.ok(link.startsWith(`${baseUrl}/`), link);
-  // Whoever is not signed in to the account is sent to sign in.
+  // A browser without a session is sent to sign in.
   const pressed = await fetch(link, { method: "POST", redirect: "manual" });
   assert.equal(pressed.status, 303);
   assert.ok(pressed.headers.get("location")?.startsWith(`${baseUrl}/oauth/authorize?`));
@@ -89,14 +89,14 @@ test("what is kept is readable for this user alone", async () => {
   const folder = await freshFolder();
   const system = await start(folder);
   const modeOf = async (name: string) => ((await stat(join(folder, name))).mode & 0o777).toString(8);
-  // Root's database server runs under another account, which must pass through.
+  // Root's database server runs under another account, which must be able to enter.
   assert.equal(await modeOf("."), process.getuid?.() === 0 ? "711" : "700");
   for (const name of ["keys", "first-key"]) assert.equal(await modeOf(name), "600", name);
   assert.equal(await modeOf("blobs"), "700");
   await system.stop();
 });
 
-/** The folders of a process, which it cannot remove when it is killed. */
+/** Lists the folders of a process, which it cannot remove when it is killed. */
 async function foldersOf({ pid }: { readonly pid: number }): Promise<string[]> {
   return (await readdir(tmpdir())).filter((name) => name.startsWith("signalbox-") && name.includes(`-${pid}-`));
 }
@@ -108,7 +108,7 @@ test("kill -9, and the next start has the data and the key, and nothing that was
   expectStatus(await createClient(killed.baseUrl, killed.apiKey)("/api/account/", { method: "PATCH", body }), 200);
   await killed.process.kill();
   assert.notEqual((await foldersOf(killed.process)).length, 0);
-  await writeFile(join(folder, "postgres", "owner.json"), ""); // as a kill at the wrong moment left it once
+  await writeFile(join(folder, "postgres", "owner.json"), ""); // a folder that a kill at the wrong moment once left
   const next = await start(folder);
   assert.deepEqual(await foldersOf(killed.process), []);
   assert.equal(next.apiKey, killed.apiKey);
@@ -192,7 +192,7 @@ test("a port in use is named with its property", async () => {
 });
 
 test("a folder that cannot be used is named with the option that takes another", async () => {
-  // Not one without permission: root, as whom containers run tests, may write everywhere.
+  // A file in place of a folder, because root, which runs tests in containers, may write everywhere.
   const folder = join(import.meta.filename, "data");
   assert.equal(
     await whyRefused(folder),

@@ -3,7 +3,7 @@ import { startPostgres } from "@signalbox/infra/engines/index.ts";
 import { openPool, sql } from "@signalbox/storage";
 import { createLogger, createMetrics } from "@signalbox/telemetry";
 
-/** Leaves behind what a newer version would: a migration that this one does not know and that declares nothing. */
+/** Applies a migration of a newer version, which this one does not know and which declares no kind. */
 export async function migrateByTheFuture(dataDirectory: string, database: string): Promise<void> {
   const postgres = await startPostgres({ folder: join(dataDirectory, "postgres"), durable: true });
   const pool = openPool({

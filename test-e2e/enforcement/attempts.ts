@@ -1,27 +1,27 @@
 import assert from "node:assert/strict";
 import type { Answer, ClientRequest } from "../journey/client.ts";
 
-/** How a service takes a caller who wants to write: lets them in, or refuses the account or the credential. */
+/** A service's verdict on a caller who wants to write: admitted, or the refusal of the account or the credential. */
 export type Verdict = "let in" | "unauthorized" | `account_${"suspended" | "disabled" | "deleted"}`;
 
 type Attempt = readonly [path: string, request: ClientRequest];
 
 const mutation = (query: string): Attempt => ["/graphql", { body: { query } }];
 
-/** One write in every service. Most are about things that are not there: what is judged is who asks. */
+/** One write in every service. Most name missing resources: the caller is judged first. */
 export const attempts: Readonly<Record<string, Attempt>> = {
   account: ["/api/account/", { method: "PATCH", body: {} }],
   images: ["/images/nothing", { method: "DELETE" }],
   "webhook-ingest": ["/api/v1/webhooks/sources/nothing", { method: "DELETE" }],
   "webhook-delivery": ["/api/v1/webhooks/endpoints/nothing", { method: "DELETE" }],
   gateway: mutation("mutation { updateAccount(input: {}) { errors { field } } }"),
-  // Its REST routes only read, so the write goes through the graph.
+  // Its REST routes only read, so the write is a mutation.
   config: mutation(
     'mutation { unsetProperty(input: { name: "no.such", expectedRevision: "0" }) { errors { field } } }',
   ),
 };
 
-/** What an answer says about the caller. An outage says nothing and a rate limit neither lets in nor refuses: both are no answer. */
+/** Returns the verdict of an answer. Outages and rate limits are none. */
 export function verdictOf({ status, json, bytes }: Answer): Verdict {
   assert.ok(status < 500 && status !== 429, `${status}: ${bytes}`);
   const code = json?.errors?.[0]?.extensions?.code ?? json?.error?.code;

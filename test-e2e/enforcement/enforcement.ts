@@ -16,11 +16,11 @@ import {
   verdict,
 } from "./people.ts";
 
-/** CONTRACT §1: how long a change of access may take to hold in every service. */
+/** CONTRACT §1: time within which a change of access takes effect in every service. */
 const effectiveMs = 2_000;
 const rounds = 3;
 
-/** Properties of a system that trusts the issuer of the test, and in which nobody is limited: what is judged is who asks. */
+/** Properties of a system that trusts the test's issuer, without limits, so that only access is judged. */
 export function trusting({ issuer, audience }: OidcIssuer): Record<string, string> {
   const trusted = { name: "tests", issuer, audience, "roles-claim": "roles" };
   const limits = ["credential", "account", "failed-sign-in"].map((kind) => [
@@ -37,13 +37,13 @@ export function trusting({ issuer, audience }: OidcIssuer): Record<string, strin
 interface Scenario {
   readonly issuer: OidcIssuer;
   readonly system: System;
-  /** Kills every process with -9 and starts it again on its data. */
+  /** Kills every process with -9 and restarts it on its data. */
   readonly restart: () => Promise<System>;
 }
 
 /**
- * A suspension and a revocation hold in every service within two seconds, on credentials that are otherwise good; they
- * survive the death of every process; and an activation lets in again.
+ * Proves that a suspension and a revocation take effect in every service within two seconds, on otherwise valid
+ * credentials; that they survive the death of every process; and that an activation admits the caller again.
  */
 export async function runEnforcement({ issuer, system, restart }: Scenario): Promise<void> {
   const person = await newPerson(system, issuer);
@@ -63,14 +63,14 @@ export async function runEnforcement({ issuer, system, restart }: Scenario): Pro
   await holds(again, [revoked], "unauthorized");
 }
 
-/** Changes the person's access in rounds; in each, every change holds in time. Answers a key that was revoked. */
+/** Changes the person's access in rounds; in each, every change takes effect in time. Returns a revoked key. */
 async function holdInTime(system: System, person: Person): Promise<Headers> {
   let revoked: Headers = {};
   for (let round = 0; round < rounds; round++) revoked = await changeAccess(system, person);
   return revoked;
 }
 
-/** One round: a suspension, an activation and a revocation. Answers the revoked key. */
+/** Runs one round: a suspension, an activation and a revocation. Returns the revoked key. */
 async function changeAccess(system: System, { accountId, token, key }: Person): Promise<Headers> {
   const revoked = await makeKey(system, token);
   await holds(system, [token, key, revoked.headers], "let in");
@@ -86,8 +86,8 @@ async function changeAccess(system: System, { accountId, token, key }: Person): 
 }
 
 /**
- * Waits until every service takes the caller like this, with each credential. No request that begins later than
- * `withinMs` after the call is taken otherwise; how long its answer takes on a busy machine does not count.
+ * Waits until every service gives this verdict, for each credential. No request that starts later than `withinMs` after
+ * the call gets another one; the duration of an answer on a busy machine does not count.
  */
 async function holds(
   system: System,
@@ -111,7 +111,7 @@ async function holds(
   await Promise.all(late);
 }
 
-/** After a restart a service may be away, but it must not let in meanwhile. */
+/** After a restart a service may be unavailable, but it must not admit the caller meanwhile. */
 async function neverLetsIn(system: System, headers: Headers, wanted: Verdict): Promise<void> {
   for (const service of Object.keys(attempts)) {
     const found = await eventually(() => verdict(system, service, headers), {
@@ -121,7 +121,7 @@ async function neverLetsIn(system: System, headers: Headers, wanted: Verdict): P
   }
 }
 
-/** A suspension takes the pen away, not the eyes. */
+/** A suspended account can still be read. */
 async function stillReads(system: System, headers: Headers): Promise<void> {
   const send = owner(system, headers);
   for (const path of ["/api/account/", "/images", "/api/v1/config/", "/api/v1/webhooks/endpoints"]) {

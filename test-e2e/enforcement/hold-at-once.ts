@@ -5,12 +5,12 @@ import type { System } from "../systems/system.ts";
 import type { Verdict } from "./attempts.ts";
 import { activates, type Headers, makeKey, newPerson, type OidcIssuer, owner, type Person, verdict } from "./people.ts";
 
-/** How often each change is made, so that all together are a thousand. */
+/** Repetitions of each change, a thousand in total. */
 const timesEach = 100;
-/** People who do it side by side. */
+/** People who do it concurrently. */
 const lanes = 5;
 
-/** Somebody who holds a token and a key, and an administrator. */
+/** A person with a token and a key, and an administrator. */
 interface Round {
   readonly system: System;
   readonly person: Person;
@@ -21,12 +21,12 @@ interface Round {
 interface Change {
   /** Makes the change with one request. */
   readonly make: (round: Round) => Promise<void>;
-  /** The service that answers it, and so has to know at once. */
+  /** The service that answers it, and so must enforce it at once. */
   readonly by: "account" | "gateway";
-  /** Whom the very next request is from, and how it is taken. */
+  /** The credentials of the next request. */
   readonly next: (round: Round) => Headers;
   readonly verdict: Verdict;
-  /** Each time is somebody else's: their token is good for nothing afterwards. */
+  /** Each repetition needs a new person: the change ends their token. */
   readonly endsToken?: true;
 }
 
@@ -37,7 +37,7 @@ async function asks(system: System, who: Headers, path: string, request: ClientR
   expectStatus(await owner(system, who)(path, request), status);
 }
 
-/** Sends a mutation and wants it done. */
+/** Sends a mutation and expects it to succeed. */
 async function mutates(system: System, who: Headers, mutation: string): Promise<void> {
   const { json, bytes } = expectStatus(
     await owner(system, who)("/graphql", { body: { query: `mutation { ${mutation} }` } }),
@@ -99,7 +99,7 @@ const changes: Readonly<Record<string, Change>> = {
   },
 };
 
-/** Account answers it, so the gateway may take its two seconds. */
+/** Account answers, so the gateway may take its two seconds. */
 async function letsInAgain(system: System, { accountId, token, key }: Person): Promise<void> {
   await activates(system, accountId);
   assert.equal(await verdict(system, "account", token), "let in");
@@ -107,7 +107,9 @@ async function letsInAgain(system: System, { accountId, token, key }: Person): P
     await eventually(async () => (await verdict(system, "gateway", headers)) === "let in");
 }
 
-/** The service that answered a change takes the very next request by it, a thousand times of a thousand. */
+/**
+ * Proves that the service that answered a change enforces it on the very next request, a thousand times of a thousand.
+ */
 export async function holdAtOnce(system: System, issuer: OidcIssuer): Promise<void> {
   const administrator = { "x-api-key": system.apiKey };
   const wrong: string[] = [];
@@ -119,7 +121,7 @@ export async function holdAtOnce(system: System, issuer: OidcIssuer): Promise<vo
           const person = change.endsToken ? await newPerson(system, issuer) : lasting;
           const round = { system, person, administrator, key: await makeKey(system, person.token) };
           const next = change.next(round);
-          // Then the service remembers whose it is.
+          // Fills the service's cache for this credential.
           assert.equal(await verdict(system, change.by, next), "let in");
           await change.make(round);
           const found = await verdict(system, change.by, next);

@@ -13,7 +13,7 @@ export interface Person {
   readonly key: Headers;
 }
 
-/** Role `admin`, so that every attempt is within their scopes. */
+/** Role `admin`, so that scopes allow every attempt. */
 export async function newPerson(system: System, issuer: OidcIssuer): Promise<Person> {
   const claims = { sub: crypto.randomUUID(), roles: ["admin"], auth_time: Math.floor(Date.now() / 1000) };
   const token = { authorization: `Bearer ${issuer.sign(claims, { expiresInSeconds: 900 })}` };
@@ -22,7 +22,7 @@ export async function newPerson(system: System, issuer: OidcIssuer): Promise<Per
 }
 
 export async function makeKey(system: System, token: Headers): Promise<{ id: string; headers: Headers }> {
-  // With account:security, or the change of a property would need a recent sign-in.
+  // Includes account:security, or the change of a property would need a recent sign-in.
   const scopes = ["account:write", "account:security", "images:write", "webhooks:write", "config:admin"];
   const body = { name: "enforcement", scopes };
   const { json } = expectStatus(await owner(system, token)("/api/account/api-keys/", { body }), 201);

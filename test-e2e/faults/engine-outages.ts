@@ -6,7 +6,10 @@ import { becomesReady, delivered, during, expectUnavailable, recoveryMs, type Sc
 const longMs = 30_000;
 const shortMs = 6_000;
 
-/** Routes that need the database say when to come back; what was accepted before arrives, and all resumes by itself. */
+/**
+ * Routes that need the database answer with Retry-After; changes accepted earlier arrive, and service resumes without a
+ * restart.
+ */
 export async function databaseAway(scene: Scene): Promise<void> {
   const { send, engines, partnerPosts, uploads } = scene;
   const accepted = expectStatus(await uploads("before the database went"), 201).json.id;
@@ -50,7 +53,7 @@ export async function brokerAway(scene: Scene): Promise<void> {
   await delivered(scene, "image.rendition_ready", imageId);
 }
 
-/** Requests succeed, and limits are counted by each process for itself. */
+/** Requests succeed, and each process counts limits by itself. */
 export async function cacheAway({ send, engines, system, partnerPosts }: Scene): Promise<void> {
   const stranger = createClient(system.baseUrl);
   await during(engines.outages.cache, shortMs, async () => {
@@ -79,7 +82,7 @@ export async function blobsAway(scene: Scene): Promise<void> {
   await becomesReady(scene, after.json.id);
 }
 
-/** Nobody waits for ever: what needs a silent engine is refused in time, what does not goes on. */
+/** No request waits for ever: what needs a silent engine is refused in time, the rest works. */
 export async function enginesSilent(scene: Scene): Promise<void> {
   const { send, engines, partnerPosts, imageId } = scene;
   await Promise.all([

@@ -19,7 +19,8 @@ before(async () => {
   opened.defer(() => engines.close());
   const properties = {
     "webhook-delivery.outbound.allow": "127.0.0.1:*",
-    // Longer than any attempt here: its receiver answers at once. With the default every death would be waited out.
+    // Longer than any attempt here: its receiver answers at once. With the default every lease of a killed instance
+    // would be waited for.
   };
   const system = await startEnginesSystem({ engines, properties });
   opened.defer(() => system.close());
@@ -30,7 +31,10 @@ before(async () => {
 });
 after(() => opened.disposeAsync());
 
-/** Each of these outages is told by an alert, whose expression holds during it and no more after it, and whose page shows what it told. */
+/**
+ * Each of these outages has an alert whose expression is true during it and false afterwards, and whose page shows its
+ * output.
+ */
 const told = (alert: string, outage: (scene: Scene) => Promise<void>) =>
   withoutRestarts(scene, async () => {
     const rung = await rings(prometheus, alert, () => outage(scene));

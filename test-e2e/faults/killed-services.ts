@@ -5,13 +5,13 @@ import { type Answer, expectStatus } from "../journey/client.ts";
 import { services } from "../systems/engines-system.ts";
 import { becomesReady, delivered, recoveryMs, type Scene } from "./scene.ts";
 
-/** What callers were promised while services died under them. */
+/** Requests that were accepted while services died. */
 interface Accepted {
   readonly webhooks: string[];
   readonly images: string[];
 }
 
-/** Kills every process once while callers write, starts it again, and looks for everything that was accepted. */
+/** Kills every process once while callers write, restarts it, and looks for every accepted request. */
 export async function killedServices(scene: Scene): Promise<void> {
   const accepted: Accepted = { webhooks: [], images: [] };
   const done = new AbortController();
@@ -52,14 +52,14 @@ async function writesImages(scene: Scene, { images }: Accepted, done: AbortSigna
     const answer = await attempt(() => scene.uploads("while services die"));
     if (answer?.status === 201) images.push(answer.json.id);
     else await expectOutage(answer);
-    // A photograph costs the worker a hundred times what a webhook costs.
+    // A photograph costs the worker a hundred times as much as a webhook.
     await new Promise((resolve) => setTimeout(resolve, 500));
   }
 }
 
 const attempt = (write: () => Promise<Answer>): Promise<Answer | null> => write().catch(() => null);
 
-/** Either no answer at all, or one that says that the service is away. */
+/** Expects no answer at all, or one that says that the service is unavailable. */
 async function expectOutage(answer: Answer | null): Promise<void> {
   if (answer !== null) assert.ok([502, 503, 504].includes(answer.status), `${answer.status} ${answer.bytes}`);
   await new Promise((resolve) => setTimeout(resolve, 50));

@@ -6,7 +6,9 @@ import { type Answer, type Client, createClient, expectStatus } from "../journey
 import { type EnginesSystem, services } from "../systems/engines-system.ts";
 import type { FaultyEngines, Outage } from "../systems/faulty-engines.ts";
 
-/** What every fault scenario finds: a system that has worked before, a subscriber, and a partner who posts webhooks. */
+/**
+ * The scene of every fault scenario: a system that has worked before, a subscriber, and a partner who posts webhooks.
+ */
 export interface Scene {
   readonly system: EnginesSystem;
   readonly engines: FaultyEngines;
@@ -30,7 +32,7 @@ export async function openScene(system: EnginesSystem, engines: FaultyEngines): 
   const endpoint = { url: receiver.url, event_types: ["image.*", "webhook.received"] };
   expectStatus(await send("/api/v1/webhooks/endpoints", { body: endpoint }), 201);
   for (const path of ["/api/account/", "/api/v1/config/", "/graphql?query={viewer{id}}"]) {
-    expectStatus(await send(path), 200); // from here on every service knows this caller
+    expectStatus(await send(path), 200); // from here on every service has cached this caller
   }
   const secret = `whsec_${randomBytes(24).toString("base64")}`;
   const source = { name: "Partner", scheme: "standard-webhooks", secret };
@@ -71,7 +73,7 @@ function signedWebhook(id: string, secret: string) {
   return { body, headers };
 }
 
-/** The subscriber has got an event of this type that mentions `text`. */
+/** Waits until the subscriber has received an event of this type that mentions `text`. */
 export async function delivered({ receiver }: Scene, type: string, text: string): Promise<void> {
   const isIt = (request: { headers: object; body: Buffer }) =>
     (request.headers as Record<string, unknown>)["x-event-type"] === type && request.body.includes(`"${text}"`);
@@ -87,17 +89,17 @@ export async function becomesReady({ send }: Scene, imageId: string): Promise<vo
   );
 }
 
-/** A caller stays below its limit with this. */
+/** Keeps a caller below its limit. */
 const askEveryMs = 250;
 
-/** A refusal that says when to come back. */
+/** Expects a refusal with Retry-After. */
 export function expectUnavailable(answer: Answer, code = "unavailable"): void {
   expectStatus(answer, 503);
   assert.equal(answer.json.error.code, code);
   assert.match(answer.headers.get("retry-after") ?? "", /^[1-9]\d*$/);
 }
 
-/** Runs the scenario and checks that nobody had to be restarted for it. */
+/** Runs the scenario and checks that no process was restarted for it. */
 export async function withoutRestarts({ system }: Scene, scenario: () => Promise<void>): Promise<void> {
   const before = services.map((name) => system.process(name).current);
   await scenario();
@@ -108,10 +110,10 @@ export async function withoutRestarts({ system }: Scene, scenario: () => Promise
   }
 }
 
-/** A line when an outage begins, one every half minute and one at its end, for each thing that a service misses by it. */
+/** Per dependency that a service misses: one line when an outage begins, one every half minute and one at its end. */
 const linesMax = 12;
 
-/** Runs the scenario and checks that no service fills its log about it. */
+/** Runs the scenario and checks that no service floods its log. */
 export async function withFewLines({ system }: Scene, scenario: () => Promise<void>): Promise<void> {
   const before = services.map((name) => system.process(name).current.stdout.length);
   await scenario();
@@ -122,18 +124,18 @@ export async function withFewLines({ system }: Scene, scenario: () => Promise<vo
   }
 }
 
-/** Begins the outage, lets `meanwhile` see it for at least `lastsMs`, and ends it whatever happens. */
+/** Starts the outage, runs `meanwhile` for at least `lastsMs`, and ends the outage in every case. */
 export async function during(outage: Outage, lastsMs: number, meanwhile: () => Promise<void>): Promise<void> {
   await outage.begin();
   try {
-    // A promise about an outage of this length cannot be kept earlier.
+    // The promise is about an outage of this length.
     await Promise.all([meanwhile(), new Promise((resolve) => setTimeout(resolve, lastsMs))]);
   } finally {
     await outage.end();
   }
 }
 
-/** Asks all the time while the work goes on, as callers do: a share of answers can only be told of many. */
+/** Sends requests continuously during the work, as callers do: a share of answers needs many of them. */
 export async function whileAsking({ send, imageId }: Scene, work: () => Promise<void>): Promise<void> {
   const ended = new AbortController();
   const asking = (async () => {

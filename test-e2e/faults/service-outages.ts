@@ -4,7 +4,7 @@ import { eventually } from "@signalbox/testing";
 import { createClient, expectStatus } from "../journey/client.ts";
 import { expectUnavailable, recoveryMs, type Scene } from "./scene.ts";
 
-/** Kills the service, lets `meanwhile` see that, and starts it again. */
+/** Kills the service, runs `meanwhile`, and starts it again. */
 async function without({ system }: Scene, service: ServiceName, meanwhile: () => Promise<void>): Promise<void> {
   await system.process(service).current.kill();
   try {
@@ -14,7 +14,7 @@ async function without({ system }: Scene, service: ServiceName, meanwhile: () =>
   }
 }
 
-/** Known principals go on everywhere else; one not seen before is told to come back. */
+/** Known principals keep working everywhere else; an unknown one gets Retry-After. */
 export async function accountAway(scene: Scene): Promise<void> {
   const { send, system } = scene;
   const body = { name: "Second key", scopes: ["images:read"] };
@@ -31,7 +31,7 @@ export async function accountAway(scene: Scene): Promise<void> {
   await eventually(async () => void expectStatus(await unseen("/images"), 200), { timeoutMs: recoveryMs });
 }
 
-/** Everybody goes on with the configuration they have. */
+/** Every service keeps its present configuration. */
 export async function configAway(scene: Scene): Promise<void> {
   const { send, partnerPosts, uploads } = scene;
   await without(scene, "config", async () => {
@@ -44,7 +44,7 @@ export async function configAway(scene: Scene): Promise<void> {
   await eventually(async () => void expectStatus(await send("/api/v1/config/"), 200), { timeoutMs: recoveryMs });
 }
 
-/** A query answers with what the other subgraphs know and says which part is missing. */
+/** A query returns the other subgraphs' data and names the missing part. */
 export async function subgraphAway(scene: Scene): Promise<void> {
   const query = "{ viewer { id displayName webhookSources(first: 1) { edges { node { id } } } } }";
   const ask = async () => expectStatus(await scene.send("/graphql", { body: { query } }), 200).json;

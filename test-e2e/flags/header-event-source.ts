@@ -1,6 +1,6 @@
 import { readStream, type StreamReader } from "@signalbox/testing";
 
-/** An `EventSource` that sends credentials in a header, which that of browsers cannot, and that can be closed. */
+/** An `EventSource` that sends credentials in a header, which a browser's cannot, and that can be closed. */
 export function eventSourceWith(headers: Record<string, string>) {
   const open: StreamReader[] = [];
   class HeaderEventSource extends EventTarget {

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import type { OtlpReceiver, ReceivedSpan } from "@signalbox/testing";
 import type { JourneyRecord } from "./journey.ts";
 
-/** The services that one upload passes through on its way to a subscriber. */
+/** The services that an upload passes on its way to a subscriber. */
 const passed = ["images", "image-worker", "webhook-delivery"];
 
-/** One connected trace: from the upload request over the outbox, the log and the worker to the attempt. */
+/** Expects one connected trace: from the upload request over the outbox, the log and the worker to the attempt. */
 export async function assertOneTrace(receiver: OtlpReceiver, { uploadTraceId }: JourneyRecord): Promise<void> {
   const ofUpload = (spans: readonly ReceivedSpan[]) => spans.filter(({ traceId }) => traceId === uploadTraceId);
   const isWhole = (spans: readonly ReceivedSpan[]) => {
@@ -21,9 +21,9 @@ export async function assertOneTrace(receiver: OtlpReceiver, { uploadTraceId }: 
 }
 
 const isAttempt = ({ name }: ReceivedSpan): boolean => name === "webhook attempt";
-/** Made by the hooks of the PostgreSQL driver: they work only when telemetry starts before the driver loads. */
+/** Created by the hooks of the PostgreSQL driver: they work only when telemetry starts before the driver loads. */
 const isStatement = ({ name, service }: ReceivedSpan): boolean => service === "images" && name.startsWith("pg.query");
-/** Work of ours that no instrumentation sees. */
+/** Spans of our own code, which no instrumentation creates. */
 const isNamed = (name: string, of: string) => (span: ReceivedSpan) => span.name === name && span.service === of;
 const steps = [
   isAttempt,
@@ -35,7 +35,7 @@ const steps = [
   isNamed("render image", "image-worker"),
 ];
 
-/** The parent above which the trace was not ours: the client's span. */
+/** Returns the root's parent, which is the client's span. */
 function rootOf(span: ReceivedSpan, byId: ReadonlyMap<string, ReceivedSpan>): string | null {
   let current = span;
   for (;;) {

@@ -8,7 +8,7 @@ import { runCommand } from "../systems/service-process.ts";
 import type { System } from "../systems/system.ts";
 import { type Client, createClient, expectStatus } from "./client.ts";
 
-/** How a command of the backup finds the engines of a system. */
+/** The connection of the backup commands to the engines of a system. */
 export interface Reach {
   readonly args?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
@@ -16,10 +16,10 @@ export interface Reach {
 
 interface TakenBackup {
   readonly folder: string;
-  /** What was renamed without a pause while it was taken. */
+  /** The source that was renamed continuously during the backup. */
   readonly sourceId: string;
   readonly imageId: string;
-  /** As the first system gave them. */
+  /** Bytes from the first system. */
   readonly imageBytes: Buffer;
   remove(): Promise<void>;
 }
@@ -29,7 +29,7 @@ const paceMs = 20;
 const run = (words: readonly string[], { args = [], environment }: Reach): Promise<string> =>
   runCommand("infra/backup/backup.ts", [...words, ...args], environment);
 
-/** Takes a backup while one service is told of changes that another keeps account of. */
+/** Takes a backup while one service changes and another records its changes. */
 export async function takeBackup(system: System, imageId: string, reach: Reach): Promise<TakenBackup> {
   const parent = await mkdtemp(join(tmpdir(), "signalbox-backup-"));
   const send = createClient(system.baseUrl, system.apiKey);
@@ -60,7 +60,7 @@ export const restoreBackup = ({ folder }: TakenBackup, reach: Reach): Promise<st
 
 const nameOf = (renames: number): string => `Renamed ${renames} times`;
 
-/** Everything is of one moment: no change without its entry in another service, and no entry of a change that is not there. */
+/** Expects one consistent moment: each change has its entry in the other service, and each entry its change. */
 export async function isOfOneMoment(system: System, backup: TakenBackup): Promise<void> {
   const send = createClient(system.baseUrl, system.apiKey);
   const image = expectStatus(await send(`/images/${backup.imageId}/original`), 200);

@@ -4,7 +4,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly bytes: Buffer;
-  // biome-ignore lint/suspicious/noExplicitAny: a scenario reads members of many answers; each is asserted where it is used.
+  // biome-ignore lint/suspicious/noExplicitAny: a scenario reads members of many answers and asserts each.
   readonly json: any;
 }
 
@@ -15,10 +15,10 @@ export interface ClientRequest {
   readonly body?: unknown;
 }
 
-/** Longer than the slowest deadline of the product: an answer that comes later is one that never comes. */
+/** Longer than the slowest deadline of the product: a later answer would never come. */
 const answerMs = 30_000;
 
-/** Speaks HTTP to one base URL with one key, and nothing more: the scenario sees what a client sees. */
+/** Sends plain HTTP to one base URL with one key: the scenario sees exactly what a client sees. */
 export function createClient(baseUrl: string, apiKey?: string) {
   return async function send(path: string, { method, headers = {}, body }: ClientRequest = {}): Promise<Answer> {
     const raw = body instanceof Buffer || body instanceof FormData;
@@ -45,7 +45,7 @@ export function createClient(baseUrl: string, apiKey?: string) {
 
 export type Client = ReturnType<typeof createClient>;
 
-/** Asserts the status and shows the answer when it is another: a bare "500 !== 201" tells nobody anything. */
+/** Asserts the status and shows the answer if it differs: a bare "500 !== 201" explains nothing. */
 export function expectStatus(answer: Answer, status: number): Answer {
   assert.equal(answer.status, status, answer.bytes.toString("utf8").slice(0, 2000));
   return answer;

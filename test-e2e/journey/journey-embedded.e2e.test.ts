@@ -12,7 +12,7 @@ import { assertEvents } from "./read-events.ts";
 
 const reach = (dataDirectory: string): Reach => ({ args: [`--embedded.data-directory=${dataDirectory}`] });
 
-/** All at once, and all that was on it: databases, event log and blobs. Keys are kept elsewhere. */
+/** Loses the disk with everything on it: databases, event log and blobs. Keys are kept elsewhere. */
 async function loseDisk({ process: server, dataDirectory }: EmbeddedSystem): Promise<void> {
   await server.kill();
   const [pid] = (await readFile(join(dataDirectory, "postgres/data/postmaster.pid"), "utf8")).split("\n");

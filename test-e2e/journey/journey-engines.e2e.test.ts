@@ -15,7 +15,7 @@ import { assertPlainKafka } from "./read-kafka.ts";
 
 const owners = ["account", "images", "config", "webhook-ingest", "webhook-delivery"] as const;
 
-/** As whoever runs the house reaches its engines. */
+/** The operator's connection to the engines. */
 const reach = (engines: SystemEngines): Reach => ({
   environment: environmentOf({
     "events.url": engines.eventsUrl,

@@ -9,21 +9,23 @@ import { verifiesBoth, withOneByteChanged } from "./verify-delivery.ts";
 
 type Receiver = Awaited<ReturnType<typeof createReceiver>>;
 
-/** What the journey leaves behind for checks on the events and the trace. */
+/** Traces of the journey, for checks on events and spans. */
 export interface JourneyRecord {
   readonly accountId: string;
   readonly imageId: string;
-  /** The trace that the upload request was part of. */
+  /** The trace of the upload request. */
   readonly uploadTraceId: string;
 }
 
-/** What a system is started with for the journey. */
+/** Properties of a system for the journey. */
 export const journeyProperties = (mailbox: Mailbox) => ({
   "webhook-delivery.outbound.allow": "127.0.0.1:*",
   ...openidProperties(mailbox),
 });
 
-/** The journey of a new user through every service, over HTTP alone. Each step is a promise of the README's tour. */
+/**
+ * Runs the journey of a new user through every service, over HTTP alone. Each step is a promise of the README's tour.
+ */
 export async function runJourney(system: System, mailbox: Mailbox): Promise<JourneyRecord> {
   const client = createClient({ baseUrl: system.baseUrl, credential: { apiKey: system.apiKey } });
   const receiver = await createReceiver();

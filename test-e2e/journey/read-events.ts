@@ -5,7 +5,7 @@ import { createLogger, createMetrics } from "@signalbox/telemetry";
 import { eventually } from "@signalbox/testing";
 import type { JourneyRecord } from "./journey.ts";
 
-/** The facts that the journey must have left on the topics, as an internal team would read them. */
+/** The topics of the journey's events, as an internal team would read them. */
 const topics = [
   "signalbox.account.v1",
   "signalbox.access.v1",
@@ -15,7 +15,9 @@ const topics = [
   "signalbox.webhook-delivery.v1",
 ];
 
-/** Reads every fact through the public event log port and checks that the journey's are there, whole and in order. */
+/**
+ * Reads all events through the public event log port and checks that the journey's are there, complete and in order.
+ */
 export async function assertEvents(eventsUrl: string, { accountId, imageId }: JourneyRecord): Promise<void> {
   const log = createLogger({ service: "test-e2e", instance: "reader", level: "error" });
   const metrics = createMetrics({ service: "test-e2e" });

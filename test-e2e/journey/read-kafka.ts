@@ -8,8 +8,8 @@ import type { JourneyRecord } from "./journey.ts";
 const { CompressionCodecs, CompressionTypes, Kafka, logLevel } = kafkajs;
 
 /**
- * A reader that shares no code with us: the headers, the key and the JSON are what the published contract says, not what
- * our own decoder is lenient about.
+ * A reader without shared code: it checks headers, key and JSON against the published contract, not against our own
+ * decoder's leniency.
  */
 export async function assertPlainKafka(eventsUrl: string, { imageId, accountId }: JourneyRecord): Promise<void> {
   const unzip = promisify(zstdDecompress);

@@ -4,21 +4,21 @@ import * as openid from "openid-client";
 import type { System } from "../systems/system.ts";
 import { type Client, createClient, expectStatus } from "./client.ts";
 
-/** CONTRACT §1: how long the end of a credential may take to hold in every service. */
+/** CONTRACT §1: time within which the end of a credential takes effect in every service. */
 const effectiveMs = 2_000;
 
 const application = { client_id: "console", name: "Console", redirect_uris: ["https://console.example/back"] };
 
-/** What the system is started with, for `usesOpenidClient`. */
+/** Properties of a system for `usesOpenidClient`. */
 export const openidProperties = ({ url }: Mailbox) => ({
   "mail.url": url,
   "account.oauth.applications": JSON.stringify([application]),
 });
 
-/** Where the documents of the issuer are looked for: OpenID Connect Discovery and RFC 8414. */
+/** The two ways to discover the issuer: OpenID Connect Discovery and RFC 8414. */
 const algorithms = ["oidc", "oauth2"] as const;
 
-/** What a stock client library finds out about the built-in issuer. */
+/** Discovers the built-in issuer with a stock client library. */
 const discoverIssuer = (
   { baseUrl }: Pick<System, "baseUrl">,
   clientId: string,
@@ -30,11 +30,14 @@ const discoverIssuer = (
     execute: [openid.allowInsecureRequests],
   });
 
-/** The application that people sign in to, as a stock client library knows it. */
+/** The application that people sign in to, discovered by a stock client library. */
 export const discoverApplication = (system: Pick<System, "baseUrl">, algorithm?: (typeof algorithms)[number]) =>
   discoverIssuer(system, application.client_id, openid.None(), algorithm);
 
-/** A stock client library finds the built-in issuer behind the edge in both ways, for people and for programs. */
+/**
+ * Proves that a stock client library finds the built-in issuer behind the edge in both ways, for people and for
+ * programs.
+ */
 export async function usesOpenidClient(system: System, owner: Client, mailbox: Mailbox, imageId: string) {
   for (const algorithm of algorithms) {
     const discover = (clientId: string, authentication: openid.ClientAuth) =>
@@ -50,7 +53,7 @@ const listWith = (system: System, token: string) =>
 const isRefused = (system: System, token: string) =>
   eventually(async () => (await listWith(system, token)).status === 401, { timeoutMs: effectiveMs });
 
-/** Somebody new signs in to the application, with a code from a mail. */
+/** Signs a new person in to the application, with a mailed code. */
 export async function signInAsNewcomer(
   { baseUrl }: Pick<System, "baseUrl">,
   configuration: openid.Configuration,
@@ -74,7 +77,7 @@ export async function signInAsNewcomer(
   return openid.authorizationCodeGrant(configuration, back, checks);
 }
 
-/** A person signs in with a code from a mail; their application works in their name until it gives its tokens back. */
+/** Signs a person in with a mailed code; their application acts for them until it revokes its tokens. */
 async function signsInAPerson(system: System, configuration: openid.Configuration, mailbox: Mailbox): Promise<void> {
   const first = await signInAsNewcomer(system, configuration, mailbox, "openid offline_access images:read");
   expectStatus(await listWith(system, first.access_token), 200);
@@ -87,7 +90,7 @@ async function signsInAPerson(system: System, configuration: openid.Configuratio
 
 type Discover = (clientId: string, authentication: openid.ClientAuth) => Promise<openid.Configuration>;
 
-/** A program of the owner's works with tokens at another service until it gives one back, and until the owner ends it. */
+/** A program of the owner uses tokens at another service until it revokes one, and until the owner ends it. */
 async function actsAsAClient(system: System, owner: Client, discover: Discover, imageId: string): Promise<void> {
   const wanted = { name: "Nightly import", scopes: ["images:read"] };
   const made = expectStatus(await owner("/api/account/clients/", { body: wanted }), 201).json;

@@ -7,7 +7,7 @@ interface Delivery {
 
 /**
  * A subscriber's own check of both signature families of CONTRACT §6, written from the contract and not from our
- * libraries: it must reject what they would sign wrongly.
+ * libraries: it must reject wrong signatures that they would accept.
  */
 export function verifiesBoth(delivery: Delivery, secret: string): boolean {
   return verifiesSpecHeaders(delivery, secret) && verifiesStandardWebhooks(delivery, secret);
@@ -33,7 +33,7 @@ function equal(expected: string, presented: string | string[] | undefined): bool
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** The same delivery with one bit of its body turned: what an attacker on the way would make of it. */
+/** The same delivery with one bit of its body flipped, as an attacker on the way could do. */
 export function withOneByteChanged(delivery: Delivery): Delivery {
   const body = Buffer.from(delivery.body);
   body[body.length - 2] = (body[body.length - 2] as number) ^ 1;

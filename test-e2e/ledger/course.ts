@@ -18,32 +18,32 @@ export interface CourseOptions {
   readonly mode: Mode;
   readonly rounds: number;
   readonly seed: number;
-  /** Leaves out what takes long. */
+  /** True to omit slow faults. */
   readonly short: boolean;
-  /** How many of the rounds another system has had already. */
+  /** Number of rounds that an earlier system has run. */
   readonly after?: number;
-  /** Only faults whose name holds this text. */
+  /** Only faults whose name contains this text. */
   readonly only?: string | undefined;
-  /** Keeps history and logs of right rounds as well. */
+  /** True to keep history and logs of correct rounds as well. */
   readonly keepAll?: boolean;
   readonly tell: (line: string) => void;
-  /** Called after each round, so that a run that is broken off leaves what it has measured. */
+  /** Called after each round, so that an interrupted run leaves its figures. */
   readonly record?: (round: RoundFigures) => Promise<void>;
-  /** Asked before each round. */
+  /** Called before each round. */
   readonly isOver?: () => boolean;
 }
 
 export interface CourseResult {
   readonly figures: readonly RoundFigures[];
   readonly broken: readonly Broken[];
-  /** Histories and logs; `null` when nothing was wrong and they are gone. */
+  /** Folder of histories and logs; `null` when all rounds were correct and they were deleted. */
   readonly folder: string | null;
 }
 
-/** A round that settles later tells why: something was tried again that should not have failed. */
+/** A round that settles later logs what it waited for: something was retried that should not have failed. */
 const longMs = 20_000;
 
-/** A whole run: one system, one seed, round after round. Ends with the first round that is wrong, and keeps what it left. */
+/** Runs one system with one seed, round after round. Ends with the first violation, and keeps its evidence. */
 export async function runCourse(options: CourseOptions): Promise<CourseResult> {
   const { mode, seed, after = 0, tell } = options;
   const folder = await mkdtemp(join(tmpdir(), `signalbox-ledger-${mode}-${seed}-`));
@@ -90,7 +90,7 @@ async function openCourse(opened: AsyncDisposableStack, mode: Mode, random: Rand
   return { system, receiver, folder, newToken, prober: createProber(system), fates: new Map() };
 }
 
-/** A round that does not come to its end breaks a promise as well. */
+/** A round that does not end breaks a promise as well. */
 async function judgedRound(
   course: Course,
   fault: Fault,
@@ -121,7 +121,7 @@ async function keep({ system, folder }: Course, result: RoundResult | null, brok
   for (const { name, output } of system.instances) await writeFile(join(folder, "logs", `${name}.log`), output);
 }
 
-/** What was left the longest, in the words of the residue. */
+/** The last residue to disappear. */
 function lastResidueOf({ evidence }: RoundResult): string {
   const left = evidence.operations.filter(({ op, value }) => op === "residue" && Object.keys(value).length > 0);
   return JSON.stringify(left.at(-1)?.value);
@@ -133,7 +133,7 @@ function describeRound({ fault, acknowledged, records, violations, recoveryMs, s
   return `${fault}: ${acknowledged} acknowledged, ${records} records, ${flow}, ${violations} violations`;
 }
 
-/** The sentences that do not hold, with some of the places. */
+/** Lists the violated invariants, with some of the places. */
 export function describeBroken({ broken, folder }: CourseResult): string {
   const places = broken.map(
     ({ invariant, sentence, violations }) =>

@@ -1,14 +1,14 @@
 import { appendFileSync } from "node:fs";
 
 export type Outcome = "ok" | "fail" | "info";
-// biome-ignore lint/suspicious/noExplicitAny: each operation has members of its own; writer and invariant agree on them by name.
+// biome-ignore lint/suspicious/noExplicitAny: each operation has members of its own; writer and invariant share their names.
 export type Value = Readonly<Record<string, any>>;
 
-/** One line of the history. `fail` had no effect for certain; `info` may have one, now or later. */
+/** One line of the history. `fail` certainly had no effect; `info` may have one, now or later. */
 export interface Entry {
-  /** Milliseconds; never goes back within a run. */
+  /** Milliseconds; never decreases within a run. */
   readonly t: number;
-  /** Who acts: a writer, a prober, or the one that makes faults. */
+  /** The actor: a writer, a prober, or the source of faults. */
   readonly process: string;
   readonly op: string;
   readonly id: string;
@@ -16,7 +16,7 @@ export interface Entry {
   readonly value?: Value;
 }
 
-/** What was asked and what came of it. */
+/** A request and its outcome. */
 export interface Operation {
   readonly id: string;
   readonly process: string;
@@ -24,20 +24,20 @@ export interface Operation {
   readonly value: Value;
   readonly invokedAt: number;
   readonly outcome: Outcome;
-  /** Infinite for one that never ended. */
+  /** Infinite for an operation that never ended. */
   readonly endedAt: number;
-  /** What was learnt from the answer. */
+  /** Values from the answer. */
   readonly answer: Value;
 }
 
 export interface History {
   readonly entries: readonly Entry[];
-  /** Writes that an operation begins, and gives what writes its end. */
+  /** Records the start of an operation, and returns a function that records its end. */
   begin(process: string, op: string, value?: Value): (type: Outcome, answer?: Value) => void;
   now(): number;
 }
 
-/** Keeps what happens in order, in memory and, with `file`, as lines of JSON that outlive this process. */
+/** Keeps entries in order, in memory and, with `file`, as JSON lines that outlive this process. */
 export function createHistory(file: string | null = null): History {
   const entries: Entry[] = [];
   let count = 0;
@@ -57,7 +57,7 @@ export function createHistory(file: string | null = null): History {
   };
 }
 
-/** Pairs beginnings and ends. What never ended counts as `info`. */
+/** Pairs starts and ends. An operation that never ended counts as `info`. */
 export function operationsOf(entries: readonly Entry[]): Operation[] {
   const ends = new Map(entries.filter(({ type }) => type !== "invoke").map((entry) => [entry.id, entry]));
   return entries

@@ -12,19 +12,19 @@ export interface Reply {
 export interface Call {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Bytes go as they are, anything else as JSON. */
+  /** Bytes are sent unchanged, other values as JSON. */
   readonly body?: unknown;
   readonly timeoutMs?: number;
 }
 
-/** Sends a request; `null` when no answer came, whatever the reason: its effect is unknown. */
+/** Sends a request; `null` without an answer, for any reason: its effect is unknown. */
 export type Http = (path: string, call?: Call) => Promise<Reply | null>;
 
-/** As long as a patient client waits. */
+/** Patience of a client. */
 const answerMs = 10_000;
 const agent = new Agent({ keepAlive: true, maxSockets: 64 });
 
-/** Speaks HTTP to a base URL with one key and node's own client, and nothing more. */
+/** Sends plain HTTP to a base URL with one key, by Node's own client. */
 export function createHttp(baseUrl: string, key: string | null = null): Http {
   return async (path, { method, headers = {}, body, timeoutMs = answerMs } = {}) => {
     const bytes = body === undefined || body instanceof Buffer ? body : Buffer.from(JSON.stringify(body));
@@ -65,7 +65,7 @@ async function exchange(
   return await promise.finally(() => clearTimeout(timer));
 }
 
-/** The fields of a form and one file, as a browser sends them. */
+/** Builds a form with fields and one file, as a browser sends it. */
 export function formOf(fields: Readonly<Record<string, string>>, file: { name: string; type: string; bytes: Buffer }) {
   const boundary = `ledger-${Math.random().toString(36).slice(2)}`;
   const part = (disposition: string) => `--${boundary}\r\nContent-Disposition: form-data; ${disposition}\r\n`;
@@ -75,7 +75,7 @@ export function formOf(fields: Readonly<Record<string, string>>, file: { name: s
   return { body, headers: { "content-type": `multipart/form-data; boundary=${boundary}` } };
 }
 
-/** What an answer says about the effect of a write: done, certainly not done, or unknown. */
+/** Returns the effect of a write by its answer: done, certainly not done, or unknown. */
 export function outcomeOf(reply: Reply | null): "ok" | "fail" | "info" {
   if (reply === null || reply.status >= 500) return "info";
   return reply.status < 300 ? "ok" : "fail";

@@ -4,7 +4,7 @@ import type { Random } from "./random.ts";
 
 const side = 16;
 
-/** A small PNG with pixels of its own, and the digest of its bytes. */
+/** Creates a small PNG with random pixels, and the digest of its bytes. */
 export function pictureOf(random: Random): { readonly bytes: Buffer; readonly sha256: string } {
   const row = () => Buffer.from([0, ...Array.from({ length: side * 3 }, () => random.between(0, 255))]);
   const header = Buffer.alloc(13);

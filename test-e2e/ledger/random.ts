@@ -1,11 +1,11 @@
-/** Numbers that the same seed gives again, on every machine. */
+/** Pseudo-random numbers that a seed reproduces on every machine. */
 export interface Random {
   /** At least 0, less than 1. */
   next(): number;
-  /** A whole number, both ends included. */
+  /** Returns an integer, both ends included. */
   between(least: number, most: number): number;
   pick<T>(items: readonly T[]): T;
-  /** A source of its own for one purpose, so that others drawing more or less does not change what it gives. */
+  /** Creates a source for one purpose, so that draws elsewhere do not change its numbers. */
   fork(purpose: string): Random;
 }
 

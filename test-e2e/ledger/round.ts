@@ -13,15 +13,15 @@ import type { LedgerReceiver } from "./witnesses/receiver.ts";
 import { settle } from "./witnesses/residue.ts";
 import { writers } from "./writers/writers.ts";
 
-/** What lasts longer than a round. */
+/** State that outlives a round. */
 export interface Course {
   readonly system: LedgerSystem;
   readonly receiver: LedgerReceiver;
   readonly prober: ReturnType<typeof createProber>;
   readonly newToken: () => string;
-  /** Where each round keeps its history. */
+  /** Folder of the rounds' histories. */
   readonly folder: string;
-  /** The endpoints of all rounds so far: what was deleted in an earlier one must stay silent in this one. */
+  /** The endpoints of all rounds so far: one deleted in an earlier round must stay silent in this one. */
   readonly fates: Map<string, EndpointFate>;
 }
 
@@ -29,16 +29,16 @@ export interface RoundResult {
   readonly evidence: Evidence;
   /** From the end of the fault until a change that was made after it arrived at the receiver. */
   readonly recoveryMs: number;
-  /** From the end of the fault until everything that was killed runs again; others may have taken over before. */
+  /** From the end of the fault until every killed process runs again; others may have taken over earlier. */
   readonly undoMs: number;
-  /** From the last write until nothing waited any more. */
+  /** From the last write until nothing was pending. */
   readonly settleMs: number;
 }
 
 const recoveryMs = 150_000;
 const writesAfterMs = 400;
 
-/** Writers write, something goes wrong and is made good, everything settles, and the evidence is taken. */
+/** Runs one round: writers write, a fault starts and is undone, everything settles, and the evidence is collected. */
 export async function runRound(course: Course, fault: Fault, name: string, random: Random): Promise<RoundResult> {
   const { system, receiver, prober } = course;
   const startedAt = performance.timeOrigin + performance.now();
@@ -91,7 +91,7 @@ async function makeFault({ system, fates, prober }: Course, fault: Fault, histor
   const until = history.now();
   done("ok", { halted: begun.halted });
   if (fault.comesFirst) {
-    // Another system: it never heard of the keys and endpoints of the one before.
+    // A new system does not know the keys and endpoints of the old one.
     fates.clear();
     prober.forget();
     system.log.reset();
@@ -99,7 +99,7 @@ async function makeFault({ system, fates, prober }: Course, fault: Fault, histor
   return { name: fault.name, from, undoneFrom, until, halted: begun.halted ?? [] } satisfies FaultSpan;
 }
 
-/** Waits for a delivery about something that was written after the fault, and gives how long after. */
+/** Waits for a delivery of a change that was made after the fault, and returns the time it took. */
 async function untilRecovered(receiver: LedgerReceiver, history: History, since: number): Promise<number> {
   const giveUpAt = performance.now() + recoveryMs;
   let seen = 0;
@@ -125,7 +125,7 @@ function rememberEndpoints({ fates }: Course, { members }: Scene, operations: Ev
     for (const [kind, { name }] of Object.entries(endpoints)) {
       const deletion = operations.find(({ op, value }) => op === "delete-endpoint" && value.endpoint === name);
       const deletedAt = deletion?.outcome === "ok" ? deletion.endedAt : null;
-      // One whose deletion nobody answered may be there or not: nothing is said about it.
+      // An endpoint whose deletion was not answered may exist or not, so it is not judged.
       if (deletion && deletedAt === null) continue;
       fates.set(name, { account, types: wantedTypes[kind as keyof typeof wantedTypes], deletedAt });
     }

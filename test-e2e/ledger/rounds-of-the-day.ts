@@ -7,8 +7,8 @@ import type { Mode } from "./systems/ledger-system.ts";
 const dayMs = 86_400_000;
 
 /**
- * Plays rounds of the faults that `npm test` has time for. The seed is the day, so that what fails is played again when it is
- * tried again; `TEST_LEDGER_SEED` sets another.
+ * Plays rounds of the faults that `npm test` has time for. The seed is the day, so that a repetition of a failure plays
+ * the same rounds; `TEST_LEDGER_SEED` sets another.
  */
 export async function playRounds(t: TestContext, mode: Mode, rounds: number): Promise<void> {
   const seed = Number(environment().TEST_LEDGER_SEED ?? Math.floor(Date.now() / dayMs));

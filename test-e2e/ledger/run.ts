@@ -1,9 +1,10 @@
 /**
- * `npm run ledger -- --mode embedded|engines --rounds N --seed N` plays rounds of writes under faults and judges them; the same seed
- * plays the same faults. A round that is wrong keeps its history and logs, and the next one begins on a new system. Each round is
- * added to docs/reference/reliability-rounds.jsonl, or to the file of `--results`, and at the end the page of the figures is
- * written anew. `--fault <part of a name>` plays that fault alone and `--short` leaves out those that `npm test` has no time for:
- * such rounds are a choice and are added only where `--results` says so. `--keep` keeps history and logs of right rounds too.
+ * `npm run ledger -- --mode embedded|engines --rounds N --seed N` plays rounds of writes under faults and judges them;
+ * the same seed plays the same faults. A failed round keeps its history and logs, and the next one starts on a new
+ * system. Each round is added to docs/reference/reliability-rounds.jsonl, or to the file of `--results`, and at the end
+ * the page of the figures is rewritten. `--fault <part of a name>` plays that fault alone and `--short` omits those
+ * that `npm test` has no time for: such rounds are a selection and are added only with `--results`. `--keep` keeps
+ * history and logs of correct rounds too.
  */
 import { parseArgs } from "node:util";
 import { type CourseOptions, describeBroken, runCourse } from "./course.ts";

@@ -7,40 +7,40 @@ import type { Random } from "./random.ts";
 import type { LedgerSystem } from "./systems/ledger-system.ts";
 import type { LedgerReceiver } from "./witnesses/receiver.ts";
 
-/** Declared by each account. Data that do not fit its schema are refused. */
+/** Declared by each account. Data that violates its schema is refused. */
 export const publishedType = {
   name: "ledger.counted",
   schema: { type: "object", required: ["number"], properties: { number: { type: "integer" } } },
   enforcement: "block",
 } as const;
 
-/** Somebody with an account, a partner who posts to it, and three endpoints. */
+/** A person with an account, a partner who posts to it, and three endpoints. */
 export interface Member {
   readonly account: string;
   readonly http: Http;
-  /** Signed in just now, as some changes want it. */
+  /** A recent sign-in, which some changes need. */
   readonly owner: Http;
   readonly source: { readonly id: string; readonly secret: Buffer };
-  /** The names of the endpoints at the receiver, with the ids that the product gave. */
+  /** Names of the endpoints at the receiver, with their ids in the product. */
   readonly endpoints: Readonly<Record<"main" | "paused" | "deleted", { readonly name: string; readonly id: string }>>;
   /** Images whose titles are numbered. */
   readonly images: readonly string[];
 }
 
-/** What the writers of a round share. */
+/** The shared state of a round's writers. */
 export interface Scene {
-  /** Unlike that of every other round, of this run or another. */
+  /** Unique among all rounds of all runs. */
   readonly round: string;
   readonly system: LedgerSystem;
   readonly history: History;
   readonly random: Random;
   readonly members: readonly Member[];
   readonly administrator: Http;
-  /** Aborts when nothing new is to be begun; what was begun is repeated until it is answered. */
+  /** Aborts when writers must stop; started operations are repeated until they are answered. */
   readonly stopped: AbortSignal;
 }
 
-/** What one kind of caller does, over and over. */
+/** One kind of caller, which repeats its operations. */
 export interface Writer {
   readonly name: string;
   run(scene: Scene): Promise<void>;
@@ -63,11 +63,11 @@ export interface Surroundings {
   readonly random: Random;
   readonly round: string;
   readonly stopped: AbortSignal;
-  /** A token of somebody new who signed in just now. */
+  /** Signs a token of a new person who has just signed in. */
   readonly newToken: () => string;
 }
 
-/** Three accounts that no other round has. */
+/** Creates three accounts for this round. */
 export async function openScene(given: Surroundings): Promise<Scene> {
   const { system, history, random, round, stopped } = given;
   const members = await Promise.all(Array.from({ length: memberCount }, (_, index) => openMember(given, index)));
@@ -124,12 +124,12 @@ async function must(http: Http, path: string, call: Call): Promise<Reply> {
   }
 }
 
-/** Fourteen processes and three brokers want the same two cores as the writers. */
+/** Fourteen processes and three brokers share the writers' two cores. */
 const pauseFactor = { embedded: 1, engines: 3 };
 
 /**
- * Takes steps with pauses between them until the scene is over. With shorter pauses the writers keep two cores busy, and the times
- * of recovery tell how busy the machine was.
+ * Repeats a step with pauses until the scene ends. Shorter pauses would keep two cores busy, and recovery times would
+ * measure the load of the machine.
  */
 export async function untilStopped(
   { stopped, system }: Scene,
@@ -143,10 +143,10 @@ export async function untilStopped(
   }
 }
 
-/** How long somebody insists after the round is over. */
+/** Time for repetitions after the end of the round. */
 const insistMs = 90_000;
 
-/** Sends the same again until there is a clear answer, as programs do that may not lose it. `null` when none came. */
+/** Repeats a request until there is a clear answer, as programs do that must not lose it. `null` when none came. */
 export async function insist(send: () => Promise<Reply | null>, pauseMs = 150): Promise<Reply | null> {
   const giveUpAt = performance.now() + insistMs;
   for (;;) {

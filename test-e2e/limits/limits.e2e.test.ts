@@ -24,7 +24,7 @@ after(async () => {
   await removeData(system);
 });
 
-/** Asks all services in turn, and answers how many of these requests were not refused for their number. */
+/** Sends requests to all services in turn, and returns the number that the limit did not refuse. */
 async function countAnswers(key: string, requests: number, wanted: number): Promise<number> {
   const send = createClient(system.baseUrl, key);
   const answers: Answer[] = [];

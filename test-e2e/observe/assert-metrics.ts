@@ -10,7 +10,7 @@ import type { RunningPrometheus } from "./start-prometheus.ts";
 
 const seriesMax = 1_500;
 
-/** Metrics that a journey without failures does not make: nothing is refused, lost or sealed anew. */
+/** Metrics that appear only with failures, which a journey does not have. */
 const onlyInTrouble = [
   "signalbox_http_limited_total",
   "signalbox_outbox_publish_failures_total",
@@ -20,15 +20,15 @@ const onlyInTrouble = [
   "signalbox_audit_refusals_left_out_total",
   "signalbox_webhook_rejections_dropped_total",
   "signalbox_worker_restarts_total",
-  // Told where a manifest or supergraph is followed.
+  // Present when a manifest or supergraph is watched.
   "signalbox_graphql_reload_failures_total",
-  // Told when a subscription is ended by the server.
+  // Present when the server ends a subscription.
   "signalbox_live_subscriptions_ended_total",
 ];
 
 /**
- * What the processes tell of a system that was used: the texts pass Prometheus' own check, none of them has more series
- * than one may have, and every metric of the catalogue is told by somebody.
+ * Checks the metrics of a used system: the texts pass Prometheus' own check, no metric exceeds its number of series,
+ * and some process exposes each metric of the catalogue.
  */
 export async function assertMetrics({ managementUrls }: Pick<System, "managementUrls">): Promise<void> {
   const told = new Set<string>();
@@ -47,8 +47,8 @@ export async function assertMetrics({ managementUrls }: Pick<System, "management
 }
 
 /**
- * Every query of the dashboards finds data in a system that is used, and every alert can be evaluated. A share of requests
- * needs some between two scrapes, so it goes on being used.
+ * Checks that every dashboard query finds data in a used system, and that every alert can be evaluated. A share of
+ * requests needs some between two scrapes, so requests continue.
  */
 export async function assertQueries(
   prometheus: RunningPrometheus,
@@ -70,7 +70,7 @@ export async function assertQueries(
   for (const { expr } of alerts) await prometheus.query(expr);
 }
 
-/** Gives what promtool has to say; nothing when all is well. */
+/** Returns promtool's findings; empty when all is well. */
 async function promtool(args: readonly string[], input: string): Promise<string> {
   const child = spawn("promtool", args, { stdio: ["pipe", "pipe", "pipe"] });
   child.stdin.end(input);

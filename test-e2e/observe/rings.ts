@@ -4,18 +4,21 @@ import { slos } from "@signalbox/infra/observe/alerts/slos.ts";
 import { eventually } from "@signalbox/testing";
 import type { RunningPrometheus, Sample } from "./start-prometheus.ts";
 
-/** Two scrapes fall into it. */
+/** Contains two scrapes. */
 const window = "12s";
 const pauseMs = 1_000;
 const patience = { timeoutMs: 120_000 };
 
 interface Rung<T> {
   readonly result: T;
-  /** What the alert's expression gave when it told most. */
+  /** The largest result of the alert's expression. */
   readonly told: readonly Sample[];
 }
 
-/** Does the work and sees the alert become true by it, and false after. How long it has to hold is left out. */
+/**
+ * Runs the work and checks that the alert's expression becomes true by it, and false after it. The required duration is
+ * omitted.
+ */
 export async function rings<T>(prometheus: RunningPrometheus, name: string, work: () => Promise<T>): Promise<Rung<T>> {
   const expression = expressionOf(name);
   let told: readonly Sample[] = [];
@@ -27,7 +30,7 @@ export async function rings<T>(prometheus: RunningPrometheus, name: string, work
   const ended = new AbortController();
   const watching = watch(holds, ended.signal);
   const rang = eventually(holds, { ...patience, message: `${name} rings` });
-  rang.catch(() => {}); // told below, after the work
+  rang.catch(() => {}); // evaluated below, after the work
   const result = await work().finally(() => ended.abort());
   await rang;
   await watching;
@@ -35,7 +38,7 @@ export async function rings<T>(prometheus: RunningPrometheus, name: string, work
   return { result, told };
 }
 
-/** More services notice than the first one. */
+/** Continues after the first service has noticed, because others may follow. */
 async function watch(look: () => Promise<unknown>, ended: AbortSignal): Promise<void> {
   while (!ended.aborted) {
     await look().catch(() => {});
@@ -43,7 +46,7 @@ async function watch(look: () => Promise<unknown>, ended: AbortSignal): Promise<
   }
 }
 
-/** Over a short window: minutes of a month's budget are not what a test waits for. */
+/** Uses a short window: a test does not wait for minutes of a month's budget. */
 function expressionOf(name: string): string {
   const slo = slos.find(({ alert }) => alert === name);
   if (slo) {

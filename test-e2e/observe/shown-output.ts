@@ -8,8 +8,9 @@ import type { Sample } from "./start-prometheus.ts";
 const block = /(?<=^While it was on [^`]*```text\n)[\s\S]*?(?=```$)/m;
 
 /**
- * Holds the output that a runbook shows against what an alert's expression just told: the same labels. Which services are
- * named and the figures differ from run to run. With RECORD_OUTPUT=1 the page shows what was told now.
+ * Compares the output in a runbook with the present result of an alert's expression: the labels must be equal. The
+ * named services and the figures differ from run to run. With RECORD_OUTPUT=1 the present result is written to the
+ * page.
  */
 export async function isShown(alert: string, told: readonly Sample[]): Promise<void> {
   const page = join(repositoryFolder, "docs/runbooks", `${alert}.md`);
@@ -25,7 +26,7 @@ export async function isShown(alert: string, told: readonly Sample[]): Promise<v
   assert.deepEqual(shapes(shown.trim().split("\n")), shapes(lines), `${alert}.md shows what it tells`);
 }
 
-/** As Prometheus writes it, without what is of this machine alone. */
+/** Formats a sample as Prometheus does, without the labels of this machine. */
 function lineOf({ metric: { __name__: name = "", instance: _instance, ...labels }, value: [, value] }: Sample): string {
   const members = Object.entries(labels).map(([label, text]) => `${label}="${text}"`);
   return `${name}{${members.join(", ")}} ${Math.round(Number(value) * 1000) / 1000}`;

@@ -8,9 +8,9 @@ export interface Sample {
   readonly value: readonly [number, string];
 }
 
-/** A Prometheus that scrapes a system every three seconds, with the rules that are deployed. */
+/** A Prometheus that scrapes a system every three seconds, with the deployed rules. */
 export interface RunningPrometheus {
-  /** @throws Error with Prometheus' own words for an expression that it refuses */
+  /** @throws Error with Prometheus' own message for a refused expression */
   query(expression: string): Promise<readonly Sample[]>;
   close(): Promise<void>;
 }
@@ -21,7 +21,7 @@ export async function startPrometheus(managementUrls: ReadonlyMap<string, string
   const folder = await mkdtemp(join(parent, "prometheus-"));
   const targets = [...managementUrls.values()].map((url) => new URL(url).host);
   const configuration = {
-    // A scrape asks database and log, and on a busy machine takes longer than a second.
+    // A scrape queries database and log, and on a busy machine takes longer than a second.
     global: { scrape_interval: "3s", scrape_timeout: "3s", evaluation_interval: "1s" },
     rule_files: ["rules.yml"],
     scrape_configs: [

@@ -71,7 +71,7 @@ test("a reader that we did not write shows the routes, and asks nobody else for 
   );
 });
 
-/** The largest page is a live property: declarations alone do not know it. */
+/** The largest page is a live property, which the declarations do not contain. */
 const withoutLimits = (part: object): unknown =>
   JSON.parse(JSON.stringify(part, (name, value) => (name === "maximum" ? undefined : value)));
 

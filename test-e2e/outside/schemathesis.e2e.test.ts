@@ -5,7 +5,10 @@ import { createOidcIssuer, type OidcIssuer } from "@signalbox/testing";
 import { createClient, expectStatus } from "../journey/client.ts";
 import { type EmbeddedSystem, removeData, startEmbeddedSystem } from "../systems/embedded-system.ts";
 
-/** They end the access of whoever calls them, or may: each has a caller of its own, so that the others keep theirs. */
+/**
+ * Operations that end, or may end, the access of their caller: each gets its own caller, so that the others keep
+ * theirs.
+ */
 const endingTheCaller = ["deleteAccount", "disableAccount", "setAccountStatus", "signOutEverywhere"];
 
 const opened = new AsyncDisposableStack();
@@ -20,7 +23,7 @@ before(async () => {
   system = await startEmbeddedSystem({
     properties: {
       "auth.issuers": JSON.stringify([trusted]),
-      // What is refused here must be refused for what it is.
+      // Refusals must come from the input, not from rate limits.
       "http.rate-limit.credential.requests": "1000000",
       "http.rate-limit.credential.burst": "1000000",
       "http.rate-limit.account.requests": "1000000",
@@ -34,7 +37,7 @@ before(async () => {
 });
 after(() => opened.disposeAsync());
 
-/** A person with every scope, who signed in just now. A token: unlike a key of theirs, no operation revokes it. */
+/** Creates an administrator with every scope and a recent sign-in. A token: unlike a key, no operation revokes it. */
 async function newAdministrator(): Promise<{ token: string; accountId: string }> {
   const claims = { sub: crypto.randomUUID(), roles: ["admin"], auth_time: Math.floor(Date.now() / 1000) };
   const token = issuer.sign(claims, { expiresInSeconds: 3600 });
@@ -43,7 +46,7 @@ async function newAdministrator(): Promise<{ token: string; accountId: string }>
   return { token, accountId: account.id };
 }
 
-/** Every check that schemathesis has, on the operations that these options select. */
+/** Runs every check of schemathesis on the operations that these options select. */
 async function findNothing(token: string, selection: readonly string[], service = "account"): Promise<void> {
   const other = await newAdministrator();
   const { passed, report } = await runSchemathesis(
@@ -85,7 +88,7 @@ test("schemathesis finds nothing in any operation of the config service", async 
   await findNothing(token, ["--exclude-operation-id", "configurationStream"], "config");
 });
 
-/** Bytes have no schema to make others from, and an import needs a server to import from. */
+/** Bytes have no schema to generate others from, and an import needs a server to import from. */
 const notMadeHere: Readonly<Record<string, readonly string[]>> = {
   images: ["appendToImageUpload", "importImage"],
   "webhook-delivery": [],
@@ -99,13 +102,16 @@ for (const [service, operations] of Object.entries(notMadeHere)) {
   });
 }
 
-/** Those of an operation; `INTERNAL`, which is a fault of ours, is none of them, and nothing here is away. */
+/**
+ * The declared error codes of an operation; `INTERNAL`, a server fault, is not among them, and nothing here is
+ * unavailable.
+ */
 const declaredCodes = [
   ...["VALIDATION_FAILED", "NOT_FOUND", "FORBIDDEN", "UNAUTHENTICATED", "CONFLICT", "RATE_LIMITED"],
   ...["DEPTH", "ALIASES", "TOKENS", "ROOT_FIELDS", "DIRECTIVES", "COST", "RESPONSE"].map((limit) => `LIMIT_${limit}`),
 ];
 
-/** Sends operations that are made from the schema, and holds their errors against the declared codes. */
+/** Sends operations generated from the schema, and compares their errors with the declared codes. */
 async function findDeclaredCodes(selection: readonly string[]): Promise<void> {
   const [{ token }, other] = [await newAdministrator(), await newAdministrator()];
   const { args, variables } = graphqlCheck(declaredCodes);

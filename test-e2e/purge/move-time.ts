@@ -1,7 +1,7 @@
 import { sql } from "@signalbox/storage";
 import { openAt } from "../systems/search-databases.ts";
 
-/** Longer than anything waits: the objection window, the log, the dead letters. */
+/** Longer than every retention: the objection window, the log, the dead letters. */
 const days = 40;
 
 const listTimes = sql(
@@ -18,7 +18,7 @@ const listTimes = sql(
 const hasLog = sql("", "select to_regclass('signalbox.log_record') is not null as has");
 const ageLog = sql("", `update signalbox.log_record set timestamp_ms = timestamp_ms - ${days * 86_400_000}`);
 
-/** Makes everything in a database older, the records of a log in it too: for who looks at it now, that much time has passed. */
+/** Ages everything in a database, including the records of a log in it. */
 export async function ageDatabase(url: string): Promise<void> {
   const pool = openAt(url);
   const { rows } = await pool.query<{ name: string; columns: string[] }>(listTimes);

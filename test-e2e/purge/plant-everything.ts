@@ -4,29 +4,29 @@ import { eventually, type Mailbox, type Receiver } from "@signalbox/testing";
 import type { Answer, ClientRequest } from "../journey/client.ts";
 import type { Plants } from "./plants.ts";
 
-/** Whoever is about to be forgotten, and what they work with. */
+/** The person whose account will be purged, and their tools. */
 export interface Scene {
   readonly plants: Plants;
   /** Sends as the owner, and expects success. */
   send(path: string, request?: ClientRequest): Promise<Answer>;
-  /** Sends with other headers, and takes any answer. */
+  /** Sends with other headers, and accepts any answer. */
   tryTo(headers: Record<string, string>, path: string, request?: ClientRequest): Promise<Answer>;
   /** Their verified address. */
   readonly address: string;
   readonly mailbox: Mailbox;
-  /** Acknowledges deliveries below `/good`, and fails the others; says something each time. */
+  /** Acknowledges deliveries below `/good`, and fails the others; each answer has a text. */
   readonly receiver: Receiver;
   readonly photo: Buffer;
-  /** Where an import gets a photograph, below whatever path. */
+  /** Address of a photograph for imports, at any path below it. */
   readonly photoUrl: string;
-  /** A token of a login that nobody has used. */
+  /** Signs a token of an unused login. */
   readonly freshToken: () => string;
 }
 
 const sources = "/api/v1/webhooks/sources";
 const endpoints = "/api/v1/webhooks/endpoints";
 
-/** Fills every field that somebody can fill, over REST and the graph, and has the product tell of it in every way. */
+/** Fills every field that a person can fill, over REST and GraphQL, and makes the product mention it in every way. */
 export async function plantEverything(scene: Scene): Promise<void> {
   await subscribe(scene);
   await describeThemselves(scene);
@@ -125,7 +125,7 @@ async function keepImages({ plants, send, photo, photoUrl }: Scene): Promise<voi
   await send("/images/import", { body: { source_url, title: plants.text("import-title") } });
 }
 
-/** The photograph with a comment within its bytes. */
+/** Adds a comment to the bytes of the photograph. */
 function withComment(jpeg: Buffer, comment: string): Buffer {
   const head = Buffer.from([0xff, 0xfe, 0, comment.length + 2]);
   return Buffer.concat([jpeg.subarray(0, 2), head, Buffer.from(comment), jpeg.subarray(2)]);
@@ -153,7 +153,7 @@ async function receiveWebhooks({ plants, send, tryTo, receiver }: Scene): Promis
   await receiver.waitFor(({ path, body }) => path.startsWith("/good") && body.includes(payload.text));
 }
 
-/** As an operator they say why, and for one property nobody says anything after them. */
+/** Acts as an operator, who gives reasons; for one property this stays the last change. */
 async function operate(scene: Scene): Promise<void> {
   const { plants, send } = scene;
   const set = async (name: string, value: unknown) => {

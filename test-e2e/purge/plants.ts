@@ -1,16 +1,18 @@
 import { randomBytes } from "node:crypto";
 
-/** Texts that are recognized wherever they end up. */
+/** Texts that can be recognised anywhere. */
 export interface Plants {
-  /** A text of its own for a field that is kept as it is given. */
+  /** Creates a unique text for a field that is stored as given. */
   text(field: string): string;
-  /** Likewise for what is kept sealed, as a digest or not at all: nobody finds it, before or after. */
+  /**
+   * Creates a unique text for a field that is sealed, digested or not stored: it must not be found, before or after.
+   */
   secret(field: string): string;
-  /** Takes what the product made, such as an id, among the texts. */
+  /** Adds a value of the product, such as an id, to the texts. */
   take(field: string, text: string): string;
-  /** By field: what has to be found while the account is there. */
+  /** By field: texts that must be found while the account exists. */
   readonly shown: ReadonlyMap<string, string>;
-  /** By field: what may not be found when it is gone. */
+  /** By field: texts that must not be found after its purge. */
   readonly all: ReadonlyMap<string, string>;
 }
 
@@ -39,11 +41,11 @@ export function createPlants(): Plants {
   };
 }
 
-/** A text as it stands in what holds it: as it is, and within base64 at each of the three places where it can begin. */
+/** Returns the forms of a text in stored data: plain, and within base64 at each of its three offsets. */
 export function formsOf(text: string): string[] {
   const encoded = [0, 1, 2].map((before) => {
     const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(text)]);
-    // Characters that also hold bits of the neighbours tell nothing.
+    // Characters that share bits with their neighbours are dropped.
     const whole = Math.floor((bytes.length * 8) / 6);
     return bytes.toString("base64").slice(Math.ceil((before * 8) / 6), whole);
   });

@@ -28,7 +28,7 @@ test("engines: a purge leaves nothing of what was planted, over Kafka and S3", a
   });
 });
 
-/** What the broker does by itself once the records are old enough. Compacted topics it leaves to compaction. */
+/** Deletes records past their retention, as the broker does. Compacted topics are left to compaction. */
 async function endRetention(eventsUrl: string): Promise<void> {
   const { Kafka, logLevel } = kafkajs;
   const admin = new Kafka({ brokers: [new URL(eventsUrl).host], logLevel: logLevel.NOTHING }).admin();

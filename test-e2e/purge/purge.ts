@@ -17,11 +17,11 @@ import { listBlobs, type Stores, searchEverywhere } from "./search.ts";
 /** A system whose time can be moved. */
 interface Stage extends Stores {
   system(): System;
-  /** Lets weeks pass: everything that is kept gets older, what the log no longer has to keep goes, and all processes start again. */
+  /** Lets weeks pass: all stored data gets older, expired log records are deleted, and all processes restart. */
   passTime(): Promise<void>;
 }
 
-/** What stays of a purged account, by contract: its opaque id, in these places and in no other. */
+/** The remains of a purged account, by contract: its opaque id, in these places only. */
 const stays: Readonly<Record<string, string>> = {
   accounts: "the tombstone: that an account was, when it came and when it went",
   audit_entries:
@@ -36,7 +36,7 @@ const settledMs = 120_000;
 
 type Start = (properties: Readonly<Record<string, string>>) => Promise<Stage>;
 
-/** Plants, deletes, waits for the purge and its end everywhere, and searches. */
+/** Plants, deletes, waits for the purge to end everywhere, and searches. */
 export async function leavesNothing(opened: AsyncDisposableStack, start: Start): Promise<void> {
   const { stage, scene, accountId } = await openScene(opened, start);
   const { plants, send } = scene;
@@ -51,7 +51,7 @@ export async function leavesNothing(opened: AsyncDisposableStack, start: Start):
   await send("/api/account/", { method: "DELETE" });
   await stage.passTime();
   await settles(() => everyServiceFollows(stage, accountId));
-  // Bytes that no record needs go, and what keeps out those who still held a credential; then the tombstones of that.
+  // Removes unreferenced bytes and the entries that block remaining credentials, and then the tombstones of those.
   await stage.passTime();
   await settles(async () => assert.deepEqual(await listBlobs(stage), [], "no blob is left"));
   await settles(async () => assert.ok(!(await placesOf(stage, accountId)).includes("access_entries")));
@@ -63,7 +63,7 @@ export async function leavesNothing(opened: AsyncDisposableStack, start: Start):
   });
 }
 
-/** Starts a system that trusts an issuer, with somebody who has signed in just now, and everything that they work with. */
+/** Starts a system that trusts an issuer, with a person who has just signed in, and their tools. */
 async function openScene(opened: AsyncDisposableStack, start: Start) {
   const [issuer, mailbox, receiver, photo] = await Promise.all([
     createOidcIssuer(),
@@ -114,7 +114,7 @@ async function everyServiceFollows(stage: Stage, accountId: string): Promise<voi
   assert.deepEqual(late, [], "every service follows");
 }
 
-/** The tables and topics that hold the id; of a table in parts the whole. */
+/** Lists the tables and topics that contain the id; a partitioned table counts as one. */
 async function placesOf(stage: Stores, accountId: string): Promise<string[]> {
   const places = (await searchEverywhere(stage, new Map([["account", accountId]]))).map((found) => {
     const [place = ""] = found.split(": ");

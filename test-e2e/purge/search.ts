@@ -6,9 +6,9 @@ import { createLogger, createMetrics } from "@signalbox/telemetry";
 import { searchDatabase } from "../systems/search-databases.ts";
 import { formsOf } from "./plants.ts";
 
-/** Where a system keeps what it keeps. */
+/** The stores of a system. */
 export interface Stores {
-  /** Every database of every service, and that of the log where it is one. */
+  /** Every database of every service, and that of an embedded log. */
   readonly databases: ReadonlyMap<string, string>;
   readonly blobs: { readonly url: string; readonly accessKey: string | null; readonly secretKey: string | null };
   readonly eventsUrl: string;
@@ -33,7 +33,10 @@ export async function searchEverywhere(stores: Stores, texts: ReadonlyMap<string
   return [...new Set(found)].sort();
 }
 
-/** The records that the log keeps: all that are there, and on compacted topics the newest of each key until its tombstone. */
+/**
+ * Reads the records that the log keeps: all of them, and on compacted topics the newest of each key until its
+ * tombstone.
+ */
 async function keptRecords(eventsUrl: string): Promise<ReceivedRecord[]> {
   const eventLog = await openEventLog(eventsUrl, { clientId: "search", log, metrics, clock: systemClock });
   const records = new Map<string, ReceivedRecord>();
@@ -54,7 +57,7 @@ async function keptRecords(eventsUrl: string): Promise<ReceivedRecord[]> {
   return [...records.values()].filter(({ topic, value }) => value !== null || !compacted.has(topic));
 }
 
-/** Lists the keys of all blobs: what they hold is of this one account. */
+/** Lists the keys of all blobs, which belong to this one account. */
 export async function listBlobs({ blobs }: Stores): Promise<string[]> {
   const ends: (() => unknown)[] = [];
   const runner = { defer: (_name: string, end: () => unknown) => void ends.push(end) };

@@ -6,7 +6,7 @@ import { services } from "../systems/engines-system.ts";
 import type { RollingSystem } from "./rolling-system.ts";
 import type { Change, Failure } from "./traffic.ts";
 
-/** The change that a record tells of, in the words of the traffic. */
+/** The change behind a record, in the terms of the traffic. */
 const changeOf: Readonly<Record<string, (record: LogRecord) => Change>> = {
   "image.updated": ({ key, data }) => `image.updated ${key} ${data.title}`,
   "image.created": ({ key, data }) => `image.created ${key} ${data.title}`,
@@ -14,7 +14,7 @@ const changeOf: Readonly<Record<string, (record: LogRecord) => Change>> = {
   "webhook.received": ({ key, data }) => `webhook.received ${key} ${data.delivery_id}`,
 };
 
-/** What is wrong with the events of changes that were acknowledged: none, or more than one. */
+/** Finds acknowledged changes with no event, or with more than one. */
 export function wrongEvents(changes: readonly Change[], records: readonly LogRecord[]): string[] {
   const told = new Map<Change, number>();
   for (const record of records) {
@@ -29,7 +29,7 @@ export function wrongEvents(changes: readonly Change[], records: readonly LogRec
   ];
 }
 
-/** Adds to each failure what the edge and the services wrote about it: the name of its cause. */
+/** Adds to each failure the log lines of the edge and the services about it. */
 export async function explained(failures: readonly Failure[], system: RollingSystem): Promise<string[]> {
   const access = (await readFile(join(system.edge.folder, "access.log"), "utf8")).split("\n");
   const lines = [...access, ...system.instances.flatMap(linesOf)];
@@ -41,7 +41,7 @@ export async function explained(failures: readonly Failure[], system: RollingSys
 
 const linesOf = ({ name, output }: Instance): string[] => output.split("\n").map((line) => `${name} ${line}`);
 
-/** The last line that an instance wrote about a drain. */
+/** The last log line of an instance about a drain. */
 export interface Drain {
   readonly in_hand: Readonly<Record<string, number>>;
   readonly parts_ms: Readonly<Record<string, number>>;

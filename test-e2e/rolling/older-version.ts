@@ -7,13 +7,13 @@ import { shareModules } from "../tour/clone.ts";
 
 const run = promisify(execFile);
 
-/** The tag before this version; null where the clone has none. */
+/** Returns the tag before this version; null in a clone without tags. */
 export async function lastTag(): Promise<string | null> {
   const { stdout } = await run("git", ["tag", "--list", "v*", "--sort=-version:refname"], { cwd: repositoryFolder });
   return stdout.split("\n")[0] || null;
 }
 
-/** The commit that a tag or a short name stands for. */
+/** Resolves a tag or a short name to its commit. */
 export async function commitOf(name: string): Promise<string> {
   const { stdout } = await run("git", ["rev-parse", "--short", `${name}^{commit}`], { cwd: repositoryFolder });
   return stdout.trim();
@@ -23,7 +23,7 @@ export async function commitOf(name: string): Promise<string> {
 export async function checkOut(commit: string, folder: string): Promise<void> {
   await run("sh", ["-c", 'git archive "$1" | tar -x -C "$2"', "sh", commit, folder], { cwd: repositoryFolder });
   if (!(await hasPackagesOf(folder))) {
-    // What every command of that version does first: packages of its own, and what is generated.
+    // Runs the first step of every command of that version: it installs packages and generates files.
     await run(process.execPath, ["infra/tasks/run.mjs", "--version"], { cwd: folder });
     return;
   }
@@ -35,7 +35,7 @@ interface LockFile {
   readonly packages: Readonly<Record<string, { readonly version?: string; readonly link?: boolean }>>;
 }
 
-/** Whether every package that the other version locks is installed here in that version. */
+/** Returns true when every package in the other version's lock file is installed here in that version. */
 async function hasPackagesOf(folder: string): Promise<boolean> {
   const [theirs, ours] = await Promise.all([folder, repositoryFolder].map(lockOf));
   return Object.entries(theirs?.packages ?? {})

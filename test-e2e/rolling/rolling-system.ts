@@ -12,7 +12,7 @@ export interface RollingSystem extends TwoOfEach {
   close(): Promise<void>;
 }
 
-/** Callers are limited by what they pay for; here one caller stands for all. */
+/** One caller stands for many here, so limits are switched off. */
 const unlimited = Object.fromEntries(
   ["credential", "account", "failed-sign-in", "anonymous"].map((kind) => [
     `http.rate-limit.${kind}.requests`,
@@ -20,7 +20,7 @@ const unlimited = Object.fromEntries(
   ]),
 );
 
-/** Two instances of each service on one broker and the engines that all tests share. */
+/** Starts two instances of each service on one broker and the shared engines of the tests. */
 export async function startRollingSystem({ folder }: { readonly folder?: string } = {}): Promise<RollingSystem> {
   await using opened = new AsyncDisposableStack();
   const keep = keepIn(opened);

@@ -7,7 +7,7 @@ import { drainOf, explained, inOrder, wrongEvents } from "./judge-traffic.ts";
 import { type RollingSystem, startRollingSystem } from "./rolling-system.ts";
 import { startTraffic } from "./traffic.ts";
 
-/** What two cores carry while processes start beside it; a machine of its own carries 200. */
+/** The rate that two cores carry while processes start beside it; a dedicated machine carries 200. */
 const perSecond = Number(environment().ROLLING_RATE ?? 20);
 const idleDrainMsMax = 5_000;
 

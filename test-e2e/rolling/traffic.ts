@@ -5,10 +5,10 @@ import { pictureOf } from "../ledger/picture.ts";
 import { createRandom } from "../ledger/random.ts";
 import { signed } from "../ledger/writers/partners.ts";
 
-/** A change that was acknowledged, as its event on the log tells of it. */
+/** An acknowledged change, in the terms of its event. */
 export type Change = string;
 
-/** A request that did not get what one of two instances could have given. */
+/** A request that failed, although one of two instances could have answered it. */
 export interface Failure {
   readonly id: string;
   readonly name: string;
@@ -16,7 +16,7 @@ export interface Failure {
 }
 
 export interface Traffic {
-  /** Stops asking, waits for the answers and gives what came of all requests. */
+  /** Stops sending, waits for the answers and returns the results of all requests. */
   end(): Promise<TrafficResult>;
 }
 
@@ -26,18 +26,18 @@ interface TrafficResult {
   readonly failures: readonly Failure[];
 }
 
-/** One kind of request: what it asks, and the change that it makes. */
+/** One kind of request, and the change that it makes. */
 interface Kind {
   readonly name: string;
-  /** Of the change with this number. */
+  /** Builds the request of the change with this number. */
   readonly ask: (number: number) => { readonly path: string; readonly call?: Call };
   readonly change?: (number: number, reply: Reply) => Change;
 }
 
-/** Those in front come as often as they are named: two reads to one change. */
+/** The mix of requests, repeated in this order: two reads to one change. */
 const mix = ["account", "title", "images", "name", "graph", "upload", "config", "webhook", "endpoints", "mutation"];
 
-/** Mixed requests at even distances to one address, each at its moment whatever became of the ones before. */
+/** Sends mixed requests at even intervals to one address, each on time regardless of earlier ones. */
 export async function startTraffic(baseUrl: string, administratorKey: string, perSecond: number): Promise<Traffic> {
   const people = await openPeople(baseUrl, administratorKey);
   const result = { asked: 0, changes: [] as Change[], failures: [] as Failure[] };
@@ -72,14 +72,14 @@ export async function startTraffic(baseUrl: string, administratorKey: string, pe
   };
 }
 
-/** What a caller would complain of, in the words of the answer; also a field of the graph that is away. */
+/** Returns a caller's complaint about an answer, such as a missing field of the graph; null when there is none. */
 function failureIn(reply: Reply | null): string | null {
   if (reply === null) return "no answer";
   if (reply.status >= 300) return `${reply.status} ${reply.bytes}`;
   return reply.json?.errors === undefined ? null : JSON.stringify(reply.json.errors);
 }
 
-/** Several credentials of one account, a partner, an endpoint and an image that is renamed. */
+/** Creates several credentials of one account, a partner, an endpoint and an image to rename. */
 async function openPeople(baseUrl: string, administratorKey: string) {
   const administrator = createHttp(baseUrl, administratorKey);
   const must = async (path: string, call?: Call) => {

@@ -1,7 +1,8 @@
 /**
- * `npm run upgrade-drill -- [<tag or commit>]` rolls a system from an older version, the last tag, to this one under traffic,
- * leaves both side by side for a minute, and rolls back to the older one on the databases that this one has migrated. It ends
- * with 1 when a request failed, or a change has not exactly one event. `--rate` and `--seconds` change how much and how long.
+ * `npm run upgrade-drill -- [<tag or commit>]` rolls a system from an older version, the last tag, to this one under
+ * traffic, runs both side by side for a minute, and rolls back to the older one on the databases that this one has
+ * migrated. It ends with 1 when a request failed, or a change has not exactly one event. `--rate` and `--seconds` set
+ * the rate and the duration.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -58,7 +59,7 @@ for (const line of wrong.slice(0, 20)) tell(line);
 tell(`${asked} requests, ${failures.length} failed; ${changes.length} changes, ${wrong.length} with wrong events`);
 process.exitCode = failures.length + wrong.length > 0 ? 1 : 0;
 
-/** One instance of each service goes on as the other version. */
+/** Replaces the first instance of each service by the other version. */
 async function moveFirsts(from: RollingSystem, to: string): Promise<void> {
   for (const instance of inOrder(from).filter((one) => one.name.endsWith("-1"))) {
     const code = await instance.stop();

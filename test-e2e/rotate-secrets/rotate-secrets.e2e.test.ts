@@ -17,7 +17,7 @@ before(async () => {
 });
 after(() => opened.disposeAsync());
 
-/** One restart after another: between any two of them, versions with different values speak to each other. */
+/** Restarts one service after another: between any two restarts, processes with different values talk to each other. */
 async function roll(properties: Readonly<Record<string, string>>, order = names as readonly (typeof names)[number][]) {
   for (const name of order) {
     await services.restart(name, properties);

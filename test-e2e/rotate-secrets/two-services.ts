@@ -11,12 +11,12 @@ export const names = ["account", "config"] as const;
 type Name = (typeof names)[number];
 type Properties = Readonly<Record<string, string>>;
 
-/** Two services, one of which asks the other for everybody it has not seen, each with properties of its own. */
+/** Two services, one of which asks the other for every unknown caller, each with its own properties. */
 export interface TwoServices {
   readonly databaseUrls: Readonly<Record<Name, string>>;
-  /** Starts a service again with other values for some of its properties. */
+  /** Restarts a service with other values for some of its properties. */
   restart(name: Name, properties: Properties): Promise<void>;
-  /** Asks the second as somebody whom it has never seen; answers the status. */
+  /** Calls the second service as a new person; returns the status. */
   asNewcomer(): Promise<number>;
 }
 

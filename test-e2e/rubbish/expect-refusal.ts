@@ -17,11 +17,11 @@ const codes: Readonly<Record<number, readonly string[]>> = {
   422: ["validation_error"],
   431: ["invalid_request"],
 };
-/** Behind the links of mails are people, who get a page. */
+/** Readers of mail links are people, who get a page. */
 const pages = ["/api/account/contact-links/"];
 const withCorrelation = ["/api/v1/config", "/api/v2/settings", "/api/v1/env", "/api/v1/status"];
 
-/** A refusal of the caller's mistake in the one shape there is. `what` names the request when it is not. */
+/** Expects a refusal of a client error in the one common shape. `what` names the request in the failure. */
 export function expectRefusal(answer: Answer, what: string, path: string): void {
   const shown = `${what}: ${answer.status} ${answer.bytes.toString("utf8").slice(0, 500)}`;
   const type = answer.headers.get("content-type") ?? "";
@@ -37,7 +37,7 @@ export function expectRefusal(answer: Answer, what: string, path: string): void 
   else expectError(answer, shown, path);
 }
 
-/** OFREP 0.3 has a form of its own for what it refuses. */
+/** OFREP 0.3 has its own form of errors. */
 function expectOfrepError({ status, json }: Answer, shown: string): void {
   const codesOf: Readonly<Record<number, readonly string[]>> = {
     400: ["PARSE_ERROR", "INVALID_CONTEXT", "TARGETING_KEY_MISSING"],
@@ -65,7 +65,7 @@ interface Detail {
   readonly message: string;
 }
 
-/** How a library begins the sentences that were not meant for clients. */
+/** Beginnings of library messages that were not written for clients. */
 const foreignSentence = /^(Invalid|Too (big|small)|Unrecognized|Expected)\b/;
 
 function expectDetails(details: readonly Detail[], shown: string): void {
@@ -76,7 +76,7 @@ function expectDetails(details: readonly Detail[], shown: string): void {
   }
 }
 
-/** An answer of the graph that is no fault of ours: what it refuses has a code that says why. */
+/** Expects an answer of the graph without a server fault: each error has a code that gives the reason. */
 export function expectNoFault({ status, json, bytes }: Answer, what: string): void {
   const shown = `${what}: ${status} ${bytes.toString("utf8").slice(0, 300)}`;
   assert.ok(status === 200 || status === 400, shown);
@@ -88,7 +88,7 @@ export function expectNoFault({ status, json, bytes }: Answer, what: string): vo
 
 const graphCode = /^(?!INTERNAL)[A-Z_]+$/;
 
-/** GraphQL answers in its own shape (CONTRACT §8), and under `application/json` with 200 also when it refuses. */
+/** GraphQL answers in its own shape (CONTRACT §8), and under `application/json` with 200 even for errors. */
 function expectGraphqlErrors({ status, json: { data, errors } }: Answer, shown: string): void {
   assert.ok(status === 200 || (status >= 400 && status < 500), shown);
   assert.equal(data, undefined, shown);

@@ -7,11 +7,11 @@ const known = ["get", "post", "put", "patch", "delete", "options"];
 export interface PublishedRoute {
   readonly path: string;
   readonly methods: readonly string[];
-  /** The methods that cannot do without a body. */
+  /** The methods that require a body. */
   readonly needBody: readonly string[];
-  /** POST takes a JSON body, of which no member has to be there. */
+  /** True when POST takes a JSON body without required members. */
   readonly mayBeEmpty: boolean;
-  /** The query parameters of GET, where that answers with a list. */
+  /** The query parameters of a GET that returns a list; null otherwise. */
   readonly listParameters: readonly string[] | null;
 }
 
@@ -20,10 +20,10 @@ interface Operation {
   readonly parameters?: readonly Reference[];
   readonly responses?: Readonly<Record<string, Reference>>;
 }
-// biome-ignore lint/suspicious/noExplicitAny: a document has any depth, and what is read of it is asserted.
+// biome-ignore lint/suspicious/noExplicitAny: a document has any depth, and every value that is read is asserted.
 type Reference = any;
 
-/** Every route of the OpenAPI documents: what a client can know, it can get wrong. */
+/** Reads every route of the OpenAPI documents: what a client knows, it can get wrong. */
 export async function publishedRoutes(system: System): Promise<PublishedRoute[]> {
   const send = createClient(system.baseUrl, system.apiKey);
   const documents = documentedServices.map(
@@ -47,14 +47,14 @@ function isWithoutNeeds(post: Operation | undefined, resolve: Resolve): boolean 
   return schema?.type === "object" && (schema.required ?? []).length === 0 && schema.anyOf === undefined;
 }
 
-/** A list says in its schema that there may be more of it. */
+/** A list's schema has a member for further pages. */
 function listParametersOf(get: Operation | undefined, resolve: Resolve): readonly string[] | null {
   const schema = resolve(resolve(get?.responses?.["200"])?.content?.["application/json"]?.schema);
   if (get === undefined || schema?.properties?.has_more === undefined) return null;
   return (get.parameters ?? []).map(resolve).flatMap((one: Reference) => (one.in === "query" ? [one.name] : []));
 }
 
-/** What `$ref` points to: `#/components/schemas/Account`. */
+/** Resolves a `$ref`: `#/components/schemas/Account`. */
 function resolved(node: Reference, components: Reference): Reference {
   if (node?.$ref === undefined) return node;
   const names: string[] = node.$ref.split("/").slice(2);

@@ -1,4 +1,4 @@
-/** A request body that no route may stumble over, with the media type it claims. */
+/** A malformed request body, with the media type that it claims. */
 export interface RubbishBody {
   readonly what: string;
   readonly type: string | null;
@@ -39,7 +39,7 @@ export const rubbishBodies: readonly RubbishBody[] = [
   { what: "no media type", type: null, bytes: Buffer.from("{}") },
 ];
 
-/** In the place of every parameter of a path. */
+/** Values for every path parameter. */
 export const rubbishSegments: readonly string[] = [
   "%00",
   "%ff",

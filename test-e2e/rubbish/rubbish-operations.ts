@@ -1,6 +1,6 @@
 import { type Client, expectStatus } from "../journey/client.ts";
 
-/** One operation with one bad value in it. `body` is the JSON of the request, as text: it may hold what no object can. */
+/** One operation with one bad value. `body` is the JSON text of the request: it may contain what an object cannot. */
 export interface RubbishOperation {
   readonly what: string;
   readonly body: string;
@@ -76,7 +76,10 @@ const good: Readonly<Record<string, string>> = {
   Boolean: "true",
 };
 
-/** Every argument of the graph, the members of inputs too, with each bad value in its place, as a variable and as a literal. */
+/**
+ * Generates operations with each bad value at every argument of the graph, including members of inputs, as a variable
+ * and as a literal.
+ */
 export async function rubbishOperations(send: Client): Promise<RubbishOperation[]> {
   const answer = expectStatus(await send("/graphql", { body: { query: introspection } }), 200);
   const types = new Map<string, GraphType>(answer.json.data.__schema.types.map((type: GraphType) => [type.name, type]));
@@ -119,7 +122,7 @@ function operationsOn(
   );
 }
 
-/** Payloads show what failed. */
+/** Payloads show the failures. */
 function selectionOf(type: GraphType | undefined): string {
   if (!type?.fields) return "";
   const isPayload = type.fields.some(({ name }) => name === "errors");
@@ -148,7 +151,7 @@ function badValues(
   );
 }
 
-/** `name` tells what some texts must be to get as far as the others. */
+/** Returns a valid value; `name` selects the text for arguments with a format. */
 function goodValue(type: TypeReference, types: ReadonlyMap<string, GraphType>, name: string): string {
   if (type.kind === "NON_NULL") return goodValue(type.ofType as TypeReference, types, name);
   if (type.kind === "LIST") return `[${goodValue(type.ofType as TypeReference, types, name)}]`;
@@ -179,5 +182,5 @@ function written(type: TypeReference): string {
   return type.kind === "LIST" ? `[${written(type.ofType as TypeReference)}]` : (type.name as string);
 }
 
-/** JSON as GraphQL writes it: names of members without quotes, where they are names. */
+/** Converts JSON to a GraphQL literal: member names without quotes, where they are names. */
 const literal = (json: string): string => json.replace(/"([A-Za-z_]\w*)":/g, "$1:");

@@ -13,7 +13,7 @@ const opened = new AsyncDisposableStack();
 let system: EmbeddedSystem;
 let issuer: OidcIssuer;
 let routes: PublishedRoute[];
-/** By the beginning of their paths. */
+/** Ids by the beginning of their paths. */
 let things: (readonly [prefix: string, id: string])[];
 
 before(async () => {
@@ -23,7 +23,8 @@ before(async () => {
   system = await startEmbeddedSystem({
     properties: {
       "auth.issuers": JSON.stringify(trusted),
-      // The test sends more in a second than a person in a day; what is refused here must be refused for what it is.
+      // The test sends more in a second than a person in a day; refusals must come from the input, not from rate
+      // limits.
       "http.rate-limit.credential.requests": "1000000",
       "http.rate-limit.credential.burst": "1000000",
       "http.rate-limit.account.requests": "1000000",
@@ -56,7 +57,7 @@ async function makeThings(): Promise<typeof things> {
   ];
 }
 
-/** The path with real things in it: what does not exist is refused before its body is looked at. */
+/** Fills a path with existing ids: a missing resource is refused before its body is read. */
 function filled(path: string): string {
   const [, real] = things.find(([prefix]) => path.startsWith(prefix)) ?? ["", "rubbish"];
   return filledWith(path, real);
@@ -167,7 +168,7 @@ test("every route tells its methods, passes over parameters of Accept, and names
   const send = createClient(system.baseUrl, system.apiKey);
   for (const { path, methods } of routes) {
     const at = filledWith(path, "rubbish");
-    // Senders of webhooks ask there by OPTIONS and by queries of their own: who is not known is told nothing.
+    // Webhook senders use OPTIONS and queries of their own there: an unknown one gets no information.
     if (methods.includes("options")) {
       expectStatus(await anonymous(at, { method: "OPTIONS" }), 404);
       continue;

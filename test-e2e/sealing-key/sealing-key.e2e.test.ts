@@ -14,11 +14,11 @@ const partnerSecret = "a secret of the shop";
 const propertiesWith = (keys: string) => ({
   "secrets.keys": keys,
   "account.oauth.applications": JSON.stringify([application]),
-  // Nobody is there, so mails wait.
+  // No server listens here, so mails wait.
   "mail.url": "smtp://127.0.0.1:1",
 });
 
-/** What was sealed with the former key, as its owner sees it. */
+/** Data sealed with the former key, as its owner sees it. */
 interface Sealed {
   readonly keyed: Record<string, string>;
   readonly apiKey: string;
@@ -102,7 +102,7 @@ async function sealEverything(send: Client): Promise<Sealed> {
   };
 }
 
-/** Leaves a sign-in under way, and a mail that its server does not take. */
+/** Leaves a pending sign-in, and a mail that cannot be delivered. */
 async function beginSignIn(send: Client): Promise<void> {
   const { authorization_endpoint } = expectStatus(await send("/oauth/.well-known/openid-configuration"), 200).json;
   const query = new URLSearchParams({

@@ -8,16 +8,16 @@ import type { System, SystemOptions } from "./system.ts";
 
 const script = fileURLToPath(new URL("../../infra/embedded/start.ts", import.meta.url));
 
-/** The very first start makes a database server and runs every migration; a busy machine has other things to do besides. */
+/** The very first start creates a database server and runs every migration, possibly on a busy machine. */
 const startMs = 180_000;
 
-/** What `npm start` runs, on ports and a data folder of its own. */
+/** The system of `npm start`, on its own ports and data folder. */
 export interface EmbeddedSystem extends System {
   readonly process: TestProcess;
   readonly dataDirectory: string;
 }
 
-/** Starts everything in one process. With `dataDirectory`, on the data an earlier run left there. */
+/** Starts everything in one process; with `dataDirectory`, on the data of an earlier run. */
 export async function startEmbeddedSystem(
   options: SystemOptions & { readonly dataDirectory?: string } = {},
 ): Promise<EmbeddedSystem> {
@@ -43,15 +43,15 @@ export async function startEmbeddedSystem(
   };
 }
 
-/** A folder that does not exist yet, as on a fresh clone. */
+/** Returns a folder that does not exist yet, as on a fresh clone. */
 export async function newDataDirectory(): Promise<string> {
   const parent = await mkdtemp(join(tmpdir(), "signalbox-e2e-"));
-  // mkdtemp makes a folder for us alone; the database server may run under another account.
+  // mkdtemp creates a folder for this account alone; the database server may run under another.
   await chmod(parent, 0o755);
   return join(parent, "data");
 }
 
-/** Runs the start without waiting for anything: also for starts that are to fail. */
+/** Runs the start without waiting for it, as for starts that must fail. */
 export function runEmbedded(dataDirectory: string, properties: SystemOptions["properties"] = {}): TestProcess {
   const all = {
     "embedded.data-directory": dataDirectory,
@@ -65,7 +65,7 @@ export function runEmbedded(dataDirectory: string, properties: SystemOptions["pr
   return startProcess(script, args, {}, { ownGroup: true });
 }
 
-/** Removes what a system left behind; after a kill that includes its database server, which nobody stopped. */
+/** Removes the data of a system; after a kill that includes its database server, which still runs. */
 export async function removeData({ dataDirectory }: Pick<EmbeddedSystem, "dataDirectory">): Promise<void> {
   const folder = join(dataDirectory, "postgres");
   const runs = await findPostgresUrl(folder, "postgres").then(

@@ -18,17 +18,20 @@ export const services = [
   "webhook-delivery",
   "gateway",
 ] as const satisfies readonly ServiceName[];
-/** Those that others call by a property `<name>.internal-url`. */
+/** Services that others call by a property `<name>.internal-url`. */
 const called: readonly ServiceName[] = ["account", "images", "config", "webhook-ingest", "webhook-delivery"];
 const stopMs = 45_000;
 
 export interface EnginesSystem extends System {
   process(service: ServiceName): ServiceProcess;
-  /** Ends whatever still runs, engines included. */
+  /** Ends everything that still runs, engines included. */
   close(): Promise<void>;
 }
 
-/** Starts one process per service on Kafka, PostgreSQL, Redis and S3, with nginx as the edge. Closes what it opened when it fails. */
+/**
+ * Starts one process per service on Kafka, PostgreSQL, Redis and S3, with nginx as the edge. Closes what it opened when
+ * it fails.
+ */
 export async function startEnginesSystem(
   options: SystemOptions & { readonly engines?: SystemEngines } = {},
 ): Promise<EnginesSystem> {
@@ -99,7 +102,7 @@ function sharedProperties(engines: SystemEngines, baseUrl: string): Record<strin
   };
 }
 
-/** Stops as an operator does. A process that does not end in time fails the test with what it printed. */
+/** Stops as an operator does. A process that does not end in time fails the test with its output. */
 async function stopAll(processes: ReadonlyMap<string, ServiceProcess>): Promise<ReadonlyMap<string, number | null>> {
   for (const { current } of processes.values()) current.signal("SIGTERM");
   const ends = [...processes].map(async ([name, { current }]) => {

@@ -2,7 +2,7 @@ import type { ServiceName } from "@signalbox/core";
 import { createTcpProxy, type OwnEngine, startEngine, type TcpProxy, testRedis, testS3 } from "@signalbox/testing";
 import type { SystemEngines } from "./system-engines.ts";
 
-/** Takes an engine away from every process of a system, and gives it back. */
+/** Takes an engine away from every process of a system, and restores it. */
 export interface Outage {
   begin(): Promise<void>;
   end(): Promise<void>;
@@ -11,13 +11,13 @@ export interface Outage {
 type EnginePart = "database" | "broker" | "cache" | "blobs";
 
 export interface FaultyEngines extends SystemEngines {
-  /** Gone: connections break and new ones are refused. */
+  /** Outages: connections break and new ones are refused. */
   readonly outages: Readonly<Record<EnginePart, Outage>>;
-  /** Silent: connections stay open and nothing answers. The harder fault, because nobody is told. */
+  /** Silences: connections stay open without an answer. The harder fault, because no error is reported. */
   readonly silences: Readonly<Record<EnginePart, Outage>>;
 }
 
-/** PostgreSQL and Kafka to kill with -9, and Redis and S3 behind proxies that refuse. */
+/** Opens PostgreSQL and Kafka to kill with -9, and Redis and S3 behind refusing proxies. */
 export async function openFaultyEngines(): Promise<FaultyEngines> {
   await using opened = new AsyncDisposableStack();
   const keep = <T extends { close(): Promise<void> }>(part: T): T => {

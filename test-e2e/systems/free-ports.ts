@@ -1,6 +1,6 @@
 import { freePort } from "@signalbox/infra/engines/index.ts";
 
-/** One free port per name. */
+/** Returns one free port per name. */
 export async function freePorts(names: readonly string[]): Promise<ReadonlyMap<string, number>> {
   return new Map(await Promise.all(names.map(async (name) => [name, await freePort()] as const)));
 }

@@ -9,8 +9,8 @@ const listTables = sql(
 );
 
 /**
- * Finds the tables of all databases of a server that hold any of the texts, in whatever column, as
- * `database schema.table: text`. `serverUrl` may name any database of the server.
+ * Finds the tables of all databases of a server that contain any of the texts, in any column, as `database
+ * schema.table: text`. `serverUrl` may name any database of the server.
  */
 export async function searchDatabases(serverUrl: string, texts: readonly string[]): Promise<string[]> {
   const databases = await namesIn(serverUrl, listDatabases);
@@ -23,7 +23,7 @@ export async function searchDatabases(serverUrl: string, texts: readonly string[
   return found;
 }
 
-/** Finds the tables of one database that hold any of the texts. */
+/** Finds the tables of one database that contain any of the texts. */
 export async function searchDatabase(
   url: string,
   texts: readonly string[],
@@ -31,7 +31,7 @@ export async function searchDatabase(
   const pool = openAt(url);
   const found: { table: string; text: string }[] = [];
   for (const { name } of (await pool.query<{ name: string }>(listTables)).rows) {
-    // A row as text writes bytes in hexadecimal digits.
+    // A row as text shows bytes as hexadecimal digits.
     const search = sql(
       "",
       `select distinct given.text from ${name} as row_of join unnest($1::text[]) as given (text)
@@ -52,7 +52,7 @@ async function namesIn(url: string, statement: typeof listDatabases): Promise<st
   return rows.map(({ name }) => name);
 }
 
-/** A connection that is nobody's service, for a look at a database from outside. */
+/** Opens a connection that belongs to no service, to read a database from outside. */
 export const openAt = (url: string) =>
   openPool({
     url,

@@ -3,15 +3,15 @@ import type { ServiceName } from "@signalbox/core";
 import { repositoryFolder } from "@signalbox/infra/engines/engine-folders.ts";
 import { startProcess, type TestProcess } from "@signalbox/testing";
 
-/** Seven services start at once, on as few as two cores that others use as well. */
+/** Seven services start at once, on as few as two shared cores. */
 const readyMs = 180_000;
 
-/** One service in a process of its own, which can be killed and started again as it was. */
+/** One service in its own process, which can be killed and restarted unchanged. */
 export interface ServiceProcess {
   readonly current: TestProcess;
-  /** Waits until it serves; fails with its output when it ends before or is not ready in time. */
+  /** Waits until it serves; fails with its output when it ends first or is not ready in time. */
   ready(): Promise<void>;
-  /** Starts it again with the same configuration, after its end. */
+  /** Restarts it with the same configuration, after its end. */
   restart(): Promise<void>;
 }
 
@@ -33,7 +33,7 @@ export function startServiceProcess(name: ServiceName, environment: Readonly<Rec
   };
 }
 
-/** Runs a command that ends by itself and gives what it printed. */
+/** Runs a command to its end and returns its output. */
 export async function runCommand(
   script: string,
   args: readonly string[],
@@ -47,13 +47,13 @@ export async function runCommand(
   return process.stdout.trim();
 }
 
-/** Values go into the environment, because a command line refuses the ones that only another service declares. */
+/** Passes values in the environment, because a command line refuses properties of other services. */
 export function environmentOf(properties: Readonly<Record<string, string>>): Record<string, string> {
   const variable = (name: string) => `SIGNALBOX_${name.toUpperCase().replace(/[^A-Z0-9]/g, "_")}`;
   return Object.fromEntries(Object.entries(properties).map(([name, value]) => [variable(name), value]));
 }
 
-/** A path in this repository, or one that begins at the root. */
+/** A path in this repository, or an absolute one. */
 function scriptOf(path: string): string {
   return resolve(repositoryFolder, path);
 }

@@ -3,7 +3,7 @@ import type { ServiceName } from "@signalbox/core";
 import { nginxConfiguration } from "@signalbox/infra/edge/nginx-configuration.ts";
 import { type StartedNginx, startNginx } from "./start-nginx.ts";
 
-/** Starts nginx as the edge of these services, with the configuration that is deployed. */
+/** Starts nginx as the edge of these services, with the deployed configuration. */
 export function startEdge(
   upstreams: Readonly<Partial<Record<ServiceName, string | readonly string[]>>>,
 ): Promise<StartedNginx> {

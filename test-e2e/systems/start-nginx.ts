@@ -4,21 +4,21 @@ import { engineNamed, enginesFolder, freePort, startOwnEngine } from "@signalbox
 
 export interface StartedNginx {
   readonly url: string;
-  /** With its configuration and what it writes. */
+  /** Folder of its configuration and output. */
   readonly folder: string;
   close(): Promise<void>;
 }
 
-/** Starts an nginx of one's own, with the configuration that is written for its address and its folder. */
+/** Starts a separate nginx, with a configuration for its address and folder. */
 export async function startNginx(
   configurationOf: (given: { readonly listen: string; readonly folder: string }) => string,
 ): Promise<StartedNginx> {
   const port = await freePort();
-  // Beside the other engines of single tests: what a killed test leaves there is swept by the next one.
+  // Beside the engines of single tests: the next one removes the remains of a killed test.
   const parent = join(enginesFolder, "own");
   await mkdir(parent, { recursive: true });
   const folder = await mkdtemp(join(parent, "nginx-"));
-  // Its workers may run under another account, which makes the files of a cache.
+  // Its workers may run under another account, which creates the cache files.
   await chmod(folder, 0o755);
   await writeFile(join(folder, "nginx.conf"), configurationOf({ listen: `127.0.0.1:${port}`, folder }));
   const engine = await startOwnEngine(engineNamed("nginx"), { port, folder });

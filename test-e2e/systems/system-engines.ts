@@ -1,11 +1,11 @@
 import type { ServiceName } from "@signalbox/core";
 import { startGuardedKafka, testDatabase, testRedis, testS3 } from "@signalbox/testing";
 
-/** The engines below a system, as its processes are told to reach them. */
+/** The engines of a system, with the addresses that its processes use. */
 export interface SystemEngines {
-  /** Of the event log, for whoever runs it. */
+  /** Address of the event log, for its operator. */
   readonly eventsUrl: string;
-  /** Of the event log as a service signs in to it; the operator's when left out. */
+  /** Address of the event log for a service's user; the operator's when absent. */
   eventsUrlOf?(service: ServiceName): string;
   readonly cacheUrl: string;
   readonly blobs: { readonly url: string; readonly accessKey: string; readonly secretKey: string };
@@ -14,8 +14,8 @@ export interface SystemEngines {
 }
 
 /**
- * The engines all tests share, and a broker of its own, which holds every service to its rights: the topics of the product
- * have names that cannot be shared.
+ * Opens the shared engines of all tests, and a separate broker that enforces every service's rights: the product's
+ * topic names cannot be shared.
  */
 export async function openSystemEngines(services: readonly ServiceName[]): Promise<SystemEngines> {
   await using opened = new AsyncDisposableStack();

@@ -1,17 +1,17 @@
-/** A running Signalbox as its users see it: addresses and one key. Everything a scenario may touch. */
+/** A running Signalbox for its users: addresses and one key. Scenarios use nothing else. */
 export interface System {
   readonly baseUrl: string;
   readonly managementUrl: string;
-  /** Management servers of all processes; one and the same in the embedded mode. */
+  /** Management servers of all processes; all the same in the embedded mode. */
   readonly managementUrls: ReadonlyMap<string, string>;
   readonly apiKey: string;
-  /** For `openEventLog`: what an internal team reads events from. */
+  /** For `openEventLog`: the address from which an internal team reads events. */
   readonly eventsUrl: string;
-  /** Sends the stop signal as an operator does and answers with the exit codes by process name. */
+  /** Sends the stop signal as an operator does and returns the exit codes by process name. */
   stop(): Promise<ReadonlyMap<string, number | null>>;
 }
 
 export interface SystemOptions {
-  /** More properties, by name, for every process. */
+  /** Additional properties, by name, for every process. */
   readonly properties?: Readonly<Record<string, string>>;
 }

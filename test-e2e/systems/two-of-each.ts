@@ -13,12 +13,12 @@ export type Side = (typeof sides)[number];
 type Listener = (typeof listeners)[number];
 type Properties = Readonly<Record<string, string>>;
 
-/** Those that others call by a property `<name>.internal-url`. */
+/** Services that others call by a property `<name>.internal-url`. */
 export const called = ["account", "images", "config", "webhook-ingest", "webhook-delivery"] as const;
 const sides = [1, 2] as const;
 const listeners = ["http", "internal", "management"] as const;
 
-/** Closes what is handed to it, the last first, and gives it back. */
+/** Registers a part to be closed, in reverse order, and returns it. */
 export type Keep = <T extends { close(): Promise<void> }>(part: T) => T;
 
 export const keepIn =
@@ -30,13 +30,13 @@ export const keepIn =
 
 interface TwoOfEachOptions {
   readonly keep: Keep;
-  /** Of the event log, for whoever runs it. */
+  /** Address of the event log, for its operator. */
   readonly eventsUrl: string;
-  /** What every process is started with, besides addresses and secrets. */
+  /** Properties of every process, besides addresses and secrets. */
   readonly shared: Properties;
-  /** The engines as the instance of one side reaches them. */
+  /** Addresses of the engines for an instance of one side. */
   readonly engines: (service: Service, side: Side) => Properties;
-  /** The folder of the code that is started first; the one that this file belongs to when left out. */
+  /** Folder of the code that starts first; this repository when absent. */
   readonly folder?: string;
 }
 
@@ -44,11 +44,14 @@ export interface TwoOfEach {
   readonly edge: { readonly url: string; readonly folder: string };
   readonly instances: readonly Instance[];
   readonly administratorKey: string;
-  /** Starts the code of another folder as the instance that has ended, and waits until it is ready. */
+  /** Starts the code of another folder in place of an ended instance, and waits until it is ready. */
   replace(instance: Instance, folder: string): Promise<Instance>;
 }
 
-/** Starts two instances of each service behind nginx, and a balancer for the internal listeners of each, as a cluster has. */
+/**
+ * Starts two instances of each service behind nginx, and a balancer for the internal listeners of each, as in a
+ * cluster.
+ */
 export async function startTwoOfEach(options: TwoOfEachOptions): Promise<TwoOfEach> {
   const { keep, eventsUrl, shared, engines, folder = repositoryFolder } = options;
   const { portOf, edge, internalUrls } = await openWays(keep);
@@ -96,7 +99,7 @@ export async function startTwoOfEach(options: TwoOfEachOptions): Promise<TwoOfEa
 const everyInstance = <T>(make: (service: Service, side: Side) => T): T[] =>
   services.flatMap((service) => sides.map((side) => make(service, side)));
 
-/** The ports of all instances, and what leads to both of a service: the edge, and a balancer for each internal listener. */
+/** Opens the ports of all instances, the edge, and a balancer for each internal listener. */
 async function openWays(keep: Keep) {
   const names = everyInstance((service, side) => listeners.map((listener) => `${service}-${side} ${listener}`)).flat();
   const ports = await freePorts(names);

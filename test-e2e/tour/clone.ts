@@ -13,11 +13,11 @@ export interface Clone {
 }
 
 /**
- * The repository in another folder, as a reader has it after the first command: what they change there, and what their
- * servers keep, is nobody else's. The packages and the engines are shared.
+ * Clones the repository into another folder, as a reader has it after the first command: changes there, and the
+ * servers' data, stay separate. Packages and engines are shared.
  */
 export async function cloneRepository(): Promise<Clone> {
-  // Brings the packages up to date, as every command does, so that the clone need not.
+  // Updates the packages, as every command does, so that the clone need not.
   await run(process.execPath, ["infra/tasks/run.mjs", "--version"], { cwd: repositoryFolder });
   const folder = await mkdtemp(join(tmpdir(), "signalbox-clone-"));
   const list = ["ls-files", "--cached", "--others", "--exclude-standard", "-z"];
@@ -39,7 +39,7 @@ async function copy(path: string, folder: string): Promise<void> {
   await cp(join(repositoryFolder, path), join(folder, path), { recursive: true }).catch(orWhenMissing);
 }
 
-/** A package of ours is a link into the clone; every other is a link to where it is installed. */
+/** Links our packages into the clone, and the others to their installation. */
 export async function shareModules(folder: string): Promise<void> {
   const holders = ["", ...(await foldersOfPackages())];
   for (const holder of holders) {

@@ -1,33 +1,34 @@
-/** A fenced block of shell commands in a page of ours. */
+/** A fenced block of shell commands in a page of the documentation. */
 export interface Commands {
-  /** Where its first command is, as `page:line`. */
+  /** Position of its first command, as `page:line`. */
   readonly place: string;
   readonly script: string;
-  /** What the page shows of the output; null when it shows nothing. */
+  /** The output that the page shows; null without one. */
   readonly shown: string | null;
-  /** Why no test runs it; null when one does. */
+  /** The reason why no test runs it; null for a block that runs. */
   readonly notRun: string | null;
-  /** What the reader does by hand before, in words of the shell; null for nothing. */
+  /** The reader's manual step before it, as shell commands; null without one. */
   readonly byHand: string | null;
 }
 
 interface Fence {
   readonly language: string;
   readonly content: string;
-  /** The line of its first line of content, counted from 1. */
+  /** The number of its first line of content, counted from 1. */
   readonly line: number;
-  /** What stands between the block before and this one. */
+  /** The text between the previous block and this one. */
   readonly before: string;
 }
 
-/** What a fence may say it is, besides commands. All but the first are code, which other tests hold. */
+/** Other languages of fences. All but the first are code, which other tests check. */
 const others = ["text", "json", "ts", "python", "go", "mermaid"];
 
 /**
- * The commands of a page in their order: every fence that says `sh`. A `text` fence right after it is what they print, in
- * which `…` stands for anything. Right before it a comment may stand: `<!-- not run: why -->`, or `<!-- by hand: … -->`.
+ * Extracts the commands of a page in order: every fence marked `sh`. A `text` fence right after it is their output, in
+ * which `…` stands for anything. A comment may stand right before it: `<!-- not run: why -->`, or `<!-- by hand: …
+ * -->`.
  *
- * @throws Error for a fence that does not say what it is, since nobody would notice that it is not run
+ * @throws Error for a fence without a language, because nobody would notice that it is not run
  */
 export function commandsOf(page: string, markdown: string): Commands[] {
   const fences = fencesOf(markdown);
@@ -60,21 +61,21 @@ function fencesOf(markdown: string): Fence[] {
   return fences;
 }
 
-/** The comment that ends the text before a fence. */
+/** Returns the comment at the end of the text before a fence. */
 function remark(before: string, kind: string): string | null {
   const [, text] = new RegExp(`<!-- ${kind}: ([^]*?) -->\\s*$`).exec(before) ?? [];
   return text ?? null;
 }
 
-/** Ids, times and secrets differ from run to run: the first part of an id says what it is of. */
+/** Ids, times and secrets differ from run to run: the prefix of an id names its kind. */
 const changing: readonly (readonly [RegExp, string])[] = [
   [/\b([a-z]{3})_[0-9A-Za-z]{20,}\b/g, "$1_\\w+"],
   [/\b\d{4}-\d\d-\d\dT[\d:.\\]+Z\b/g, "[\\dT:.Z-]+"],
 ];
 
 /**
- * The first part of what a page shows that the output lacks; null when all is there. The parts are the lines, and what stands
- * between two `…`; they come in their order, with anything between them.
+ * Returns the first part of the shown output that the real output lacks; null when all is there. The parts are the
+ * lines, and the texts between two `…`; they come in order, with anything between them.
  */
 export function missingIn(output: string, shown: string): string | null {
   let from = 0;

@@ -1,26 +1,26 @@
 import { spawn } from "node:child_process";
 import { eventually } from "@signalbox/testing";
 
-/** A shell in which one block of commands runs after the other, as a reader types them. */
+/** A shell that runs one block of commands after another, as a reader types them. */
 export interface Terminal {
-  /** Everything printed so far, also by what runs in the background. */
+  /** The output so far, including background processes. */
   readonly output: string;
   /** Runs commands to their end. @throws Error with the output when one fails, or does not end */
   run(script: string): Promise<void>;
   /** Types commands that do not end, such as a server's start. */
   type(script: string): void;
-  /** Ends everything that was started here. */
+  /** Ends every process that was started here. */
   close(): Promise<void>;
 }
 
 interface TerminalOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** How long a block of commands may take. */
+  /** Time that a block of commands may take. */
   readonly timeoutMs: number;
 }
 
-/** Opens a shell in a process group of its own. */
+/** Opens a shell in its own process group. */
 export function openTerminal({ cwd, env, timeoutMs }: TerminalOptions): Terminal {
   const shell = spawn("bash", ["--noprofile", "--norc", "-o", "pipefail"], { cwd, env: { ...env }, detached: true });
   const endGroup = () => {
@@ -35,7 +35,7 @@ export function openTerminal({ cwd, env, timeoutMs }: TerminalOptions): Terminal
       output += text;
     });
   }
-  // A shell that has ended takes no more: its output says why.
+  // A shell that has ended takes no more input: its output gives the reason.
   shell.stdin.on("error", () => {});
   shell.stdin.write("trap 'FAILED=$?' ERR\n");
 

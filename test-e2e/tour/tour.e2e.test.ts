@@ -19,20 +19,20 @@ before(async () => {
 });
 after(() => opened.disposeAsync());
 
-/** What a reader of several pages has before them. */
+/** The state of a reader of several pages. */
 interface Reader {
   readonly terminal: Terminal;
-  /** The terminal where the server runs, once a page has started it. */
+  /** The terminal of the server, once a page has started it. */
   server: Terminal | null;
-  /** The ports and addresses of a page, by those that are there instead. */
+  /** The test's ports and addresses, by those on the page. */
   readonly instead: ReadonlyMap<string, string>;
-  /** What the reader puts where a page says `NAME=…`, from what they have seen. */
+  /** The reader's values for `NAME=…` on a page, from earlier output. */
   readonly own: Readonly<Record<string, (reader: Reader) => string | undefined>>;
 }
 
-/** What one command may take on a busy machine: the first start makes a database server. */
+/** Time that one command may take on a busy machine: the first start creates a database server. */
 const commandMs = 180_000;
-/** How long after its command an output may come: renditions and deliveries are made behind the answer. */
+/** Time after its command within which an output may appear: renditions and deliveries run after the answer. */
 const shownMs = 30_000;
 
 const last = (pattern: RegExp, text = ""): string | undefined => [...text.matchAll(pattern)].at(-1)?.[1];
@@ -50,7 +50,7 @@ const own: Reader["own"] = {
   ACCOUNT: seen(/"id":"(acc_\w+)"/g),
 };
 
-/** With the machine's own Node, as on a fresh clone, and on ports that nobody else has. */
+/** With the machine's own Node, as on a fresh clone, and on unused ports. */
 async function newReader(
   t: AsyncDisposableStack,
   more: Partial<Pick<Reader, "instead" | "own">> = {},
@@ -78,7 +78,7 @@ function freshEnvironment(ports: ReadonlyMap<string, number>): Record<string, st
   };
 }
 
-/** Runs the commands of a page in their order, and holds what they print against what the page shows. */
+/** Runs the commands of a page in order, and compares their output with the page. */
 async function follow(page: string, reader: Reader): Promise<void> {
   const { terminal } = reader;
   const blocks = commandsOf(page, await readFile(join(repositoryFolder, page), "utf8"));
@@ -92,7 +92,7 @@ async function follow(page: string, reader: Reader): Promise<void> {
     if (/^npm start\b/m.test(commands)) await start(commands, reader);
     else await terminal.run(commands);
     if (shown === null) continue;
-    // What runs in the background prints when it is ready.
+    // A background process prints when it is ready.
     const missing = () => missingIn(terminal.output.slice(from), here(shown, reader));
     await eventually(() => missing() === null, { timeoutMs: shownMs }).catch(() => {
       untrue.push(`${place} shows ${missing()}\nand this came:\n${terminal.output.slice(from)}`);
@@ -104,7 +104,7 @@ async function follow(page: string, reader: Reader): Promise<void> {
 const here = (text: string, { instead }: Reader): string =>
   [...instead].reduce((done, [theirs, ours]) => done.replaceAll(theirs, ours), text);
 
-/** In a terminal of its own, where it goes on. */
+/** Runs in a separate terminal, where it continues. */
 async function start(commands: string, reader: Reader): Promise<void> {
   await reader.server?.close();
   const { instead } = reader;
@@ -124,7 +124,7 @@ async function filledIn(script: string, reader: Reader): Promise<string> {
   return filled;
 }
 
-/** In this order: what one page leaves behind, others may find. */
+/** In this order, because later pages may use what earlier ones leave. */
 const ofCallers = [
   ...["query-the-graph", "upload-from-a-browser", "debug-deliveries", "replay-after-an-outage"],
   ...["create-a-service-client", "rotate-a-key", "find-leaked-keys"],

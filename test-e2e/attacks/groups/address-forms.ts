@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 
-/** Makes a URL of a target that must not be reached, with a port and a path. */
+/** Builds a URL of a forbidden target, with a port and a path. */
 type Form = (port: number, path: string) => string;
 
 const atHost =
@@ -37,7 +37,7 @@ const loopback = [
   ...["%31%32%37.0.0.1", "127%2e0%2e0%2e1", "%6c%6f%63%61%6c%68%6f%73%74", "local\thost", "127.0.0\n.1"],
 ];
 
-/** Addresses of others that are not for the public. */
+/** Private addresses of other machines. */
 const elsewhere = [
   ...[
     "169.254.169.254",
@@ -100,7 +100,7 @@ const elsewhere = [
   ],
 ];
 
-/** Ways to write a URL so that two readers see two hosts. */
+/** URLs in which two parsers see two different hosts. */
 const confusing: Readonly<Record<string, Form>> = {
   "a public name as user": (port, path) => `http://public.example@127.0.0.1:${port}${path}`,
   "a public name as user and password": (port, path) => `http://public.example:443@127.0.0.1:${port}${path}`,
@@ -119,7 +119,7 @@ const confusing: Readonly<Record<string, Form>> = {
   "a public name with U+0000": (port, path) => `http://127.0.0.1%00.public.example:${port}${path}`,
 };
 
-/** Schemes that are no web. */
+/** Schemes other than http and https. */
 const schemes = [
   "file:///etc/passwd",
   "file://localhost/etc/passwd",
@@ -141,7 +141,7 @@ const otherSchemes = [
   "http+unix",
 ];
 
-/** Every target that must not be reached, by how it is written. */
+/** Every form of a forbidden target, by its name. */
 export const addressForms: ReadonlyMap<string, Form> = new Map([
   ...[...loopback, ...elsewhere].map((host) => [`the host ${JSON.stringify(host)}`, atHost(host)] as const),
   ...Object.entries(confusing),
@@ -152,5 +152,5 @@ export const addressForms: ReadonlyMap<string, Form> = new Map([
   ),
 ]);
 
-/** Names that this machine itself resolves to its own addresses. Only whoever connects learns of it. */
+/** Names that this machine resolves to its own addresses, which only shows at the connection. */
 export const ownNames: readonly string[] = [hostname(), "ip6-localhost", "ip6-loopback", "localhost.localdomain"];

@@ -1,16 +1,16 @@
 import type { Finding } from "../runner/attack.ts";
 import { inLanes } from "../runner/run-attacks.ts";
 
-/** How many of some requests were answered, and how many refused because there were too many. */
+/** Numbers of requests that were answered, and that were refused by a rate limit. */
 export interface Counted {
   readonly answered: number;
   readonly refused: number;
 }
 
-/** Requests at once. */
+/** Concurrent requests. */
 const lanes = 6;
 
-/** Processes that share a count may let so many more through while they ask for their shares of it. */
+/** Processes that share a count may let this many more through while they fetch their shares of it. */
 export const shared = lanes;
 
 export const within =
@@ -27,7 +27,7 @@ export const beyond = (allowed: number, more = 0): readonly Counted[] => [
 
 const burstsMax = 3;
 
-/** Counts a burst, and another one when so many were answered that it may have gone over from one window into the next. */
+/** Counts a burst, and repeats it when so many were answered that it may have crossed into the next window. */
 export async function countBurst(allowed: number, burst: () => Promise<Counted>): Promise<Counted> {
   for (let nth = 1; ; nth++) {
     const counted = await burst();
@@ -35,7 +35,7 @@ export async function countBurst(allowed: number, burst: () => Promise<Counted>)
   }
 }
 
-/** Counts how many of the requests, sent several at a time, are answered and not refused for their number. */
+/** Counts concurrent requests that are answered and not refused by a rate limit. */
 export async function countAnswers(
   ask: (at: number) => Promise<number>,
   requests: number,

@@ -12,7 +12,7 @@ export const unknown = refusedAs("unauthorized", "unauthenticated");
 const ambiguous = refusedAs("invalid_request", "validation_failed", "unauthorized");
 const forbidden = plantedAnswer(403, { error: { code: "forbidden" } });
 
-/** Every credential that is none, at every service. */
+/** Every invalid credential, at every service. */
 export const credentials: Group = {
   name: "credentials",
   atOnce: 8,
@@ -80,7 +80,7 @@ const at = ({ send, path, request }: Door, headers: Headers) => ({
 
 type ByKey = Attack["control"];
 
-/** Whoever sends two credentials means one of them, and nobody may choose for them. */
+/** Two credentials in one request are ambiguous, and the server must not choose between them. */
 function twoCredentials(door: Door, token: string, key: string, control: ByKey): Attack[] {
   const pairs: Readonly<Record<string, Headers>> = {
     "a good token and a good key": { authorization: `Bearer ${token}`, "x-api-key": key },
@@ -109,7 +109,7 @@ const queryNames = [
   "password",
 ];
 
-/** A query is written into logs and histories. */
+/** Query strings end up in logs and histories. */
 function inTheQuery(door: Door, key: string, control: ByKey): Attack[] {
   return queryNames.map((name) =>
     httpAttack({
@@ -122,7 +122,7 @@ function inTheQuery(door: Door, key: string, control: ByKey): Attack[] {
   );
 }
 
-/** Credentials that were good once. */
+/** Credentials that were valid once. */
 async function endedCredentials({ person, send, tokenOf, world }: TrustingScene): Promise<[string, Headers][]> {
   const { headers } = await person();
   const make = async () =>

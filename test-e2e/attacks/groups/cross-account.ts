@@ -16,7 +16,7 @@ import type { Group } from "./group.ts";
 import { isRead, type Operation, operationsOf } from "./operations.ts";
 import type { Owner } from "./owned-things.ts";
 
-/** Everything that is somebody's, asked for by everybody else. */
+/** Every resource of an owner, requested by others. */
 export const crossAccount: Group = {
   name: "cross-account",
   atOnce: 8,
@@ -60,7 +60,7 @@ function rowsOf(operation: Operation, { scene: { send }, owner, strangers }: Giv
   );
 }
 
-/** What only the owner may see. */
+/** Texts that only the owner may see. */
 const marksOf = ({ address, name, things }: Owner): string[] => [address, name, ...Object.values(things)];
 
 const refusals = ["not_found", "forbidden", "unauthorized", "unauthenticated"];
@@ -84,13 +84,14 @@ const leaks =
 
 export function showsNothingOf(marks: readonly string[]): Judge {
   return (answer) => {
-    // Whoever asks has nothing of the kind, or is refused; an empty answer that every list of a weak system gives is none.
+    // A caller who owns no such resource gets none of its own; the empty answer of a weak system's lists counts as a
+    // finding.
     if (answer.status >= 500 || answer.json?.id === "planted") return shown(answer);
     return leaks(marks)(answer);
   };
 }
 
-/** Whoever is not the owner, by what they come with. */
+/** Callers who are not the owner, by their credentials. */
 async function strangersTo({ person, tokenOf, send, administrator, world }: TrustingScene, owner: Owner) {
   const stranger = await person();
   const scopes = [

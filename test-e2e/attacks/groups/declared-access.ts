@@ -3,16 +3,16 @@ import { isDeclared } from "@signalbox/graphql";
 import { routeAccess } from "@signalbox/http";
 import { serviceDoors } from "@signalbox/infra/generate/access/service-doors.ts";
 
-/** What a route or a field says of who may use it. */
+/** The declared access of a route or a field. */
 export interface DeclaredAccess {
   readonly scopes: readonly Scope[];
-  /** Needs a recent sign-in: always, or for what this names. */
+  /** True when it always needs a recent sign-in; a text names the changes that do. */
   readonly stepUp: boolean | string;
-  /** Lets in callers without credentials. */
+  /** True when callers without credentials are admitted. */
   readonly isOpen: boolean;
 }
 
-/** The declarations of all services: `PATCH /images/{image_id}`, `Mutation.updateImage`. */
+/** Reads the declarations of all services: `PATCH /images/{image_id}`, `Mutation.updateImage`. */
 export async function declaredAccess(): Promise<ReadonlyMap<string, DeclaredAccess>> {
   const doors = await serviceDoors();
   const routes = doors.flatMap((door) =>

@@ -29,7 +29,7 @@ const asking =
   });
 export const address = (at: number) => `203.0.113.${at % 250}`;
 
-/** Ways to be counted as somebody else, or not at all, with one token. */
+/** Ways for one token to count as another caller, or not at all. */
 const disguises: Readonly<Record<string, Disguise>> = {
   "over all services": asking(() => ({})),
   "from other addresses": asking((at) => ({
@@ -85,7 +85,7 @@ const disguises: Readonly<Record<string, Disguise>> = {
   }),
 };
 
-/** Each disguise is somebody else's, as nobody has two allowances. */
+/** Each disguise gets a new account, because an allowance can be used up once. */
 export function disguiseRows(scene: IssuingScene): Attack[] {
   const { send } = scene;
   const begins = control<Counted>({

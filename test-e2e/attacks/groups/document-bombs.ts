@@ -1,4 +1,4 @@
-/** The codes of documents that are too large in some way. */
+/** Error codes of documents that exceed a limit. */
 export const limitCodes = [
   "limit_depth",
   "limit_aliases",
@@ -15,7 +15,7 @@ interface Bomb {
   readonly large: object;
 }
 
-/** A document of one kind of thing, few and many. */
+/** Builds a document with few, and with many, of one construct. */
 const of = (what: string, document: (count: number) => string, few: number, many: number): Bomb => ({
   what,
   small: { query: document(few) },

@@ -1,7 +1,7 @@
 import { type Client, type ClientRequest, createClient } from "../../journey/client.ts";
 import type { TrustingScene } from "../scene/trusting-scene.ts";
 
-/** A request that every service answers to who may do everything, and to nobody else. */
+/** A request that every service answers to a caller with all rights only. */
 export interface Door {
   readonly name: string;
   readonly send: Client;

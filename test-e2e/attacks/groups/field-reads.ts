@@ -1,6 +1,6 @@
 import type { Things } from "./owned-things.ts";
 
-/** A query for every field of the graph that says who may see it. */
+/** A query for every field of the graph that declares access. */
 export const fieldReads = ({ account }: Pick<Things, "account">): Readonly<Record<string, string>> => ({
   "Query.viewer": "{ viewer { id displayName contactAddress } }",
   "Query.account": `{ account(id: "${account}") { id displayName } }`,

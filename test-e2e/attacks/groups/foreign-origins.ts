@@ -2,7 +2,7 @@ import type { Attack } from "../runner/attack.ts";
 import { httpAttack, httpControl, type Judge, plantedAnswer, shown } from "../runner/http-attack.ts";
 import { friendlyOrigin, type TrustingScene } from "../scene/trusting-scene.ts";
 
-/** Pages that may not read what is answered, some of them named almost as the one that may. */
+/** Origins of pages that may not read answers, some of them named almost like the allowed one. */
 const origins = [
   "https://evil.example",
   "null",
@@ -24,10 +24,10 @@ export const isLetIn: Judge = (answer) => {
   return said === null && answer.status < 500 ? null : `allows ${said}: ${shown(answer)}`;
 };
 
-/** A path with whatever in its parameters: what is judged comes before. */
+/** Fills the parameters of a path with arbitrary values: the origin is judged earlier. */
 export const anyPath = (template: string): string => template.replace(/\{[^}]+\}/g, "rubbish");
 
-/** Every route, called by a page of a stranger: before the call and by the call itself. */
+/** Rows for every route called by a foreign page: as a preflight and as the call itself. */
 export function foreignOriginRows({ send }: TrustingScene, routes: readonly Route[]): Attack[] {
   return routes.flatMap(({ path, methods }) => {
     const at = anyPath(path);

@@ -9,7 +9,7 @@ import type { Group } from "./group.ts";
 import { type Operation, operationsOf } from "./operations.ts";
 import { subscriptionRows } from "./subscriptions.ts";
 
-/** What can be done with a language instead of a list of routes. */
+/** Attacks by a query language. */
 export const graphql: Group = {
   name: "graphql",
   atOnce: 8,
@@ -37,7 +37,7 @@ export const refused = refusedAs(
   "forbidden",
 );
 
-/** Ways in which a page of a stranger can make a browser send something, none of which may change anything. */
+/** Requests that a foreign page can make a browser send; none may change anything. */
 const forms: Readonly<Record<string, (query: string, variables: string) => { path: string; request: ClientRequest }>> =
   {
     "a link": (query, variables) => ({
@@ -83,7 +83,7 @@ const typed = (type: string, body: string): ClientRequest => ({
   headers: { "content-type": type },
   body: Buffer.from(body),
 });
-/** A HEAD has no body that would say why. */
+/** A HEAD has no body that could give the reason. */
 const refusedHead: Judge = (answer) => (answer.status >= 400 && answer.status < 500 ? null : shown(answer));
 
 function forgedForms({ send }: TrustingScene, { name, attempt }: Operation): Attack[] {
@@ -110,7 +110,7 @@ function forgedForms({ send }: TrustingScene, { name, attempt }: Operation): Att
   });
 }
 
-/** Documents that cost more than they weigh. */
+/** Small documents with a high cost. */
 function bombRows({ send }: TrustingScene, headers: Headers): Attack[] {
   return bombs.map(({ what, small, large }) => {
     const control = httpControl({
@@ -132,7 +132,7 @@ function bombRows({ send }: TrustingScene, headers: Headers): Attack[] {
 
 const viewer = "{ viewer { id } }";
 
-/** Requests that are no operation, and fields that are not for clients. */
+/** Requests that are no operation, and fields that are hidden from clients. */
 const odd: Readonly<Record<string, unknown>> = {
   "the schema of a service": { query: "{ _service { sdl } }" },
   ...Object.fromEntries(

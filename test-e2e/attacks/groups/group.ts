@@ -2,18 +2,18 @@ import type { Attack } from "../runner/attack.ts";
 import type { IssuingScene } from "../scene/issuing-scene.ts";
 import type { TrustingScene } from "../scene/trusting-scene.ts";
 
-/** The systems that are attacked. Each is started when the first group asks for it. */
+/** The attacked systems. Each starts when the first group needs it. */
 interface Scenes {
-  /** Trusts an issuer of ours, and limits nobody. */
+  /** Trusts a test issuer, without limits. */
   trusting(): Promise<TrustingScene>;
-  /** Issues its own tokens, and limits everybody. */
+  /** Issues its own tokens, with limits. */
   issuing(): Promise<IssuingScene>;
 }
 
 /** A table of attacks of one kind. */
 export interface Group {
   readonly name: string;
-  /** How many of its rows are tried at a time. */
+  /** Number of rows that are tried concurrently. */
   readonly atOnce: number;
   rows(scenes: Scenes): Promise<readonly Attack[]>;
 }

@@ -12,7 +12,7 @@ import { scopes } from "./scopes.ts";
 import { secrets } from "./secrets.ts";
 import { ssrf } from "./ssrf.ts";
 
-/** All tables of the suite, in the order in which they are tried. */
+/** All tables of the suite, in the order in which they run. */
 export const groups: readonly Group[] = [
   credentials,
   crossAccount,

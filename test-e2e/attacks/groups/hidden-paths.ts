@@ -2,7 +2,7 @@ import { type Attack, attack, type Control, control } from "../runner/attack.ts"
 import { type RawAnswer, rawExchange, rawRequest } from "../runner/raw-exchange.ts";
 import type { TrustingScene } from "../scene/trusting-scene.ts";
 
-/** What the management address answers, and the public one must not. */
+/** Paths of the management address, which the public one must not serve. */
 const managed = [
   "/management/health/live",
   "/management/health/ready",
@@ -11,7 +11,7 @@ const managed = [
   "/management/env",
 ];
 
-/** Ways around a list of what is published. */
+/** Disguises of a path against a list of published ones. */
 const detours: Readonly<Record<string, (path: string) => string>> = {
   "as it is": (path) => path,
   "with two slashes": (path) => `/${path}`,
@@ -43,7 +43,7 @@ const found = (...statuses: number[]): RawAnswer => ({
 const isHidden = ({ statuses, text }: RawAnswer) =>
   statuses.length === 1 && (statuses[0] ?? 0) >= 400 ? null : text.slice(0, 300);
 
-/** What is not for the public, asked for at the public address with the key of an administrator. */
+/** Requests for private paths at the public address, with the key of an administrator. */
 export function hiddenPathRows({ system }: TrustingScene): Attack[] {
   const headers = ["Host: x", `X-API-Key: ${system.apiKey}`, "Connection: close"];
   const managementUrl = system.managementUrls.get("account") ?? system.managementUrl;

@@ -20,7 +20,7 @@ const flood =
 const redirect = (location: string): string =>
   `HTTP/1.1 302 Found\r\nlocation: ${location}\r\ncontent-length: 0\r\n\r\n`;
 
-/** Answers that take without an end, break off, or are none. */
+/** Answers that are endless, truncated, or malformed. */
 export const hostileAnswers: Readonly<Record<string, HostileAnswer>> = {
   "an endless reason": flood("HTTP/1.1 200 ", chunk),
   "an endless status": flood("HTTP/1.1 2", "0".repeat(65_536)),
@@ -67,7 +67,7 @@ export const hostileAnswers: Readonly<Record<string, HostileAnswer>> = {
   "a head that drips": () => drips("HTTP/1.1 200 OK\r\nx-a: "),
 };
 
-/** The head ends nowhere, and the connection stays open without a byte. */
+/** An endless head, and then an open connection without a byte. */
 function* drips(start: string): Generator<string | Buffer> {
   yield start;
   yield "";
@@ -88,7 +88,7 @@ function png(width: number, height: number, data: Buffer): Buffer {
   return Buffer.concat([signature, pngChunk("IHDR", size), pngChunk("IDAT", data), pngChunk("IEND", Buffer.alloc(0))]);
 }
 
-/** Files that are no images for us, or far more than they weigh. */
+/** Files that are not images, or that decompress to far more than their size. */
 export const hostileFiles: Readonly<Record<string, Buffer>> = {
   "a PNG of four thousand megapixels": png(65_535, 65_535, deflateSync(Buffer.alloc(1_024))),
   "a PNG that unpacks to sixty-four megabytes": png(10, 10, deflateSync(Buffer.alloc(64 * 1024 * 1024))),

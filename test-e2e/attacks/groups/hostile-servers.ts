@@ -7,7 +7,7 @@ import type { Group } from "./group.ts";
 import { hostileAnswers, hostileFiles } from "./hostile-answers.ts";
 import { photoForm } from "./owned-things.ts";
 
-/** Servers that we are made to talk to, and files that we are made to read. */
+/** Hostile servers that the system connects to, and hostile files that it reads. */
 export const hostileServers: Group = {
   name: "hostile-servers",
   atOnce: 8,
@@ -20,13 +20,13 @@ export const hostileServers: Group = {
 
 interface Taken {
   readonly status: number;
-  /** What we took of the answer, with what the system keeps in the buffers of its sockets. */
+  /** Bytes of the answer that were taken, including the system's socket buffers. */
   readonly bytes: number;
   readonly text: string;
 }
 
-/** More than the largest upload with all buffers of a socket; an answer without an end offers eight times as much. */
-/** As they come on the wire, where a chunk of one byte takes six. */
+/** More than the largest upload plus all buffers of a socket; an endless answer offers eight times as much. */
+/** Counted on the wire, where a chunk of one byte takes six. */
 const bytesMax = 6 * 32 * 1024 * 1024;
 
 export const isRefused = ({ status, bytes, text }: Taken): Finding =>
@@ -67,7 +67,7 @@ function importRows({ world, hostile }: TrustingScene, owner: Headers): Attack[]
   });
 }
 
-/** An acknowledgement counts from its head on; what a delivery may never do is to take without an end, or to stay. */
+/** A head alone acknowledges a delivery; but a delivery must never read an endless answer, or wait for ever. */
 async function deliveryRows({ world, hostile, receiver, person }: TrustingScene): Promise<Attack[]> {
   const { headers } = await person();
   const create = async (url: string): Promise<string> =>
@@ -108,7 +108,7 @@ async function deliveryRows({ world, hostile, receiver, person }: TrustingScene)
   );
 }
 
-/** Files, given and fetched. */
+/** Hostile files, uploaded and imported. */
 function fileRows({ world, hostile }: TrustingScene, owner: Headers): Attack[] {
   const upload = async (body: FormData): Promise<Taken> => {
     const { status, bytes } = await world.tryTo(owner, "/images", { method: "POST", body });

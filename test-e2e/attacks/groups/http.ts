@@ -17,7 +17,7 @@ import { hostRows } from "./named-hosts.ts";
 import { isRead, operationsOf } from "./operations.ts";
 import { malformedHeadRows, smugglingRows } from "./smuggling.ts";
 
-/** What can be done with the protocol itself. */
+/** Attacks by the protocol itself. */
 export const http: Group = {
   name: "http",
   atOnce: 16,
@@ -53,7 +53,7 @@ export const guarding: Judge = ({ status, headers, bytes }) => {
   return wrong.length === 0 ? null : `${status} with ${wrong.join(", ")}`;
 };
 
-/** Requests that end early and in different places; each answer has to carry the same guards. */
+/** Requests that end early at different stages; each answer must carry the same security headers. */
 const endings: Readonly<Record<string, { method?: string; headers?: Record<string, string> }>> = {
   "nobody's": {},
   "a bad credential's": { headers: { authorization: "Bearer x" } },
@@ -95,7 +95,7 @@ function headerRows({ send }: TrustingScene, routes: readonly Route[]): Attack[]
 const overrides = ["x-http-method-override", "x-http-method", "x-method-override", "x-original-method"];
 const isNoOverride: Judge = (answer) => ([400, 401, 404, 405].includes(answer.status) ? null : shown(answer));
 
-/** A GET or POST that says that it is something else. */
+/** A GET or POST that claims to be another method. */
 function methodRows({ send, administrator }: TrustingScene, routes: readonly Route[]): Attack[] {
   const paths = routes.filter(({ methods }) => methods.includes("delete") && !methods.includes("post"));
   const seen = httpControl({
@@ -129,7 +129,7 @@ function methodRows({ send, administrator }: TrustingScene, routes: readonly Rou
   );
 }
 
-/** Answers about somebody may not be kept for somebody else. */
+/** Personal answers must not be cached for others. */
 export const isPrivate: Judge = ({ status, headers }) => {
   const [kept, varies] = [headers.get("cache-control") ?? "", (headers.get("vary") ?? "").toLowerCase()];
   const isKept = !/\b(private|no-store)\b/.test(kept) || /\b(public|s-maxage)\b/.test(kept);
@@ -176,7 +176,7 @@ const hostileIds = [
   "a,b",
 ];
 
-/** Whatever a client calls its request reaches logs and answers. */
+/** Request ids of clients reach logs and answers. */
 function requestIdRows({ send }: TrustingScene): Attack[] {
   const plain = "a-plain.id_1";
   const kept = httpControl({

@@ -26,7 +26,7 @@ export interface Source {
   readonly secret: string;
 }
 
-/** Creates a source for a partner with a secret of its own. */
+/** Creates a source for a partner with its own secret. */
 export async function createSource(
   { world }: TrustingScene,
   owner: Headers,
@@ -66,7 +66,7 @@ async function rowsOf(scene: TrustingScene, owner: Headers, scheme: PartnerSchem
   return [...rows, ...replayed];
 }
 
-/** What a source has received, as its owner sees it. */
+/** Lists the webhooks that a source has received, as its owner. */
 async function receivedAt({ world }: TrustingScene, owner: Headers, { id }: Source): Promise<number> {
   return (await world.send(owner, `/api/v1/webhooks/sources/${id}/received`)).json.items.length;
 }
@@ -82,7 +82,7 @@ interface Honest {
   readonly honest: () => SignedRequest;
 }
 
-/** The honest request is taken, and is all that the source has received after everything else. */
+/** Checks that the honest request is accepted, and that the source has received nothing else. */
 export function onlyOneReceived(scene: TrustingScene, owner: Headers, { name, source, honest }: Honest): Control {
   return control<Received>({
     what: `${name}: the honest request alone`,
@@ -103,7 +103,7 @@ export function onlyOneReceived(scene: TrustingScene, owner: Headers, { name, so
 interface Replay {
   readonly what: string;
   readonly change: (request: SignedRequest) => SignedRequest;
-  /** What the source is told besides. */
+  /** Further settings of the source. */
   readonly settings?: object;
 }
 
@@ -112,9 +112,9 @@ const withHeaders = (what: string, headers: Readonly<Record<string, string>>): R
   change: (request) => ({ ...request, headers: { ...request.headers, ...headers } }),
 });
 
-/** Ways to send a captured request again. What is not signed can be changed by whoever captured it. */
+/** Replays of a captured request. Unsigned parts can be changed by the attacker. */
 function replaysOf({ typeHeader, idHeader, signsId, signsTime }: PartnerScheme): readonly Replay[] {
-  // Where no time is signed the same content may rightly come again, unless its source says for how long it may not.
+  // Without a signed time the same content may legitimately repeat, unless the source sets a time in which it may not.
   const settings = signsTime ? {} : { refuse_same_content_seconds: 3_600 };
   return [
     withHeaders("as it was", {}),
@@ -139,7 +139,7 @@ interface Captured {
   readonly replay: Replay;
 }
 
-/** One honest delivery, captured and sent again: it has one effect. */
+/** One honest delivery, captured and replayed: it has one effect. */
 export function replayRow(
   scene: TrustingScene,
   owner: Headers,

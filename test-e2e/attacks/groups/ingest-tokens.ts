@@ -8,7 +8,7 @@ import { createSource, onlyOneReceived, replayRow, type Source } from "./ingest-
 import { forgedTokens, type Tools, toolsOf } from "./jwt-forgeries.ts";
 import type { SignedRequest } from "./signed-requests.ts";
 
-/** Webhooks with a token that their sender has not signed, or has signed for something else. */
+/** Webhooks with a forged token, or with a token that was signed for another purpose. */
 export const ingestTokens: Group = {
   name: "ingest-tokens",
   atOnce: 8,
@@ -49,7 +49,7 @@ const digestOf = (bytes: Buffer): string => hash("sha256", bytes, "buffer").toSt
 const json = { "content-type": "application/json" };
 const signedWith = (token: string): SignedRequest => ({ headers: { ...json, authorization: `Bearer ${token}` }, body });
 
-/** Shows a token of the issuer, which says what body it is for. */
+/** A partner whose token states the body that it is for. */
 const partner = ({ issuer }: TrustingScene, jwk: object) => ({
   name: "jwt",
   source: {
@@ -65,7 +65,7 @@ const partner = ({ issuer }: TrustingScene, jwk: object) => ({
 const seconds = () => Math.floor(Date.now() / 1000);
 const day = 86_400;
 
-/** Rightly signed, and not for this webhook. */
+/** Correctly signed tokens that are not for this webhook. */
 const wrongTokens: Readonly<Record<string, (tools: Tools) => string>> = {
   "of another issuer": ({ good }) => good({ iss: "https://evil.example" }),
   "of no issuer": ({ good }) => good({ iss: undefined }),
@@ -92,7 +92,7 @@ const wrongTokens: Readonly<Record<string, (tools: Tools) => string>> = {
   "that must be understood in a way nobody knows": ({ good }) => good({}, { crit: ["exp2"], exp2: 1 }),
 };
 
-/** Where the good token does not belong. */
+/** Wrong places for a valid token. */
 const otherPlaces: Readonly<Record<string, (token: string) => Readonly<Record<string, string>>>> = {
   "no token": () => json,
   "the token without Bearer": (token) => ({ ...json, authorization: token }),
@@ -115,7 +115,7 @@ const rowAt = ({ send }: TrustingScene, { path }: Source, { what, request, contr
     judge: refusedAs("unauthorized"),
   });
 
-/** A token that another source of the same owner takes, whose key set has a key of its own. */
+/** A valid token of another source of the same owner, with its own key set. */
 async function ofAnotherSet(
   scene: TrustingScene,
   owner: Headers,

@@ -17,7 +17,7 @@ const read = (token: string, index: number): Json =>
   JSON.parse(Buffer.from(token.split(".")[index] ?? "", "base64url").toString());
 const noSignature = () => Buffer.alloc(0);
 
-/** Tokens that the issuer has not given as access tokens, at every kind of service. */
+/** Tokens of the issuer that are not access tokens, at every kind of service. */
 export async function issuedTokenRows(
   { send, system }: IssuingScene,
   { tokens, headers }: SignedIn,
@@ -46,7 +46,7 @@ export async function issuedTokenRows(
   });
 }
 
-/** Tokens with the claims of a good one, and more than it may, under keys that are not the issuer's. */
+/** Tokens with a valid token's claims, and with more permissions, under keys other than the issuer's. */
 function forgeriesOf(token: string, jwk: JsonWebKey): Record<string, string> {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const [header, claims] = [read(token, 0), read(token, 1)];

@@ -4,13 +4,13 @@ import type { OidcIssuer } from "@signalbox/testing";
 type Json = Readonly<Record<string, unknown>>;
 type Forgery = (tools: Tools) => string;
 
-/** What tokens are made with, good ones and others. */
+/** The tools of tokens, valid and forged. */
 export interface Tools {
-  /** Signed by the issuer itself. */
+  /** Signs with the issuer's key. */
   good(claims?: Json, header?: Json): string;
-  /** Signed as told, or not at all. */
+  /** Signs as specified, or not at all. */
   encoded(header: Json, claims: Json, sign: (text: string) => Buffer): string;
-  /** What a good token says. */
+  /** The claims of a valid token. */
   readonly claims: Json;
   readonly jwk: JsonWebKey & { readonly kid: string };
   readonly pem: string;
@@ -20,7 +20,7 @@ export interface Tools {
 const seconds = () => Math.floor(Date.now() / 1000);
 const day = 86_400;
 
-/** Claims that no access token for us has, rightly signed. */
+/** Correctly signed claims that no access token for this audience has. */
 const wrongClaims: Readonly<Record<string, () => Json>> = {
   "that has expired": () => ({ exp: seconds() - 600 }),
   "without an end": () => ({ exp: undefined }),
@@ -65,7 +65,7 @@ const wrongClaims: Readonly<Record<string, () => Json>> = {
   "used as a refresh token": () => ({ token_use: "refresh" }),
 };
 
-/** Headers that no access token for us has, rightly signed. */
+/** Correctly signed headers that no access token for this audience has. */
 const wrongHeaders: Readonly<Record<string, Json>> = {
   "of the type of logout tokens": { typ: "logout+jwt" },
   "of the type of DPoP proofs": { typ: "dpop+jwt" },
@@ -80,7 +80,7 @@ const wrongHeaders: Readonly<Record<string, Json>> = {
   "under the id __proto__": { kid: "__proto__" },
 };
 
-/** Other ways to write a good token. */
+/** Variants of a valid token's text. */
 const spellings: Readonly<Record<string, (token: string) => string>> = {
   "padded with =": (token) => `${token}=`,
   "padded in its header": (token) => token.replace(".", "=."),
@@ -98,7 +98,7 @@ const spellings: Readonly<Record<string, (token: string) => string>> = {
   "in quotes": (token) => `"${token}"`,
 };
 
-/** Tokens with a signature that is none, or one of ours. */
+/** Tokens with an invalid signature, or one by another key. */
 const forgeries: Readonly<Record<string, Forgery>> = {
   ...Object.fromEntries(
     ["none", "None", "NONE", "nOnE", ""].flatMap((alg) => [
@@ -146,7 +146,7 @@ const forgeries: Readonly<Record<string, Forgery>> = {
     [...good().split(".").slice(0, 2), good({ jti: "other" }).split(".")[2]].join("."),
 };
 
-/** Makes every token that must be refused, by what is wrong with it. They would be a victim's who may do everything. */
+/** Builds every token that must be refused, by its defect. Each claims a victim with all rights. */
 export async function jwtForgeries(issuer: OidcIssuer, victim: Json): Promise<ReadonlyMap<string, string>> {
   const tools = await toolsOf(issuer, victim);
   const made = [
@@ -156,7 +156,7 @@ export async function jwtForgeries(issuer: OidcIssuer, victim: Json): Promise<Re
   return new Map([...made, ...forgedTokens(tools)]);
 }
 
-/** Makes the tokens that the issuer has not signed, whatever they are for. */
+/** Builds the tokens that the issuer has not signed, whatever their purpose. */
 export function forgedTokens(tools: Tools): ReadonlyMap<string, string> {
   return new Map([
     ...Object.entries(spellings).map(([what, spell]) => [what, spell(tools.good())] as const),
@@ -164,7 +164,7 @@ export function forgedTokens(tools: Tools): ReadonlyMap<string, string> {
   ]);
 }
 
-/** Opens what tokens of an issuer are made with; each says these claims besides its own. */
+/** Opens the tools for an issuer's tokens; each token carries these claims besides its own. */
 export async function toolsOf(issuer: OidcIssuer, victim: Json): Promise<Tools> {
   const { keys } = (await (await fetch(`${issuer.issuer}/keys`)).json()) as { keys: [Tools["jwk"]] };
   const [jwk] = keys;
@@ -209,5 +209,5 @@ const encodedPart = (part: Json): string => Buffer.from(JSON.stringify(part)).to
 const noSignature = () => Buffer.alloc(0);
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-/** Of the last character of 256 bytes four bits say nothing. */
+/** In the last character of 256 bytes four bits are unused. */
 const nextCharacter = (character: string): string => alphabet[alphabet.indexOf(character) ^ 1] ?? "";

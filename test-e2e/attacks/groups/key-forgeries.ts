@@ -3,7 +3,7 @@ import type { Headers } from "../../audit/world.ts";
 
 const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/** The check digits that belong to the body of a key: whoever reads the documentation can make them. */
+/** Appends the right check digits of a key's body, which are documented. */
 function withCheckDigits(body: string): string {
   let value = crc32(body);
   let text = "";
@@ -11,7 +11,7 @@ function withCheckDigits(body: string): string {
   return body + text;
 }
 
-/** Other texts than the key, made from it. */
+/** Texts that differ from the key. */
 const mutations: Readonly<Record<string, (key: string) => string>> = {
   "of nobody with good check digits": () => withCheckDigits(`sbx_dev_${"A".repeat(30)}`),
   "of another environment with good check digits": (key) =>
@@ -34,7 +34,7 @@ const mutations: Readonly<Record<string, (key: string) => string>> = {
   "of four words": () => "undefined",
 };
 
-/** Places that a key may not be in, with the status that says so. */
+/** Wrong places for a key, with the status of their refusal. */
 const places: Readonly<Record<string, (key: string) => Headers>> = {
   "in a cookie": (key) => ({ cookie: `x-api-key=${key}; api_key=${key}; access_token=${key}` }),
   "as X-Auth-Token": (key) => ({ "x-auth-token": key, "api-key": key, "x-access-token": key }),
@@ -55,7 +55,7 @@ const places: Readonly<Record<string, (key: string) => Headers>> = {
   "as two Bearer tokens": (key) => ({ authorization: `Bearer ${key} Bearer ${key}` }),
 };
 
-/** Makes every set of headers that must not open anything, from a good key. */
+/** Builds every set of headers that must be refused, from a valid key. */
 export function keyForgeries(key: string): ReadonlyMap<string, Headers> {
   return new Map([
     ...Object.entries(mutations).flatMap(([what, mutate]) => {

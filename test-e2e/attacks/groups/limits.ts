@@ -7,7 +7,7 @@ import { address, disguiseRows, read } from "./disguises.ts";
 import type { Group } from "./group.ts";
 import { sizeRows } from "./sizes.ts";
 
-/** More than is allowed, in every disguise. The last group: it leaves nothing of what this address may do. */
+/** More requests than allowed, in every disguise. The last group, because it uses up the allowances of this address. */
 export const limits: Group = {
   name: "limits",
   atOnce: 2,
@@ -29,7 +29,7 @@ const guesses: Readonly<Record<string, (at: number) => Headers>> = {
   }),
 };
 
-/** Guesses from one address, which are counted together; whoever knows a key is let in all the same. */
+/** Guesses from one address, which are counted together; a valid key is accepted all the same. */
 function failureRows({ send, administrator }: IssuingScene): Attack[] {
   const knows = httpControl({
     send,
@@ -60,7 +60,7 @@ function failureRows({ send, administrator }: IssuingScene): Attack[] {
   );
 }
 
-/** Several requests for the last place at once. */
+/** Several concurrent requests for the last place. */
 function raceRows(scene: IssuingScene): Attack[] {
   const { send } = scene;
   const create = async (path: string, headers: Headers, at: number) =>

@@ -5,7 +5,7 @@ import { ownerOfEverything } from "./owned-things.ts";
 
 const evil = "evil.example";
 
-/** Ways to tell a server that it is somebody else. */
+/** Headers that name another host. */
 const claims: Readonly<Record<string, readonly string[]>> = {
   Host: [`Host: ${evil}`],
   "Host with a port": [`Host: ${evil}:443`],
@@ -26,7 +26,7 @@ const planted = [
   `HTTP/1.1 200 OK\r\n\r\n{"self":"https://EVIL.example/x"}`,
 ].map((text): RawAnswer => ({ text, statuses: [200] }));
 
-/** Answers with links in them, asked for in another name. */
+/** Requests for answers with links, in the name of another host. */
 export async function hostRows(scene: TrustingScene): Promise<Attack[]> {
   const { system } = scene;
   const { headers, things } = await ownerOfEverything(scene);
@@ -66,7 +66,7 @@ export async function hostRows(scene: TrustingScene): Promise<Attack[]> {
         repeat: `printf '%b' ${JSON.stringify(named(own))} | nc HOST PORT`,
         control: asked,
         attempt: () => rawExchange(system.baseUrl, named(own)),
-        // What was asked for may be told in an error; it must not be where a client is led.
+        // An error may quote the requested name; it must not lead a client there.
         judge: isOfOurs ? isClean : leadsNowhere,
         planted: isOfOurs ? planted : planted.slice(0, 1),
       }),

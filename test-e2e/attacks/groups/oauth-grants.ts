@@ -28,7 +28,7 @@ interface TokenRow {
   readonly attempt: () => Promise<Answer>;
 }
 
-/** A row at the door for tokens. */
+/** A row at the token endpoint. */
 const tokenRow = (row: TokenRow): Attack =>
   attack<Answer>({
     ...row,
@@ -38,7 +38,7 @@ const tokenRow = (row: TokenRow): Attack =>
     planted: givenTokens,
   });
 
-/** Other hands, other verifiers and other codes than those that belong together. Each row has a code of its own. */
+/** Codes with the wrong client, verifier or redirect. Each row has its own code. */
 export async function codeRows(scene: IssuingScene, { visitor }: SignedIn): Promise<Attack[]> {
   const { post, authorization } = scene;
   const own = applications.console;
@@ -80,7 +80,7 @@ export async function codeRows(scene: IssuingScene, { visitor }: SignedIn): Prom
   const rows = Object.entries(changes).map(([what, change]) =>
     tokenRow({ what: `a code ${what}`, control: honest, attempt: async () => post("token", change(await given())) }),
   );
-  // A second use ends everything that the person's sign-in has given: each has a person of its own.
+  // A second use ends everything from the person's sign-in, so each row has its own person.
   const twice = async (forms: number) => {
     const { visitor: another } = await scene.signIn();
     const asked = authorization(own);
@@ -104,7 +104,7 @@ export async function codeRows(scene: IssuingScene, { visitor }: SignedIn): Prom
   ];
 }
 
-/** Programs that are not who they say, at every door where a client has to say who it is. */
+/** Programs with wrong credentials, at every endpoint that authenticates clients. */
 export function clientRows(scene: IssuingScene, client: ClientSecret, other: ClientSecret): Attack[] {
   const own = { client_id: client.id, client_secret: client.secret };
   const doors = { token: { grant_type: "client_credentials" }, introspect: { token: "x" }, revoke: { token: "x" } };
@@ -152,7 +152,7 @@ export function clientRows(scene: IssuingScene, client: ClientSecret, other: Cli
   return [...forged, ...grants, ...scopes];
 }
 
-/** Refresh tokens in other hands, changed, or used again. */
+/** Refresh tokens of other clients, changed, or used again. */
 export function refreshRows(scene: IssuingScene): Attack[] {
   const { post } = scene;
   let owner: Promise<SignedIn> | null = null;
@@ -188,7 +188,7 @@ export function refreshRows(scene: IssuingScene): Attack[] {
       attempt: async () => post("token", change(await given())),
     }),
   );
-  // It is used up by this request, so it is a person's of its own.
+  // The request uses it up, so each row has its own person.
   const elsewhere = async () => {
     const { tokens } = await scene.signIn();
     const form = { grant_type: "refresh_token", client_id: "console", refresh_token: tokens.refresh_token ?? "" };

@@ -1,4 +1,4 @@
-/** Other addresses than the one that an application has registered. */
+/** Redirect URIs that differ from the registered one. */
 export const redirectMutations: Readonly<Record<string, (registered: string) => string>> = {
   "of a stranger": () => "https://evil.example/",
   "of a stranger with the path": (uri) => `https://evil.example${new URL(uri).pathname}`,
@@ -35,7 +35,7 @@ export const redirectMutations: Readonly<Record<string, (registered: string) => 
   "of every address of this machine": () => "http://0.0.0.0/back",
 };
 
-/** Parameters of a request for a sign-in that must not give a code, with what is changed. */
+/** Authorization parameters that must not lead to a code, with the change. */
 export const authorizationMutations: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "no challenge": { code_challenge: "", code_challenge_method: "" },
   "a plain challenge": { code_challenge_method: "plain" },
@@ -66,7 +66,7 @@ export const authorizationMutations: Readonly<Record<string, Readonly<Record<str
   "an unknown prompt": { prompt: "evil" },
 };
 
-/** Grants that there are not. */
+/** Unsupported grants. */
 export const unknownGrants: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "a password": { grant_type: "password", username: "a@example.org", password: "x" },
   "an implicit grant": { grant_type: "implicit" },
@@ -101,7 +101,7 @@ interface Shown {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Ways of a client to show who it is, none of which may do. */
+/** Invalid client authentications. */
 export const clientForgeries: Readonly<Record<string, (client: ClientSecret, other: ClientSecret) => Shown>> = {
   "its id alone": ({ id }) => ({ form: { client_id: id } }),
   "an empty secret": ({ id }) => ({ form: { client_id: id, client_secret: "" } }),
@@ -144,7 +144,7 @@ export const clientForgeries: Readonly<Record<string, (client: ClientSecret, oth
   "the id of an application": ({ secret }) => ({ form: { client_id: "console", client_secret: secret } }),
 };
 
-/** Other codes and refresh tokens than the one that was given. */
+/** Codes and refresh tokens that differ from the issued one. */
 export const tokenMutations: Readonly<Record<string, (token: string) => string>> = {
   "that is empty": () => "",
   "that was made up": () => "A".repeat(43),

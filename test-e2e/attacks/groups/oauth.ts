@@ -6,7 +6,7 @@ import { issuedTokenRows } from "./issued-tokens.ts";
 import { clientRows, codeRows, refreshRows } from "./oauth-grants.ts";
 import { authorizationMutations, type ClientSecret, redirectMutations } from "./oauth-tables.ts";
 
-/** The issuer of our own, as an application, a program and a stranger see it. */
+/** The built-in issuer from the view of an application, a program and a stranger. */
 export const oauth: Group = {
   name: "oauth",
   atOnce: 4,
@@ -24,7 +24,7 @@ export const oauth: Group = {
   },
 };
 
-/** A program that acts for somebody's account. */
+/** Creates a program that acts for a person's account. */
 async function makeClient({ send }: IssuingScene, { headers }: SignedIn): Promise<ClientSecret> {
   const body = { name: "robot", scopes: ["account:read"] };
   const { client_id: id, client_secret: secret } = expectStatus(
@@ -51,7 +51,7 @@ export const givesNothing =
       : null;
   };
 
-/** What a browser that is signed in is led to, when the request of the application is not the application's. */
+/** Authorization requests, in a signed-in browser, that differ from the application's. */
 function authorizationRows(scene: IssuingScene, { visitor }: SignedIn): Attack[] {
   const { baseUrl } = scene.system;
   const visit = async (url: URL): Promise<Arrival> => {
@@ -98,7 +98,7 @@ function authorizationRows(scene: IssuingScene, { visitor }: SignedIn): Attack[]
     ...Object.entries(redirectMutations).map(([what, mutate]) =>
       row(application, `a redirect ${what}`, { redirect_uri: mutate(application.redirect_uris[0]) }, [baseUrl]),
     ),
-    // An error may be told to the application itself: that is where it belongs.
+    // Errors may go to the application itself.
     ...Object.entries(authorizationMutations).map(([what, more]) =>
       row(application, what, more, [baseUrl, application.redirect_uris[0]]),
     ),

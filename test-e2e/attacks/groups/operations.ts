@@ -7,28 +7,28 @@ import { type DeclaredAccess, declaredAccess } from "./declared-access.ts";
 import { fieldReads } from "./field-reads.ts";
 import { type Owner, ownerOfEverything, pathTo } from "./owned-things.ts";
 
-/** Something that its owner is about to do, and would succeed with. */
+/** An operation that its owner is ready to run, and would succeed with. */
 export interface Operation extends DeclaredAccess {
   /** `PATCH /images/{image_id}`, `Mutation.updateImage`, `Account.images` */
   readonly name: string;
   readonly attempt: Attempt;
-  /** The request names a thing of its owner. */
+  /** True when the request names a resource of its owner. */
   readonly namesThing: boolean;
 }
 
-/** What is taken back has to be there, and its revision known: the walk through the audit makes these in its own order. */
+/** These need an earlier change and its revision; the audit walk makes its own, in its own order. */
 const madeHere = ["Mutation.unsetProperty", "Mutation.rollback"];
-/** Its answer has no end to wait for. */
+/** Its answer is endless. */
 const endless = ["GET /api/v1/config/stream"];
-/** All of them, and the owner of what is read. */
+/** All operations, and the owner of the resources that are read. */
 export interface Operations {
   readonly operations: readonly Operation[];
   readonly owner: Owner;
 }
 
 /**
- * Makes ready every operation there is while the system trusts another issuer: each write has an owner of its own. Writes
- * that are not wanted are left out.
+ * Prepares every operation of a system that trusts another issuer; each write has its own owner. Unwanted writes are
+ * omitted.
  */
 export async function operationsOf(
   scene: TrustingScene,
@@ -51,7 +51,7 @@ export const isRead = ({ name }: Operation): boolean => !name.startsWith("Mutati
 
 type Declared = ReadonlyMap<string, DeclaredAccess>;
 
-/** Whatever only administrators may do is done by one: the owner's role is never enough. */
+/** An operation for administrators is run by one: the owner's role is never enough. */
 const whoMay = (owner: Owner, { administrator }: TrustingScene, { scopes }: DeclaredAccess) =>
   scopes.some((scope) => ["account:admin", "env:read", "config:admin"].includes(scope)) ? administrator : owner.headers;
 

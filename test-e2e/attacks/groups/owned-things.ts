@@ -3,31 +3,31 @@ import { eventually } from "@signalbox/testing";
 import type { Headers } from "../../audit/world.ts";
 import type { TrustingScene, Victim } from "../scene/trusting-scene.ts";
 
-/** An owner with one of each thing. */
+/** An owner with one of each resource. */
 export interface Owner extends Victim {
   readonly things: Things;
 }
 
-/** The ids of one of each thing that an account can have. */
+/** The ids of one of each resource of an account. */
 export interface Things {
   readonly account: string;
   readonly key: string;
   readonly identity: string;
   readonly image: string;
-  /** One that is open. */
+  /** An open upload. */
   readonly upload: string;
-  /** An image that was deleted. */
+  /** A deleted image. */
   readonly deletion: string;
   readonly source: string;
   readonly endpoint: string;
   readonly delivery: string;
-  /** What the source has received, refused and published again. */
+  /** A webhook that the source has received, refused and published again. */
   readonly received: string;
   readonly rejection: string;
   readonly replay: string;
 }
 
-/** Makes somebody who has one of each thing. */
+/** Creates an owner with one of each resource. */
 export async function ownerOfEverything(scene: TrustingScene): Promise<Owner> {
   const { world, receiver } = scene;
   const victim = await scene.person();
@@ -91,7 +91,7 @@ export function photoForm(photo: Buffer): FormData {
   return form;
 }
 
-/** Fills the parameters of a path; null for a path about a thing that nobody has. */
+/** Fills the parameters of a path; null for a path of a resource that no owner has. */
 export function pathTo(template: string, things: Things): string | null {
   const byParameter: Readonly<Record<string, string>> = {
     account_id: things.account,

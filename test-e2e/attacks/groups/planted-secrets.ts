@@ -4,15 +4,15 @@ import type { Answer, ClientRequest } from "../../journey/client.ts";
 import type { TrustingScene, Victim } from "../scene/trusting-scene.ts";
 import { photoForm } from "./owned-things.ts";
 
-/** A secret that went into the system somewhere. */
+/** A secret that was sent to the system. */
 export interface Planted {
   readonly what: string;
   readonly secret: string;
-  /** What was answered to whoever gave it; null where it is shown once by contract. */
+  /** The answer to the sender; null when the contract shows the secret once. */
   readonly answer: Answer | null;
 }
 
-/** A secret in a place of a request. */
+/** A secret at one place of a request. */
 type Place = (secret: string, given: Given) => [path: string, request: ClientRequest];
 
 interface Given {
@@ -33,7 +33,7 @@ const raw = (own: Headers, method: string, type: string, body: string): ClientRe
   body: Buffer.from(body),
 });
 
-/** As credentials, rightly and wrongly. */
+/** Secrets as credentials, valid and invalid. */
 const asCredential: Readonly<Record<string, Place>> = {
   "a Bearer token": (secret) => ["/api/account/", { headers: { authorization: `Bearer ${secret}` } }],
   "a Bearer token at images": (secret) => ["/images", { headers: { authorization: `Bearer ${secret}` } }],
@@ -80,7 +80,7 @@ const asCredential: Readonly<Record<string, Place>> = {
   ],
 };
 
-/** Within bodies that are refused. */
+/** Secrets within refused bodies. */
 const inBody: Readonly<Record<string, Place>> = {
   ...Object.fromEntries(
     [
@@ -157,7 +157,7 @@ function withPart(photo: Buffer, secret: string): FormData {
   return form;
 }
 
-/** Gives secrets in every place, makes those that the product itself makes, and answers all of them. */
+/** Sends secrets in every place, creates those of the product itself, and returns all of them. */
 export async function plantSecrets(scene: TrustingScene, owner: Victim): Promise<readonly Planted[]> {
   const { world, send } = scene;
   const own = owner.headers;
@@ -180,7 +180,7 @@ export async function plantSecrets(scene: TrustingScene, owner: Victim): Promise
 
 const newSecret = () => `Planted${randomBytes(18).toString("hex")}`;
 
-/** Secrets that the product shows once, and nowhere else. */
+/** Secrets that the product shows exactly once. */
 async function productSecrets({ world, receiver }: TrustingScene, { headers, address }: Victim): Promise<Planted[]> {
   const shownOnce = (what: string, secret: string): Planted => ({ what, secret, answer: null });
   const post = async (path: string, body?: unknown) => (await world.send(headers, path, { method: "POST", body })).json;

@@ -31,7 +31,7 @@ const guards = {
 };
 const planted = { what: "a secret", secret: "Planted0123456789abcdef", answer: null };
 
-/** By the group: a judge, what it passes over, and the weaknesses that it has to find. */
+/** By group: a judge, evidence that it accepts, and the weaknesses that it must find. */
 const table: readonly Row<never>[] = [
   row("credentials", unknown, {
     good: [error(401, "unauthorized"), graphError("UNAUTHENTICATED")],
@@ -212,7 +212,7 @@ for (const scheme of partnerSchemes) {
   });
 }
 
-/** What an honest partner would sign, if it sent this. */
+/** Signs this request as an honest partner would. */
 function partsOf(
   headers: Readonly<Record<string, string>>,
   body: Buffer,

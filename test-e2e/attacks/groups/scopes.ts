@@ -15,7 +15,7 @@ import type { TrustingScene } from "../scene/trusting-scene.ts";
 import type { Group } from "./group.ts";
 import { type Operation, operationsOf } from "./operations.ts";
 
-/** Everything that needs a scope, a role or a recent sign-in, tried without by its own owner. */
+/** Every operation that needs a scope, a role or a recent sign-in, tried without it by its own owner. */
 export const scopes: Group = {
   name: "scopes",
   atOnce: 8,
@@ -30,9 +30,9 @@ export const scopes: Group = {
 
 interface Given {
   readonly scene: TrustingScene;
-  /** Keys of the administrator, by the scopes that they have. */
+  /** Keys of the administrator, by scope. */
   readonly credentials: ReadonlyMap<string, Headers>;
-  /** Somebody who would like to be more than an owner. */
+  /** A person who tries to gain an administrator's rights. */
   readonly climber: Headers;
 }
 
@@ -67,7 +67,7 @@ function withOtherScopes(
   { scene, credentials }: Given,
 ): [string, Headers][] {
   if (needed.length === 0) return [];
-  // Whoever cannot see the parent of a field would be refused for that alone.
+  // Without access to the parent of a field the refusal would have that reason alone.
   const besides: readonly Scope[] = name.startsWith("Account.") ? ["account:read"] : [];
   return allScopes
     .map((scope) => [...new Set([...besides, scope])])
@@ -90,7 +90,7 @@ async function singleScopeKeys({ world, administrator }: TrustingScene): Promise
   return keys;
 }
 
-/** Claims that sound like more than an owner, and that nobody has mapped to a role. */
+/** Claims that sound like more than an owner, but are not mapped to a role. */
 const climbs: Readonly<Record<string, object>> = {
   "a scope that only roles bring": { scope: [...privilegedScopes].join(" ") },
   "all scopes in scope": { scope: allScopes.join(" ") },
@@ -108,7 +108,7 @@ const climbs: Readonly<Record<string, object>> = {
 
 type As = (headers: Headers) => Pick<Parameters<typeof httpAttack>[0], "send" | "path" | "request">;
 
-/** What administrators and operators may do, tried by an owner whose token asks for it. */
+/** Operations of administrators and operators, tried by an owner whose token claims the right. */
 function asClimber({ scene, climber }: Given, name: string, as: As, control: Control): Attack[] {
   return Object.entries(climbs).map(([what, claims]) =>
     httpAttack({
@@ -121,7 +121,7 @@ function asClimber({ scene, climber }: Given, name: string, as: As, control: Con
   );
 }
 
-/** An endpoint for the events of all accounts: a member of its body asks for the power, so no declaration tells of it. */
+/** An endpoint for the events of all accounts: the right depends on a member of its body, so it is not declared. */
 function endpointsOfAll(given: Given): Attack[] {
   const { send, administrator } = given.scene;
   const name = "POST /api/v1/webhooks/endpoints for all accounts";
@@ -131,11 +131,11 @@ function endpointsOfAll(given: Given): Attack[] {
   return asClimber(given, name, as, control);
 }
 
-/** Changes that the recipes make, of those that need a recent sign-in only sometimes. */
+/** Changes by the recipes, among operations that need a recent sign-in for some changes only. */
 const guarded = ["another name", "another URL", "another secret", "other roles"];
 const minute = 60;
 
-/** Signs of a sign-in that are none. */
+/** Claims that do not prove a recent sign-in. */
 const signIns: Readonly<Record<string, () => object>> = {
   "no sign-in": () => ({ auth_time: undefined }),
   "a sign-in sixteen minutes ago": () => ({ auth_time: Math.floor(Date.now() / 1000) - 16 * minute }),

@@ -5,7 +5,7 @@ import type { Group } from "./group.ts";
 import { type Planted, plantSecrets } from "./planted-secrets.ts";
 import { type Sink, sinksOf } from "./sinks.ts";
 
-/** Every secret that went in somewhere, looked for wherever something comes out. */
+/** Searches every output for every secret that was sent. */
 export const secrets: Group = {
   name: "secrets",
   atOnce: 4,
@@ -35,7 +35,7 @@ export const secrets: Group = {
   },
 };
 
-/** In whatever way it is written. */
+/** Finds the secret in any encoding. */
 export function finds({ secret }: Planted): (text: string) => Finding {
   const forms = [...formsOf(secret), encodeURIComponent(secret), Buffer.from(secret).toString("hex")];
   return (text) => {
@@ -68,7 +68,7 @@ const sinkControl = ({ name, marker, read }: Sink): Control =>
     planted: ["", "something else"],
   });
 
-/** An answer never repeats a secret to whoever gave it: answers are logged on the other side. */
+/** An answer never repeats a secret to its sender: clients log answers. */
 function answerRows(planted: readonly Planted[]): Attack[] {
   return planted.flatMap((one) => {
     const { answer } = one;

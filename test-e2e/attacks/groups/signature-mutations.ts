@@ -18,7 +18,7 @@ const otherBody =
     return { ...request, body: change(request.body) };
   };
 
-/** Signed by somebody who does not know what the partner knows. */
+/** Signed without the partner's secret. */
 const signedAs =
   (change: (honest: Signing) => Partial<Signing>): Mutate =>
   (honest, scheme) => ({
@@ -26,7 +26,7 @@ const signedAs =
     body: honest.body,
   });
 
-/** The honest request with another text in its header of the signature; without the header where it is null. */
+/** The honest request with another text in the signature header; without the header when it is null. */
 const otherSignature =
   (change: (signature: string, honest: Signing) => string | null): Mutate =>
   (honest, scheme) => {
@@ -36,7 +36,7 @@ const otherSignature =
     return { headers: text === null ? rest : { ...rest, [scheme.signatureHeader]: text }, body };
   };
 
-/** The place of the digest within the text, whatever stands around it. */
+/** Finds the digest within the header. */
 const digestOf = (signature: string): string => /[A-Za-z0-9+/]{40,}={0,2}$/.exec(signature)?.[0] ?? "";
 const withDigest = (change: (digest: string, honest: Signing) => string): Mutate =>
   otherSignature((signature, honest) =>
@@ -49,7 +49,7 @@ const flipped = (text: string, at: number): string => {
 const hex = (hash: string, secret: string | null, body: Buffer): string =>
   (secret === null ? createHash(hash) : createHmac(hash, secret)).update(body).digest("hex");
 
-/** Another body than the signed one. */
+/** Bodies that differ from the signed one. */
 const bodies: Readonly<Record<string, Mutate>> = {
   "a body with one bit changed": otherBody((body) => Buffer.from(body.map((byte, at) => (at === 5 ? byte ^ 1 : byte)))),
   "a body with a line break behind it": otherBody((body) => Buffer.concat([body, Buffer.from("\n")])),
@@ -71,7 +71,7 @@ const bodies: Readonly<Record<string, Mutate>> = {
   "the secret itself": withDigest((_digest, { secret }) => secret),
 };
 
-/** Whatever the scheme signs, this is not it. */
+/** Wrong signatures in every scheme. */
 const always: Readonly<Record<string, Mutate>> = {
   "a wrong secret": signedAs(() => ({ secret: "d2hhdGV2ZXIgaXQgaXMsIGl0IGlzIHdyb25n" })),
   "an empty secret": signedAs(() => ({ secret: "" })),
@@ -99,7 +99,7 @@ const always: Readonly<Record<string, Mutate>> = {
 
 const minutes = (count: number) => (honest: Signing) => String(Number(honest.seconds) + count * 60);
 
-/** A time that is signed and cannot be now. */
+/** Signed times that are out of range. */
 const times: Readonly<Record<string, (honest: Signing) => string>> = {
   "six minutes ago": minutes(-6),
   "in six minutes": minutes(6),
@@ -116,7 +116,7 @@ const times: Readonly<Record<string, (honest: Signing) => string>> = {
   endless: () => "9".repeat(400),
 };
 
-/** Makes every request of a scheme that must be refused, by what is wrong with it. */
+/** Builds every request of a scheme that must be refused, by its defect. */
 export function mutationsOf(scheme: PartnerScheme, secret: string): ReadonlyMap<string, SignedRequest> {
   const honest = () => honestSigning(secret);
   const mutations = { ...(!scheme.signsNothing && bodies), ...always };

@@ -1,12 +1,12 @@
 import { createHmac, generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
 
-/** A request as a partner sends it. */
+/** A request of a partner. */
 export interface SignedRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
 }
 
-/** Everything that a signature is made of; each part may be another than the honest one. */
+/** The parts of a signature; each may differ from the honest one. */
 export interface Signing {
   readonly secret: string;
   readonly id: string;
@@ -14,21 +14,21 @@ export interface Signing {
   readonly body: Buffer;
 }
 
-/** How the partners of one scheme sign. Written from their documentation, and not with our own code. */
+/** The way that partners of one scheme sign. Written from their documentation, without our own code. */
 export interface PartnerScheme {
   readonly name: string;
-  /** What the source is made with. */
+  /** Settings of the source. */
   readonly source: { readonly scheme: string; readonly settings?: Readonly<Record<string, unknown>> };
   readonly newSecret: () => string;
   readonly signatureHeader: string;
-  /** The header of the time; null where it stands beside the signature, or where none is signed. */
+  /** Header of the time; null when the time stands beside the signature, or is not signed. */
   readonly timeHeader: string | null;
   readonly signsTime: boolean;
-  /** The header of the delivery's id, and of its type; they are signed where `signsId` says so. */
+  /** Headers of the delivery's id and type; they are signed when `signsId` is true. */
   readonly idHeader: string | null;
   readonly typeHeader: string | null;
   readonly signsId: boolean;
-  /** A secret is shown and nothing is signed. */
+  /** True when a secret is sent and nothing is signed. */
   readonly signsNothing?: true;
   readonly sign: (signing: Signing) => SignedRequest["headers"];
 }
@@ -127,7 +127,7 @@ const timeSettings = {
   none: { signed_content: "{body}" },
 };
 
-/** The configurable scheme, in every combination that changes what is signed. */
+/** The configurable scheme, in every combination that changes the signed content. */
 function hmacScheme(
   algorithm: "sha256" | "sha512",
   encoding: "hex" | "base64",
@@ -148,7 +148,7 @@ function hmacScheme(
   };
 }
 
-/** A scheme whose signature covers everything that a request has. */
+/** A scheme whose signature covers every part of a request. */
 const everything: PartnerScheme = {
   name: "hmac over everything",
   source: {
@@ -166,7 +166,7 @@ const everything: PartnerScheme = {
   },
 };
 
-/** The private keys of the partners, by the public ones that their sources know. */
+/** The private keys of the partners, by the public keys of their sources. */
 const privateKeys = new Map<string, KeyObject>();
 function newPublicKey(): string {
   const { publicKey, privateKey } = generateKeyPairSync("ed25519");
@@ -214,7 +214,7 @@ export const partnerSchemes: readonly PartnerScheme[] = [
   ),
 ];
 
-/** What a partner sends just now. */
+/** The request that a partner sends right now. */
 export function honestSigning(secret: string): Signing {
   const id = `evt_${randomBytes(8).toString("hex")}`;
   const body = Buffer.from(JSON.stringify({ id, type: "order.created", event_id: id, amount: 100, text: "Grüße" }));

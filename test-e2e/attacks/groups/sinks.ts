@@ -7,22 +7,22 @@ import { createClient } from "../../journey/client.ts";
 import { once } from "../../once.ts";
 import type { TrustingScene, Victim } from "../scene/trusting-scene.ts";
 
-/** A place where what happened is told. */
+/** A place where events and logs end up. */
 export interface Sink {
   readonly name: string;
-  /** What is certainly there: whoever does not find it has not looked. */
+  /** A text that is certainly there: a search that misses it has not looked. */
   readonly marker: string;
   readonly read: () => Promise<string>;
 }
 
-/** What was done last before the sinks are read, and is found in each of them by one of these. */
+/** The last actions before the sinks are read; each sink contains one of them. */
 interface Marks {
   readonly requestId: string;
   readonly traceId: string;
   readonly displayName: string;
 }
 
-/** Every place where something of the person's requests may end up. */
+/** Every place where a part of the person's requests may end up. */
 export function sinksOf(
   scene: TrustingScene,
   { headers }: Victim,
@@ -67,7 +67,7 @@ const lists = [
   "/api/v1/webhooks/attempts",
 ];
 
-/** Reads a sink when what was done last has arrived in it. */
+/** Reads a sink once it contains the last actions. */
 const settled = (sink: Sink): Promise<string> =>
   eventually(
     async () => {

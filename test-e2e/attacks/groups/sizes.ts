@@ -6,7 +6,7 @@ import { anyPath } from "./foreign-origins.ts";
 
 const sizes = ["101", "1000000", "-1", "0", "1.5", "1e2", "0x10", "ten", "", "NaN", "99999999999999999999"];
 
-/** Pages and bodies that are larger than is published. */
+/** Pages and bodies that exceed the published limits. */
 export async function sizeRows({ system, send, administrator }: TrustingScene): Promise<Attack[]> {
   const routes = await publishedRoutes(system);
   const headers = { ...administrator };

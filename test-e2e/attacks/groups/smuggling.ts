@@ -1,14 +1,14 @@
 import { type Attack, attack, control } from "../runner/attack.ts";
 import { type RawAnswer, rawExchange, rawRequest } from "../runner/raw-exchange.ts";
 
-/** What is hidden: it is answered with 200, and with nothing else is anything of these tables. */
+/** The hidden request: its answer is 200, as no other answer of these tables is. */
 const hidden = rawRequest("GET /docs/errors", ["Host: x"]);
 const length = hidden.length;
 const post = (headers: readonly string[], body: string) =>
   rawRequest("POST /api/account/api-keys", ["Host: x", ...headers], body);
 const chunked = `0\r\n\r\n${hidden}`;
 
-/** Requests of which two readers see different ends. */
+/** Requests of which two parsers see different ends. */
 const framings: Readonly<Record<string, string>> = {
   "a length and chunks": post(["Content-Length: 5", "Transfer-Encoding: chunked"], chunked),
   "chunks and a length": post(["Transfer-Encoding: chunked", "Content-Length: 5"], chunked),
@@ -56,7 +56,7 @@ const answered = (...statuses: number[]): RawAnswer => ({
   text: statuses.map((status) => `HTTP/1.1 ${status}`).join("\r\n\r\n"),
 });
 
-/** Requests within requests: nothing of what is hidden may be answered. */
+/** Requests within requests: the hidden one must not be answered. */
 export function smugglingRows(baseUrl: string): Attack[] {
   const inTurn = control<RawAnswer>({
     what: "two honest requests over one connection",
@@ -81,7 +81,7 @@ export function smugglingRows(baseUrl: string): Attack[] {
 const get = (headers: readonly string[], target = "/docs/errors") =>
   rawRequest(`GET ${target}`, [...headers, "Connection: close"]);
 
-/** Heads that no server may guess the meaning of. */
+/** Heads whose meaning a server must not guess. */
 const heads: Readonly<Record<string, string>> = {
   "no Host": get([]),
   "two Hosts": get(["Host: a", "Host: b"]),
@@ -99,7 +99,7 @@ const heads: Readonly<Record<string, string>> = {
   "three thousand headers": get(["Host: x", ...Array.from({ length: 3_000 }, (_, at) => `X-${at}: ${"b".repeat(20)}`)]),
 };
 
-/** Heads that are not well formed. */
+/** Malformed heads. */
 export function malformedHeadRows(baseUrl: string): Attack[] {
   const wellFormed = control<RawAnswer>({
     what: "the same head, well formed",

@@ -8,7 +8,7 @@ import { leadingTo, type TrustingScene } from "../scene/trusting-scene.ts";
 import { addressForms, ownNames } from "./address-forms.ts";
 import type { Group } from "./group.ts";
 
-/** Addresses that are not for the public, in every form, by every way to make the system connect. */
+/** Private addresses, in every form, by every way to make the system connect. */
 export const ssrf: Group = {
   name: "ssrf",
   atOnce: 8,
@@ -28,7 +28,7 @@ export const ssrf: Group = {
 interface Way {
   readonly name: string;
   readonly ask: (url: string) => Promise<Answer>;
-  /** A URL that may be reached by it. */
+  /** A permitted URL. */
   readonly good: string;
 }
 
@@ -67,7 +67,7 @@ const reached: Tried = { answer: plantedAnswer(422, { error: { code: "validation
 const taken: Tried = { answer: plantedAnswer(201, { id: "planted" }), isReached: false };
 const broken: Tried = { answer: plantedAnswer(500), isReached: false };
 
-/** A URL that is forbidden is the caller's mistake; one that a server leads to may be that server's. */
+/** A forbidden URL is the caller's mistake; a redirect to one may be the server's. */
 export function neverReached({ answer, isReached }: Tried): Finding {
   if (isReached) return `it was reached, and the answer is ${shown(answer)}`;
   return [400, 422, 502].includes(answer.status) ? null : shown(answer);
@@ -94,7 +94,7 @@ function rowOf({ crown }: TrustingScene, { way, what, form, control }: Row): Att
   });
 }
 
-/** The way leads to where it may, and the crown would be found by whoever looked for it. */
+/** The way works for a permitted target, and a visit to the crown would be seen. */
 function controlOf({ crown }: TrustingScene, { name, ask, good }: Way): Control {
   return control<Tried>({
     what: `${name} of what may be reached`,
@@ -113,7 +113,7 @@ interface Delivered {
   readonly isReached: boolean;
 }
 
-/** Endpoints that lead to the crown when something is delivered to them: by a redirect, or by a name of this machine. */
+/** Endpoints that lead to the crown at delivery: by a redirect, or by a name of this machine. */
 async function rowsOfDeliveries(scene: TrustingScene): Promise<readonly Attack[]> {
   const { world, crown, receiver } = scene;
   const { headers } = await scene.person();

@@ -7,7 +7,7 @@ import { friendlyOrigin } from "../scene/trusting-scene.ts";
 
 const fields = ["accountChanged", "imageChanged", "webhookReceived", "deliveryAttempted", "configChanged"] as const;
 type Field = (typeof fields)[number];
-/** Everyone may follow the configuration that everyone may read. */
+/** Everyone who can read the configuration may follow it. */
 const personal = fields.filter((field) => field !== "configChanged");
 const documentOf = (field: Field) => `subscription { ${field} { cursor event { id } } }`;
 
@@ -15,7 +15,7 @@ const stream = "text/event-stream";
 const opened = plantedAnswer(200, "", { "content-type": stream });
 const planted = [opened, plantedAnswer(500, { error: { code: "server_error" } })];
 
-/** Streams that nobody may open. What they carry is told to their owner alone, which their own tests hold. */
+/** Subscriptions that must be refused. Other tests check that events reach their owner only. */
 export async function subscriptionRows({ system, person, world }: TrustingScene): Promise<Attack[]> {
   const { headers } = await person();
   const key = { name: "narrow", scopes: ["account:read"] };
@@ -79,7 +79,7 @@ const asked = (headers: Headers, body: unknown): ClientRequest => ({
   body,
 });
 
-/** Cursors that were never given, or not for this subscription. */
+/** Cursors that were never issued, or not for this subscription. */
 function forgedCursors(field: Field, given: string): Readonly<Record<string, unknown>> {
   const middle = Math.floor(given.length / 2);
   const turned = given[middle] === "A" ? "B" : "A";
@@ -96,7 +96,7 @@ function forgedCursors(field: Field, given: string): Readonly<Record<string, unk
   };
 }
 
-/** Ways of asking that are none. */
+/** Invalid forms of a subscription. */
 function oddForms(field: Field): Readonly<Record<string, ClientRequest>> {
   const query = documentOf(field);
   return {
@@ -122,7 +122,7 @@ function oddForms(field: Field): Readonly<Record<string, ClientRequest>> {
 
 const isStream = ({ headers }: Answer) => (headers.get("content-type") ?? "").startsWith(stream);
 
-/** Reads a refusal whole, and of a stream that was opened its head alone. */
+/** Reads a refusal whole, and only the head of an opened stream. */
 async function openStream(baseUrl: string, path: string, request: ClientRequest): Promise<Answer> {
   const leaving = new AbortController();
   const response = await ask(baseUrl, path, request, leaving.signal);
@@ -136,7 +136,7 @@ async function openStream(baseUrl: string, path: string, request: ClientRequest)
   return { status, headers, bytes, json: isJson ? JSON.parse(bytes.toString("utf8")) : undefined };
 }
 
-/** A good cursor: that of the message which the change makes. */
+/** Returns a valid cursor: that of the change's message. */
 async function cursorOf(baseUrl: string, headers: Headers, change: () => Promise<unknown>): Promise<string> {
   const request = asked(headers, { query: documentOf("accountChanged") });
   const response = await ask(baseUrl, "/graphql", request, new AbortController().signal);

@@ -1,16 +1,16 @@
-/** Null when an attempt was repelled, or when a control went well; otherwise what happened instead. */
+/** Null for a repelled attempt, or a successful control; otherwise a description of what happened. */
 export type Finding = string | null;
 
-/** Something is tried, and what came of it is judged. */
+/** An attempt, and the judge of its result. */
 export interface Trial<Evidence> {
   readonly what: string;
   readonly attempt: () => Promise<Evidence>;
   readonly judge: (evidence: Evidence) => Finding;
-  /** What a weak system would show. A judge that finds nothing in one of these would find nothing in an attack either. */
+  /** Results of a weak system. A judge that misses one of these would miss an attack, too. */
   readonly planted: readonly Evidence[];
 }
 
-/** The same as an attack, made legitimately. It has to succeed, or the attacks that name it were repelled by chance. */
+/** The legitimate form of an attack. It must succeed, or the attacks that name it were repelled by accident. */
 export interface Control {
   readonly what: string;
   readonly run: () => Promise<Finding>;
@@ -19,14 +19,14 @@ export interface Control {
 
 /** One row of a table. */
 export interface Attack extends Control {
-  /** What must happen. */
+  /** The required outcome. */
   readonly must: string;
-  /** How a person does the same. */
+  /** A command that repeats the attack by hand. */
   readonly repeat: string;
   readonly control: Control;
 }
 
-/** Makes a control of a trial whose judge finds what went wrong. */
+/** Creates a control whose judge finds failures. */
 export function control<Evidence>({ what, attempt, judge, planted }: Trial<Evidence>): Control {
   return {
     what,
@@ -35,7 +35,7 @@ export function control<Evidence>({ what, attempt, judge, planted }: Trial<Evide
   };
 }
 
-/** Makes a row of a trial whose judge finds how it succeeded. */
+/** Creates a row whose judge finds successes. */
 export function attack<Evidence>(
   row: Trial<Evidence> & Pick<Attack, "must" | "repeat"> & { readonly control: Control },
 ): Attack {

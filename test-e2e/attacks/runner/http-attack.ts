@@ -9,13 +9,13 @@ interface HttpTrial {
   readonly path: string;
   readonly request?: ClientRequest;
   readonly judge: Judge;
-  /** Answers of a weak system; without them those that nearly every judge has to see. */
+  /** Answers of a weak system; by default those that nearly every judge must find. */
   readonly planted?: readonly Answer[];
 }
 
 type HttpAttack = HttpTrial & Pick<Attack, "must" | "control">;
 
-/** An answer that nobody sent. */
+/** Builds an answer that was never sent. */
 export function plantedAnswer(status: number, json: unknown = {}, headers: Record<string, string> = {}): Answer {
   const all = new Headers({ "content-type": "application/json", ...headers });
   return { status, headers: all, bytes: Buffer.from(JSON.stringify(json)), json };
@@ -23,25 +23,25 @@ export function plantedAnswer(status: number, json: unknown = {}, headers: Recor
 
 const letIn = [200, 201, 202, 204].map((status) => plantedAnswer(status, { id: "planted", data: {} }));
 const fault = plantedAnswer(500, { error: { code: "server_error" } });
-/** Answers of a system that lets everybody in, or breaks. */
+/** Answers of a system that admits everybody, or breaks. */
 export const weakAnswers: readonly Answer[] = [...letIn, fault];
 const nothingThere = plantedAnswer(404, { error: { code: "not_found" } });
 
-/** A row that is one request. */
+/** Creates a row of one request. */
 export function httpAttack({ send, path, request = {}, planted = weakAnswers, ...row }: HttpAttack): Attack {
   const attempt = () => send(path, request);
   return attack({ ...row, attempt, planted, repeat: asCommand(path, request) });
 }
 
-/** A control that is one request: judged by its success. */
+/** Creates a control of one request, which must succeed. */
 export function httpControl({ send, path, request = {}, planted = [], ...row }: HttpTrial): Control {
   return control({ ...row, attempt: () => send(path, request), planted: [fault, nothingThere, ...planted] });
 }
 
-/** What an answer says, short enough for a report. */
+/** Summarises an answer for a report. */
 export const shown = ({ status, bytes }: Answer): string => `${status} ${bytes.toString("utf8").slice(0, 300)}`;
 
-/** The code that an answer of the API or of the graph gives as its reason. */
+/** Returns the error code of a REST or GraphQL answer. */
 export const codeOf = ({ json }: Answer): string | undefined =>
   json?.error?.code ?? json?.errors?.[0]?.extensions?.code?.toLowerCase();
 
@@ -53,14 +53,14 @@ export const refusedAs =
     return isRefusal && codes.includes(codeOf(answer) ?? "") ? null : shown(answer);
   };
 
-/** Finds a failure unless the answer is a success, in the payload of a mutation too. */
+/** Finds a failure unless the answer is a success, including the payload of a mutation. */
 export const succeeds: Judge = (answer) => {
   const payloads = Object.values<{ errors?: readonly unknown[] } | null>(answer.json?.data ?? {});
   const isWell = answer.status < 300 && answer.json?.errors === undefined;
   return isWell && payloads.every((payload) => (payload?.errors ?? []).length === 0) ? null : shown(answer);
 };
 
-/** The request as a line for a shell. */
+/** Formats the request as a shell command. */
 function asCommand(path: string, { method, headers = {}, body }: ClientRequest): string {
   const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
   const named = Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`);

@@ -1,6 +1,6 @@
 import type { Report } from "./run-attacks.ts";
 
-/** A group in a few lines: how many were tried and succeeded, and each that succeeded with how to repeat it. */
+/** Prints a group in a few lines: numbers of attacks and successes, and each success with its command. */
 export function printReport({ group, tried, succeeded, unproven }: Report, seconds?: number): string {
   const took = seconds === undefined ? "" : `, ${seconds.toFixed(1)} s`;
   const lines = [`${group}: ${tried} tried, ${succeeded.length} succeeded${took}`];
@@ -11,7 +11,7 @@ export function printReport({ group, tried, succeeded, unproven }: Report, secon
   return lines.join("\n");
 }
 
-/** The last line: what all groups together found. */
+/** Formats the last line: the total of all groups. */
 export function printTotal(reports: readonly Report[]): string {
   const sum = (count: (report: Report) => number) => reports.reduce((total, report) => total + count(report), 0);
   const [tried, succeeded, unproven] = [

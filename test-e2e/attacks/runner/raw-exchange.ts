@@ -1,16 +1,16 @@
 import { connect } from "node:net";
 
-/** What came back over a connection, in the order in which it came. */
+/** The answers on a connection, in their order. */
 export interface RawAnswer {
   readonly text: string;
-  /** The status of every answer. */
+  /** Status of every answer. */
   readonly statuses: readonly number[];
 }
 
-/** How long nothing may come before the other side counts as having said everything; most end the connection before. */
+/** Silence after which the exchange counts as complete; most servers end the connection earlier. */
 const silenceMs = 1_000;
 
-/** Sends bytes as they are, also such as no client would send, and reads until the other side is done. */
+/** Sends bytes unchanged, even ones that no client would send, and reads until the server is done. */
 export function rawExchange(baseUrl: string, bytes: string): Promise<RawAnswer> {
   const { hostname, port } = new URL(baseUrl);
   return new Promise((resolve) => {
@@ -26,14 +26,14 @@ export function rawExchange(baseUrl: string, bytes: string): Promise<RawAnswer> 
       if (chunks.length > 0 || socket.bytesWritten > 0) finish();
     });
     socket.on("data", (chunk) => chunks.push(chunk));
-    // A connection that is cut is an answer as well.
+    // A reset connection counts as an answer.
     socket.on("error", () => {});
     socket.on("close", finish);
     socket.write(Buffer.from(bytes, "latin1"));
   });
 }
 
-/** A request with its lines as given; each header is a line. */
+/** Builds a request from its lines; each header is a line. */
 export function rawRequest(line: string, headers: readonly string[], body = ""): string {
   return `${[`${line} HTTP/1.1`, ...headers].join("\r\n")}\r\n\r\n${body}`;
 }

@@ -1,6 +1,6 @@
 import type { Attack, Control, Finding } from "./attack.ts";
 
-/** A row that was not repelled. */
+/** An attack that succeeded. */
 interface Success {
   readonly what: string;
   readonly must: string;
@@ -12,11 +12,11 @@ export interface Report {
   readonly group: string;
   readonly tried: number;
   readonly succeeded: readonly Success[];
-  /** Rows that prove nothing: their control failed, their judge is blind, or another row has their name. */
+  /** Rows that prove nothing: a failed control, a blind judge, or a duplicate name. */
   readonly unproven: readonly string[];
 }
 
-/** Tries all rows of a group, several at a time, and then their controls: an attack may not find what a control removed. */
+/** Runs all rows of a group, several at a time, and then their controls: a control may remove what an attack needs. */
 export async function runAttacks(group: string, rows: readonly Attack[], atOnce: number): Promise<Report> {
   const succeeded: Success[] = [];
   await inLanes(rows, atOnce, async (row) => {
@@ -34,7 +34,7 @@ export async function runAttacks(group: string, rows: readonly Attack[], atOnce:
   return { group, tried: rows.length, succeeded, unproven };
 }
 
-/** An attempt that ends in an error was neither repelled nor did it succeed: both would be a guess. */
+/** An attempt that throws was neither repelled nor successful: both would be a guess. */
 async function findingOf(one: Control): Promise<Finding> {
   try {
     return await one.run();
@@ -56,7 +56,7 @@ function repeatedNames(rows: readonly Attack[]): string[] {
   });
 }
 
-/** Does the work for every item, as many at a time as there are lanes. */
+/** Runs the work for every item, as many at a time as there are lanes. */
 export async function inLanes<Item>(
   items: readonly Item[],
   lanes: number,

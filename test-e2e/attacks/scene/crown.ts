@@ -1,8 +1,8 @@
 import { type ServedListener, serveListener } from "@signalbox/testing";
 
-/** A server that must never be reached: it gives whoever asks what an attacker would like to have. */
+/** A server that must never be reached: it offers what an attacker wants. */
 export interface Crown extends ServedListener {
-  /** The paths that were asked for. */
+  /** Requested paths. */
   readonly visits: ReadonlySet<string>;
 }
 

@@ -1,23 +1,26 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 
-/** Writes an answer; its parts are sent one after another for as long as the other side takes them. An empty one is silence. */
+/**
+ * Writes an answer in parts, which are sent one after another for as long as the client reads. An empty answer is
+ * silence.
+ */
 export type HostileAnswer = (path: string, host: string) => Iterable<string | Buffer>;
 
-/** A server that speaks as it likes. */
+/** A server with arbitrary answers. */
 export interface HostileServer {
   readonly url: string;
   readonly port: number;
-  /** Decides what is answered below `/<name>`. */
+  /** Sets the answer below `/<name>`. */
   serve(name: string, answer: HostileAnswer): void;
-  /** How many bytes were taken of the answers below `/<name>`. */
+  /** Returns the number of bytes read of answers below `/<name>`. */
   bytesTaken(name: string): number;
-  /** How many requests came for `/<name>`. */
+  /** Returns the number of requests below `/<name>`. */
   visits(name: string): number;
   close(): Promise<void>;
 }
 
-/** An answer without an end is not sent beyond this: who has taken so much would take all. */
+/** Limit of an endless answer: a client that reads so much would read everything. */
 const bytesMax = 256 * 1024 * 1024;
 
 export async function createHostileServer(): Promise<HostileServer> {
@@ -28,7 +31,7 @@ export async function createHostileServer(): Promise<HostileServer> {
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.on("close", () => sockets.delete(socket));
-    // The other side goes away in the middle: that is what it shall do.
+    // The client is expected to disconnect in the middle.
     socket.on("error", () => {});
     socket.once("data", (head) => {
       const [, path = "/", name = ""] = /^\S+ (\/([^/ ?]*)\S*)/.exec(head.toString("latin1")) ?? [];
@@ -54,12 +57,12 @@ export async function createHostileServer(): Promise<HostileServer> {
   };
 }
 
-/** Sends at the pace of the other side, so that what was sent is what was taken, a socket's buffers aside. */
+/** Sends at the client's pace, so that the bytes sent are the bytes read, except for socket buffers. */
 async function pour(socket: Socket, parts: Iterable<string | Buffer>, count: (bytes: number) => void): Promise<void> {
   let sent = 0;
   for (const part of parts) {
     if (socket.destroyed || sent > bytesMax) break;
-    if (part.length === 0) return; // the connection stays open, and nothing comes
+    if (part.length === 0) return; // the connection stays open in silence
     const bytes = typeof part === "string" ? Buffer.from(part, "latin1") : part;
     const goesOn = socket.write(bytes);
     sent += bytes.length;

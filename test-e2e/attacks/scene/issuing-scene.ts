@@ -5,7 +5,7 @@ import type { Headers } from "../../audit/world.ts";
 import { type Answer, type Client, createClient, expectStatus } from "../../journey/client.ts";
 import type { Attacked } from "./start-system.ts";
 
-/** Applications that people sign in to: one with a server of its own, one on people's machines, and a stranger. */
+/** Applications: one with its own server, one on people's machines, and a stranger. */
 export const applications = {
   console: { client_id: "console", name: "Console", redirect_uris: ["https://console.example/back"] },
   cli: { client_id: "cli", name: "CLI", redirect_uris: ["http://127.0.0.1/back"] },
@@ -13,7 +13,7 @@ export const applications = {
 } as const;
 export type Application = (typeof applications)[keyof typeof applications];
 
-/** What the system lets through in an hour; no window ends while the attacks run. */
+/** Allowances per hour; no window ends during the attacks. */
 export const allowances = { credential: 30, account: 45, failedSignIns: 80, apiKeys: 5 };
 
 export type Visitor = ReturnType<typeof createFormVisitor>;
@@ -26,26 +26,26 @@ export interface SignedIn {
   readonly tokens: Readonly<Record<string, string>>;
 }
 
-/** A request for a sign-in: what is sent, and what belongs to it. */
+/** An authorization request, with its parameters and verifier. */
 export interface Authorization {
   readonly url: URL;
   readonly verifier: string;
 }
 
-/** A system that issues its own tokens, and limits everybody. */
+/** A system that issues its own tokens, with limits. */
 export interface IssuingScene {
   readonly system: Attacked;
   readonly mailbox: Mailbox;
   readonly send: Client;
   readonly administrator: Headers;
-  /** Makes the address that an application sends a browser to. */
+  /** Builds the address that an application sends a browser to. */
   authorization(application?: Application, more?: Readonly<Record<string, string>>): Authorization;
-  /** Posts a form to a door of the issuer, such as `token`. */
+  /** Posts a form to an endpoint of the issuer, such as `token`. */
   post(door: string, form: Readonly<Record<string, string>>, headers?: Headers): Promise<Answer>;
   signIn(application?: Application, scope?: string): Promise<SignedIn>;
 }
 
-/** Starts the system and gives the scene around it. */
+/** Starts the system and returns its scene. */
 export async function openIssuingScene(
   opened: AsyncDisposableStack,
   start: (properties: Readonly<Record<string, string>>) => Promise<Attacked>,
@@ -88,7 +88,7 @@ export async function openIssuingScene(
   };
 }
 
-/** What an application sends with a code for tokens. */
+/** The parameters of an application's token request. */
 export const exchange = ({ client_id, redirect_uris: [redirect_uri] }: Application, code_verifier: string) => ({
   grant_type: "authorization_code",
   client_id,
@@ -96,7 +96,7 @@ export const exchange = ({ client_id, redirect_uris: [redirect_uri] }: Applicati
   code_verifier,
 });
 
-/** Lets somebody who has signed in go to an application again, and gives the code that it gets. */
+/** Returns a new code of an application for a person who is signed in. */
 export async function newCode(visitor: Visitor, { url }: Authorization): Promise<string> {
   const back = (await visitor.open(url)).url.searchParams.get("code");
   assert.ok(back !== null, "who is signed in gets a code in silence");

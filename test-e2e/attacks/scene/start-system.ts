@@ -5,9 +5,9 @@ import type { System } from "../../systems/system.ts";
 export const modes = ["embedded", "engines"] as const;
 export type Mode = (typeof modes)[number];
 
-/** A system whose processes are heard as well. */
+/** A system with the output of its processes. */
 export interface Attacked extends System {
-  /** Everything that its processes have printed so far. */
+  /** Returns the output of all processes so far. */
   output(): string;
 }
 

@@ -23,13 +23,13 @@ import type { Attacked } from "./start-system.ts";
 /** The one origin whose pages may call the API. */
 export const friendlyOrigin = "https://console.example";
 
-/** Somebody with an account of their own, whose issuer is ours: any token of theirs can be made. */
+/** A person of the test's issuer, for whom any token can be signed. */
 export interface Victim extends Person {
   readonly subject: string;
   readonly name: string;
 }
 
-/** A system that trusts an issuer of ours and limits nobody, and everything around it that an attack needs. */
+/** A system that trusts a test issuer, without limits, and the servers that attacks need. */
 export interface TrustingScene {
   readonly system: Attacked;
   readonly issuer: OidcIssuer;
@@ -37,21 +37,21 @@ export interface TrustingScene {
   readonly send: Client;
   readonly world: World;
   person(claims?: object): Promise<Victim>;
-  /** A token of whoever sent these headers, with other claims. */
+  /** Signs a token for the sender of these headers, with other claims. */
   tokenOf(headers: Headers, claims: object): string;
-  /** A good token of a login that nobody has used. */
+  /** Signs a valid token of an unused login. */
   newcomer(claims?: object): string;
   readonly administrator: Headers;
-  /** May be reached by imports and deliveries. */
+  /** A permitted target of imports and deliveries. */
   readonly receiver: Receiver;
-  /** Likewise, and answers as no honest server does. */
+  /** A permitted target with the answers of a hostile server. */
   readonly hostile: HostileServer;
-  /** May not be reached by anything of the system. */
+  /** A forbidden target. */
   readonly crown: Crown;
   readonly spans: OtlpReceiver;
 }
 
-/** Opens what a system has to be told of, starts it, and gives the scene around it. */
+/** Opens the servers that a system needs, starts it, and returns its scene. */
 export async function openTrustingScene(
   opened: AsyncDisposableStack,
   start: (properties: Readonly<Record<string, string>>) => Promise<Attacked>,
@@ -80,7 +80,7 @@ export async function openTrustingScene(
   return { system, issuer, mailbox, send, world, ...people, administrator, receiver, hostile, crown, spans };
 }
 
-/** `/gone` wants no more, `/to/307/<base64url>` leads to somewhere else, and everything else is well. */
+/** `/gone` answers 410, `/to/307/<base64url>` redirects, and other paths succeed. */
 function answerTo(path: string) {
   if (path.startsWith("/gone")) return { status: 410 };
   const [, status, target] = /^\/to\/(\d+)\/([\w-]+)$/.exec(path) ?? [];
@@ -88,7 +88,7 @@ function answerTo(path: string) {
   return { status: Number(status), headers: { location: Buffer.from(target, "base64url").toString("latin1") } };
 }
 
-/** Where the receiver leads to somewhere else. Latin-1, as headers are. */
+/** Builds a redirecting URL of the receiver. Latin-1, as headers are. */
 export const leadingTo = ({ url }: Receiver, status: number, target: string): string =>
   `${url}/to/${status}/${Buffer.from(target, "latin1").toString("base64url")}`;
 
@@ -102,7 +102,7 @@ function propertiesOf(issuer: OidcIssuer, reachable: readonly { readonly port: n
     "webhook-ingest.refusals.failed-verifications": "1000000",
     "http.cors.origins": friendlyOrigin,
     "log.level": "info",
-    // Whoever drips is waited for until the deadline.
+    // A slow server is read until the deadline.
     "images.import.deadline": "4000",
     "webhook-delivery.attempt.timeout": "4000",
     "images.import.allow": allowed,
@@ -148,7 +148,7 @@ interface Around {
   readonly receiver: Receiver;
 }
 
-/** What the recipes of the writes need around them. */
+/** The world that the recipes of writes need. */
 function worldOf({ send, people, administrator, mailbox, photo, photos, receiver }: Around): World {
   const tryTo: World["tryTo"] = (headers, path, request = {}) =>
     send(path, { ...request, headers: { ...request.headers, ...headers } });

@@ -7,7 +7,7 @@ const whole = { display_name: "Eve", locale: "de", timezone: "UTC" };
 const settings = { locale: "de", timezone: "UTC", notifications: { product_updates: true } };
 export const named = { name: "deploy", scopes: ["account:read"] };
 
-/** A write about a credential that is there. */
+/** A write to an existing credential. */
 export const credential = (
   what: "api-keys" | "clients",
   make: (person: Person, id: string, path: string) => Attempt,
@@ -17,7 +17,7 @@ export const credential = (
     return make(person, id, `/api/account/${what}/${id}`);
   });
 
-/** A write about a contact address that waits for its confirmation, with the code that was mailed to it. */
+/** A write to a pending contact address, with the mailed code. */
 const pending = (make: (person: Person, mail: { code: string }) => Attempt): Recipe =>
   fresh(async (person, { send, mailTo }) => {
     const contact_address = `${randomBytes(8).toString("hex")}@example.org`;
@@ -38,7 +38,7 @@ const changeStatus: Recipe = async ({ administrator, person }) => {
   return rest({ headers: administrator }, "POST", `/api/accounts/${id}/status`, body);
 };
 
-/** How to make each write about an account and its credentials that leaves an entry. */
+/** Recipes of each audited write to an account and its credentials. */
 export const accountRecipes: Recipes = {
   "PATCH /api/account/": fresh((person) => rest(person, "PATCH", "/api/account/", { display_name: "Eve" })),
   "PUT /api/account/": fresh((person) => {
@@ -52,7 +52,7 @@ export const accountRecipes: Recipes = {
   "POST /api/account/status/": fresh((person) => rest(person, "POST", "/api/account/status/", { status: "disabled" })),
   "POST /api/account/recovery/": fresh(async (person, { send, tryTo }) => {
     await send(person.headers, "/api/account/status/", { body: { status: "disabled" } });
-    // The edge of the service knows it when it refuses what only an active account may do.
+    // Waits until the edge knows the new state, which it needs for its refusal.
     await eventually(async () => (await tryTo(person.headers, "/api/account/api-keys/", { body: {} })).status === 403);
     return rest(person, "POST", "/api/account/recovery/");
   }),

@@ -1,7 +1,7 @@
 import type { ClientRequest } from "../../journey/client.ts";
 import type { Headers, Person, World } from "../world.ts";
 
-/** A write that is ready to be made. */
+/** A prepared write. */
 export interface Attempt {
   readonly by: Headers;
   readonly path: string;
@@ -10,7 +10,7 @@ export interface Attempt {
 
 export type Recipe = (world: World) => Promise<Attempt>;
 
-/** Recipes by the operation that they make. */
+/** Recipes by the operation that they run. */
 export type Recipes = Readonly<Record<string, Recipe>>;
 
 export const rest = (
@@ -24,14 +24,14 @@ export const rest = (
   request: { method, ...(body !== undefined && { body }) },
 });
 
-/** A mutation whose arguments stand in its text, and whose payload shows its failures. */
+/** A mutation with arguments in its text, whose payload shows its failures. */
 export const mutation = ({ headers: by }: Pick<Person, "headers">, call: string): Attempt => ({
   by,
   path: "/graphql",
   request: { body: { query: `mutation { ${call} { errors { message } } }` } },
 });
 
-/** A mutation of one input, whose payload shows its failures. */
+/** A mutation with one input, whose payload shows its failures. */
 export const graph = (
   { headers: by }: Pick<Person, "headers">,
   name: string,
@@ -48,7 +48,7 @@ export const graph = (
   },
 });
 
-/** A write of somebody new, who needs nothing for it. */
+/** A write of a new person, without preparation. */
 export const fresh =
   (make: (person: Person, world: World) => Attempt | Promise<Attempt>): Recipe =>
   async (world) =>

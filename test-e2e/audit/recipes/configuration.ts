@@ -12,12 +12,12 @@ async function revisionOf({ send, administrator }: World, wanted = property): Pr
 const newestRevision = async ({ send, administrator }: World): Promise<string> =>
   (await send(administrator, "/api/v1/status/config")).json.revision;
 
-/** Each write has a property of its own: made ready together, all but the first would come too late. */
+/** Each write has its own property: prepared together on one, all but the first would be stale. */
 const changesOf = async (world: World, name: string) => [
   { name, value: 76, expectedRevision: await revisionOf(world, name) },
 ];
 
-/** A change that somebody else than the administrator has proposed. */
+/** A change proposed by a person other than the administrator. */
 async function proposed(world: World, name: string, by = world.administrator): Promise<string> {
   const query = `mutation($input: ProposeChangeInput!) { proposeChange(input: $input) { proposal { id } } }`;
   const variables = { input: { changes: await changesOf(world, name), reason: "walked" } };
@@ -31,7 +31,7 @@ const newFlag = () => ({
   ...{ default: "off", off: "off", expectedRevision: "0", reason: "walked" },
 });
 
-/** How to make each write of configuration that leaves an entry. */
+/** Recipes of each audited write to the configuration. */
 export const configurationRecipes: Recipes = {
   "Mutation.setProperty": async (world) => {
     const input = { name: property, value: 77, expectedRevision: await revisionOf(world) };

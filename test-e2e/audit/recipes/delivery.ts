@@ -18,7 +18,7 @@ const eventType = (make: (person: Person, path: string) => Attempt): Recipe =>
     return make(person, `${eventTypes}/order.created`);
   });
 
-/** An endpoint whose receiver said that it is gone. */
+/** An endpoint that was disabled because its receiver answered 410. */
 const disabledEndpoint = (make: (person: Person, path: string) => Attempt): Recipe =>
   fresh(async (person, { send, goneUrl: url }) => {
     const { id } = (await send(person.headers, endpoints, { body: { ...newEndpoint, url } })).json;
@@ -28,13 +28,13 @@ const disabledEndpoint = (make: (person: Person, path: string) => Attempt): Reci
     return make(person, path);
   });
 
-/** A mutation about the endpoint of a path, or the type: the last step stands for ID. */
+/** A mutation of the endpoint, or the type, of a path: ID stands for the last step. */
 const ofPath =
   (call: string) =>
   (person: Person, path: string): Attempt =>
     mutation(person, call.replace("ID", `"${path.split("/").at(-1)}"`));
 
-/** How to make each write about endpoints, types of events and deliveries that leaves an entry. */
+/** Recipes of each audited write to endpoints, event types and deliveries. */
 export const deliveryRecipes: Recipes = {
   "POST /api/v1/webhooks/endpoints": fresh((person) => rest(person, "POST", endpoints, newEndpoint)),
   "PATCH /api/v1/webhooks/endpoints/{id}": endpoint((person, path) =>

@@ -19,19 +19,19 @@ const announcement = (photo: Uint8Array) => ({
   size_bytes: photo.length,
 });
 
-/** A write about an upload whose bytes are there. */
+/** A write to an upload whose bytes were sent. */
 const sentUpload = (make: (person: Person, id: string) => Attempt): Recipe =>
   fresh(async (person, { send, photo }) => {
     const announced = (await send(person.headers, "/images/uploads", { body: announcement(photo) })).json;
     const { id, method, url, headers } = announced;
     const body = Buffer.from(photo);
-    // A URL of the object store is a credential, and takes no other beside it.
+    // A URL of the object store is itself a credential, and allows no other beside it.
     if (method === "PUT") await send(headers, url, { method, body });
     else await send({ ...person.headers, ...headers }, `/images/uploads/${id}`, { method, body });
     return make(person, id);
   });
 
-/** How to make each write about images that leaves an entry. */
+/** Recipes of each audited write to images. */
 export const imagesRecipes: Recipes = {
   "POST /images": fresh(upload),
   "POST /images/import": fresh((person, { photoUrl: source_url }) =>

@@ -16,17 +16,17 @@ const source = (make: (person: Person, path: string) => Attempt): Recipe =>
     return make(person, `${sources}/${id}`);
   });
 
-/** A mutation of a source that is there. */
+/** A mutation of an existing source. */
 const sourceGraph = (call: (id: string) => string): Recipe =>
   source((person, path) => mutation(person, call(path.slice(sources.length + 1))));
 
-/** A mutation about the source of a path; SOURCE stands for the argument that names it. */
+/** A mutation of the source of a path; SOURCE stands for the argument that names it. */
 const ofSource = (person: Person, path: string, call: string): Attempt => {
   const id = path.slice(sources.length + 1).split("/")[0];
   return mutation(person, call.replace("SOURCE", `sourceId: "${id}"`));
 };
 
-/** A replay that takes its time: of some webhooks that a source received, one a second. */
+/** A slow replay: of some webhooks that a source received, one a second. */
 const runningReplay = (make: (person: Person, path: string) => Attempt): Recipe =>
   fresh(async (person, { send }) => {
     const secret = randomBytes(24).toString("hex");
@@ -44,7 +44,7 @@ const runningReplay = (make: (person: Person, path: string) => Attempt): Recipe 
     return make(person, `${path}/${(await send(person.headers, path, { body })).json.id}`);
   });
 
-/** A webhook that was refused for the secret of its source, which is right by now. */
+/** A webhook that was refused because of a wrong source secret, which was corrected since. */
 const mendedRejection = (make: (person: Person, path: string) => Attempt): Recipe =>
   fresh(async (person, { send, tryTo }) => {
     const secret = randomBytes(24).toString("hex");
@@ -59,7 +59,7 @@ const mendedRejection = (make: (person: Person, path: string) => Attempt): Recip
     return make(person, `${path}/${rejection}`);
   });
 
-/** How to make each write about sources and what they received that leaves an entry. */
+/** Recipes of each audited write to sources and received webhooks. */
 export const ingestRecipes: Recipes = {
   "POST /api/v1/webhooks/sources": fresh((person) => rest(person, "POST", sources, newSource)),
   "PATCH /api/v1/webhooks/sources/{id}": source((person, path) =>

@@ -2,7 +2,7 @@ import type { Person } from "../world.ts";
 import { credential, named } from "./account.ts";
 import { type Attempt, fresh, graph, type Recipe, type Recipes, rest } from "./attempt.ts";
 
-/** A write about a sign-in with a browser. */
+/** A write to a sign-in with a browser. */
 const signIn =
   (make: (person: Pick<Person, "headers">, id: string) => Attempt): Recipe =>
   async (world) => {
@@ -13,7 +13,7 @@ const signIn =
 
 const operating = { roles: ["admin", "operator"] };
 
-/** How to make the writes that there are with the built-in issuer alone: another one has sign-ins, clients and roles of its own. */
+/** Recipes of the writes that need the built-in issuer: another issuer manages its own sign-ins, clients and roles. */
 export const recipesOfIssuer: Recipes = {
   "POST /api/account/clients/": fresh((person) => rest(person, "POST", "/api/account/clients/", named)),
   "PATCH /api/account/clients/{client_id}": credential("clients", (person, _id, path) =>

@@ -5,7 +5,7 @@ import { deliveryRecipes } from "./delivery.ts";
 import { imagesRecipes } from "./images.ts";
 import { ingestRecipes } from "./ingest.ts";
 
-/** How to make each write that leaves an entry. A write that is in no table fails the walk. */
+/** Recipes of each audited write. A write that is missing here fails the walk. */
 export const recipes: Recipes = {
   ...accountRecipes,
   ...imagesRecipes,

@@ -56,9 +56,7 @@ export const heldSessions: Fault = {
   },
 };
 
-/**
- * Commits wait for a standby that is not there, so they are written and have not been answered; then their sessions end.
- */
+/** Commits wait for a missing standby, so they are written but not answered; then their sessions end. */
 export const terminatedAtCommit: Fault = {
   name: "sessions terminated at COMMIT",
   modes: both,

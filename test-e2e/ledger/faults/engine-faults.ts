@@ -41,7 +41,7 @@ export const killedKafka: Fault = {
   begin: ({ kafka }) => killEngines(clusterOf(kafka).brokers),
 };
 
-/** Longer than brokers and members of a group have to show that they live: duties move from one that still answers later. */
+/** Longer than the session timeouts of brokers and group members: their roles move to others. */
 export const haltedBroker: Fault = {
   name: "one of three brokers halted for 8 s",
   modes: ["engines"],
@@ -111,7 +111,7 @@ export const fullDisk: Fault = {
     if (blobDisk === null) return { undo: async () => {} };
     const filler = join(blobDisk, "filler");
     const { bavail, bsize } = await statfs(blobDisk);
-    // The last byte may not be there for us: then the disk is as full as it can be.
+    // The last byte may not be available to this account: then the disk is full enough.
     await writeFile(filler, Buffer.alloc(bavail * bsize)).catch(() => {});
     return { undo: () => rm(filler, { force: true }) };
   },

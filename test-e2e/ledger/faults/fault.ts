@@ -1,11 +1,11 @@
 import type { Random } from "../random.ts";
 import type { LedgerSystem, Mode } from "../systems/ledger-system.ts";
 
-/** A fault that has begun. */
+/** A fault that has started. */
 export interface Begun {
-  /** The processes that it halts: time that they do not get does not count against the product. */
+  /** Names of the processes that it halts: time that they do not get does not count against the product. */
   readonly halted?: readonly string[];
-  /** Gives back what was taken; returns once processes and engines answer again. */
+  /** Undoes the fault; returns once processes and engines answer again. */
   undo(): Promise<void>;
 }
 
@@ -13,13 +13,13 @@ export interface Begun {
 export interface Fault {
   readonly name: string;
   readonly modes: readonly Mode[];
-  /** How long it lasts before it is undone. */
+  /** Time until it is undone. */
   readonly lastsMs: number;
-  /** Takes so long that it is left out of `npm test`. */
+  /** True when it is too slow for `npm test`. */
   readonly isLong?: true;
-  /** Takes away the broker itself: pages that it took without an answer are published again. */
+  /** True when it takes away the broker itself: pages without an answer are then published again. */
   readonly ofLog?: true;
-  /** Begins the system anew, so it comes before the accounts of the round. */
+  /** True when it starts the system anew, so it comes before the accounts of the round. */
   readonly comesFirst?: true;
   begin(system: LedgerSystem, random: Random): Promise<Begun>;
 }

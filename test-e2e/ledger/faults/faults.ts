@@ -33,7 +33,7 @@ import {
   wrongClock,
 } from "./killed-processes.ts";
 
-/** Everything that the ledger lets go wrong. */
+/** All faults of the ledger. */
 export const faults: readonly Fault[] = [
   killedProcess,
   killedPair,
@@ -62,7 +62,7 @@ export const faults: readonly Fault[] = [
   rollingRestart,
 ];
 
-/** The faults of so many rounds: each of those that fit as often as the others, in an order of the seed. */
+/** Chooses the faults of the rounds: each suitable one equally often, in an order of the seed. */
 export function chooseFaults(mode: Mode, rounds: number, random: Random, { short }: { short: boolean }): Fault[] {
   const fitting = faults.filter(({ modes, isLong }) => modes.includes(mode) && !(short && isLong));
   const chosen: Fault[] = [];

@@ -41,7 +41,7 @@ export const killedAll: Fault = {
     await Promise.all([killAll(instances), postgres.kill()]);
     return {
       undo: async () => {
-        // An embedded system starts its own.
+        // An embedded system restarts its own.
         if (mode === "engines") await postgres.restart();
         await startAll(instances);
       },

@@ -71,7 +71,7 @@ function unmatchedKeys(evidence: Evidence): string[] {
   ];
 }
 
-/** Also those whose partner got no answer. */
+/** Includes webhooks whose partner got no answer. */
 function unmatchedWebhooks(evidence: Evidence): string[] {
   const events = new Set(records(evidence, "webhook.received").map(({ key, data }) => `${key} ${data.delivery_id}`));
   const stored = new Set(evidence.webhooks.map(({ source, delivery }) => `${source} ${delivery}`));
@@ -82,14 +82,14 @@ function unmatchedWebhooks(evidence: Evidence): string[] {
 }
 
 function unmatchedAgreement(evidence: Evidence, { op, type }: (typeof agreements)[number]): string[] {
-  // Compaction keeps the newest of a property and no more.
+  // Compaction keeps only the newest record of a property.
   const newest = Math.max(0, ...records(evidence, type).map(({ data }) => Number(data.revision)));
   return succeeded(evidence, op)
     .filter(({ answer }) => Number(answer.revision) > newest)
     .map(({ answer }) => `revision ${answer.revision} has no ${type}`);
 }
 
-/** What can happen once only, by the type of its event. */
+/** Events that can happen only once, by type. */
 const once: Readonly<Record<string, (record: LogRecord) => string>> = {
   "image.created": ({ key }) => key,
   "image.deleted": ({ key }) => key,
@@ -136,7 +136,7 @@ function revisionsBack(evidence: Evidence, type: string): string[] {
   );
 }
 
-/** An operation that had been acknowledged before another one began has its event before that of the other. */
+/** Finds events out of order: an operation that was acknowledged before another one started has its event earlier. */
 function outOfOrder(evidence: Evidence, kind: (typeof changes)[number]): string[] {
   const asked = new Map(operations(evidence, kind.op).map((one) => [kind.ofOperation(one.value), one]));
   return [...groupBy(eventsOf(evidence, kind), ({ record }) => record.key)].flatMap(([, events]) => {
@@ -218,7 +218,7 @@ export const stepsBack: Invariant = {
   name: "steps-back",
   sentence: "The log steps back only to repeat a page, in order, and never ends with an older event.",
   violations: ({ log }) =>
-    // Several services write into the audit of an account, each in an order of its own.
+    // Several services write to the audit of an account, each in its own order.
     [...groupBy(log, ({ topic, key, source }) => `${topic} ${key} ${source}`)].flatMap(([key, all]) => {
       const places = new Map(distinct(all).map(({ eventId }, place) => [eventId, place]));
       const steps = all.map(({ eventId }) => places.get(eventId) as number);
@@ -227,7 +227,7 @@ export const stepsBack: Invariant = {
     }),
 };
 
-/** A page that was held up on its way may come late and go over into what is new; within it nothing is left out. */
+/** A delayed page may arrive late and continue into new events; within it nothing is omitted. */
 function skips(steps: readonly number[]): boolean {
   let newest = -1;
   return steps.some((place, index) => {

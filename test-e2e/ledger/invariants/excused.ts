@@ -1,11 +1,11 @@
 import type { Evidence } from "../evidence.ts";
 
-/** So soon whatever was ended has ended. */
+/** Time within which every ending takes effect. */
 export const endsWithinMs = 2_000;
 
 /**
- * When something must have ended: so long after it was told, not counting the time in which a process was halted, nor what
- * the processes of a busy machine had to wait for their turn.
+ * Returns the time by which something must have ended: this long after its answer, not counting the time in which a
+ * process was halted, nor the waiting times of processes on a busy machine.
  */
 export function excused({ faults, health }: Evidence, toldAt: number, withinMs: number): number {
   let endsAt = toldAt + withinMs;

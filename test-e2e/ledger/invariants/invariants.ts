@@ -5,7 +5,7 @@ import { publishedOnce, replayedOnce } from "./publishing.ts";
 import { bytesAreWhole, everyOkIsReadable, keyedOnce, noLostUpdate } from "./reading.ts";
 import { signedUrlsHold } from "./signed-urls.ts";
 
-/** What every round is judged by. Whatever the product learns to promise gets its sentence here. */
+/** The invariants of every round. Each new promise of the product adds its sentence here. */
 export const invariants: readonly Invariant[] = [
   everyOkIsReadable,
   bytesAreWhole,
@@ -26,7 +26,7 @@ export const invariants: readonly Invariant[] = [
   stepsBack,
 ];
 
-/** An invariant that does not hold, and each place where it does not. */
+/** A violated invariant, with each place. */
 export interface Broken {
   readonly invariant: string;
   readonly sentence: string;

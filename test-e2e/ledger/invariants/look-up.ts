@@ -8,24 +8,24 @@ export const operations = (evidence: Evidence, op: string): Operation[] =>
 export const succeeded = (evidence: Evidence, op: string): Operation[] =>
   operations(evidence, op).filter(({ outcome }) => outcome === "ok");
 
-/** Those that may have had an effect. */
+/** Operations that may have had an effect. */
 export const possible = (evidence: Evidence, op: string): Operation[] =>
   operations(evidence, op).filter(({ outcome }) => outcome !== "fail");
 
-/** The records of the round's accounts of one type. */
+/** The records of one type for the round's accounts. */
 export const records = (evidence: Evidence, type: string): LogRecord[] =>
   evidence.log.filter((record) => record.type === type && isOfRound(evidence, record));
 
-/** Properties are nobody's. */
+/** Properties belong to no account. */
 const isOfRound = ({ accounts }: Evidence, { accountId, topic }: LogRecord) =>
   accountId in accounts || topic === "signalbox.config.v1";
 
-/** The records by topic and key, each in the order of the log. */
+/** The records by topic and key, each in log order. */
 export function byKey(log: readonly LogRecord[]): Map<string, LogRecord[]> {
   return groupBy(log, ({ topic, key }) => `${topic} ${key}`);
 }
 
-/** Leaves out the copies, and so keeps the order in which events came first. */
+/** Removes copies, keeping the first of each. */
 export function distinct(log: readonly LogRecord[]): LogRecord[] {
   return [...groupBy(log, ({ topic, eventId }) => `${topic} ${eventId}`).values()].map(([first]) => first as LogRecord);
 }
@@ -41,13 +41,13 @@ export function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map
   return groups;
 }
 
-/** What everybody runs with: the operation that changes it, its event, and where it is read in the end. */
+/** State that all instances share: its operation, its event, and the final reading. */
 export const agreements = [
   { op: "set-property", type: "config.changed", of: "overrides" },
   { op: "set-flag", type: "flag.changed", of: "flags" },
 ] as const;
 
-/** How an event says what was changed, in the words of its writer. */
+/** The change in an event, in the terms of its writer. */
 const changeOf = {
   title: ({ key, data }: LogRecord) => `${key} ${data.title}`,
   name: ({ key, data }: LogRecord) => `${key} ${data.display_name}`,
@@ -56,13 +56,13 @@ const changeOf = {
   delivery: ({ key, data }: LogRecord) => `${key} ${data.delivery_id}`,
 } as const;
 
-/** Every kind of numbered change: the operation, its event, and how each says which one it is. */
+/** Every kind of numbered change: the operation, its event, and how each names its number. */
 export const changes: readonly {
   readonly op: string;
   readonly type: string;
   readonly ofOperation: (value: Operation["value"]) => string;
   readonly ofRecord: (record: LogRecord) => string;
-  /** Which of the records of this type come from the operation. */
+  /** Returns true for records of the operation among those of this type. */
   readonly isOurs?: (record: LogRecord) => boolean;
 }[] = [
   {

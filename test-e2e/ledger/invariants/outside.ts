@@ -4,7 +4,7 @@ import { distinct, groupBy, operations } from "./look-up.ts";
 
 const deletedWithinMs = 30_000;
 
-/** Jobs and their results have types of images too and are for services alone. */
+/** Jobs and their results also have image types, but are for services alone. */
 const wants = ({ types }: EndpointFate, { topic, type }: LogRecord) =>
   !topic.startsWith("signalbox.image-render") &&
   types.some((wanted) => wanted === type || (wanted.endsWith("*") && type.startsWith(wanted.slice(0, -1))));
@@ -131,7 +131,7 @@ export const nothingLeft: Invariant = {
   ],
 };
 
-/** A process that has just come back is asked again a second later. */
+/** A process that has just restarted is sampled again a second later. */
 const afterFaultMs = 5_000;
 
 export const healthIsTrue: Invariant = {

@@ -2,7 +2,10 @@ import type { Evidence, Invariant } from "../evidence.ts";
 import type { Operation } from "../history.ts";
 import { agreements, groupBy, operations, possible, succeeded } from "./look-up.ts";
 
-/** What one writer leaves: its last acknowledged value, or one without an answer, which may have come later. */
+/**
+ * Returns the possible final values of one writer: the last acknowledged one, or an unanswered one that may have come
+ * later.
+ */
 function mayRemain(all: readonly Operation[], textOf: (one: Operation) => string, initial: string | null): Set<string> {
   const last = all.filter(({ outcome }) => outcome === "ok").at(-1);
   const unclear = all.filter(({ outcome }) => outcome === "info").map(textOf);
@@ -47,7 +50,7 @@ function lostSettings(evidence: Evidence): string[] {
   });
 }
 
-/** Two write the name, so which of them came last is not said here. */
+/** Two writers change the name, so the order is judged elsewhere. */
 function lostNames(evidence: Evidence): string[] {
   const writers = groupBy(possible(evidence, "patch-account"), ({ value }) => value.account);
   return [...writers].flatMap(([account, all]) => {

@@ -24,7 +24,7 @@ function openedAfterTheEnd(evidence: Evidence): string[] {
   });
 }
 
-/** One rotation after its own a key still holds. A rotation without an answer may have come at any time. */
+/** A key stays valid for one rotation after its own. An unanswered rotation may have happened at any time. */
 function refusedBefore(evidence: Evidence): string[] {
   const rotations = possible(evidence, "rotate-signing-key");
   return operations(evidence, "open-url")

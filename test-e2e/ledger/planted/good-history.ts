@@ -7,7 +7,7 @@ export const main = "main";
 export const paused = "paused";
 export const deleted = "deleted";
 
-/** Times are seconds of the story; every operation takes a tenth of one. */
+/** Times are in seconds of the story; every operation takes a tenth of one. */
 let operationCount = 0;
 const operation = (at: number, op: string, value: Value, answer: Value = {}, outcome: Outcome = "ok"): Operation => ({
   ...{ id: `${op}-${++operationCount}`, process: op, op, value, answer, outcome },
@@ -37,7 +37,7 @@ const log: readonly LogRecord[] = [
   image(1, "img_1", "image.rendition_ready", ready("n-0")),
   image(2, "img_1", "image.updated", ready("n-1")),
   image(3, "img_1", "image.updated", ready("n-2")),
-  // A page that was published again, and the one after it.
+  // A page that was published twice, and the one after it.
   image(2, "img_1", "image.updated", ready("n-1")),
   image(3, "img_1", "image.updated", ready("n-2")),
   image(6, "img_1", "image.updated", ready("n-3")),
@@ -125,7 +125,7 @@ const received = [
     ]),
 ];
 
-/** A short story in which everything is as promised, with a fault, a repeated page, a lost answer and a refusal. */
+/** A short correct story, with a fault, a repeated page, a lost answer and a refusal. */
 export const goodEvidence: Evidence = {
   operations,
   log,

@@ -30,7 +30,7 @@ const withVerdict = (good: Evidence, from: string, to: string): Evidence => ({
   ),
 });
 
-/** Faults that a build could have, each planted in a good history, and the invariant that is there for it. */
+/** Possible faults of a build, each planted in a correct history, with the invariant that must find it. */
 const planted: readonly (readonly [what: string, invariant: string, plant: Planted])[] = [
   [
     "an acknowledged upload is gone",

@@ -10,17 +10,17 @@ type Flushed = "wal" | "blob";
 
 export interface TracedSystem {
   readonly system: LedgerSystem;
-  /** Sends a request and gives what was flushed to the disk before its answer went out. */
+  /** Sends a request and returns the flushes to disk before its answer. */
   flushesBefore(send: () => Promise<Reply | null>): Promise<{ status: number | null; flushed: Flushed[] }>;
   close(): Promise<void>;
 }
 
-/** The calls that flush a file, and those by which an answer leaves. */
+/** The calls that flush a file, and those that send an answer. */
 const calls = "fsync,fdatasync,write,writev";
 const answerOf = (status: number | null) => new RegExp(`\\b(?:write|writev)\\(.*"HTTP/1\\.1 ${status}`);
 const waitMs = 60_000;
 
-/** The embedded system with every process of it under strace, which sees each call to the kernel and names its file. */
+/** The embedded system with all of its processes under strace, which sees each kernel call and names its file. */
 export async function startTraced(issuer: string): Promise<TracedSystem> {
   const system = await startEmbeddedLedger(issuer);
   const trace = join(system.stagingFolder, "..", "trace");
@@ -60,7 +60,7 @@ export async function startTraced(issuer: string): Promise<TracedSystem> {
   };
 }
 
-/** The server and those of its processes that fit. */
+/** The server and its matching processes. */
 async function serverPids({ query }: LedgerSystem, condition: string): Promise<number[]> {
   const rows = await query(
     "postgres",
@@ -70,11 +70,11 @@ async function serverPids({ query }: LedgerSystem, condition: string): Promise<n
   return rows.map(({ pid }) => pid);
 }
 
-/** What was flushed, start and end of the call before the answer; the WAL only by the session that commits. */
+/** Lists the flushes whose start and end precede the answer; for the WAL only those of the committing session. */
 function flushesIn(lines: readonly string[], background: ReadonlySet<number>, answer: RegExp): Flushed[] {
   const flushed = new Set<Flushed>();
   const begun = new Map<string, Flushed>();
-  // The last of them: services answer each other before, in the same process.
+  // The last one: services in this process answer each other earlier.
   const end = lines.findLastIndex((line) => answer.test(line));
   for (const line of lines.slice(0, end)) {
     const [, pid = "", call = ""] = /^(\d+) +(.*)$/.exec(line) ?? [];

@@ -2,24 +2,24 @@ import type { Evidence, LogRecord } from "../evidence.ts";
 import type { Fault } from "../faults/fault.ts";
 import type { RoundResult } from "../round.ts";
 
-/** What a round adds to the table of the reference. */
+/** The figures of a round in the reference table. */
 export interface RoundFigures {
   readonly fault: string;
-  /** Whether the fault takes away the broker itself. */
+  /** True when the fault takes away the broker itself. */
   readonly ofLog: boolean;
   readonly acknowledged: number;
-  /** Records on the topics of facts, and how many of them are copies. */
+  /** Number of records on event topics, and of copies among them. */
   readonly records: number;
   readonly repeatedOnLog: number;
   readonly receipts: number;
-  /** Receipts of what had been answered by 200 before. */
+  /** Number of receipts that had already been answered 200. */
   readonly repeatedAtReceiver: number;
   readonly violations: number;
   /** From the end of the fault until a change that was made after it arrived at the receiver. */
   readonly recoveryMs: number;
-  /** From the end of the fault until everything that was killed runs again. Older rounds do not tell. */
+  /** From the end of the fault until every killed process runs again. Absent in older rounds. */
   readonly undoMs?: number;
-  /** From the last write until nothing waited any more. */
+  /** From the last write until nothing was pending. */
   readonly settleMs: number;
 }
 
@@ -69,7 +69,7 @@ function repeatedAfterSuccess(receipts: Evidence["received"]): number {
   const taken = new Set<string>();
   let repeated = 0;
   for (const { endpoint, eventId, status, replay } of receipts) {
-    // A replay is wanted; what it repeats itself is not.
+    // A replay is intended; a repetition within it is not.
     const what = `${endpoint} ${eventId} ${replay}`;
     if (taken.has(what)) repeated++;
     if (status === 200) taken.add(what);

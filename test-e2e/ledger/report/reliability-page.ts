@@ -6,21 +6,21 @@ import type { RoundFigures } from "./figures.ts";
 import { type PlayedRound, readResults, roundsFile } from "./results.ts";
 
 const page = fileURLToPath(new URL("../../../docs/reference/reliability.md", import.meta.url));
-/** The newest of each mode: what was measured on code of long ago leaves the page by itself. */
+/** Number of rounds per mode on the page, the newest: results of old code leave it by themselves. */
 const toldMax = 300;
 const modes: readonly Mode[] = ["embedded", "engines"];
 
-/** Writes the tables of the reference anew. */
+/** Rewrites the tables of the reference page. */
 export async function writeReliability(): Promise<void> {
   await writeFile(page, await reliabilityPage());
 }
 
-/** The page as it should be: its own words, and the tables of the rounds that are kept. */
+/** Returns the page with the tables of the recorded rounds. */
 export async function reliabilityPage(): Promise<string> {
   return fillIn(await readFile(page, "utf8"), await readResults(roundsFile));
 }
 
-/** Puts the table of each mode between its marks. */
+/** Inserts the table of each mode between its marks. */
 export function fillIn(text: string, rounds: readonly PlayedRound[]): string {
   return modes.reduce((told, mode) => {
     const [start, end] = [`<!-- ${mode}:start -->`, `<!-- ${mode}:end -->`];
@@ -46,7 +46,7 @@ function tableOf(mode: Mode, rounds: readonly PlayedRound[]): string {
   ].join("\n");
 }
 
-/** The commands, what they ran on, and the rounds that broke a promise, so that they can be played again. */
+/** Lists the commands, their commits and machines, and the failed rounds, so that they can be repeated. */
 function runsOf(mode: Mode, rounds: readonly PlayedRound[]): string {
   const seeds = [...groupBy(rounds, ({ seed }) => String(seed))].map(([seed, all]) => `${all.length} of seed ${seed}`);
   const distinct = (of: (round: PlayedRound) => string | undefined) => [

@@ -8,26 +8,26 @@ import type { RoundFigures } from "./figures.ts";
 
 const git = promisify(execFile);
 
-/** The rounds of which docs/reference/reliability.md tells. */
+/** The rounds of docs/reference/reliability.md. */
 export const roundsFile = fileURLToPath(new URL("../../../docs/reference/reliability-rounds.jsonl", import.meta.url));
 
-/** The figures of one round, how it is played again, and on what it was played. */
+/** The figures of one round, its seed and its machine. */
 export interface PlayedRound extends RoundFigures {
   readonly mode: Mode;
   readonly seed: number;
   readonly day: string;
-  /** With a plus when something was changed and not committed. */
+  /** Ends with a plus when there were uncommitted changes. */
   readonly commit?: string;
   readonly cores?: number;
 }
 
-/** What the rounds of a run have in common. */
+/** The common facts of a run's rounds. */
 export async function provenance(mode: Mode, seed: number): Promise<Omit<PlayedRound, keyof RoundFigures>> {
   const day = new Date().toISOString().slice(0, 10);
   return { mode, seed, day, commit: await commitNow(), cores: cpus().length };
 }
 
-/** The rounds themselves are no change of what they measure. */
+/** The rounds file itself does not count as a change. */
 async function commitNow(): Promise<string> {
   const { stdout: commit } = await git("git", ["rev-parse", "--short=8", "HEAD"]);
   const { stdout: changes } = await git("git", ["status", "--porcelain"]);
@@ -35,13 +35,13 @@ async function commitNow(): Promise<string> {
   return `${commit.trim()}${isChanged ? "+" : ""}`;
 }
 
-/** Adds a round to a file of JSON lines, so that runs on several days or machines make one table. */
+/** Appends a round to a file of JSON lines, so that runs on several days or machines make one table. */
 export async function appendResult(file: string, round: PlayedRound): Promise<void> {
   const line = JSON.stringify(round, (_, value) => (typeof value === "number" ? Math.round(value) : value));
   await appendFile(file, `${line}\n`);
 }
 
-/** Every round that was kept, in the order in which they were played. */
+/** Reads every recorded round, in order. */
 export async function readResults(file: string): Promise<PlayedRound[]> {
   const lines = (await readFile(file, "utf8")).split("\n").filter((line) => line !== "");
   return lines.map((line) => {

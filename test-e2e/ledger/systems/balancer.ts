@@ -6,7 +6,7 @@ export interface Balancer {
   close(): Promise<void>;
 }
 
-/** What a Service of Kubernetes does: gives each connection to one of the ports that take it, in turn. */
+/** Balances like a Kubernetes Service: gives each connection to one of the accepting ports, in turn. */
 export async function startBalancer(ports: readonly number[]): Promise<Balancer> {
   const open = new Set<Socket>();
   let turn = 0;

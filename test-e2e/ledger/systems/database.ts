@@ -1,13 +1,13 @@
 import pg from "pg";
 
-/** A row as the server sends it; numbers beyond 2^53 come as text. */
+/** A row as the server sends it; numbers beyond 2^53 arrive as text. */
 // biome-ignore lint/suspicious/noExplicitAny: each statement has columns of its own.
 export type Row = Record<string, any>;
 export type Query = (database: string, statement: string, values?: readonly unknown[]) => Promise<Row[]>;
 
 const statementMs = 20_000;
 
-/** Plain SQL, each time over a connection of its own: one that was kept would be broken by the next fault. */
+/** Plain SQL over a new connection each time: a kept one would be broken by the next fault. */
 export function createQuery(urlOf: (database: string) => string | Promise<string>): Query {
   return async (database, statement, values = []) => {
     const connectionString = await urlOf(database);
@@ -17,7 +17,7 @@ export function createQuery(urlOf: (database: string) => string | Promise<string
       connectionTimeoutMillis: statementMs,
       query_timeout: statementMs,
     });
-    // A server that is killed while the connection ends tells so here; whoever waits for an answer gets it as well.
+    // A server that is killed while the connection ends reports it here; a pending query gets the error as well.
     client.on("error", () => {});
     try {
       await client.connect();

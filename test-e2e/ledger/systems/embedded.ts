@@ -16,7 +16,9 @@ const script = fileURLToPath(new URL("../../../infra/embedded/start.ts", import.
 const services = ["account", "images", "config", "webhook-ingest", "webhook-delivery"];
 const blobDiskBytes = 64 * 2 ** 20;
 
-/** What `npm start` runs, with a durable PostgreSQL, on fixed ports: callers find it again after a restart. */
+/**
+ * Starts the system of `npm start`, with a durable PostgreSQL, on fixed ports: callers find it again after a restart.
+ */
 export async function startEmbeddedLedger(issuer: string): Promise<LedgerSystem> {
   const root = await mkdtemp(join(tmpdir(), "signalbox-ledger-"));
   // The database server runs under another account when this is root.
@@ -69,7 +71,7 @@ export async function startEmbeddedLedger(issuer: string): Promise<LedgerSystem>
     log: createPostgresLog((statement, values) => query("signalbox_events", statement, values)),
     postgres: {
       kill: async () => process.kill(await postmasterPid(folder), "SIGKILL") && undefined,
-      // The process that owns it starts it again by itself.
+      // The owning process restarts it by itself.
       restart: async () => void (await untilAnswered(query)),
     },
     kafka: null,
@@ -103,7 +105,7 @@ const argumentsOf = (properties: Readonly<Record<string, string>>) =>
 
 const firstKey = async (folder: string) => (await readFile(join(folder, "first-key"), "utf8")).trim();
 
-/** A small file system for the bytes, which takes root; without it there is no disk that can be filled. */
+/** Mounts a small file system for the bytes, which needs root; without it there is no disk to fill. */
 async function mountBlobs(folder: string): Promise<string | null> {
   if (process.getuid?.() !== 0 || process.platform !== "linux") return null;
   const disk = join(folder, "blobs");
@@ -124,7 +126,7 @@ async function untilAnswered(query: LedgerSystem["query"]): Promise<void> {
   }
 }
 
-/** After a kill the database server runs on; nobody else stops it. */
+/** After a kill the database server keeps running; it must be stopped here. */
 async function stopDatabase(folder: string): Promise<void> {
   const place = join(folder, "postgres");
   const runs = await findPostgresUrl(place, "postgres").catch(() => null);

@@ -12,7 +12,7 @@ import { ledgerProperties } from "./properties.ts";
 
 const databaseOf = (service: string) => `signalbox_${service.replaceAll("-", "_")}`;
 
-/** Two instances of each service on three brokers, PostgreSQL, Redis and S3, with nginx as the edge. */
+/** Starts two instances of each service on three brokers, PostgreSQL, Redis and S3, with nginx as the edge. */
 export async function startEnginesLedger(issuer: string): Promise<LedgerSystem> {
   await using opened = new AsyncDisposableStack();
   const keep = keepIn(opened);
@@ -40,7 +40,7 @@ export async function startEnginesLedger(issuer: string): Promise<LedgerSystem> 
   };
 }
 
-/** The engines, and how each side reaches them: the first directly, the second through proxies. */
+/** Opens the engines, and each side's connection to them: direct for the first, through proxies for the second. */
 async function openEngines(keep: Keep) {
   const [postgres, redis, kafka, s3] = await Promise.all([
     startEngine("postgres").then(keep),
@@ -65,7 +65,7 @@ async function openEngines(keep: Keep) {
     "blobs.access-key": s3.accessKey,
     "blobs.secret-key": s3.secretKey,
   });
-  // The object store of all tests is not ours to kill: it refuses us.
+  // The shared object store of all tests must not be killed: a proxy refuses connections instead.
   const objects: Engine = {
     kill: async () => void (await Promise.all(s3Proxies.map((proxy) => proxy.refuse()))),
     restart: async () => void (await Promise.all(s3Proxies.map((proxy) => proxy.accept()))),
@@ -74,7 +74,7 @@ async function openEngines(keep: Keep) {
   return { postgres, redis, kafka, objects, databaseUrl, reached, between: betweenOf(proxies) };
 }
 
-/** What can be done to the connections of the second instances, to all engines at once. */
+/** Faults on the second instances' connections, to all engines at once. */
 function betweenOf(proxies: readonly TcpProxy[]): Between {
   const toEach = (act: (proxy: TcpProxy) => void) => {
     for (const proxy of proxies) act(proxy);

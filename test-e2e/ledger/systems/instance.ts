@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { startProcess, type TestProcess } from "@signalbox/testing";
 
-/** How a process is started, and where it is asked. */
+/** The command of a process, and its addresses. */
 export interface Program {
   /** `account-2`, or `everything`. */
   readonly name: string;
-  /** The service it is, or `embedded`. */
+  /** Name of the service, or `embedded`. */
   readonly service: string;
   readonly script: string;
   readonly args: readonly string[];
@@ -14,11 +14,11 @@ export interface Program {
   readonly managementUrl: string;
 }
 
-/** Seven services may start at once, on two cores that others use as well. */
+/** Seven services may start at once, on two shared cores. */
 const readyMs = 180_000;
 const keptCharacters = 400_000;
 
-/** One process of the system, with everything that can be done to it from outside. */
+/** One process of the system, and all that can be done to it from outside. */
 export class Instance {
   readonly program: Program;
   #process: TestProcess;
@@ -41,7 +41,7 @@ export class Instance {
     return this.#process.isRunning;
   }
 
-  /** What it printed, the runs before included. */
+  /** Its output, including earlier runs. */
   get output(): string {
     return (this.#earlier + this.#process.stdout + this.#process.stderr).slice(-keptCharacters);
   }
@@ -54,13 +54,13 @@ export class Instance {
     await this.#process.kill();
   }
 
-  /** Asks it to stop in order and gives its exit code. */
+  /** Asks it to stop in order and returns its exit code. */
   async stop(): Promise<number | null> {
     this.signal("SIGTERM");
     return (await this.#process.exited).code;
   }
 
-  /** Starts it again after its end, without waiting for it. `environment` is laid over its own, for this run alone. */
+  /** Starts it again after its end, without waiting for it. `environment` overrides its own, for this run alone. */
   async launch(environment: Readonly<Record<string, string>> = {}): Promise<void> {
     await this.#process.exited;
     this.#earlier = `${this.output}\n--- started again ---\n`;
@@ -72,7 +72,7 @@ export class Instance {
     await this.ready();
   }
 
-  /** Waits until it says that it is ready; fails with its output when it ends before. */
+  /** Waits until it is ready; fails with its output when it ends first. */
   async ready(): Promise<void> {
     const giveUpAt = performance.now() + readyMs;
     while (!(await this.#isReady())) {

@@ -22,7 +22,7 @@ export interface LedgerKafka extends KafkaCluster {
   close(): Promise<void>;
 }
 
-/** Three nodes, each broker and controller, that keep three copies and want two. */
+/** Starts three nodes, each broker and controller, with three replicas of which two must be in sync. */
 export async function startKafkaCluster(): Promise<LedgerKafka> {
   await using opened = new AsyncDisposableStack();
   await engineNamed("kafka").fetch();
@@ -34,7 +34,7 @@ export async function startKafkaCluster(): Promise<LedgerKafka> {
   );
   const proxies = await Promise.all(ports.map(({ proxied }) => createTcpProxy({ port: proxied })));
   for (const proxy of proxies) opened.defer(() => proxy.close());
-  // Together: none of them serves before two of them can elect a controller.
+  // Started together: none of them serves before two of them can elect a controller.
   const clusterId = newClusterId();
   const controllerPorts = ports.map(({ controller }) => controller);
   const started = await Promise.all(
@@ -60,7 +60,7 @@ export async function startKafkaCluster(): Promise<LedgerKafka> {
   };
 }
 
-/** Adds the listener that is reached through the proxy. */
+/** Adds the listener behind the proxy. */
 const withProxied =
   ({ proxied }: Ports, advertisedPort: number) =>
   (properties: string): string =>
@@ -69,7 +69,7 @@ const withProxied =
       .replace(/^advertised\.listeners=.*$/m, `$&,PROXIED://127.0.0.1:${advertisedPort}`)
       .replace(/^listener\.security\.protocol\.map=.*$/m, "$&,PROXIED:PLAINTEXT");
 
-/** Brokers name any of them as the controller; what the quorum knows lies in the folder of each. */
+/** Brokers name any of them as the controller; the quorum's own state is in the folder of each. */
 async function leaderAmong(brokers: readonly { readonly folder: string }[]): Promise<number> {
   const states = await Promise.all(
     brokers.map(async ({ folder }) => {

@@ -4,39 +4,39 @@ import type { Instance } from "./instance.ts";
 
 export type Mode = "embedded" | "engines";
 
-/** An engine that can be taken away. */
+/** An engine that faults can take away. */
 export interface Engine {
   /** `kill -9` of all its processes. */
   kill(): Promise<void>;
-  /** Starts it again where it was; returns once it answers. */
+  /** Restarts it in place; returns once it answers. */
   restart(): Promise<void>;
 }
 
-/** What stands between one instance of each service and the engines, on the engines only. */
+/** The proxies between the second instances and the engines. */
 export interface Between {
-  /** Connections stay open and nothing gets through. */
+  /** Holds traffic while connections stay open. */
   hold(): void;
   release(): void;
   setLatency(milliseconds: number): void;
-  /** The instances whose connections lead through it. */
+  /** The instances whose connections pass through it. */
   readonly instances: readonly string[];
 }
 
 export interface KafkaCluster {
   readonly brokers: readonly (Engine & { pause(): Promise<void>; resume(): Promise<void> })[];
-  /** Which of the brokers is the controller now. */
+  /** Returns the index of the present controller. */
   controller(): Promise<number>;
 }
 
-/** A running Signalbox as the ledger sees it: addresses, processes to kill, engines to take away, databases to read. */
+/** A running Signalbox for the ledger: addresses, processes to kill, engines to take away, databases to read. */
 export interface LedgerSystem {
   readonly mode: Mode;
   readonly baseUrl: string;
-  /** The address of the issuer's tokens, for new people. */
+  /** Address of the token issuer, for new people. */
   readonly administratorKey: string;
   readonly instances: readonly Instance[];
   readonly query: Query;
-  /** The databases of the services, by service. */
+  /** The databases, by service. */
   readonly databases: ReadonlyMap<string, string>;
   readonly log: LogReader;
   readonly postgres: Engine;
@@ -44,11 +44,11 @@ export interface LedgerSystem {
   readonly redis: Engine | null;
   readonly objects: Engine | null;
   readonly between: Between | null;
-  /** Where the embedded system keeps bytes, on a disk of its own that is small enough to fill. */
+  /** The embedded system's blob folder, on a separate disk that is small enough to fill. */
   readonly blobDisk: string | null;
-  /** The folder in which uploads wait while they arrive. */
+  /** The folder of uploads in progress. */
   readonly stagingFolder: string;
-  /** Starts over on an empty folder, and is killed `afterMs` into that first start; then started again. */
+  /** Starts over on an empty folder, is killed `afterMs` into that first start, and then started again. */
   readonly beginAgain: ((afterMs: number) => Promise<void>) | null;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** What every ledger runs with: nobody is limited, receivers are on this host, and slow ones are given up soon. */
+/** The properties of every ledger: no limits, receivers on this host, and short deadlines for slow ones. */
 export function ledgerProperties(issuer: string, stagingFolder: string): Record<string, string> {
   const trusted = { name: "ledger", issuer, audience: "signalbox", "roles-claim": "roles" };
   const limits = ["credential", "account", "failed-sign-in", "anonymous"].map((kind) => [

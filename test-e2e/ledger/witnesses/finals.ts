@@ -15,7 +15,10 @@ type Finals = Pick<
 
 const lanes = 8;
 
-/** Reads everything of the round's accounts as their owners see it, and from the databases what owners cannot count. */
+/**
+ * Reads all data of the round's accounts as their owners see it, and from the databases the counts that owners cannot
+ * see.
+ */
 export async function readFinals(scene: Scene): Promise<Finals> {
   const { system, members } = scene;
   const accounts = members.map(({ account }) => account);
@@ -58,7 +61,7 @@ export async function readFinals(scene: Scene): Promise<Finals> {
   };
 }
 
-/** Every image that somebody was told of and every row, each by GET, with the digest of its bytes. */
+/** Reads every known image and every row by GET, with the digest of its bytes. */
 async function readImages({ members, history }: Scene, rows: Evidence["imageRows"]) {
   const told = history.entries.filter(({ op, type }) => op === "upload" && type === "ok");
   const ids = [...new Set([...told.map(({ value }) => value?.image as string), ...rows.map(({ id }) => id)])];
@@ -92,7 +95,7 @@ async function readAccount({ account, http }: Member) {
   return [account, { name: mine?.json?.display_name ?? "unreadable", settings: settled }] as const;
 }
 
-/** The database's override, and what each instance says it runs with. */
+/** Reads the database's override, and the value of each instance. */
 export async function readOverrides({ system }: Pick<Scene, "system">): Promise<Agreement> {
   const [row] = await system.query(
     system.databases.get("config") as string,
@@ -112,7 +115,7 @@ export async function readOverrides({ system }: Pick<Scene, "system">): Promise<
   };
 }
 
-/** The database's flag, and what each instance that evaluates flags gives. */
+/** Reads the database's flag, and its value at each instance that evaluates flags. */
 export async function readFlags({ system }: Pick<Scene, "system">): Promise<Agreement> {
   const [row] = await system.query(
     system.databases.get("config") as string,

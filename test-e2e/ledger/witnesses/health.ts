@@ -6,10 +6,10 @@ import type { LedgerSystem } from "../systems/ledger-system.ts";
 import { readsOf, servedBy } from "./reads.ts";
 
 const everyMs = 1_000;
-/** On a machine this busy; a process that is halted is told apart by its fault. */
+/** Patience on a busy machine; a halted process is recognised by its fault. */
 const answerMs = 15_000;
 
-/** Asks every process each second whether it lives, whether it is ready, and then for something it can do alone. */
+/** Samples every process each second: liveness, readiness, and a read that needs no other process. */
 export async function sampleHealth(
   system: LedgerSystem,
   now: () => number,
@@ -32,7 +32,7 @@ async function sample({ program: { name, service, url, managementUrl } }: Instan
   const ready = await statusOf(managementUrl, "/management/health/ready");
   const reads = servedBy(service).map((one) => readsOf[one]?.read ?? "/");
   const statuses = ready === 200 ? await Promise.all(reads.map((path) => statusOf(url, path))) : [];
-  // The worst of them: an embedded process is ready with all of its services or not at all.
+  // The worst status: an embedded process is ready with all of its services or not at all.
   const read = statuses.includes(null) ? null : Math.max(...statuses.map(Number));
   return { t, endedAt: now(), instance: name, liveMs, live, ready, read: reads.length === 0 ? 200 : read };
 }

@@ -12,12 +12,12 @@ const readMs = 60_000;
 interface Position {
   readonly topic: string;
   readonly partition: number;
-  /** The next offset to be read, and the end as it was when the reading began. */
+  /** The next offset to read, and the end offset when the reading started. */
   next: number;
   readonly end: number;
 }
 
-/** Apache Kafka, read by kafkajs alone. */
+/** Reads Apache Kafka by kafkajs alone. */
 export function createKafkaLog(brokers: readonly string[]): LogReader {
   CompressionCodecs[CompressionTypes.ZSTD] = () => ({
     compress: () => Promise.reject(new Error("this reader writes nothing")),
@@ -53,7 +53,7 @@ async function lagOf(admin: Admin): Promise<number> {
   for (const { groupId } of groups.filter((group) => isGroupOfService(group.groupId))) {
     for (const { topic, partitions } of await admin.fetchOffsets({ groupId })) {
       const ends = new Map((await offsetsOf(admin, topic)).map(({ partition, high }) => [partition, Number(high)]));
-      // -1 where the group has committed nothing.
+      // -1 when the group has committed nothing.
       for (const { partition, offset } of partitions.filter((one) => Number(one.offset) >= 0)) {
         lag += (ends.get(partition) ?? 0) - Number(offset);
       }
@@ -65,7 +65,7 @@ async function lagOf(admin: Admin): Promise<number> {
 async function findPositions(admin: Admin, known: Map<string, number>): Promise<Position[]> {
   const topics = (await admin.listTopics()).filter((name) => name.startsWith("signalbox.") && !unreadTopics.has(name));
   const positions: Position[] = [];
-  // One after the other: kafkajs mixes up the answers of two that ask at once.
+  // One after another: kafkajs mixes up the answers to concurrent requests.
   for (const topic of topics) {
     for (const { partition, low, high } of await offsetsOf(admin, topic)) {
       const next = Math.max(known.get(`${topic} ${partition}`) ?? 0, Number(low));
@@ -75,7 +75,7 @@ async function findPositions(admin: Admin, known: Map<string, number>): Promise<
   return positions;
 }
 
-/** Asked again while partitions have no leader: then kafkajs fails, or leaves them out. */
+/** Repeated while partitions have no leader: kafkajs then fails, or omits them. */
 async function offsetsOf(admin: Admin, topic: string) {
   const [described] = (await admin.fetchTopicMetadata({ topics: [topic] })).topics;
   for (let attempt = 1; ; attempt++) {

@@ -1,20 +1,20 @@
 import { createHash } from "node:crypto";
 import type { LogRecord } from "../evidence.ts";
 
-/** Reads the event log as somebody outside does. */
+/** Reads the event log from outside. */
 export interface LogReader {
-  /** Everything that was appended since the last call, up to the end as it is now, partition by partition. */
+  /** Reads all records since the last call, up to the present end, partition by partition. */
   read(): Promise<LogRecord[]>;
-  /** How many records the groups of consumers have not handled. */
+  /** Returns the number of records that the consumer groups have not handled. */
   lag(): Promise<number>;
-  /** Begins at the first record again: the log is another one. */
+  /** Restarts at the first record: the log is a new one. */
   reset(): void;
 }
 
-/** What each instance reports of itself says nothing about callers. */
+/** Reports of instances about themselves are irrelevant to callers. */
 export const unreadTopics: ReadonlySet<string> = new Set(["signalbox.config-applied.v1"]);
 
-/** The groups of the services, `images.facts` for one; other groups are of readers that come and go. */
+/** The groups of the services, such as `images.facts`; other groups belong to temporary readers. */
 export const isGroupOfService = (name: string): boolean =>
   /^(account|config|gateway|images?|webhook)[\w-]*\.[\w-]+$/.test(name);
 
@@ -28,7 +28,7 @@ interface RawRecord {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Takes a record apart by the published contract: CloudEvents headers, JSON. */
+/** Parses a record by the published contract: CloudEvents headers, JSON. */
 export function recordOf({ topic, partition, offset, key, value, headers }: RawRecord): LogRecord {
   const name = headers.ce_type ?? "tombstone";
   const digest = createHash("sha256").update(`${key} ${name} `);

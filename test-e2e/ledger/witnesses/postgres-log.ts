@@ -3,7 +3,7 @@ import { isGroupOfService, type LogReader, recordOf, unreadTopics } from "./log-
 
 const pageSize = 5_000;
 
-/** The event log of one host, read by SQL. */
+/** Reads the event log of one host by SQL. */
 export function createPostgresLog(query: (statement: string, values: readonly unknown[]) => Promise<Row[]>): LogReader {
   let next: Record<string, number> = {};
   return {

@@ -4,23 +4,23 @@ import { createHttp, type Reply } from "../http.ts";
 import type { LedgerSystem } from "../systems/ledger-system.ts";
 import { readsOf, servedBy } from "./reads.ts";
 
-/** Fourteen processes are asked less often than one: their answers take the time of what they do. */
+/** Fourteen processes are probed less often than one: their answers take time from their work. */
 const everyMs = { embedded: 400, engines: 1_000 };
-/** Older keys make room: each round of probes asks every service of every instance. */
+/** Older keys are dropped: each round of probes asks every service of every instance. */
 const keptMax = 6;
 
 interface RevokedKey {
   readonly key: string;
   readonly secret: string;
-  /** When the revocation was answered. */
+  /** Time of the answer to the revocation. */
   readonly at: number;
-  /** How much time this process had not got by then. */
+  /** Time that this process had not been given by then. */
   readonly lateMs: number;
 }
 
 /**
- * Asks every service of every instance with keys that were revoked, one key after the other. Keys of earlier rounds stay
- * among them, so that a later fault cannot bring one back unseen.
+ * Probes every service of every instance with revoked keys, one key after another. Keys of earlier rounds stay, so that
+ * a later fault cannot revive one unnoticed.
  */
 export function createProber(system: LedgerSystem) {
   let kept: RevokedKey[] = [];
@@ -70,7 +70,7 @@ async function probe(
   done("ok", { verdict: verdictOf(reply) });
 }
 
-/** An outage says nothing about who asks. */
+/** An outage is no verdict about the caller. */
 function verdictOf(reply: Reply | null): "let in" | "refused" | "nothing" {
   if (reply === null || reply.status >= 500 || reply.status === 429) return "nothing";
   const codes: string[] = (reply.json?.errors ?? []).map((error: { extensions?: { code?: string } }) =>

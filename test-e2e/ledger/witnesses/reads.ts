@@ -1,7 +1,7 @@
 import type { Call } from "../http.ts";
 
 interface Reads {
-  /** A write about something that is not there: what is judged is who asks. */
+  /** A write to a missing resource: the caller is judged first. */
   readonly attempt: readonly [path: string, call: Call];
   /** A read that needs no other service. */
   readonly read: string;
@@ -9,12 +9,12 @@ interface Reads {
 
 const mutation = (query: string): Reads["attempt"] => ["/graphql", { body: { query } }];
 
-/** How each service is asked whether a credential is good, and whether it works. */
+/** The requests that show, for each service, whether it accepts a credential and whether it works. */
 export const readsOf: Readonly<Record<string, Reads>> = {
   account: { attempt: ["/api/account/", { method: "PATCH", body: {} }], read: "/api/account/" },
   images: { attempt: ["/images/nothing", { method: "DELETE" }], read: "/images?limit=1" },
   config: {
-    // Its routes only read, and its part of the graph is reached by the gateway alone.
+    // Its routes only read, and only the gateway reaches its subgraph.
     attempt: ["/api/v1/config/", {}],
     read: "/api/v1/config/",
   },

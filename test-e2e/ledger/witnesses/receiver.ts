@@ -7,7 +7,7 @@ import type { Random } from "../random.ts";
 
 export interface LedgerReceiver {
   urlOf(endpoint: string): string;
-  /** Everything since the start, oldest first. */
+  /** All receipts since the start, oldest first. */
   readonly receipts: readonly (Receipt & { readonly subject: string })[];
   close(): Promise<void>;
 }
@@ -15,7 +15,7 @@ export interface LedgerReceiver {
 const failing = 0.02;
 const hanging = 0.01;
 
-/** The far end of every endpoint: two in a hundred requests are answered by 500, one is never answered. */
+/** The receiver of every endpoint: two in a hundred requests are answered 500, one is never answered. */
 export async function createLedgerReceiver(random: Random, now: () => number): Promise<LedgerReceiver> {
   const receipts: (Receipt & { subject: string })[] = [];
   const server = createServer(async (request, response) => {
@@ -51,7 +51,7 @@ function described({ url = "", headers }: IncomingMessage, body: Buffer) {
     deliveryId: String(headers["x-delivery-id"]),
     type: String(headers["x-event-type"]),
     replay: headers["x-replay-id"] === undefined ? null : String(headers["x-replay-id"]),
-    /** The change it tells of, by what its writer called it. */
+    /** The change behind the event, by its writer's name for it. */
     subject: String(data.delivery_id ?? `${data.id} ${data.title}`),
   };
 }

@@ -4,11 +4,11 @@ import type { Agreement, Evidence } from "../evidence.ts";
 import type { Scene } from "../scene.ts";
 import { readFlags, readOverrides } from "./finals.ts";
 
-/** A message that failed twice is tried again after 70 s, and what waited behind it goes after it. */
+/** A message that failed twice is retried after 70 s, and the ones behind it follow. */
 const settleMs = 150_000;
 const pauseMs = 250;
 
-/** What is counted in each database of a service, by name. `$1` are the accounts of the round. */
+/** Counts in each database of a service, by name. `$1` are the accounts of the round. */
 const inEvery: Readonly<Record<string, string>> = {
   outbox: "select count(*) from signalbox.outbox",
   "refused by the log": "select count(*) from signalbox.outbox_dead",
@@ -29,7 +29,7 @@ const inOne: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
-/** Waits until everything that was begun has ended and instances agree, and gives what is left after a while. */
+/** Waits until every started operation has ended and instances agree, and returns what remains after a while. */
 export async function settle(scene: Scene): Promise<Evidence["residue"]> {
   const giveUpAt = performance.now() + settleMs;
   let told = "";
@@ -38,10 +38,10 @@ export async function settle(scene: Scene): Promise<Evidence["residue"]> {
     const residue = await readResidue(scene).catch((error: Error) => ({ [`unreadable: ${error.message}`]: 1 }));
     const left = Object.entries(residue).filter(([, count]) => count !== 0);
     const text = JSON.stringify(left);
-    // What a round waits for is worth knowing when it takes long.
+    // Records what a slow round waits for.
     if (text !== told) scene.history.begin("witness", "residue", Object.fromEntries(left))("ok");
     told = text;
-    // Twice: what was handled between the first count and the last may have left something where the first looked.
+    // Twice: work that ended between the first count and the last may have left something where the first looked.
     const isEmpty = left.length === 0;
     if ((isEmpty && wasEmpty) || performance.now() > giveUpAt) return residue;
     wasEmpty = isEmpty;
@@ -50,7 +50,7 @@ export async function settle(scene: Scene): Promise<Evidence["residue"]> {
   }
 }
 
-/** Each process has folders of its own there: for uploads that arrive, and for copies of originals, which it keeps. */
+/** Each process has its own folders there: for uploads in progress, and for copies of originals, which it keeps. */
 async function countStaged(folder: string): Promise<number> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   return entries.filter((entry) => entry.isFile() && entry.parentPath.includes("signalbox-uploads")).length;
@@ -71,7 +71,7 @@ async function readResidue({ system, members }: Scene): Promise<Record<string, n
   residue["files in staging"] = await countStaged(system.stagingFolder);
   residue["instances with another override"] = othersIn(await readOverrides({ system }));
   residue["instances with another flag"] = othersIn(await readFlags({ system }));
-  // Asked last, because it is the dearest.
+  // Last, because it is the most expensive.
   const isEmpty = Object.values(residue).every((count) => count === 0);
   residue["records not handled"] = isEmpty ? await system.log.lag() : 0;
   return residue;

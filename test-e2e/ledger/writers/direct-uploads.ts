@@ -2,7 +2,7 @@ import { type Http, outcomeOf, type Reply } from "../http.ts";
 import { pictureOf } from "../picture.ts";
 import { insist, type Member, untilStopped, type Writer } from "../scene.ts";
 
-/** Announces each picture, sends it where it is to be stored and completes it, each step until it is answered. */
+/** Announces each picture, sends it to its target and completes it, repeating each step until it is answered. */
 export const directUploads: Writer = {
   name: "direct-uploads",
   async run(scene) {
@@ -22,7 +22,7 @@ export const directUploads: Writer = {
 
 const uploadsPath = "/images/uploads";
 
-/** Gives the answer to the completion, or that of the step which came to nothing. */
+/** Returns the answer to the completion, or to the step that failed. */
 async function upload({ http }: Member, title: string, bytes: Buffer): Promise<Reply | null> {
   const body = { filename: `${title}.png`, mime_type: "image/png", size_bytes: bytes.length };
   const headers = { "idempotency-key": `ledger-${title}` };
@@ -37,7 +37,7 @@ async function upload({ http }: Member, title: string, bytes: Buffer): Promise<R
   return insist(() => http(`${path}/complete`, { body: { title } }));
 }
 
-/** Goes on where the last try stopped, until all bytes are there. */
+/** Resumes where the last try stopped, until all bytes are sent. */
 async function sendRest(
   http: Http,
   path: string,

@@ -1,7 +1,7 @@
 import { outcomeOf } from "../http.ts";
 import { type Member, type Scene, untilStopped, type Writer } from "../scene.ts";
 
-/** Gives each of the six images the titles n-1, n-2, …; an image has one such writer. */
+/** Gives each of the six images the titles n-1, n-2, …; each image has one such writer. */
 export const numberedTitles: Writer = {
   name: "numbered-titles",
   run: async (scene) => {
@@ -21,7 +21,7 @@ async function numberTitles(scene: Scene, { http, account }: Member, image: stri
   });
 }
 
-/** Two who change the name of one account, each only from what it has read. */
+/** Two writers who change the name of one account, each based only on what it has read. */
 export const rivals: Writer = {
   name: "rivals",
   run: async (scene) => {
@@ -43,11 +43,11 @@ async function rename(scene: Scene, { http, account }: Member, side: string): Pr
   });
 }
 
-/** So many that settings come back only after three thousand changes, or a round of many would see two as one. */
+/** Settings repeat only after three thousand changes, or a long round would mistake two for one. */
 const timezones = Intl.supportedValuesOf("timeZone").slice(0, 397);
 const locales = ["en", "de", "fr", "es", "it", "ja", "nl", "pl"];
 
-/** One who goes through the settings of one account in a fixed order. */
+/** Changes the settings of one account in a fixed order. */
 export const settings: Writer = {
   name: "settings",
   run: async (scene) => {
@@ -72,6 +72,6 @@ interface Settings {
   readonly notifications: { readonly product_updates: boolean };
 }
 
-/** Settings as one text, to be compared. */
+/** Settings as one text, for comparison. */
 export const settingsText = ({ timezone, locale, notifications }: Settings): string =>
   `${timezone} ${locale} ${notifications.product_updates}`;

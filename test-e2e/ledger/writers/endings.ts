@@ -27,7 +27,7 @@ export const deletions: Writer = {
   },
 };
 
-/** Keys that are made, used once and revoked. Only a clear answer to the revocation counts as one. */
+/** Creates keys, uses each once and revokes it. Only a clear answer counts as a revocation. */
 export const keys: Writer = {
   name: "keys",
   run: async (scene) => {
@@ -43,13 +43,13 @@ export const keys: Writer = {
       await http("/images/nothing", { method: "DELETE", headers: { "x-api-key": secret } });
       const revoked = scene.history.begin("keys", "revoke-key", { account, key: id });
       const reply = await insist(() => http(`/api/account/api-keys/${id}`, { method: "DELETE" }));
-      // Repeated after an answer that was lost, it is gone already.
+      // A repetition after a lost answer finds the key revoked.
       revoked(reply?.status === 404 ? "ok" : outcomeOf(reply), { key: id, secret, status: reply?.status });
     });
   },
 };
 
-/** One endpoint of each account that is paused and resumed, and one that is deleted half way. */
+/** Pauses and resumes one endpoint of each account, and deletes another halfway. */
 export const endpoints: Writer = {
   name: "endpoints",
   run: async (scene) => void (await Promise.all(scene.members.map((member) => useEndpoints(scene, member)))),
@@ -62,7 +62,7 @@ async function useEndpoints(scene: Scene, { http, endpoints: { paused, deleted }
     const done = scene.history.begin("endpoints", op, { account, endpoint: endpoint.name });
     const method = action === "" ? "DELETE" : "POST";
     const reply = await insist(() => http(path(endpoint.id, action), { method }));
-    // A repetition of one whose answer was lost finds it done.
+    // A repetition after a lost answer finds it done.
     done(action === "" && reply?.status === 404 ? "ok" : outcomeOf(reply), { status: reply?.status });
   };
   let turns = 0;

@@ -1,9 +1,9 @@
 import { type Scene, untilStopped, type Writer } from "../scene.ts";
 
-/** Everybody gets the same of it. */
+/** A flag with the same value for every caller. */
 export const ledgerFlag = "ledger.round";
 
-/** An administrator who sets one flag whole, each time from the revision that was read. */
+/** An administrator who replaces one flag, each time from the revision that was read. */
 export const flags: Writer = {
   name: "flags",
   run: async (scene) => {
@@ -24,7 +24,7 @@ export const flags: Writer = {
       const payload = reply?.json?.data?.setFlag;
       const set = payload?.flag?.revision;
       if (set !== undefined) return done("ok", { revision: set });
-      // As with properties: a field that is refused has its reason in the payload.
+      // As with properties: a refused field has its reason in the payload.
       done(payload?.errors?.length > 0 ? "fail" : "info", { errors: payload?.errors ?? reply?.json?.errors });
     });
   },

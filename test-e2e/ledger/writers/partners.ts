@@ -2,7 +2,10 @@ import { createHmac } from "node:crypto";
 import { createHttp, outcomeOf } from "../http.ts";
 import { insist, untilStopped, type Writer } from "../scene.ts";
 
-/** Partners who post signed webhooks, each again with a new signature until it is accepted, and some of them once more. */
+/**
+ * Partners who post signed webhooks, each repeated with a new signature until it is accepted, and some of them once
+ * more.
+ */
 export const partners: Writer = {
   name: "partners",
   run: async (scene) => {
@@ -24,7 +27,7 @@ export const partners: Writer = {
   },
 };
 
-/** As the specification of Standard Webhooks says. */
+/** Signs by the specification of Standard Webhooks. */
 export function signed(id: string, secret: Buffer) {
   const body = Buffer.from(JSON.stringify({ type: "order.created", order: id }));
   const timestamp = String(Math.floor(Date.now() / 1000));

@@ -1,6 +1,6 @@
 import { type Scene, untilStopped, type Writer } from "../scene.ts";
 
-/** Every service that answers HTTP has it, and nobody here comes near it. */
+/** A property of every HTTP service, whose limit no request here reaches. */
 export const overriddenProperty = "limits.maxRequestBytes";
 
 /** An administrator who overrides one property, each time from the revision that was read. */
@@ -25,7 +25,7 @@ export const properties: Writer = {
       const payload = reply?.json?.data?.setProperty;
       const set = payload?.override?.revision;
       if (set !== undefined) return done("ok", { revision: set });
-      // A field that is refused has its reason in the payload; anything else may have been an outage after the commit.
+      // A refused field has its reason in the payload; any other error may be an outage after the commit.
       done(payload?.errors?.length > 0 ? "fail" : "info", { errors: reply?.json?.errors, status: reply?.status });
     });
   },

@@ -1,7 +1,9 @@
 import { outcomeOf } from "../http.ts";
 import { insist, publishedType, untilStopped, type Writer } from "../scene.ts";
 
-/** Accounts that publish events of their own, each again until it is answered, and one in five that its type refuses. */
+/**
+ * Accounts that publish their own events, each repeated until it is answered; one in five violates its type's schema.
+ */
 export const publications: Writer = {
   name: "publications",
   run: async (scene) =>

@@ -4,7 +4,7 @@ import { insist, type Member, type Scene, untilStopped, type Writer } from "../s
 
 const reachesBackMs = 4_000;
 
-/** Owners who want the deliveries of the last seconds once more, one replay of an endpoint after the other. */
+/** Owners who replay the deliveries of the last seconds, one endpoint after another. */
 export const replays: Writer = {
   name: "replays",
   run: async (scene) => void (await Promise.all(scene.members.map((member) => replay(scene, member)))),

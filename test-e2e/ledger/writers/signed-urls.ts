@@ -13,7 +13,7 @@ const keptMax = 5;
 /** Four turns are enough to sign with a key, and to see its URLs end two rotations later. */
 const turnsOfKey = 4;
 
-/** An owner who signs URLs and rotates the key, and everybody who has one of the URLs. */
+/** An owner who signs URLs and rotates the key, and readers of the URLs. */
 export const signedUrls: Writer = {
   name: "signed-urls",
   run: async (scene) => {
@@ -40,7 +40,7 @@ async function rotate(scene: Scene): Promise<void> {
 async function sign(scene: Scene, turn: number): Promise<SignedUrl | null> {
   const { account, http, images } = ownerOf(scene);
   const done = scene.history.begin("signed-urls", "sign-url", { account });
-  // Another width, another URL.
+  // A new width makes a new URL.
   const body = { width: 4 + (turn % 8), expires_in_seconds: 3_600 };
   const reply = await http(`/images/${images[0]}/signed-urls`, { body });
   const { pathname, search, searchParams } = new URL(reply?.json?.url ?? "http://none");
@@ -61,7 +61,7 @@ async function openEverywhere({ system, history, members }: Scene, { path, key, 
   );
 }
 
-/** An image that cannot be made right now says nothing about the URL. */
+/** An image that cannot be rendered right now is no verdict about the URL. */
 function verdictOf(reply: Reply | null): "let in" | "refused" | "nothing" {
   if (reply?.status === 403) return "refused";
   return reply?.status === 200 ? "let in" : "nothing";

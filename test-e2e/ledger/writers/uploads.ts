@@ -9,7 +9,7 @@ export const uploads: Writer = {
   run: (scene) => uploadAll(scene, "uploads", async (send) => await send({})),
 };
 
-/** Sends each picture with a key, again and again until it is answered. */
+/** Sends each picture with an idempotency key, repeatedly until it is answered. */
 export const keyedUploads: Writer = {
   name: "keyed-uploads",
   run: (scene) =>

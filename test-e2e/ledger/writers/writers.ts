@@ -10,7 +10,7 @@ import { replays } from "./replays.ts";
 import { signedUrls } from "./signed-urls.ts";
 import { keyedUploads, uploads } from "./uploads.ts";
 
-/** Everybody who writes in a round. Whatever the product learns to do gets its writer here. */
+/** All writers of a round. Each new feature of the product adds its writer here. */
 export const writers: readonly Writer[] = [
   uploads,
   keyedUploads,
