@@ -29,8 +29,8 @@ export async function usesPackedClient({ baseUrl, apiKey }: System, accountId: s
       ({ stdout }: { stdout: string }) => assert.fail(stdout),
     );
     const { stdout } = await run(process.execPath, [join(folder, "sample.js"), baseUrl, apiKey]);
-    const told = { id: accountId, title: "A pixel", newest: true, refused: "404 not_found" };
-    assert.deepEqual(JSON.parse(stdout), told);
+    const expected = { id: accountId, title: "A pixel", newest: true, refused: "404 not_found" };
+    assert.deepEqual(JSON.parse(stdout), expected);
   } finally {
     await rm(folder, { recursive: true });
   }

@@ -194,7 +194,7 @@ for (const [property, change] of Object.entries(changes)) {
   }
 }
 
-test("a cache that everybody shares gives nobody what another account or an anonymous caller sees", async () => {
+test("a shared cache never serves one caller the answer of another account or an anonymous caller", async () => {
   const { system, issuer } = scene;
   await using stack = new AsyncDisposableStack();
   const cache = stack.adopt(await startSharedCache(system.baseUrl), (each) => each.close());

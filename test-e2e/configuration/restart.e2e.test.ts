@@ -59,7 +59,11 @@ test("every property that needs a restart takes its override with it, unless a s
     const { property: running } = await third.find(property.address);
     assert.deepEqual(running, { source: "command line", value: valueAbove(property) }, property.address);
   }
-  assert.deepEqual((await third.status()).pending_restart, [], "what is outvoted waits for nothing");
+  assert.deepEqual(
+    (await third.status()).pending_restart,
+    [],
+    "an override below a higher source waits for no restart",
+  );
   await publishOverrides(
     third.eventsUrl,
     set.map((change) => ({ ...change, set: false, value: null })),
@@ -78,6 +82,6 @@ test("every property that needs a restart takes its override with it, unless a s
   const guess = createClient(fourth.managementUrl, "sbx_live_wrong");
   const statuses: number[] = [];
   for (let at = 0; at < 40; at++) statuses.push((await guess("/management/env")).status);
-  assert.deepEqual([...new Set(statuses)], [401, 429], "whoever guesses at the management is told to wait");
+  assert.deepEqual([...new Set(statuses)], [401, 429], "guesses at the management port are rate-limited");
   await fourth.find("http.port");
 });

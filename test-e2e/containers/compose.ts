@@ -12,7 +12,7 @@ import { linesWith } from "./page-lines.ts";
 const up = "docker compose up --build --detach";
 let system: ComposedSystem;
 let showKey = "";
-const patience = { timeoutMs: 600_000 };
+const timeout = { timeoutMs: 600_000 };
 
 before(async () => {
   const [makeSecrets = "", ...rest] = await linesWith(up);
@@ -28,7 +28,7 @@ after(() => system.remove());
 const everyServiceReady = once(async () => {
   for (const service of serviceNames) {
     const message = `${service} is ready`;
-    await eventually(() => isReady(service), { ...patience, message }).catch(async (error: unknown) => {
+    await eventually(() => isReady(service), { ...timeout, message }).catch(async (error: unknown) => {
       throw new Error(await system.logs(service), { cause: error });
     });
   }
@@ -44,7 +44,7 @@ const ada = once(async () => {
   const { status, json } = await caller.api("/api/account/", { method: "PATCH", body });
   assert.equal(status, 200, JSON.stringify(json));
   const id = await caller.upload();
-  await eventually(() => caller.isRendered(id), patience);
+  await eventually(() => caller.isRendered(id), timeout);
   return { caller, id };
 });
 
@@ -76,7 +76,7 @@ test("a service finds the code of the image compiled, and may read it", async ()
 
 test("every service becomes ready on engines that start beside it", () => everyServiceReady());
 
-test("a service is nobody special, writes nowhere, and has its limits", async () => {
+test("a service runs unprivileged, writes nowhere, and has its limits", async () => {
   assert.match(await system.exec("account", ["id", "-u"]), /^1000\n$/);
   await assert.rejects(system.exec("account", ["touch", "/app/file"]), /Read-only file system/);
   const limit = "cat /sys/fs/cgroup/memory.max 2>/dev/null || cat /sys/fs/cgroup/memory/memory.limit_in_bytes";
@@ -90,7 +90,7 @@ test("the job `first-key` gives a key, and a photograph passes through every par
   assert.deepEqual(viewer, { displayName: "Ada", images: { edges: [{ node: { id, status: "ready" } }] } });
 });
 
-test("metrics are there for whoever is on the network, and nothing of them outside", async () => {
+test("metrics are served inside the network only", async () => {
   await everyServiceReady();
   const scrape = "exec 3<>/dev/tcp/images/8081; printf 'GET /management/metrics HTTP/1.0\\r\\n\\r\\n' >&3; cat <&3";
   assert.match(await system.exec("account", ["bash", "-c", scrape]), /http_server_request_duration_seconds/);
@@ -135,13 +135,13 @@ const notAuthorized = /not authorized|authorization failed/i;
 const publishing = (service: string, topic: string, name = "named") =>
   system.exec(service, ["node", "--input-type=module", "--eval", publishes, topic, name]);
 
-test("on Kafka each service writes what is its own, nobody but account says who may act, and no name is none", async () => {
+test("on Kafka each service writes only its own topics, only account writes access changes, and a user is required", async () => {
   await everyServiceReady();
   assert.match(await publishing("image-worker", "signalbox.access.v1"), notAuthorized);
   assert.match(await publishing("gateway", "signalbox.image.v1"), notAuthorized);
   assert.doesNotMatch(await publishing("image-worker", "signalbox.image-rendered.v1", "unnamed"), /written/);
-  const told = await system.exec("kafka", ["bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/9094 && echo there"]);
-  assert.equal(told, "there\n", "whoever has a shell in its container needs no name");
+  const output = await system.exec("kafka", ["bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/9094 && echo there"]);
+  assert.equal(output, "there\n", "a shell in its container needs no user");
   await assert.rejects(system.exec("account", ["bash", "-c", "exec 3<>/dev/tcp/kafka/9094"]), /refused/);
 });
 
@@ -154,7 +154,7 @@ test("commands about the log run under the operator's name", async () => {
 test("a service that is restarted is found again by the edge", async () => {
   const caller = await administrator();
   await system.restart("images");
-  await eventually(async () => (await caller.api("/images")).status === 200, patience);
+  await eventually(async () => (await caller.api("/images")).status === 200, timeout);
 });
 
 /** Simulates an older volume: it does not record its users, and a user added since is not among them. */
@@ -170,18 +170,18 @@ test("after `down` and `up` the data are still there, and on volumes of an older
   await system.exec("kafka", ["bash", "-c", `set -e; PATH=$PATH:/opt/kafka/bin; ${asOfAnOlderVersion}`]);
   await system.down();
   await system.shell(up);
-  await eventually(async () => (await caller.api("/api/account/")).json.display_name === "Ada", patience);
+  await eventually(async () => (await caller.api("/api/account/")).json.display_name === "Ada", timeout);
   const { items } = (await eventually(async () => {
     const { status, json } = await caller.api("/images");
     return status === 200 ? json : null;
-  }, patience)) as { items: { status: string }[] };
+  }, timeout)) as { items: { status: string }[] };
   assert.deepEqual(
     items.map(({ status }) => status),
     ["ready"],
   );
-  const id = await eventually(() => caller.upload(), patience);
-  await eventually(() => caller.isRendered(id), patience);
-  await eventually(() => isReady("gateway"), patience);
+  const id = await eventually(() => caller.upload(), timeout);
+  await eventually(() => caller.isRendered(id), timeout);
+  await eventually(() => isReady("gateway"), timeout);
   assert.match(await publishing("gateway", "signalbox.image.v1"), notAuthorized, "it has signed in");
   const exporter = { user: "signalbox_exporter", password: await passwordOf("EXPORTER_DATABASE") };
   assert.equal(await sql(exporter, "postgres", "select 1"), "1\n");

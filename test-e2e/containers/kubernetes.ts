@@ -8,7 +8,7 @@ import { createCaller } from "./caller.ts";
 
 /** Time for which the pods are left idle. */
 const idleMs = Number(environment().IDLE_MINUTES ?? 2) * 60_000;
-const patience = { timeoutMs: 600_000 };
+const timeout = { timeoutMs: 600_000 };
 
 let system: PlayedSystem;
 
@@ -56,10 +56,10 @@ test("the jobs end, every pod passes its startup probe in time, and is then read
   await Promise.all(["migrate", "topics"].map((job) => system.untilDone(job)));
   await Promise.all(system.services.map((service) => succeeds(service, "startupProbe")));
   for (const service of system.services)
-    await eventually(isReady(service), { ...patience, message: `${service} is ready` });
+    await eventually(isReady(service), { ...timeout, message: `${service} is ready` });
 });
 
-test("a container is nobody special, writes only to its scratch, and has its limits", async () => {
+test("a container runs unprivileged, writes only to its scratch, and has its limits", async () => {
   assert.match(await system.exec("images", ["id", "-u"]), /^1000\n$/);
   await assert.rejects(system.exec("images", ["touch", "/app/file"]), /Read-only file system/);
   await system.exec("images", ["touch", "/scratch/file", "/var/lib/signalbox/file"]);
@@ -73,7 +73,7 @@ test("a photograph passes through every pod", async () => {
   for (const service of system.services) urls.set(service, await system.urlOf(service));
   const caller = createCaller((service) => urls.get(service) ?? "", key.trim());
   const id = await caller.upload();
-  await eventually(() => caller.isRendered(id), patience);
+  await eventually(() => caller.isRendered(id), timeout);
   const query = "{ viewer { images { edges { node { id status } } } } serverSettings { server { name } } }";
   const { viewer } = (await caller.query(query)) as { viewer: unknown };
   assert.deepEqual(viewer, { images: { edges: [{ node: { id, status: "ready" } }] } });
@@ -82,7 +82,7 @@ test("a photograph passes through every pod", async () => {
 test("every pod stays alive and ready while nothing happens", async (t) => {
   const end = performance.now() + idleMs;
   const isOver = () => performance.now() > end;
-  for (const told of await Promise.all(
+  for (const line of await Promise.all(
     system.services.flatMap((service) =>
       (["livenessProbe", "readinessProbe"] as const).map(async (probe) => {
         const { times, failures, slowestMs } = await holds(service, probe, isOver);
@@ -90,14 +90,14 @@ test("every pod stays alive and ready while nothing happens", async (t) => {
       }),
     ),
   ))
-    t.diagnostic(told);
+    t.diagnostic(line);
 });
 
 test("a pod that is stopped is unready and alive until it has drained, and ends with 0 in its time", async () => {
   const [first = "", ...others] = system.services;
   const stopped = system.stop(first);
   const isUnready = async () => (await system.asks(first, "readinessProbe")) === 503;
-  await eventually(isUnready, { ...patience, message: `${first} says that it goes` });
+  await eventually(isUnready, { ...timeout, message: `${first} says that it goes` });
   assert.equal(await system.asks(first, "livenessProbe"), 200);
   const codes = await Promise.all([stopped, ...others.map((service) => system.stop(service))]);
   assert.deepEqual(

@@ -17,7 +17,7 @@ import { createCaller } from "./caller.ts";
 
 const up =
   "docker compose -f docker-compose.yml -f compose.tls.yml --profile observe --profile mail up --build --detach";
-const patience = { timeoutMs: 600_000 };
+const timeout = { timeoutMs: 600_000 };
 let system: ComposedSystem;
 let certificates: string;
 let baseUrl: string;
@@ -64,7 +64,7 @@ async function makeCertificates(): Promise<string> {
 // Each test prepares what it needs, so that each also runs alone.
 const keyOfAdministrator = once(async () => {
   const isReady = async () => (await system.exec("account", ["infra/docker/healthcheck.sh"])) !== null;
-  await eventually(isReady, { ...patience, message: "account is ready" });
+  await eventually(isReady, { ...timeout, message: "account is ready" });
   return (await system.shell("docker compose exec account infra/docker/run-service.sh first-key")).trim();
 });
 const administrator = once(async () => createCaller(() => system.baseUrl, await keyOfAdministrator()));
@@ -95,7 +95,7 @@ async function ask(path: string, headers: Readonly<Record<string, string>>) {
 
 test("the edge speaks TLS with the certificate of the house, and links carry that address", async () => {
   const caller = await administrator();
-  const id = await eventually(() => caller.upload(), patience);
+  const id = await eventually(() => caller.upload(), timeout);
   const { url } = (await caller.api(`/images/${id}`)).json as { url: string };
   assert.ok(url.startsWith(`${baseUrl}/images/`), url);
   const key = await keyOfAdministrator();
@@ -121,7 +121,7 @@ test("new certificates are taken while the edge runs", async () => {
   await eventually(async () => {
     const { status, shown } = await ask("/api/account/", {});
     return status === 401 && shown === wanted;
-  }, patience);
+  }, timeout);
 });
 
 test("the mailbox shows the code that confirms an address", async () => {
@@ -131,7 +131,7 @@ test("the mailbox shows the code that confirms an address", async () => {
   const mail = await eventually(async () => {
     const answer = await fetch(`${mailboxUrl}/api/v1/message/latest`);
     return answer.ok ? ((await answer.json()) as { To: { Address: string }[]; Text: string }) : null;
-  }, patience);
+  }, timeout);
   assert.deepEqual(mail.To, [{ Address: "ada@example.org" }]);
   const [code] = /\b\d{8}\b/.exec(mail.Text) ?? assert.fail(mail.Text);
   const confirmed = await caller.api("/api/account/contact-change/confirm", {
@@ -158,13 +158,13 @@ test("Prometheus scrapes every service and the exporters, and reads every rule",
       jobs.filter((job: string) => !jobsWithoutStandIn.includes(job)),
       wanted,
     );
-  }, patience);
+  }, timeout);
   const metricsOf = async (query: string) =>
     (await read(`query?query=${encodeURIComponent(query)}`)).result.map(({ value }: { value: [number, string] }) =>
       Number(value[1]),
     );
   for (const engine of ["pg_up", "redis_up", "nginx_up"])
-    await eventually(async () => assert.deepEqual(await metricsOf(engine), [1], engine), patience);
+    await eventually(async () => assert.deepEqual(await metricsOf(engine), [1], engine), timeout);
   await eventually(async () => {
     const { groups } = await read("rules");
     const rules = groups.flatMap(({ rules }: { rules: object[] }) => rules) as { name: string; health: string }[];
@@ -173,7 +173,7 @@ test("Prometheus scrapes every service and the exporters, and reads every rule",
       rules.filter(({ health }) => health !== "ok").map(({ name }) => name),
       [],
     );
-  }, patience);
+  }, timeout);
 });
 
 test("the alert that always rings reaches Alertmanager", async () => {
@@ -182,5 +182,5 @@ test("the alert that always rings reaches Alertmanager", async () => {
       labels: { alertname: string };
     }[];
     return alerts.some(({ labels }) => labels.alertname === "Watchdog");
-  }, patience);
+  }, timeout);
 });

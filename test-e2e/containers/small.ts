@@ -9,7 +9,7 @@ import { createCaller } from "./caller.ts";
 import { linesWith } from "./page-lines.ts";
 
 const up = "docker compose -f compose.small.yml up --build --detach";
-const patience = { timeoutMs: 300_000 };
+const timeout = { timeoutMs: 300_000 };
 let system: ComposedSystem;
 let showKey = "";
 
@@ -25,7 +25,7 @@ after(() => system.remove());
 
 // Each test prepares what it needs, so that each also runs alone.
 const administrator = once(async () => {
-  const key = await eventually(() => system.shell(showKey), { ...patience, message: "the first key is there" }).catch(
+  const key = await eventually(() => system.shell(showKey), { ...timeout, message: "the first key is there" }).catch(
     async (error: unknown) => {
       throw new Error(await system.logs("signalbox"), { cause: error });
     },
@@ -34,8 +34,8 @@ const administrator = once(async () => {
 });
 const photographed = once(async () => {
   const caller = await administrator();
-  const id = await eventually(() => caller.upload(), patience);
-  await eventually(() => caller.isRendered(id), patience);
+  const id = await eventually(() => caller.upload(), timeout);
+  await eventually(() => caller.isRendered(id), timeout);
   return { caller, id };
 });
 
@@ -48,7 +48,7 @@ test("two containers take an upload, render it, and show it in the graph", async
   t.diagnostic(`resident after it: ${Math.round(resident / MiB)} MiB`);
 });
 
-test("it is nobody special and writes nowhere but to its volume", async () => {
+test("the container runs unprivileged and writes only to its volume", async () => {
   await administrator();
   assert.match(await system.exec("signalbox", ["id", "-u"]), /^1000\n$/);
   await assert.rejects(system.exec("signalbox", ["touch", "/app/file"]), /Read-only file system/);
@@ -59,6 +59,6 @@ test("after `down` and `up` the data and the key are still there", async () => {
   await system.down();
   await system.shell(up);
   const images = () => caller.api("/images");
-  await eventually(async () => (await images()).status === 200, patience);
+  await eventually(async () => (await images()).status === 200, timeout);
   assert.equal(((await images()).json.items as unknown[]).length, 1);
 });

@@ -35,23 +35,23 @@ after(() => opened.disposeAsync());
  * Each of these outages has an alert whose expression is true during it and false afterwards, and whose page shows its
  * output.
  */
-const told = (alert: string, outage: (scene: Scene) => Promise<void>) =>
+const alerts = (alert: string, outage: (scene: Scene) => Promise<void>) =>
   withoutRestarts(scene, async () => {
-    const rung = await rings(prometheus, alert, () => outage(scene));
-    await isShown(alert, rung.told);
+    const rang = await rings(prometheus, alert, () => outage(scene));
+    await isShown(alert, rang.samples);
   });
 
-test("Redis away: requests succeed with local limits", () => told("CacheAway", cacheAway));
+test("Redis away: requests succeed with local limits", () => alerts("CacheAway", cacheAway));
 test("blob store away: 503 on bytes, records work", () =>
-  told("BlobsAway", (one) => whileAsking(one, () => blobsAway(one))));
-test("broker away for 30 s: requests succeed, their events arrive after", () => told("EventLogAway", brokerAway));
+  alerts("BlobsAway", (one) => whileAsking(one, () => blobsAway(one))));
+test("broker away for 30 s: requests succeed, their events arrive after", () => alerts("EventLogAway", brokerAway));
 test("database away for 30 s: 503 with Retry-After, nothing is lost, all resumes by itself", () =>
-  told("EdgeAvailability", (one) => whileAsking(one, () => databaseAway(one))));
-test("engines that fall silent: nobody waits for ever", () => withoutRestarts(scene, () => enginesSilent(scene)));
+  alerts("EdgeAvailability", (one) => whileAsking(one, () => databaseAway(one))));
+test("silent engines: no request waits for ever", () => withoutRestarts(scene, () => enginesSilent(scene)));
 test("account service away: known principals work, unseen ones get 503", () => accountAway(scene));
-test("config service away: everybody goes on with the last configuration", () => configAway(scene));
+test("config service away: every service keeps the last configuration", () => configAway(scene));
 test("a subgraph away: a query answers with the rest", () => subgraphAway(scene));
-test("every service killed while callers write: whatever was accepted has its event and its delivery", () =>
+test("every service killed while callers write: each accepted change has its event and its delivery", () =>
   killedServices(scene));
 test("after all of it every process still stops in order", async () => {
   const codes = await scene.system.stop();

@@ -26,7 +26,7 @@ export interface CourseOptions {
   readonly only?: string | undefined;
   /** True to keep history and logs of correct rounds as well. */
   readonly keepAll?: boolean;
-  readonly tell: (line: string) => void;
+  readonly print: (line: string) => void;
   /** Called after each round, so that an interrupted run leaves its figures. */
   readonly record?: (round: RoundFigures) => Promise<void>;
   /** Called before each round. */
@@ -45,7 +45,7 @@ const longMs = 20_000;
 
 /** Runs one system with one seed, round after round. Ends with the first violation, and keeps its evidence. */
 export async function runCourse(options: CourseOptions): Promise<CourseResult> {
-  const { mode, seed, after = 0, tell } = options;
+  const { mode, seed, after = 0, print } = options;
   const folder = await mkdtemp(join(tmpdir(), `signalbox-ledger-${mode}-${seed}-`));
   await using opened = new AsyncDisposableStack();
   const random = createRandom(String(seed));
@@ -59,8 +59,8 @@ export async function runCourse(options: CourseOptions): Promise<CourseResult> {
     const figure = result ? figuresOf(fault, result, broken.length) : unfinished(fault);
     figures.push(figure);
     await options.record?.(figure);
-    tell(`${name} ${describeRound(figure)}`);
-    if (result && result.settleMs > longMs) tell(`${name} waited for ${lastResidueOf(result)}`);
+    print(`${name} ${describeRound(figure)}`);
+    if (result && result.settleMs > longMs) print(`${name} waited for ${lastResidueOf(result)}`);
     if (broken.length > 0) {
       await keep(course, result, broken);
       return { figures, broken, folder };

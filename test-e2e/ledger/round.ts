@@ -84,19 +84,19 @@ export async function runRound(course: Course, fault: Fault, name: string, rando
 async function makeFault({ system, fates, prober }: Course, fault: Fault, history: History, random: Random) {
   const done = history.begin("faults", "fault", { name: fault.name });
   const from = history.now();
-  const begun = await fault.begin(system, random.fork("fault"));
+  const started = await fault.begin(system, random.fork("fault"));
   await sleep(fault.lastsMs);
   const undoneFrom = history.now();
-  await begun.undo();
+  await started.undo();
   const until = history.now();
-  done("ok", { halted: begun.halted });
+  done("ok", { halted: started.halted });
   if (fault.comesFirst) {
     // A new system does not know the keys and endpoints of the old one.
     fates.clear();
     prober.forget();
     system.log.reset();
   }
-  return { name: fault.name, from, undoneFrom, until, halted: begun.halted ?? [] } satisfies FaultSpan;
+  return { name: fault.name, from, undoneFrom, until, halted: started.halted ?? [] } satisfies FaultSpan;
 }
 
 /** Waits for a delivery of a change that was made after the fault, and returns the time it took. */

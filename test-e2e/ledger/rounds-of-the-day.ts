@@ -14,7 +14,7 @@ export async function playRounds(t: TestContext, mode: Mode, rounds: number): Pr
   const seed = Number(environment().TEST_LEDGER_SEED ?? Math.floor(Date.now() / dayMs));
   const options = { mode, rounds, seed, short: true } as const;
   t.diagnostic(`npm run ledger -- --mode ${mode} --short --rounds ${rounds} --seed ${seed}`);
-  const result = await runCourse({ ...options, tell: (line) => t.diagnostic(line) });
+  const result = await runCourse({ ...options, print: (line) => t.diagnostic(line) });
   assert.equal(result.broken.length, 0, describeBroken(result));
   assert.equal(result.figures.length, rounds);
 }

@@ -26,7 +26,7 @@ const { values } = parseArgs({
 });
 const modes: readonly string[] = ["embedded", "engines"] satisfies Mode[];
 if (!modes.includes(values.mode)) throw new Error(`--mode is one of: ${modes.join(", ")}`);
-const tell = (line: string) => void process.stdout.write(`${new Date().toISOString().slice(11, 19)} ${line}\n`);
+const print = (line: string) => void process.stdout.write(`${new Date().toISOString().slice(11, 19)} ${line}\n`);
 const [mode, seed, rounds] = [values.mode as Mode, Number(values.seed), Number(values.rounds)];
 const isEveryFault = values.fault === undefined && !values.short;
 const results = values.results ?? (isEveryFault ? roundsFile : null);
@@ -38,7 +38,7 @@ const options: CourseOptions = {
   short: values.short,
   only: values.fault,
   keepAll: values.keep,
-  tell,
+  print,
   record: async (round) => void (results !== null && (await appendResult(results, { ...common, ...round }))),
   isOver: () => isOver,
 };
@@ -48,19 +48,19 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.on(signal, () => {
     if (isOver) process.exit(130);
     isOver = true;
-    tell("ends after this round; a second signal ends at once and leaves engines behind");
+    print("ends after this round; a second signal ends at once and leaves engines behind");
   });
 }
 
-tell(`mode ${mode}, ${rounds} rounds, seed ${seed}, commit ${common.commit}`);
+print(`mode ${mode}, ${rounds} rounds, seed ${seed}, commit ${common.commit}`);
 const played: RoundFigures[] = [];
 while (played.length < rounds && !isOver) {
   const result = await runCourse({ ...options, after: played.length });
   played.push(...result.figures);
-  if (result.broken.length > 0) tell(describeBroken(result));
-  else if (result.folder !== null) tell(`history and logs are in ${result.folder}`);
+  if (result.broken.length > 0) print(describeBroken(result));
+  else if (result.folder !== null) print(`history and logs are in ${result.folder}`);
 }
 const violations = played.reduce((sum, round) => sum + round.violations, 0);
-tell(`${played.length} rounds, ${violations} violations`);
+print(`${played.length} rounds, ${violations} violations`);
 if (results === roundsFile) await writeReliability();
 process.exitCode = violations > 0 ? 1 : 0;

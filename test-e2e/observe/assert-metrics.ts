@@ -31,19 +31,19 @@ const onlyInTrouble = [
  * and some process exposes each metric of the catalogue.
  */
 export async function assertMetrics({ managementUrls }: Pick<System, "managementUrls">): Promise<void> {
-  const told = new Set<string>();
+  const exposed = new Set<string>();
   for (const [service, url] of managementUrls) {
     const response = await fetch(`${url}/management/metrics`, { headers: { accept: "text/plain" } });
     assert.equal(response.headers.get("content-type"), "text/plain; version=0.0.4; charset=utf-8");
     const body = await response.text();
     assert.equal(await promtool(["check", "metrics"], body), "", service);
     const series = body.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
-    assert.ok(series.length <= seriesMax, `${service} tells ${series.length} series`);
-    for (const line of series) told.add(/^[a-z_]+/.exec(line)?.[0] ?? "");
+    assert.ok(series.length <= seriesMax, `${service} exposes ${series.length} series`);
+    for (const line of series) exposed.add(/^[a-z_]+/.exec(line)?.[0] ?? "");
   }
-  const isTold = (name: string) => told.has(name) || told.has(`${name}_count`);
-  const missing = Object.keys(metricCatalogue).filter((name) => !isTold(name) && !onlyInTrouble.includes(name));
-  assert.deepEqual(missing, [], "metrics that nobody tells");
+  const isExposed = (name: string) => exposed.has(name) || exposed.has(`${name}_count`);
+  const missing = Object.keys(metricCatalogue).filter((name) => !isExposed(name) && !onlyInTrouble.includes(name));
+  assert.deepEqual(missing, [], "metrics that no process exposes");
 }
 
 /**

@@ -7,35 +7,35 @@ import type { RunningPrometheus, Sample } from "./start-prometheus.ts";
 /** Contains two scrapes. */
 const window = "12s";
 const pauseMs = 1_000;
-const patience = { timeoutMs: 120_000 };
+const timeout = { timeoutMs: 120_000 };
 
-interface Rung<T> {
+interface Rang<T> {
   readonly result: T;
   /** The largest result of the alert's expression. */
-  readonly told: readonly Sample[];
+  readonly samples: readonly Sample[];
 }
 
 /**
  * Runs the work and checks that the alert's expression becomes true by it, and false after it. The required duration is
  * omitted.
  */
-export async function rings<T>(prometheus: RunningPrometheus, name: string, work: () => Promise<T>): Promise<Rung<T>> {
+export async function rings<T>(prometheus: RunningPrometheus, name: string, work: () => Promise<T>): Promise<Rang<T>> {
   const expression = expressionOf(name);
-  let told: readonly Sample[] = [];
+  let samples: readonly Sample[] = [];
   const holds = async () => {
-    const samples = await prometheus.query(expression);
-    if (samples.length > told.length) told = samples;
-    return samples.length > 0;
+    const found = await prometheus.query(expression);
+    if (found.length > samples.length) samples = found;
+    return found.length > 0;
   };
   const ended = new AbortController();
   const watching = watch(holds, ended.signal);
-  const rang = eventually(holds, { ...patience, message: `${name} rings` });
+  const rang = eventually(holds, { ...timeout, message: `${name} rings` });
   rang.catch(() => {}); // evaluated below, after the work
   const result = await work().finally(() => ended.abort());
   await rang;
   await watching;
-  await eventually(async () => !(await holds()), { ...patience, message: `${name} falls silent` });
-  return { result, told };
+  await eventually(async () => !(await holds()), { ...timeout, message: `${name} falls silent` });
+  return { result, samples };
 }
 
 /** Continues after the first service has noticed, because others may follow. */

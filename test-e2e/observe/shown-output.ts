@@ -12,18 +12,18 @@ const block = /(?<=^While it was on [^`]*```text\n)[\s\S]*?(?=```$)/m;
  * named services and the figures differ from run to run. With RECORD_OUTPUT=1 the present result is written to the
  * page.
  */
-export async function isShown(alert: string, told: readonly Sample[]): Promise<void> {
+export async function isShown(alert: string, samples: readonly Sample[]): Promise<void> {
   const page = join(repositoryFolder, "docs/runbooks", `${alert}.md`);
   const text = await readFile(page, "utf8");
   const shown = block.exec(text)?.[0] ?? assert.fail(`${alert}.md shows no output`);
-  const lines = told.map(lineOf).toSorted();
+  const lines = samples.map(lineOf).toSorted();
   if (environment().RECORD_OUTPUT)
     return await writeFile(
       page,
       text.replace(block, () => `${lines.join("\n")}\n`),
     );
   const shapes = (of: readonly string[]) => [...new Set(of.map(shapeOf))].toSorted();
-  assert.deepEqual(shapes(shown.trim().split("\n")), shapes(lines), `${alert}.md shows what it tells`);
+  assert.deepEqual(shapes(shown.trim().split("\n")), shapes(lines), `${alert}.md shows its output`);
 }
 
 /** Formats a sample as Prometheus does, without the labels of this machine. */

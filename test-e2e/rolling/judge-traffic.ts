@@ -16,16 +16,16 @@ const changeOf: Readonly<Record<string, (record: LogRecord) => Change>> = {
 
 /** Finds acknowledged changes with no event, or with more than one. */
 export function wrongEvents(changes: readonly Change[], records: readonly LogRecord[]): string[] {
-  const told = new Map<Change, number>();
+  const counts = new Map<Change, number>();
   for (const record of records) {
     const change = changeOf[record.type]?.(record);
-    if (change !== undefined) told.set(change, (told.get(change) ?? 0) + 1);
+    if (change !== undefined) counts.set(change, (counts.get(change) ?? 0) + 1);
   }
   const asked = new Set(changes);
   return [
     ...(asked.size < changes.length ? ["a change was made twice"] : []),
-    ...changes.filter((change) => !told.has(change)).map((change) => `${change} has no event`),
-    ...[...told].filter(([, count]) => count > 1).map(([change, count]) => `${change} has ${count} events`),
+    ...changes.filter((change) => !counts.has(change)).map((change) => `${change} has no event`),
+    ...[...counts].filter(([, count]) => count > 1).map(([change, count]) => `${change} has ${count} events`),
   ];
 }
 

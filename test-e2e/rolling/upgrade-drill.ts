@@ -21,7 +21,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { rate: { type: "string", default: "20" }, seconds: { type: "string", default: "60" } },
 });
-const tell = (line: string) => void process.stdout.write(`${new Date().toISOString().slice(11, 19)} ${line}\n`);
+const print = (line: string) => void process.stdout.write(`${new Date().toISOString().slice(11, 19)} ${line}\n`);
 
 const name = positionals[0] ?? (await lastTag());
 if (name === null) {
@@ -32,20 +32,20 @@ const [older, newer] = [await commitOf(name), await commitOf("HEAD")];
 await using opened = new AsyncDisposableStack();
 const folder = await mkdtemp(join(tmpdir(), "signalbox-older-"));
 opened.defer(() => rm(folder, { recursive: true, force: true }));
-tell(`from ${older} to ${newer} and back, ${values.rate} requests/s`);
+print(`from ${older} to ${newer} and back, ${values.rate} requests/s`);
 await checkOut(older, folder);
 const system = await startRollingSystem({ folder });
 opened.defer(() => system.close());
-tell(`two instances of each service of ${older} are ready`);
+print(`two instances of each service of ${older} are ready`);
 
 const traffic = await startTraffic(system.edge.url, system.administratorKey, Number(values.rate));
 await moveFirsts(system, repositoryFolder);
-tell(`side by side for ${values.seconds} s`);
+print(`side by side for ${values.seconds} s`);
 await sleep(Number(values.seconds) * 1000);
 await moveFirsts(system, folder);
-tell(`back to ${older}`);
+print(`back to ${older}`);
 const { asked, changes, failures } = await traffic.end();
-for (const line of await explained(failures, system)) tell(line);
+for (const line of await explained(failures, system)) print(line);
 const records: LogRecord[] = [];
 const wrong = await eventually(
   async () => {
@@ -55,8 +55,8 @@ const wrong = await eventually(
   },
   { timeoutMs: 60_000 },
 ).catch(() => wrongEvents(changes, records));
-for (const line of wrong.slice(0, 20)) tell(line);
-tell(`${asked} requests, ${failures.length} failed; ${changes.length} changes, ${wrong.length} with wrong events`);
+for (const line of wrong.slice(0, 20)) print(line);
+print(`${asked} requests, ${failures.length} failed; ${changes.length} changes, ${wrong.length} with wrong events`);
 process.exitCode = failures.length + wrong.length > 0 ? 1 : 0;
 
 /** Replaces the first instance of each service by the other version. */
@@ -65,6 +65,6 @@ async function moveFirsts(from: RollingSystem, to: string): Promise<void> {
     const code = await instance.stop();
     if (code !== 0) throw new Error(`${instance.name} ended with ${code}:\n${instance.output.slice(-4_000)}`);
     await from.replace(instance, to);
-    tell(`${instance.name} is moved`);
+    print(`${instance.name} is moved`);
   }
 }

@@ -14,15 +14,15 @@ const sizeInBytes = (value: number, max: number, effect: string) =>
   ({ ...published, type: "integer", unit: "bytes", default: value, min: 1024, max, effect }) as const;
 
 /** The settings that only signed-in callers see. */
-const told = { ...published, audience: "account" } as const;
+const visibleToAccounts = { ...published, audience: "account" } as const;
 
-const capability = (effect: string) => ({ ...told, type: "boolean", default: true, effect }) as const;
+const capability = (effect: string) => ({ ...visibleToAccounts, type: "boolean", default: true, effect }) as const;
 
 /** The states of a feature; only `enabled` turns it on for clients that do not know it. */
 const featureStates = ["enabled", "disabled", "preview", "deprecated"] as const;
 
 const feature = (state: (typeof featureStates)[number], effect: string) =>
-  ({ ...told, type: "string", default: state, choices: featureStates, effect }) as const;
+  ({ ...visibleToAccounts, type: "string", default: state, choices: featureStates, effect }) as const;
 
 export const limitProperties = {
   "limits.maxPageSize": count(100, 1, 1000, "The most items one page of any list or connection may ask for."),

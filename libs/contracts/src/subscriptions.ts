@@ -48,10 +48,10 @@ function declare(
   declaration: Omit<SubscriptionDeclaration, "payloadOf">,
   payloadOf: (data: Data, name: EventName) => Data,
 ): SubscriptionDeclaration {
-  const told: ReadonlySet<string> = new Set(declaration.events);
+  const eventNames: ReadonlySet<string> = new Set(declaration.events);
   return {
     ...declaration,
-    payloadOf: ({ name, data }) => (told.has(name) ? payloadOf(data as Data, name) : null),
+    payloadOf: ({ name, data }) => (eventNames.has(name) ? payloadOf(data as Data, name) : null),
   };
 }
 

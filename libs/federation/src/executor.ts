@@ -90,7 +90,7 @@ export async function openExecutor<Context>(options: ExecutorOptions<Context>): 
       const texts = variableTexts(canonical.variables, operation, variables);
       const fetched = await runPlan({ plan, variableTexts: texts, send, context });
       const answer = new Answer(fetched.marks, createIntrospection(schema, document, operation, variables));
-      writer.tellErrors(answer, [fetched.root], writer.typeName);
+      writer.reportErrors(answer, [fetched.root], writer.typeName);
       const isThere = writer.write(answer, plan.root.rootParts(fetched.root));
       if (!isThere) answer.absorb(0);
       const errors = [...fetched.errors, ...answer.errors];

@@ -47,7 +47,7 @@ test("a client's arguments do not meet those that a requirement of another subgr
   assert.deepEqual(data, JSON.parse(JSON.stringify(merged)));
 });
 
-test("requests that ask the same in the same moment are fetched each for itself: they may be shown different things", async () => {
+test("concurrent requests never share fetches: their callers may see different data", async () => {
   const text = '{ product(upc: "upc-1") { name reviews { stars } } }';
   await dataOf(shop, text);
   const alone = shop.sent.length;
@@ -78,7 +78,7 @@ test("mutations run one by one, in the order of the document, also where two are
   assert.match(questions(shop)[0] ?? "", /^mutation.*touch.*touch.*rename/);
 });
 
-test("the schema is told without asking anybody, beside what is fetched", async () => {
+test("introspection needs no fetch, and works beside fields that are fetched", async () => {
   const data = await dataOf(shop, "query($n: String!) { t: __type(name: $n) { name } __typename me { __typename } }", {
     n: "User",
   });

@@ -95,7 +95,7 @@ export class TestSupergraph {
     const entities = schema.getQueryType()?.getFields()._entities;
     if (entities)
       entities.resolve = (_source, { representations }: { representations: Record<string, unknown>[] }) =>
-        representations.map((told) => this.world.entity(told, schema));
+        representations.map((representation) => this.world.entity(representation, schema));
     return schema;
   }
 }

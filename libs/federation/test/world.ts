@@ -33,7 +33,7 @@ export interface Thing {
   readonly __typename: string;
   readonly $id: string;
   /** The representation that the subgraph received. */
-  readonly $told?: Readonly<Record<string, unknown>>;
+  readonly $representation?: Readonly<Record<string, unknown>>;
 }
 
 const digest = (text: string) => createHash("md5").update(text).digest().readUInt32BE();
@@ -68,9 +68,11 @@ export class World {
     const needed = this.#rules.requires?.[`${owner}.${fieldName}`];
     if (needed === undefined) return this.valueOf(parent, fieldName, args);
     const { selectionSet } = parse(`{ ${needed} }`).definitions[0] as { selectionSet: SelectionSetNode };
-    const told = parent.$told ? this.#pickTold(parent.$told, selectionSet) : this.#pick(parent, selectionSet);
+    const required = parent.$representation
+      ? this.#pickFrom(parent.$representation, selectionSet)
+      : this.#pick(parent, selectionSet);
     const own = this.valueOf(parent, fieldName, args);
-    return typeof own === "number" ? digest(JSON.stringify(told)) % 1000 : JSON.stringify(told);
+    return typeof own === "number" ? digest(JSON.stringify(required)) % 1000 : JSON.stringify(required);
   };
 
   valueOf(parent: Thing, fieldName: string, args: object): unknown {
@@ -142,12 +144,12 @@ export class World {
   }
 
   /** Returns the entity of a representation. */
-  entity(told: Readonly<Record<string, unknown>>, schema: GraphQLSchema): Thing {
-    const name = String(told.__typename);
-    const id = idIn(told);
-    if (id === null) throw new Error(`no key in ${JSON.stringify(told)}`);
+  entity(representation: Readonly<Record<string, unknown>>, schema: GraphQLSchema): Thing {
+    const name = String(representation.__typename);
+    const id = idIn(representation);
+    if (id === null) throw new Error(`no key in ${JSON.stringify(representation)}`);
     const found = isInterfaceType(schema.getType(name)) ? this.thing(name, id) : { __typename: name, $id: id };
-    return { ...found, $told: told };
+    return { ...found, $representation: representation };
   }
 
   #pick(thing: unknown, selections: SelectionSetNode): unknown {
@@ -172,21 +174,22 @@ export class World {
     return picked;
   }
 
-  #pickTold(told: unknown, selections: SelectionSetNode): unknown {
-    if (told === null || told === undefined) return null;
-    if (Array.isArray(told)) return told.map((item) => this.#pickTold(item, selections));
-    const object = told as Record<string, unknown>;
+  #pickFrom(representation: unknown, selections: SelectionSetNode): unknown {
+    if (representation === null || representation === undefined) return null;
+    if (Array.isArray(representation)) return representation.map((item) => this.#pickFrom(item, selections));
+    const object = representation as Record<string, unknown>;
     const picked: Record<string, unknown> = {};
     for (const selection of selections.selections) {
       if (selection.kind === Kind.FIELD) {
         const value = object[selection.name.value];
-        if (value === undefined) throw new Error(`${selection.name.value} was not told: ${JSON.stringify(told)}`);
-        picked[selection.name.value] = selection.selectionSet ? this.#pickTold(value, selection.selectionSet) : value;
+        if (value === undefined)
+          throw new Error(`${selection.name.value} is missing in: ${JSON.stringify(representation)}`);
+        picked[selection.name.value] = selection.selectionSet ? this.#pickFrom(value, selection.selectionSet) : value;
       } else if (
         selection.kind === Kind.INLINE_FRAGMENT &&
         this.#isOf(String(object.__typename), selection.typeCondition?.name.value)
       )
-        Object.assign(picked, this.#pickTold(told, selection.selectionSet));
+        Object.assign(picked, this.#pickFrom(representation, selection.selectionSet));
     }
     return picked;
   }
@@ -199,8 +202,8 @@ export class World {
 }
 
 /** Every text of this world ends with the id of its owner. */
-function idIn(told: Readonly<Record<string, unknown>>): string | null {
-  for (const [name, value] of Object.entries(told)) {
+function idIn(representation: Readonly<Record<string, unknown>>): string | null {
+  for (const [name, value] of Object.entries(representation)) {
     if (name === "__typename") continue;
     if (typeof value === "string" && value.startsWith(`${name}-`))
       return value.slice(name.length + 1).replace(/\[.*/, "");

@@ -150,12 +150,12 @@ function check(schema: GraphQLSchema, query: string): CheckedDocument {
 /** Converts the resolvers for Apollo; each one reports what it forbids. */
 function prepared<Loaders>({ resolvers, onForbidden }: SubgraphOptions<Loaders>) {
   const types = Object.entries(resolvers).map(([type, fields]) => {
-    const told = Object.entries(fields).map(([name, resolve]) => {
+    const entries = Object.entries(fields).map(([name, resolve]) => {
       if (mustDeclare(type, name) && !isDeclared(resolve)) throw new Error(`${type}.${name} declares no access`);
       const telling = onForbidden ? reportingForbidden(`${type}.${name}`, resolve, onForbidden) : resolve;
       return [name, name === "__resolveReference" ? entityResolver(telling) : telling] as const;
     });
-    return [type, Object.fromEntries(told)] as const;
+    return [type, Object.fromEntries(entries)] as const;
   });
   return Object.fromEntries(types);
 }

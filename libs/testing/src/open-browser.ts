@@ -30,8 +30,8 @@ export async function accessibilityProblems(page: Page): Promise<string[]> {
   const { violations, incomplete } = await page.evaluate(() =>
     (globalThis as unknown as { axe: typeof import("axe-core") }).axe.run(),
   );
-  const untold = incomplete.filter(({ id }) => id === "color-contrast");
-  return [...violations, ...untold].map(
+  const undetermined = incomplete.filter(({ id }) => id === "color-contrast");
+  return [...violations, ...undetermined].map(
     ({ id, help, nodes }) => `${id}: ${help} (${nodes.map(({ html }) => html).join(", ")})`,
   );
 }

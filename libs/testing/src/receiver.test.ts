@@ -38,16 +38,16 @@ test("an answer may depend on the request and its number", async () => {
 
 test("a hanging receiver has the request and never answers", async () => {
   receiver.answer({ instead: "hang" });
-  const patience = new AbortController();
+  const giveUp = new AbortController();
   let answered = false;
-  const asking = fetch(receiver.url, { signal: patience.signal }).finally(() => {
+  const asking = fetch(receiver.url, { signal: giveUp.signal }).finally(() => {
     answered = true;
   });
   await receiver.waitFor(() => true);
   // Enough turns of the event loop for an answer, if there were one, before the caller gives up.
   for (let turn = 0; turn < 20; turn++) await setImmediate();
   assert.equal(answered, false);
-  patience.abort();
+  giveUp.abort();
   await assert.rejects(asking, { name: "AbortError" });
   assert.equal(receiver.requests.length, 1);
 });

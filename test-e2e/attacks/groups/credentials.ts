@@ -3,10 +3,10 @@ import { expectStatus } from "../../journey/client.ts";
 import type { Attack } from "../runner/attack.ts";
 import { httpAttack, httpControl, plantedAnswer, refusedAs, succeeds, weakAnswers } from "../runner/http-attack.ts";
 import type { TrustingScene } from "../scene/trusting-scene.ts";
-import { type Door, doorsOf } from "./doors.ts";
 import type { Group } from "./group.ts";
 import { jwtForgeries } from "./jwt-forgeries.ts";
 import { keyForgeries } from "./key-forgeries.ts";
+import { type ProtectedRequest, protectedRequests } from "./protected-requests.ts";
 
 export const unknown = refusedAs("unauthorized", "unauthenticated");
 const ambiguous = refusedAs("invalid_request", "validation_failed", "unauthorized");
@@ -44,7 +44,7 @@ export const credentials: Group = {
       ["a good token as X-API-Key", { "x-api-key": token }],
       ...(await endedCredentials(scene)),
     ]);
-    return doorsOf(scene).flatMap((door) => rowsAt(door, { token, key, wrong }));
+    return protectedRequests(scene).flatMap((target) => rowsAt(target, { token, key, wrong }));
   },
 };
 
@@ -54,25 +54,25 @@ interface Given {
   readonly wrong: ReadonlyMap<string, Headers>;
 }
 
-function rowsAt(door: Door, { token, key, wrong }: Given): Attack[] {
+function rowsAt(target: ProtectedRequest, { token, key, wrong }: Given): Attack[] {
   const controlWith = (what: string, headers: Headers) =>
-    httpControl({ ...at(door, headers), what: `${door.name}: ${what}`, judge: succeeds });
+    httpControl({ ...at(target, headers), what: `${target.name}: ${what}`, judge: succeeds });
   const byToken = controlWith("the good token itself", { authorization: `Bearer ${token}` });
   const byKey = controlWith("the good key itself", { "x-api-key": key });
   const rows = [...wrong].map(([what, headers]) =>
     httpAttack({
-      ...at(door, headers),
-      what: `${door.name}: ${what}`,
+      ...at(target, headers),
+      what: `${target.name}: ${what}`,
       must: "be refused as unauthorized",
       judge: unknown,
       planted: [...weakAnswers, forbidden],
       control: what.startsWith("a token") ? byToken : byKey,
     }),
   );
-  return [...rows, ...twoCredentials(door, token, key, byKey), ...inTheQuery(door, key, byKey)];
+  return [...rows, ...twoCredentials(target, token, key, byKey), ...inTheQuery(target, key, byKey)];
 }
 
-const at = ({ send, path, request }: Door, headers: Headers) => ({
+const at = ({ send, path, request }: ProtectedRequest, headers: Headers) => ({
   send,
   path,
   request: { ...request, headers: { ...request.headers, ...headers } },
@@ -81,7 +81,7 @@ const at = ({ send, path, request }: Door, headers: Headers) => ({
 type ByKey = Attack["control"];
 
 /** Two credentials in one request are ambiguous, and the server must not choose between them. */
-function twoCredentials(door: Door, token: string, key: string, control: ByKey): Attack[] {
+function twoCredentials(target: ProtectedRequest, token: string, key: string, control: ByKey): Attack[] {
   const pairs: Readonly<Record<string, Headers>> = {
     "a good token and a good key": { authorization: `Bearer ${token}`, "x-api-key": key },
     "a bad token and a good key": { authorization: "Bearer x.y.z", "x-api-key": key },
@@ -92,7 +92,13 @@ function twoCredentials(door: Door, token: string, key: string, control: ByKey):
     },
   };
   return Object.entries(pairs).map(([what, headers]) =>
-    httpAttack({ ...at(door, headers), what: `${door.name}: ${what}`, must: "be refused", judge: ambiguous, control }),
+    httpAttack({
+      ...at(target, headers),
+      what: `${target.name}: ${what}`,
+      must: "be refused",
+      judge: ambiguous,
+      control,
+    }),
   );
 }
 
@@ -110,11 +116,11 @@ const queryNames = [
 ];
 
 /** Query strings end up in logs and histories. */
-function inTheQuery(door: Door, key: string, control: ByKey): Attack[] {
+function inTheQuery(target: ProtectedRequest, key: string, control: ByKey): Attack[] {
   return queryNames.map((name) =>
     httpAttack({
-      ...at({ ...door, path: `${door.path}?${name}=${key}` }, {}),
-      what: `${door.name}: a good key in the query as ${name}`,
+      ...at({ ...target, path: `${target.path}?${name}=${key}` }, {}),
+      what: `${target.name}: a good key in the query as ${name}`,
       must: "be refused, before anybody asks whose it is",
       judge: ambiguous,
       control,

@@ -86,7 +86,7 @@ function headerRows({ send }: TrustingScene, routes: readonly Route[]): Attack[]
       httpAttack({
         ...{ send, path: anyPath(path), request, planted, judge: guarding, control: whole },
         what: `${what} answer at ${path}`,
-        must: "carry the headers that guard browsers, and tell nothing of the server",
+        must: "carry the security headers, and reveal nothing about the server",
       }),
     ),
   );

@@ -89,7 +89,7 @@ const wrongTokens: Readonly<Record<string, (tools: Tools) => string>> = {
   "for half a digest": ({ good, claims }) => good({ digest: String(claims.digest).slice(0, 22) }),
   "under a key id that the set has not": ({ good }) => good({}, { kid: "another" }),
   "under a number as key id": ({ good }) => good({}, { kid: 7 }),
-  "that must be understood in a way nobody knows": ({ good }) => good({}, { crit: ["exp2"], exp2: 1 }),
+  "with an unknown critical extension": ({ good }) => good({}, { crit: ["exp2"], exp2: 1 }),
 };
 
 /** Wrong places for a valid token. */

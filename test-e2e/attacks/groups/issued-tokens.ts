@@ -6,7 +6,7 @@ import type { IssuingScene, SignedIn } from "../scene/issuing-scene.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-const doors = [
+const routes = [
   ["account", "/api/account/"],
   ["config", "/api/v1/config/"],
   ["gateway", "/graphql"],
@@ -25,7 +25,7 @@ export async function issuedTokenRows(
   const [jwk] = expectStatus(await createClient(system.baseUrl)("/oauth/jwks"), 200).json.keys as [JsonWebKey];
   const forged = forgeriesOf(tokens.access_token ?? "", jwk);
   const others = { "an ID token": tokens.id_token ?? "", "a refresh token": tokens.refresh_token ?? "" };
-  return doors.flatMap(([name, path]) => {
+  return routes.flatMap(([name, path]) => {
     const request = name === "gateway" ? { body: { query: "{ viewer { id } }" } } : {};
     const control = httpControl({
       send,

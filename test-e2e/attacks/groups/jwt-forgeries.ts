@@ -72,7 +72,7 @@ const wrongHeaders: Readonly<Record<string, Json>> = {
   "of the type of security events": { typ: "secevent+jwt" },
   "of the type of ID tokens": { typ: "id_token+jwt" },
   "of the type of an encrypted token": { typ: "JWE" },
-  "that must be understood in a way nobody knows": { crit: ["exp2"], exp2: 1 },
+  "with an unknown critical extension": { crit: ["exp2"], exp2: 1 },
   "whose payload is not encoded": { b64: false, crit: ["b64"] },
   "under an id that no key has": { kid: "no-such-key" },
   "under the id ../../../../dev/null": { kid: "../../../../dev/null" },

@@ -107,25 +107,25 @@ export async function codeRows(scene: IssuingScene, { visitor }: SignedIn): Prom
 /** Programs with wrong credentials, at every endpoint that authenticates clients. */
 export function clientRows(scene: IssuingScene, client: ClientSecret, other: ClientSecret): Attack[] {
   const own = { client_id: client.id, client_secret: client.secret };
-  const doors = { token: { grant_type: "client_credentials" }, introspect: { token: "x" }, revoke: { token: "x" } };
-  const forged = Object.entries(doors).flatMap(([door, form]) => {
+  const endpoints = { token: { grant_type: "client_credentials" }, introspect: { token: "x" }, revoke: { token: "x" } };
+  const forged = Object.entries(endpoints).flatMap(([endpoint, form]) => {
     const honest = control<Answer>({
-      ...{ what: `${door} by the client`, attempt: () => scene.post(door, { ...form, ...own }) },
+      ...{ what: `${endpoint} by the client`, attempt: () => scene.post(endpoint, { ...form, ...own }) },
       judge: (answer) => (answer.status === 200 ? null : shown(answer)),
       planted: noTokens.slice(0, 1),
     });
     return Object.entries(clientForgeries).map(([what, forge]) => {
       const shows = forge(client, other);
       return tokenRow({
-        what: `${door} with ${what}`,
+        what: `${endpoint} with ${what}`,
         control: honest,
-        attempt: () => scene.post(door, { ...form, ...shows.form }, shows.headers),
+        attempt: () => scene.post(endpoint, { ...form, ...shows.form }, shows.headers),
       });
     });
   });
   const honest = control<Answer>({
     what: "a client's own grant",
-    attempt: () => scene.post("token", { ...doors.token, ...own }),
+    attempt: () => scene.post("token", { ...endpoints.token, ...own }),
     judge: isTokens,
     planted: noTokens,
   });
@@ -146,7 +146,7 @@ export function clientRows(scene: IssuingScene, client: ClientSecret, other: Cli
     tokenRow({
       what: `the scope ${scope} by a client for reading`,
       control: honest,
-      attempt: () => scene.post("token", { ...doors.token, ...own, scope }),
+      attempt: () => scene.post("token", { ...endpoints.token, ...own, scope }),
     }),
   );
   return [...forged, ...grants, ...scopes];

@@ -62,7 +62,7 @@ function rowOf(one: Planted, where: string, read: () => Promise<string>, control
 
 const sinkControl = ({ name, marker, read }: Sink): Control =>
   control<string>({
-    what: `what is told in ${name}`,
+    what: `the contents of ${name}`,
     attempt: read,
     judge: (text) => (text.includes(marker) ? null : `no ${marker}`),
     planted: ["", "something else"],

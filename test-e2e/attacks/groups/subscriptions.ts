@@ -23,7 +23,7 @@ export async function subscriptionRows({ system, person, world }: TrustingScene)
   const send = (path: string, request: ClientRequest = {}) => openStream(system.baseUrl, path, request);
   const controlOf = (field: Field): Control =>
     control({
-      what: `${field} by whoever it is for`,
+      what: `${field} by its owner`,
       attempt: () => send("/graphql", asked(headers, { query: documentOf(field) })),
       judge: (answer) => (answer.status === 200 && isStream(answer) ? null : shown(answer)),
       planted: [plantedAnswer(401), plantedAnswer(500)],

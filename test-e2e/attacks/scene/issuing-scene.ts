@@ -41,7 +41,7 @@ export interface IssuingScene {
   /** Builds the address that an application sends a browser to. */
   authorization(application?: Application, more?: Readonly<Record<string, string>>): Authorization;
   /** Posts a form to an endpoint of the issuer, such as `token`. */
-  post(door: string, form: Readonly<Record<string, string>>, headers?: Headers): Promise<Answer>;
+  post(endpoint: string, form: Readonly<Record<string, string>>, headers?: Headers): Promise<Answer>;
   signIn(application?: Application, scope?: string): Promise<SignedIn>;
 }
 
@@ -58,8 +58,8 @@ export async function openIssuingScene(
     "account.oauth.applications": JSON.stringify(Object.values(applications)),
   });
   const send = createClient(system.baseUrl);
-  const post: IssuingScene["post"] = (door, form, headers = {}) =>
-    send(`/oauth/${door}`, {
+  const post: IssuingScene["post"] = (endpoint, form, headers = {}) =>
+    send(`/oauth/${endpoint}`, {
       headers: { "content-type": "application/x-www-form-urlencoded", ...headers },
       body: Buffer.from(new URLSearchParams(form).toString()),
     });

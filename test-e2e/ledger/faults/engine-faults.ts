@@ -1,14 +1,14 @@
 import { rm, statfs, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Engine, KafkaCluster } from "../systems/ledger-system.ts";
-import type { Begun, Fault } from "./fault.ts";
+import type { Fault, StartedFault } from "./fault.ts";
 
 const clusterOf = (kafka: KafkaCluster | null): KafkaCluster => {
   if (kafka === null) throw new Error("this system has no Kafka");
   return kafka;
 };
 
-async function killEngines(engines: readonly Engine[]): Promise<Begun> {
+async function killEngines(engines: readonly Engine[]): Promise<StartedFault> {
   await Promise.all(engines.map((one) => one.kill()));
   return { undo: async () => void (await Promise.all(engines.map((one) => one.restart()))) };
 }

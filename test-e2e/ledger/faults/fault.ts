@@ -2,7 +2,7 @@ import type { Random } from "../random.ts";
 import type { LedgerSystem, Mode } from "../systems/ledger-system.ts";
 
 /** A fault that has started. */
-export interface Begun {
+export interface StartedFault {
   /** Names of the processes that it halts: time that they do not get does not count against the product. */
   readonly halted?: readonly string[];
   /** Undoes the fault; returns once processes and engines answer again. */
@@ -21,7 +21,7 @@ export interface Fault {
   readonly ofLog?: true;
   /** True when it starts the system anew, so it comes before the accounts of the round. */
   readonly comesFirst?: true;
-  begin(system: LedgerSystem, random: Random): Promise<Begun>;
+  begin(system: LedgerSystem, random: Random): Promise<StartedFault>;
 }
 
 export const both: readonly Mode[] = ["embedded", "engines"];

@@ -170,7 +170,7 @@ function misplacedEnds(evidence: Evidence): string[] {
 
 export const lastEventIsState: Invariant = {
   name: "last-event-is-state",
-  sentence: "The last event of a key on the log tells the last state.",
+  sentence: "The last event of a key on the log shows the last state.",
   violations: (evidence) => [...otherImages(evidence), ...otherAccounts(evidence), ...otherAgreements(evidence)],
 };
 

@@ -7,11 +7,11 @@ export const endsWithinMs = 2_000;
  * Returns the time by which something must have ended: this long after its answer, not counting the time in which a
  * process was halted, nor the waiting times of processes on a busy machine.
  */
-export function excused({ faults, health }: Evidence, toldAt: number, withinMs: number): number {
-  let endsAt = toldAt + withinMs;
+export function excused({ faults, health }: Evidence, answeredAt: number, withinMs: number): number {
+  let endsAt = answeredAt + withinMs;
   for (const { halted, from, until } of faults) {
-    if (halted.length > 0 && from < endsAt && until > toldAt) endsAt = Math.max(endsAt, until + withinMs);
+    if (halted.length > 0 && from < endsAt && until > answeredAt) endsAt = Math.max(endsAt, until + withinMs);
   }
-  const waits = health.filter(({ t, endedAt }) => endedAt > toldAt && t < endsAt).map(({ liveMs }) => liveMs);
+  const waits = health.filter(({ t, endedAt }) => endedAt > answeredAt && t < endsAt).map(({ liveMs }) => liveMs);
   return endsAt + Math.max(0, ...waits);
 }

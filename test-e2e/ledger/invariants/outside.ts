@@ -64,7 +64,7 @@ function severalIds({ received }: Evidence): string[] {
 
 export const endedStaysEnded: Invariant = {
   name: "ended-stays-ended",
-  sentence: "What is deleted, revoked or paused stays so, two seconds after the answer at the latest.",
+  sentence: "A deletion, revocation or pause is permanent, two seconds after its answer at the latest.",
   violations: (evidence) => [...letIn(evidence), ...deliveredWhilePaused(evidence), ...cameBack(evidence)],
 };
 
@@ -120,7 +120,7 @@ function disagreeing(what: string, { database, instances }: Agreement): string[]
 
 export const nothingLeft: Invariant = {
   name: "nothing-left",
-  sentence: "At the end nothing waits, nothing is held, nothing is staged, and nothing was given up.",
+  sentence: "At the end no message is pending, held, staged or abandoned.",
   violations: ({ residue, log }) => [
     ...Object.entries(residue)
       .filter(([, count]) => count > 0)
@@ -136,7 +136,7 @@ const afterFaultMs = 5_000;
 
 export const healthIsTrue: Invariant = {
   name: "health-is-true",
-  sentence: "Liveness never gives up a process that works, and whoever says ready answers.",
+  sentence: "Liveness never fails for a working process, and a process that reports ready answers.",
   violations: ({ health, faults }) => {
     const isCalm = ({ t, endedAt }: Evidence["health"][number]) =>
       faults.every(({ from, until }) => endedAt < from || t > until + afterFaultMs);

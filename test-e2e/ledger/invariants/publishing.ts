@@ -58,7 +58,7 @@ export const replayedOnce: Invariant = {
     );
     return [
       ...started.filter((id) => !known.has(id)).map((id) => `the replay ${id} is not there`),
-      ...(extra.length > unanswered ? [`nobody asked for the replays ${extra.map(({ id }) => id).join(", ")}`] : []),
+      ...(extra.length > unanswered ? [`unrequested replays: ${extra.map(({ id }) => id).join(", ")}`] : []),
       ...replays.flatMap(({ id, status, total, replayed }) => {
         const taken = new Set(receipts.get(id)?.map(({ eventId }) => eventId)).size;
         const isWhole = status === "done" && replayed >= total && taken === replayed;

@@ -14,7 +14,7 @@ function mayRemain(all: readonly Operation[], textOf: (one: Operation) => string
 
 export const everyOkIsReadable: Invariant = {
   name: "every-ok-is-readable",
-  sentence: "Whatever was acknowledged is read at the end.",
+  sentence: "Every acknowledged change is read at the end.",
   violations: (evidence) => [
     ...unreadableImages(evidence),
     ...lostTitles(evidence),
@@ -113,7 +113,7 @@ export const keyedOnce: Invariant = {
 
 export const noLostUpdate: Invariant = {
   name: "no-lost-update",
-  sentence: "Of two who change the same state under If-Match, one is refused.",
+  sentence: "Of two changes of the same state under If-Match, one is refused.",
   violations: (evidence) => {
     const bases = groupBy(succeeded(evidence, "patch-account"), ({ value }) => `${value.account} ${value.base}`);
     return [...bases]

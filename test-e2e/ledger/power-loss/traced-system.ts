@@ -73,7 +73,7 @@ async function serverPids({ query }: LedgerSystem, condition: string): Promise<n
 /** Lists the flushes whose start and end precede the answer; for the WAL only those of the committing session. */
 function flushesIn(lines: readonly string[], background: ReadonlySet<number>, answer: RegExp): Flushed[] {
   const flushed = new Set<Flushed>();
-  const begun = new Map<string, Flushed>();
+  const unfinished = new Map<string, Flushed>();
   // The last one: services in this process answer each other earlier.
   const end = lines.findLastIndex((line) => answer.test(line));
   for (const line of lines.slice(0, end)) {
@@ -81,9 +81,9 @@ function flushesIn(lines: readonly string[], background: ReadonlySet<number>, an
     if (background.has(Number(pid))) continue;
     const [, path] = /^f(?:data)?sync\(\d+<([^>]*)>/.exec(call) ?? [];
     const what = path?.includes("/pg_wal/") ? "wal" : path?.includes("/blobs/") ? "blob" : null;
-    if (what !== null && call.includes("<unfinished")) begun.set(pid, what);
+    if (what !== null && call.includes("<unfinished")) unfinished.set(pid, what);
     else if (what !== null && call.endsWith("= 0")) flushed.add(what);
-    const earlier = begun.get(pid);
+    const earlier = unfinished.get(pid);
     if (earlier && /^<\.\.\. f(?:data)?sync resumed>.*= 0$/.test(call)) flushed.add(earlier);
   }
   return [...flushed];

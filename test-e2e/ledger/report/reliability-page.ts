@@ -7,7 +7,7 @@ import { type PlayedRound, readResults, roundsFile } from "./results.ts";
 
 const page = fileURLToPath(new URL("../../../docs/reference/reliability.md", import.meta.url));
 /** Number of rounds per mode on the page, the newest: results of old code leave it by themselves. */
-const toldMax = 300;
+const roundsMax = 300;
 const modes: readonly Mode[] = ["embedded", "engines"];
 
 /** Rewrites the tables of the reference page. */
@@ -22,12 +22,12 @@ export async function reliabilityPage(): Promise<string> {
 
 /** Inserts the table of each mode between its marks. */
 export function fillIn(text: string, rounds: readonly PlayedRound[]): string {
-  return modes.reduce((told, mode) => {
+  return modes.reduce((filled, mode) => {
     const [start, end] = [`<!-- ${mode}:start -->`, `<!-- ${mode}:end -->`];
-    const [before, rest] = told.split(start);
+    const [before, rest] = filled.split(start);
     const after = rest?.split(end)[1];
     if (before === undefined || after === undefined) throw new Error(`the page has no place for ${mode}`);
-    const newest = rounds.filter((round) => round.mode === mode).slice(-toldMax);
+    const newest = rounds.filter((round) => round.mode === mode).slice(-roundsMax);
     return `${before}${start}\n${newest.length === 0 ? "No rounds yet." : tableOf(mode, newest)}\n${end}${after}`;
   }, text);
 }
@@ -54,7 +54,7 @@ function runsOf(mode: Mode, rounds: readonly PlayedRound[]): string {
   ];
   const red = rounds.filter(({ violations }) => violations > 0);
   const broken = red.map(({ fault, seed, commit = "?" }) => `${fault} of seed ${seed} on ${commit}`);
-  const told = [
+  const facts = [
     [`\`npm run ledger -- --mode ${mode} --rounds N --seed S\``],
     [`${rounds.length} rounds (${seeds.join(", ")})`],
     distinct(({ day }) => day),
@@ -62,7 +62,7 @@ function runsOf(mode: Mode, rounds: readonly PlayedRound[]): string {
     distinct(({ cores }) => (cores === undefined ? undefined : `${cores} cores`)),
     broken.map((round) => `broken in ${round}`),
   ];
-  return told.flat().join(", ");
+  return facts.flat().join(", ");
 }
 
 function rowOf(name: string, rounds: readonly RoundFigures[]): string {

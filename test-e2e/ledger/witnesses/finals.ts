@@ -63,8 +63,8 @@ export async function readFinals(scene: Scene): Promise<Finals> {
 
 /** Reads every known image and every row by GET, with the digest of its bytes. */
 async function readImages({ members, history }: Scene, rows: Evidence["imageRows"]) {
-  const told = history.entries.filter(({ op, type }) => op === "upload" && type === "ok");
-  const ids = [...new Set([...told.map(({ value }) => value?.image as string), ...rows.map(({ id }) => id)])];
+  const uploads = history.entries.filter(({ op, type }) => op === "upload" && type === "ok");
+  const ids = [...new Set([...uploads.map(({ value }) => value?.image as string), ...rows.map(({ id }) => id)])];
   const owners = new Map(rows.map(({ id, account }) => [id, account]));
   const images: Record<string, FinalImage> = {};
   const readNext = async (): Promise<void> => {

@@ -32,15 +32,15 @@ const inOne: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 /** Waits until every started operation has ended and instances agree, and returns what remains after a while. */
 export async function settle(scene: Scene): Promise<Evidence["residue"]> {
   const giveUpAt = performance.now() + settleMs;
-  let told = "";
+  let recorded = "";
   let wasEmpty = false;
   for (;;) {
     const residue = await readResidue(scene).catch((error: Error) => ({ [`unreadable: ${error.message}`]: 1 }));
     const left = Object.entries(residue).filter(([, count]) => count !== 0);
     const text = JSON.stringify(left);
     // Records what a slow round waits for.
-    if (text !== told) scene.history.begin("witness", "residue", Object.fromEntries(left))("ok");
-    told = text;
+    if (text !== recorded) scene.history.begin("witness", "residue", Object.fromEntries(left))("ok");
+    recorded = text;
     // Twice: work that ended between the first count and the last may have left something where the first looked.
     const isEmpty = left.length === 0;
     if ((isEmpty && wasEmpty) || performance.now() > giveUpAt) return residue;

@@ -92,13 +92,13 @@ export function createWakeUps(pool: Pool, url: string): WakeUps {
  * makes their commits queue.
  */
 function createNotifier(pool: Pool) {
-  const untold = new Set<string>();
+  const pending = new Set<string>();
   let sending: Promise<void> | undefined;
 
   async function send(): Promise<void> {
-    while (untold.size > 0) {
-      const message = [processId, ...untold].join(" ");
-      untold.clear();
+    while (pending.size > 0) {
+      const message = [processId, ...pending].join(" ");
+      pending.clear();
       await pool.query(notify, [channel, message]).catch(() => {});
     }
     sending = undefined;
@@ -106,7 +106,7 @@ function createNotifier(pool: Pool) {
 
   return {
     notify(subjects: ReadonlySet<string>): void {
-      for (const subject of subjects) untold.add(subject);
+      for (const subject of subjects) pending.add(subject);
       sending ??= send();
     },
     finished: async (): Promise<void> => sending,

@@ -7,7 +7,7 @@ import type { PlanAnswer, PlanQuestion, PlanWorkerData } from "./planning-messag
 /** A thread that plans operations one after another. It may be terminated at any moment. */
 const { supergraphSdl, evaluatedPlansMax, pathsMax } = workerData as PlanWorkerData;
 const port = parentPort;
-if (!port) throw new Error(`this is no thread of its own: ${threadId}`);
+if (!port) throw new Error(`not a worker thread: ${threadId}`);
 
 /** This executor does not enforce access rules of a supergraph, so a supergraph that has them is refused. */
 const supportedFeatures = new Set(

@@ -17,7 +17,7 @@ function hard(depth: number): string {
   return `{organization{id size} ${["a", "b", "c", "d"].map((name) => `${name}:friends(first:1)${below}`).join(" ")}}`;
 }
 
-test("an operation that takes too long to plan is refused, and whoever waited behind it gets a plan", async () => {
+test("an operation that takes too long to plan is refused, and those behind it get their plans", async () => {
   const planner = await openPlanner(supergraphSdl, { planMsMax: 200, waitingMax: 10 });
   try {
     const tooHard = planner.plan(`{me${hard(6)}}`);

@@ -87,7 +87,7 @@ class PlanningLine {
       worker.once("error", (error) => {
         if (this.#isReady) return this.#replace(worker, this.#lastId);
         this.#worker = null;
-        this.#refuseAll("The planner does not start.");
+        this.#refuseAll("The query planner failed to start.");
         reject(error);
       });
     });
@@ -95,7 +95,7 @@ class PlanningLine {
 
   plan(text: string): Promise<QueryPlan> {
     if (this.#isClosed || this.#waiting.length >= this.#options.waitingMax)
-      throw new PlanRefused("UNAVAILABLE", "Too many operations wait to be planned. Try again.");
+      throw new PlanRefused("UNAVAILABLE", "Too many operations are waiting to be planned. Try again.");
     return new Promise((resolve, reject) => {
       this.#waiting.push({ text, resolve, reject });
       this.#next();
@@ -161,7 +161,9 @@ class PlanningLine {
     if (this.#worker !== worker || this.#lastId !== id) return;
     this.#worker = null;
     this.#isReady = false;
-    this.#inHand?.reject(new PlanRefused("LIMIT_COST", "This operation takes too long to plan. Ask for less at once."));
+    this.#inHand?.reject(
+      new PlanRefused("LIMIT_COST", "This operation takes too long to plan. Request fewer fields at once."),
+    );
     this.#inHand = null;
     void worker.terminate();
     if (this.#waiting.length > 0) this.#next();

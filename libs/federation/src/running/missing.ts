@@ -13,8 +13,8 @@ export class Missing {
   }
 
   /** Returns the reason why a part lacks a value; null for a part that is not missing. */
-  static reasonOf(part: unknown): Loss | "told" | null {
-    return part instanceof Missing ? (part.#loss ?? "told") : null;
+  static reasonOf(part: unknown): Loss | "reported" | null {
+    return part instanceof Missing ? (part.#loss ?? "reported") : null;
   }
 }
 

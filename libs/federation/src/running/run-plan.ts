@@ -51,7 +51,7 @@ class PlanRun<Context> implements Fetched {
   readonly #request: Request<Context>;
   readonly #loader = new EntityLoader();
   /** Batches whose errors were reported. */
-  readonly #told = new Set<Batch>();
+  readonly #reported = new Set<Batch>();
 
   constructor(request: Request<Context>) {
     this.#request = request;
@@ -81,7 +81,7 @@ class PlanRun<Context> implements Fetched {
       host[link] = read.data ?? new Missing(read.loss);
       for (const { error, path } of read.errors) this.marks.markBelow(host, link, path, error);
     }
-    this.errors.push(...read.untold);
+    this.errors.push(...read.withoutPath);
   }
 
   async #fetchEntities(step: FetchStep, representation: Representation): Promise<void> {
@@ -91,7 +91,7 @@ class PlanRun<Context> implements Fetched {
     for (const { batch } of slots) {
       if (answers.has(batch)) continue;
       const answer = readEntities(await batch.answer, step.subgraph, batch.texts.length);
-      this.#tellOnce(batch, answer);
+      this.#markOnce(batch, answer);
       answers.set(batch, answer);
     }
     for (let index = 0; index < hosts.length; index++) {
@@ -127,10 +127,10 @@ class PlanRun<Context> implements Fetched {
   }
 
   /** Marks a subgraph's errors on the members of entities, once per entity even if it is linked several times. */
-  #tellOnce(batch: Batch, { entities, errors, untold }: EntityAnswer): void {
-    if (this.#told.has(batch)) return;
-    this.#told.add(batch);
-    this.errors.push(...untold);
+  #markOnce(batch: Batch, { entities, errors, withoutPath }: EntityAnswer): void {
+    if (this.#reported.has(batch)) return;
+    this.#reported.add(batch);
+    this.errors.push(...withoutPath);
     for (const { error, path } of errors) {
       const [at, member, ...rest] = path;
       const entity = entities?.[Number(at)];
@@ -138,15 +138,15 @@ class PlanRun<Context> implements Fetched {
     }
   }
 
-  #link(host: Host, link: string, at: number, { entities, errors, untold, loss }: EntityAnswer): void {
+  #link(host: Host, link: string, at: number, { entities, errors, withoutPath, loss }: EntityAnswer): void {
     const entity = entities?.[at] ?? null;
     if (entity !== null && errors.length === 0) {
       host[link] = entity;
       return;
     }
     const own = errors.filter(({ path }) => path[0] === at);
-    const isTold = own.length > 0 || untold.length > 0;
-    host[link] = entity ?? (loss || isTold ? new Missing(loss) : null);
+    const isReported = own.length > 0 || withoutPath.length > 0;
+    host[link] = entity ?? (loss || isReported ? new Missing(loss) : null);
     for (const { error, path } of own) {
       const isOfMember = isObject(entity) && path.length > 1;
       if (!isOfMember) this.marks.mark(host, link, { error, rest: path.slice(1) });
@@ -212,19 +212,19 @@ interface ReadAnswer {
   readonly data: Record<string, unknown> | null;
   readonly errors: readonly { readonly error: GraphQLFormattedError; readonly path: Path }[];
   /** Errors without a path. */
-  readonly untold: readonly GraphQLFormattedError[];
+  readonly withoutPath: readonly GraphQLFormattedError[];
   readonly loss: Loss | null;
 }
 
 function readAnswer(answer: SubgraphAnswer, subgraph: string): ReadAnswer {
-  if ("loss" in answer) return { data: null, errors: [], untold: [], loss: answer.loss };
+  if ("loss" in answer) return { data: null, errors: [], withoutPath: [], loss: answer.loss };
   const all = answer.errors ?? [];
   const errors = all.flatMap((error) => (error.path?.length ? [{ error, path: error.path }] : []));
-  const untold = all.filter(({ path }) => !path?.length);
-  if (isObject(answer.data)) return { data: answer.data, errors, untold, loss: null };
+  const withoutPath = all.filter(({ path }) => !path?.length);
+  if (isObject(answer.data)) return { data: answer.data, errors, withoutPath, loss: null };
   // Without data the subgraph reports the failure of the whole fetch once.
-  const loss: Loss | null = all.length > 0 ? null : { code: "INTERNAL", subgraph, reason: "a fetch gave nothing" };
-  return { data: null, errors, untold, loss };
+  const loss: Loss | null = all.length > 0 ? null : { code: "INTERNAL", subgraph, reason: "a fetch returned no data" };
+  return { data: null, errors, withoutPath, loss };
 }
 
 interface EntityAnswer extends Omit<ReadAnswer, "data"> {
@@ -232,16 +232,16 @@ interface EntityAnswer extends Omit<ReadAnswer, "data"> {
 }
 
 function readEntities(answer: SubgraphAnswer, subgraph: string, count: number): EntityAnswer {
-  const { data, errors, untold, loss } = readAnswer(answer, subgraph);
+  const { data, errors, withoutPath, loss } = readAnswer(answer, subgraph);
   const below = errors
     .filter(({ path }) => path[0] === "_entities" && typeof path[1] === "number")
     .map(({ error, path }) => ({ error, path: path.slice(1) }));
   const others = errors.filter(({ path }) => typeof path[1] !== "number").map(({ error }) => error);
   const entities = data?._entities;
-  const told = { errors: below, untold: [...untold, ...others.map(({ path: _path, ...error }) => error)] };
-  if (Array.isArray(entities) && entities.length === count) return { ...told, entities, loss: null };
-  const isTold = told.errors.length + told.untold.length > 0;
-  const reason = "a fetch gave no list of its entities";
-  const fault: Loss | null = loss ?? (isTold ? null : { code: "INTERNAL", subgraph, reason });
-  return { ...told, entities: null, loss: fault };
+  const sorted = { errors: below, withoutPath: [...withoutPath, ...others.map(({ path: _path, ...error }) => error)] };
+  if (Array.isArray(entities) && entities.length === count) return { ...sorted, entities, loss: null };
+  const isReported = sorted.errors.length + sorted.withoutPath.length > 0;
+  const reason = "a fetch returned no list of its entities";
+  const fault: Loss | null = loss ?? (isReported ? null : { code: "INTERNAL", subgraph, reason });
+  return { ...sorted, entities: null, loss: fault };
 }

@@ -32,7 +32,7 @@ export class Answer {
   }
 
   /** Adds an error of a subgraph, which has its own message. */
-  tell(error: GraphQLFormattedError, rest: Path): void {
+  addError(error: GraphQLFormattedError, rest: Path): void {
     this.#errors.push({ ...error, path: [...this.path, ...rest] });
   }
 

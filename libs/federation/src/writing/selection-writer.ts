@@ -64,14 +64,14 @@ export class SelectionWriter {
    */
   write(answer: Answer, parts: Parts): boolean {
     const typeName = this.#typeNameOf(parts);
-    const isUnsure = this.#needsType && !this.#isOfObjects;
-    if (typeName === null || (isUnsure && !isObjectType(this.#plan.schema.getType(typeName)))) {
-      this.tellErrors(answer, parts, null);
-      this.#tellWhyUntyped(answer, parts);
+    const isTypeUnknown = this.#needsType && !this.#isOfObjects;
+    if (typeName === null || (isTypeUnknown && !isObjectType(this.#plan.schema.getType(typeName)))) {
+      this.reportErrors(answer, parts, null);
+      this.#reportUnknownType(answer, parts);
       return false;
     }
     const before = answer.objects++;
-    if (!answer.marks.areNone) this.tellErrors(answer, parts, typeName);
+    if (!answer.marks.areNone) this.reportErrors(answer, parts, typeName);
     const fields = this.#fieldsOf(typeName);
     for (const write of fields) {
       if (write(answer, parts)) continue;
@@ -83,7 +83,7 @@ export class SelectionWriter {
   }
 
   /** Reports the errors of subgraphs on members of the object, under the client's names. */
-  tellErrors(answer: Answer, holders: Parts, typeName: string | null): void {
+  reportErrors(answer: Answer, holders: Parts, typeName: string | null): void {
     const asked = this.#asked.filter((field) => isOnType(field, typeName));
     for (const holder of holders) {
       const marks = answer.marks.of(holder);
@@ -96,7 +96,7 @@ export class SelectionWriter {
         );
         if (!isAsked) continue;
         for (const { error, rest } of errors)
-          for (const path of this.pathsOf(isLink ? rest : [member, ...rest], typeName)) answer.tell(error, path);
+          for (const path of this.pathsOf(isLink ? rest : [member, ...rest], typeName)) answer.addError(error, path);
       }
     }
   }
@@ -130,10 +130,10 @@ export class SelectionWriter {
    * Reports why the type is unknown: a subgraph may know an entity only by its interface, and the one that knows its
    * type was lost, or is at fault.
    */
-  #tellWhyUntyped(answer: Answer, parts: Parts): void {
+  #reportUnknownType(answer: Answer, parts: Parts): void {
     const reason = parts.map(Missing.reasonOf).find((found) => found !== null);
-    if (!reason) answer.flaw(this.#subgraph, "the type of an object is not known");
-    else if (reason !== "told") answer.lose(reason);
+    if (!reason) answer.flaw(this.#subgraph, "the type of an object is unknown");
+    else if (reason !== "reported") answer.lose(reason);
   }
 
   get #subgraph(): string {
@@ -168,7 +168,7 @@ export class SelectionWriter {
     if (field.node.name.value === "__typename") {
       const text = isObjectType(parent) ? `${start}"${parent.name}"` : null;
       return (answer) => {
-        if (text === null) answer.flaw(this.#subgraph, "the type of an object is not known");
+        if (text === null) answer.flaw(this.#subgraph, "the type of an object is unknown");
         else answer.text.add(text);
         return text !== null;
       };
@@ -216,7 +216,7 @@ export class SelectionWriter {
       }
       const { length } = answer.text;
       answer.path.push(responseName);
-      const isWritten = isThere ? write(answer, [value]) : reasons.tell(answer, parts, isNullable);
+      const isWritten = isThere ? write(answer, [value]) : reasons.report(answer, parts, isNullable);
       answer.path.pop();
       return isWritten || (isNullable && writeNull(answer, length));
     };
@@ -242,7 +242,7 @@ export class SelectionWriter {
       const { lossCount, objects } = answer;
       const { length } = answer.text;
       const isLost = bases.length === 1 ? isAbsent(bases[0]) : bases.every(isAbsent);
-      const isWritten = isLost ? reasons.tell(answer, parts, isNullable) : write(answer, bases);
+      const isWritten = isLost ? reasons.report(answer, parts, isNullable) : write(answer, bases);
       if (!isWritten) answer.objects = objects;
       if (!isWritten && isNullable) answer.absorb(lossCount);
       answer.path.pop();
@@ -255,17 +255,17 @@ export class SelectionWriter {
     const places = this.#scope.placesOf(name);
     const fetch = this.#scope.fetchOf(name);
     const subgraph = fetch === null ? "" : this.#plan.subgraphOf(fetch);
-    const tell = (answer: Answer, parts: Parts, isNullable: boolean): false => {
+    const report = (answer: Answer, parts: Parts, isNullable: boolean): false => {
       for (const at of places) {
         const loss = Missing.reasonOf(parts[at]);
-        if (loss && loss !== "told") answer.lose(loss);
+        if (loss && loss !== "reported") answer.lose(loss);
         if (loss) return false;
       }
-      const isTold = places.some((at) => answer.marks.has(parts[at], name));
-      if (!isNullable && !isTold) answer.flaw(subgraph, "a value is missing that may not be null");
+      const isReported = places.some((at) => answer.marks.has(parts[at], name));
+      if (!isNullable && !isReported) answer.flaw(subgraph, "a required value is missing");
       return false;
     };
-    return { subgraph, tell };
+    return { subgraph, report };
   }
 }
 
@@ -305,7 +305,7 @@ function objectItem(writer: SelectionWriter, scope: PlanScope, subgraph: string)
   return (answer, bases) => {
     const first = bases.length === 1 ? bases[0] : bases.find((base) => !isAbsent(base));
     if (typeof first !== "object" || Array.isArray(first)) {
-      answer.flaw(subgraph, "a value is no object");
+      answer.flaw(subgraph, "a value is not an object");
       return false;
     }
     return writer.write(answer, scope.withLinks(bases));

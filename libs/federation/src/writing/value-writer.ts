@@ -25,10 +25,10 @@ export function valueWriter(type: GraphQLOutputType, item: Item, subgraph: strin
   return (answer, parts) => {
     const list = parts.length === 1 ? parts[0] : parts.find((part) => !isAbsent(part));
     if (!Array.isArray(list)) {
-      answer.flaw(subgraph, "a value is no list");
+      answer.flaw(subgraph, "a value is not a list");
       return false;
     }
-    if (!answer.marks.areNone) for (const part of parts) tellItemErrors(answer, part, item);
+    if (!answer.marks.areNone) for (const part of parts) reportItemErrors(answer, part, item);
     answer.text.add("[");
     // One list serves all items, because callers do not keep it.
     const items: Part[] = parts.map(() => undefined);
@@ -42,7 +42,7 @@ export function valueWriter(type: GraphQLOutputType, item: Item, subgraph: strin
       const isThere = items.length === 1 ? !isAbsent(items[0]) : !items.every(isAbsent);
       if (isThere) isWritten = writeItem(answer, items);
       else if (!isNullable && !parts.some((part) => answer.marks.has(part, at)))
-        answer.flaw(subgraph, "an item is missing that may not be null");
+        answer.flaw(subgraph, "a required list item is missing");
       if (!isWritten) {
         answer.objects = objects;
         answer.text.cut(length);
@@ -58,15 +58,15 @@ export function valueWriter(type: GraphQLOutputType, item: Item, subgraph: strin
   };
 }
 
-function tellItemErrors(answer: Answer, list: Part, { pathsOf }: Item): void {
+function reportItemErrors(answer: Answer, list: Part, { pathsOf }: Item): void {
   for (const [at, errors] of answer.marks.of(list) ?? [])
-    for (const { error, rest } of errors) for (const path of pathsOf([at, ...rest])) answer.tell(error, path);
+    for (const { error, rest } of errors) for (const path of pathsOf([at, ...rest])) answer.addError(error, path);
 }
 
 export function leafItem(write: WriteLeaf, subgraph: string): WriteValue {
   return (answer, [value]) => {
     const text = write(value);
-    if (text === null) answer.flaw(subgraph, "a value is not of its type");
+    if (text === null) answer.flaw(subgraph, "a value does not match its type");
     else answer.text.add(text);
     return text !== null;
   };

@@ -11,12 +11,12 @@ export class Traffic {
 
   constructor(metrics: Metrics) {
     metrics.gauge("signalbox_http_requests_in_flight", (gauge) => gauge.set({}, this.inFlight));
-    let told = { in: 0, out: 0 };
+    let last = { in: 0, out: 0 };
     metrics.counter("signalbox_http_bytes_total", (counter) => {
       const now = { in: this.#in, out: this.#out };
-      counter.inc({ direction: "in" }, now.in - told.in);
-      counter.inc({ direction: "out" }, now.out - told.out);
-      told = now;
+      counter.inc({ direction: "in" }, now.in - last.in);
+      counter.inc({ direction: "out" }, now.out - last.out);
+      last = now;
     });
   }
 

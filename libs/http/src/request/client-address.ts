@@ -40,10 +40,10 @@ const peersMax = 100;
 
 /** Warns once of each peer, and of at most a hundred. */
 export function warnOfPeers(log: Pick<Logger, "warn">): (peer: string) => void {
-  const told = new Set<string>();
+  const reported = new Set<string>();
   return (peer) => {
-    if (told.has(peer) || told.size >= peersMax) return;
-    told.add(peer);
+    if (reported.has(peer) || reported.size >= peersMax) return;
+    reported.add(peer);
     log.warn({ peer }, "X-Forwarded-For of a peer that is not in http.trusted-proxies is ignored");
   };
 }

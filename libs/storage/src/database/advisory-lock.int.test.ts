@@ -33,7 +33,7 @@ const addUpTo = (max: number, owner: string) =>
     return true;
   });
 
-test("what is counted under the lock of its name never passes its limit", async () => {
+test("a count under the lock of its name never passes its limit", async () => {
   const added = await Promise.all(Array.from({ length: 50 }, () => addUpTo(3, "busy")));
   assert.equal(added.filter(Boolean).length, 3);
 });

@@ -18,13 +18,13 @@ function failing(times: number, error: () => Error) {
   };
 }
 
-test("a database that is away for a moment ends no start", async () => {
+test("a short outage of the database does not end a start", async () => {
   const { work, tries } = failing(2, away);
   assert.equal(await atStart(work, { waitMs: 60_000, log }), "done");
   assert.equal(tries(), 3);
 });
 
-test("a database that stays away does, and so does every other failure, at once", async () => {
+test("a lasting outage ends a start, and every other failure ends it at once", async () => {
   await assert.rejects(atStart(failing(9, away).work, { waitMs: 0, log }), /cannot reach/);
   const broken = failing(1, () => new Error("syntax error"));
   await assert.rejects(atStart(broken.work, { waitMs: 60_000, log }), /syntax error/);

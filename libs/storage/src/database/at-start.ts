@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isUnavailable, systemClock } from "@signalbox/core";
 import type { Logger } from "@signalbox/telemetry";
 
-interface Patience {
+interface AtStartOptions {
   /** Time for which an unresponsive database is retried. */
   readonly waitMs: number;
   readonly log: Pick<Logger, "warn">;
@@ -14,7 +14,7 @@ const pauseMs = 250;
  * Does a service's database work before its start. Migrations have just reached the database, but it may still be too
  * busy to answer in time, which must not end the start.
  */
-export async function atStart<Result>(work: () => Promise<Result>, { waitMs, log }: Patience): Promise<Result> {
+export async function atStart<Result>(work: () => Promise<Result>, { waitMs, log }: AtStartOptions): Promise<Result> {
   const giveUpMs = systemClock.steadyMs() + waitMs;
   for (;;) {
     try {

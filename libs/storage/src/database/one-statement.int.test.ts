@@ -115,7 +115,7 @@ it("of writers that saw the same row one wins, however many there are", async ()
   assert.deepEqual(await counted(), { items: 1, notes: 1 });
 });
 
-it("many at once share statements and commits, and whoever is wrong among them fails alone", async () => {
+it("concurrent transactions share statements and commits, and a wrong one fails alone", async () => {
   const ids = Array.from({ length: 64 }, (_, index) => index);
   await Promise.all(ids.map((id) => pool.query(addItem, [id, 0])));
   const move = async (id: number, from: number) => {
@@ -159,7 +159,7 @@ it("of writers that saw the same row one wins, though they go together", async (
   assert.deepEqual(await counted(), { items: 1, notes: 1 });
 });
 
-it("a row that somebody else has is not waited for: its writer is told at once, and the others of its statement write", async () => {
+it("a locked row is not waited for: its writer is refused at once, and the others of its statement write", async () => {
   const ids = Array.from({ length: 8 }, (_, index) => index);
   await Promise.all(ids.map((id) => pool.query(addItem, [id, 0])));
   const move = (id: number) =>

@@ -1,5 +1,5 @@
+import type { Part } from "./combined-statement.ts";
 import { isSerializationFailure, outcomeUnknown, toAppError } from "./errors.ts";
-import type { Part } from "./joined-statement.ts";
 import type { Pool } from "./pool.ts";
 import { isAnswerLost } from "./settle-commit.ts";
 import { isOfRows, type Statement } from "./statement.ts";
@@ -9,7 +9,7 @@ import { runHooks, type Tx } from "./transaction.ts";
 class NeedsTransaction extends Error {}
 
 /**
- * Runs `work` as a transaction of one statement: its writes are collected and sent joined, in one round trip that
+ * Runs `work` as a transaction of one statement: its writes are collected and sent combined, in one round trip that
  * commits by itself. All or nothing: nothing is written and the result is null when a row to change differs from what
  * was read, when another transaction has locked it, or when the work needs more than inserts and changes of rows
  * (`sqlRows`, `changedRows`). It never waits for a row.

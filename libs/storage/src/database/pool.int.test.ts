@@ -170,7 +170,7 @@ describe("a database that goes away", () => {
   });
 
   it("that answers others is not silent: a long statement lives", async () => {
-    const pool = open({ silence: { patienceMs: 50, probeMs: 5_000 } });
+    const pool = open({ silence: { quietMs: 50, probeMs: 5_000 } });
     const slept = sql("", "select pg_sleep(1.5) is not null as slept");
     assert.deepEqual((await pool.query(slept)).rows, [{ slept: true }]);
   });

@@ -72,13 +72,13 @@ export interface PoolOptions {
    * Times after which a silent server is given up; see `SilenceWatch`. Their sum is below the three seconds that a
    * caller may wait.
    */
-  readonly silence?: { readonly patienceMs: number; readonly probeMs: number };
+  readonly silence?: { readonly quietMs: number; readonly probeMs: number };
   /** Time between two statements of a transaction after which the server ends it. */
   readonly idleInTransactionTimeoutMs?: number;
 }
 
 /**
- * One connection in four is reserved from transactions: reads and joined writes, which never wait for locks, always
+ * One connection in four is reserved from transactions: reads and combined writes, which never wait for locks, always
  * find one.
  */
 const transactionsOf = (connections: number): number => connections - Math.floor(connections / 4);
@@ -91,7 +91,7 @@ export function openPool(options: PoolOptions): Pool {
   const { log, applicationName, statementTimeoutMs = 15_000 } = options;
   const { connectTimeoutMs = 5_000, waitingMax = options.max * 50 } = options;
   const server = { connectionString: options.url, application_name: applicationName };
-  const watch = new SilenceWatch({ patienceMs: 800, probeMs: 1_800, ...options.silence, connection: server, log });
+  const watch = new SilenceWatch({ quietMs: 800, probeMs: 1_800, ...options.silence, connection: server, log });
   const driver = new BoundedPool({
     ...server,
     max: options.max,

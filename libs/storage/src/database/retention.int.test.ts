@@ -94,7 +94,7 @@ it("a time that changes counts from the next look on", async (t) => {
   await eventually(async () => assert.deepEqual(await left("live"), []));
 });
 
-it("a row that somebody holds is passed over, not waited for", async (t) => {
+it("a locked row is skipped, not waited for", async (t) => {
   await addCodes("held", [hours(3), hours(2)]);
   await inTransaction(pool, async (tx) => {
     await tx.query(sql("", "select 1 from codes where kind = 'held' and number = 0 for update"));

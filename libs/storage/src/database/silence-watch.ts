@@ -7,7 +7,7 @@ export interface SilenceOptions {
   /** Settings of the pool's connections; the watch opens its own probe with them. */
   readonly connection: pg.ClientConfig;
   /** Time without an answer after which the server is probed. */
-  readonly patienceMs: number;
+  readonly quietMs: number;
   /** Time that the server has to answer the probe. */
   readonly probeMs: number;
   readonly log: Logger;
@@ -81,7 +81,7 @@ export class SilenceWatch {
   #isOverdue(): boolean {
     const [longest] = this.#waits; // a Set keeps the order of insertion
     if (longest === undefined) return false;
-    return systemClock.steadyMs() - Math.max(longest.sinceMs, this.#heardMs) > this.#options.patienceMs;
+    return systemClock.steadyMs() - Math.max(longest.sinceMs, this.#heardMs) > this.#options.quietMs;
   }
 
   async #ask(): Promise<void> {

@@ -40,7 +40,7 @@ test("when one gives up waiting for a row, those of its key that wait give up wi
   await asking(gate, "a").place;
 });
 
-test("no more than the most are under way, whoever they are, and the next in line that may goes first", async () => {
+test("the number of transactions is limited over all keys, and the first in line that may start goes first", async () => {
   const gate = createTransactionGate({ ...roomy, max: 2 });
   const [first, second] = [asking(gate, "a"), asking(gate, "b")];
   const [third, fourth] = [asking(gate, "a"), asking(gate, "c")];
@@ -53,7 +53,7 @@ test("no more than the most are under way, whoever they are, and the next in lin
   await third.place;
 });
 
-test("who waits too long is refused, with the reason, and its place goes to nobody", async () => {
+test("a transaction that waits too long is refused with the reason, and leaves no place behind", async () => {
   const gate = createTransactionGate({ ...roomy, max: 2, waitMs: 1 });
   const first = asking(gate, "a");
   await assert.rejects(asking(gate, "a").place, busy);

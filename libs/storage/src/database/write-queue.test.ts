@@ -80,7 +80,7 @@ test("two writes of one row never share a statement", async () => {
   assert.deepEqual(sent.map(idsOf), [[1, 2, 3, 4], [1], [1]]);
 });
 
-test("whose rows somebody else has is told at once, and the others of the batch are sent again without it", async () => {
+test("a write of a locked row is refused at once, and the rest of the batch is sent again without it", async () => {
   const { queue, sent } = database(() => {}, [2, 5]);
   const answers = await Promise.all(upTo(8).map((id) => queue.add(set(id))));
   assert.deepEqual(

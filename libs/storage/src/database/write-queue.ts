@@ -1,6 +1,6 @@
 import { setImmediate as endOfTurn } from "node:timers/promises";
+import { changedKeys, type Part, sendCombined, shapeOf } from "./combined-statement.ts";
 import { isUndone, tooBusy } from "./errors.ts";
-import { changedKeys, type Part, sendJoined, shapeOf } from "./joined-statement.ts";
 import type { Queryable, Rows } from "./statement.ts";
 
 /** Queue of single-statement transactions. */
@@ -29,10 +29,10 @@ const batchSizes = [32, 16, 8, 4, 2, 1];
  */
 const underWayMax = 1;
 /** A batch that takes longer is waiting for a locked row, and no longer holds up the others. */
-const patienceMs = 50;
+const batchWaitMs = 50;
 
 /**
- * Joins writes: all that arrive in one turn of the event loop, or while a batch is pending, share one statement and one
+ * Combines writes: all that arrive in one turn of the event loop, or while a batch is pending, share one statement and one
  * commit, so a write gets cheaper with load. A single write does not wait. When another transaction has locked a row,
  * the batch has written nothing, and is sent again without the writes of that row. When the server reports an error,
  * the batch has written nothing either, and its writes are sent one by one so that each gets its own answer. After any
@@ -63,7 +63,7 @@ export function createWriteQueue(database: Queryable, waitingMax: number): Write
   }
 
   function nextBatch(): Write[] {
-    const alike = joinable(waiting);
+    const alike = combinable(waiting);
     const batch = new Set(alike.slice(0, sizeFor(alike.length)));
     waiting = waiting.filter((write) => !batch.has(write));
     return [...batch];
@@ -71,21 +71,21 @@ export function createWriteQueue(database: Queryable, waitingMax: number): Write
 
   async function sendNext(batch: readonly Write[]): Promise<void> {
     let isCounted = true;
-    const goOn = () => {
+    const sendOn = () => {
       if (isCounted) underWay--;
       isCounted = false;
       sendDue();
     };
     underWay++;
-    const patience = setTimeout(goOn, patienceMs);
+    const timer = setTimeout(sendOn, batchWaitMs);
     await send(batch);
-    clearTimeout(patience);
-    goOn();
+    clearTimeout(timer);
+    sendOn();
   }
 
   async function send(batch: readonly Write[]): Promise<void> {
     try {
-      const outcomes = await sendJoined(
+      const outcomes = await sendCombined(
         database,
         batch.map(({ parts }) => parts),
       );
@@ -104,7 +104,7 @@ export function createWriteQueue(database: Queryable, waitingMax: number): Write
 }
 
 /** Returns the first write and those that can share a statement with it. */
-function joinable(writes: readonly Write[]): Write[] {
+function combinable(writes: readonly Write[]): Write[] {
   const [first, ...others] = writes as [Write, ...Write[]];
   if (first.shape === null) return [first];
   const taken = new Set(first.keys);

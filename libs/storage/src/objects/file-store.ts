@@ -20,7 +20,7 @@ import { verifiedContent } from "./verified-content.ts";
 /** Folder in which bytes are written until they are complete. No key begins with a dot. */
 const incoming = ".incoming";
 /** An upload that has not been touched for a day was abandoned by a crash. */
-const leftBehindMs = hours(24);
+const abandonedMs = hours(24);
 const awayCodes = ["ENOSPC", "EDQUOT", "EIO", "EROFS", "EACCES", "EPERM", "EMFILE", "ENFILE", "ESTALE"];
 
 /**
@@ -30,7 +30,7 @@ const awayCodes = ["ENOSPC", "EDQUOT", "EIO", "EROFS", "EACCES", "EPERM", "EMFIL
  */
 export async function openFileStore(root: string, nowMs: number): Promise<ObjectStore> {
   await mkdir(join(root, incoming), { recursive: true, mode: 0o700 });
-  await removeOldFiles(join(root, incoming), nowMs - leftBehindMs);
+  await removeOldFiles(join(root, incoming), nowMs - abandonedMs);
   const pathOf = (key: string): string => {
     checkKey(key);
     return join(root, key);

@@ -6,7 +6,7 @@ import { hours, systemClock } from "@signalbox/core";
 import type { Runner } from "@signalbox/runtime";
 
 /** Folders of another machine's processes count as abandoned after this age; their use cannot be seen from here. */
-const leftBehindMs = hours(24);
+const abandonedMs = hours(24);
 
 /**
  * Creates a folder of this process, which is removed with it. Folders of killed processes of this machine are removed
@@ -39,7 +39,7 @@ function isOfTheDead(folder: string, pid: number): boolean {
 
 async function isOld(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => null);
-  return found !== null && systemClock.nowMs() - found.mtimeMs > leftBehindMs;
+  return found !== null && systemClock.nowMs() - found.mtimeMs > abandonedMs;
 }
 
 function isAlive(pid: number): boolean {

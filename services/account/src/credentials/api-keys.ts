@@ -72,7 +72,7 @@ export function createApiKeys(dependencies: Dependencies) {
       await outbox.append(tx, [apiKeyEvents.created(issued.credential)]);
       await retire(tx, old, issued.credential, overlapSeconds, dependencies);
       await audit.record(tx, caller, { action: "api_key.rotate", subject: old.id, fields: ["replaced_by"] });
-      await dependencies.notices.tell(tx, account, noticeOf(issued.credential, shownAddress(caller)));
+      await dependencies.notices.queue(tx, account, noticeOf(issued.credential, shownAddress(caller)));
       return { outcome: "issued", ...issued };
     },
   };

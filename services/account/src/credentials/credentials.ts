@@ -16,7 +16,7 @@ import {
 import type { CredentialStore } from "./credential-store.ts";
 
 export interface CredentialDependencies extends Pick<Shared, "outbox" | "audit" | "access" | "clock"> {
-  readonly notices: Pick<Notices, "tell">;
+  readonly notices: Pick<Notices, "queue">;
 }
 
 export type EndReason = Exclude<EventData<"api_key.revoked">["reason"], "account">;
@@ -86,7 +86,7 @@ export function createCredentials<C extends Credential>(kind: CredentialKind<C>,
       const [subject, fields] = [issued.credential.id, ["name", "scopes", "expires_at"]];
       await audit.record(tx, by, { action: `${audited}.create`, subject, fields });
       await outbox.append(tx, [kind.created(issued.credential)]);
-      await dependencies.notices.tell(tx, account, kind.notice(issued.credential, shownAddress(caller)));
+      await dependencies.notices.queue(tx, account, kind.notice(issued.credential, shownAddress(caller)));
       return { outcome: "issued", ...issued };
     },
 

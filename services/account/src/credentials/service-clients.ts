@@ -74,7 +74,7 @@ export function createServiceClients({ clients, clientsMax, hasIssuer, ...depend
       await audit.record(tx, caller, { action: "client.rotate_secret", subject: client.id, fields });
       await outbox.append(tx, [serviceClientEvents.updated(rotated.credential, fields, now)]);
       const notice = { kind: "client-secret-rotated", client: client.id, address: shownAddress(caller) } as const;
-      await dependencies.notices.tell(tx, account, notice);
+      await dependencies.notices.queue(tx, account, notice);
       return { outcome: "issued", ...rotated };
     },
   };

@@ -23,7 +23,7 @@ export type LinkOutcome =
 
 interface Dependencies extends Pick<Shared, "accounts" | "access" | "audit" | "clock"> {
   readonly identityStore: IdentityStore;
-  readonly notices: Pick<Notices, "tell">;
+  readonly notices: Pick<Notices, "queue">;
   readonly tokens: TokenVerifier;
   /** True when the built-in issuer runs, so the holder of a verified contact address can sign in with it. */
   readonly signsInByMail: boolean;
@@ -53,7 +53,7 @@ export function createIdentities(dependencies: Dependencies) {
       if (!(await identityStore.insert(tx, account.id, added))) return { outcome: "taken" };
       await record(tx, caller, "identity.link", identity);
       const notice = { kind: "login-added", issuer: identity.issuer, address: shownAddress(caller) } as const;
-      await dependencies.notices.tell(tx, account, notice);
+      await dependencies.notices.queue(tx, account, notice);
       return { outcome: "linked", identity: added };
     },
 

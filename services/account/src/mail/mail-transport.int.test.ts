@@ -16,7 +16,7 @@ test("log: prints the mail to standard error, where the operator of the machine 
   }
 });
 
-test("a password is not told to a server that offers no TLS, and no failure names the recipient or the password", async (t) => {
+test("a password is never sent without TLS, and no failure names the recipient or the password", async (t) => {
   const mailbox = await createMailbox();
   t.after(() => mailbox.close());
   const send = openMailTransport(mailbox.url.replace("//", "//user:pass%20word@"), "signalbox@localhost").send(mail);
@@ -28,7 +28,7 @@ test("a password is not told to a server that offers no TLS, and no failure name
   assert.equal(mailbox.mails.length, 0);
 });
 
-test("a refusal for good is told from one for now, and neither names the recipient", async (t) => {
+test("permanent and temporary refusals differ, and neither names the recipient", async (t) => {
   const mailbox = await createMailbox();
   t.after(() => mailbox.close());
   const { send } = openMailTransport(mailbox.url, "signalbox@localhost");

@@ -9,7 +9,7 @@ export type Notice = Extract<MailContent, { readonly kind: NoticeKind }>;
 export type Notices = ReturnType<typeof createNotices>;
 
 /** The part of an account that a notice needs. */
-type Told = Pick<Account, "id" | "contactAddress" | "contactAddressVerified" | "locale" | "timezone">;
+type NoticeAccount = Pick<Account, "id" | "contactAddress" | "contactAddressVerified" | "locale" | "timezone">;
 
 interface Dependencies {
   readonly mails: Mails;
@@ -39,7 +39,7 @@ export function createNotices({ mails, clock }: Dependencies) {
     /**
      * Queues a notice in the transaction of the change. After twenty an hour of one kind only the audit has the change.
      */
-    async tell(tx: Tx, account: Told, notice: Notice): Promise<void> {
+    async queue(tx: Tx, account: NoticeAccount, notice: Notice): Promise<void> {
       const { id: accountId, contactAddress: to, contactAddressVerified, locale, timezone } = account;
       if (to === null || !contactAddressVerified) return;
       const now = clock.now();

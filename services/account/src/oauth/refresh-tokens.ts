@@ -19,7 +19,7 @@ interface Dependencies {
 /** An application that runs in several tabs, or that lost an answer, repeats a refresh token within this time. */
 const repeatedMs = seconds(10);
 /** Time that a repeated request waits for the answer to the first. */
-const patienceMs = seconds(2);
+const answerWaitMs = seconds(2);
 const pauseMs = 50;
 
 const model = "RefreshToken";
@@ -91,7 +91,7 @@ export function createRefreshTokens(dependencies: Dependencies) {
   }
 
   async function keptAnswer(id: string): Promise<KeptAnswer> {
-    for (let waitedMs = 0; waitedMs < patienceMs; waitedMs += pauseMs) {
+    for (let waitedMs = 0; waitedMs < answerWaitMs; waitedMs += pauseMs) {
       const kept = await state.find(answers, id);
       if (kept) return kept as unknown as KeptAnswer;
       await sleep(pauseMs);

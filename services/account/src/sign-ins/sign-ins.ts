@@ -62,7 +62,7 @@ interface Dependencies extends Pick<Shared, "accounts" | "audit" | "auditRefusal
   readonly signInMails: SignInMails;
   readonly issuedTokens: Pick<IssuedTokens, "revokeSignIns">;
   readonly stepUps: Pick<StepUps, "end">;
-  readonly notices: Pick<Notices, "tell">;
+  readonly notices: Pick<Notices, "queue">;
 }
 
 /** The sign-ins of people at the built-in issuer: started with a mailed code, completed by it, ended everywhere. */
@@ -149,7 +149,7 @@ async function tellOfBrowser(
   { notices }: Pick<Dependencies, "notices">,
 ): Promise<void> {
   const [browser, address] = [browserNameOf(userAgent) ?? "–", by.address ?? "–"];
-  await notices.tell(tx, { ...account, contactAddressVerified: true }, { kind: "browser-new", browser, address });
+  await notices.queue(tx, { ...account, contactAddressVerified: true }, { kind: "browser-new", browser, address });
 }
 
 function newAccount(

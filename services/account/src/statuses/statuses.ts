@@ -15,7 +15,7 @@ import { changeStatus } from "./change-status.ts";
 interface StatusDependencies
   extends Pick<Shared, "accounts" | "verifiedAddresses" | "access" | "outbox" | "audit" | "clock"> {
   readonly lastAdministrator: LastAdministrator;
-  readonly notices: Pick<Notices, "tell">;
+  readonly notices: Pick<Notices, "queue">;
   /** Days within which a deletion can be undone. */
   readonly retentionDays: () => number;
 }
@@ -97,7 +97,7 @@ export function createStatuses(dependencies: StatusDependencies) {
     await outbox.append(tx, [accountStatusChanged(moved, account.status, by.kind)]);
     await access.announceAccount(tx, moved);
     const notice = noticeOf(to);
-    if (notice) await notices.tell(tx, moved, notice);
+    if (notice) await notices.queue(tx, moved, notice);
     return { outcome: "changed", account: moved };
   }
 

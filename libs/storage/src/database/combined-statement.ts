@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { matchOf, type Queryable, type Rows, type RowsStatement, type Statement, sql } from "./statement.ts";
 
-/** A statement with its values, one part of a joined statement. */
+/** A statement with its values, one part of a combined statement. */
 export interface Part {
   readonly statement: RowsStatement;
   readonly values: readonly unknown[];
@@ -30,13 +30,13 @@ interface Column {
  * outcome of each. It locks the rows to change first, waits for none, and writes all transactions or nothing. No two of
  * them may change the same row.
  */
-export async function sendJoined(
+export async function sendCombined(
   database: Queryable,
   transactions: readonly (readonly Part[])[],
 ): Promise<readonly Outcome[]> {
   const columns = (transactions[0] ?? []).map((_, place) => merged(transactions.map((parts) => parts[place] as Part)));
   const values = columns.flatMap((column) => column.values);
-  const { rows } = await database.query<Answer & { readonly all_held: boolean }>(joined(columns), values);
+  const { rows } = await database.query<Answer & { readonly all_held: boolean }>(combined(columns), values);
   const { all_held, ...answer } = rows[0] ?? { all_held: false };
   if (all_held) return transactions.map((parts, index) => ({ written: answersOf(parts, index, answer) }));
   const isHeld = heldOf(columns, answer, transactions.length);
@@ -45,7 +45,7 @@ export async function sendJoined(
   return isHeld.map((held) => ({ unwritten: held && !isTwice ? "held" : "changed" }));
 }
 
-/** Returns the shape that transactions must share to be joined; null for one that can only be sent alone. */
+/** Returns the shape that transactions must share to be combined; null for one that can only be sent alone. */
 export function shapeOf(parts: readonly Part[]): string | null {
   if (parts.some(({ statement }) => !statement.name)) return null;
   return parts.map(({ statement }) => statement.name).join("+");
@@ -89,16 +89,16 @@ function answersOf(parts: readonly Part[], index: number, answer: Answer): Rows<
   });
 }
 
-const joinedStatements = new Map<string, Statement>();
+const combinedStatements = new Map<string, Statement>();
 
 /** One text per combination, built once: a service has few of them. */
-function joined(columns: readonly Column[]): Statement {
+function combined(columns: readonly Column[]): Statement {
   if (columns.some(({ statement }) => !statement.name)) return sql("", textOf(columns));
   const names = columns.map(({ statement }) => statement.name).join(" + ");
-  const known = joinedStatements.get(names);
+  const known = combinedStatements.get(names);
   if (known) return known;
-  const statement = sql(`joined.${createHash("sha1").update(names).digest("base64url")}`, textOf(columns));
-  joinedStatements.set(names, statement);
+  const statement = sql(`combined.${createHash("sha1").update(names).digest("base64url")}`, textOf(columns));
+  combinedStatements.set(names, statement);
   return statement;
 }
 
