@@ -64,14 +64,14 @@ export interface paths {
         post?: never;
         /**
          * Revoke an API key
-         * @description It stops working everywhere within two seconds. Revoking it again changes nothing. Where it has made others that still work, 200 says how many.
+         * @description The key stops working everywhere within two seconds. Revoking it again changes nothing. If credentials that it created are still live, 200 returns their number.
          */
         delete: operations["revokeApiKey"];
         options?: never;
         head?: never;
         /**
          * Rename an API key
-         * @description Another name needs a recent sign-in; the same one changes nothing.
+         * @description A new name needs a recent sign-in; the same name changes nothing.
          */
         patch: operations["renameApiKey"];
         trace?: never;
@@ -87,7 +87,7 @@ export interface paths {
         put?: never;
         /**
          * Replace an API key
-         * @description Makes a key with the same name, scopes and lifetime, and shows it once. The old one works until the overlap is over. `If-Match` is about the old one.
+         * @description Creates a key with the same name, scopes and lifetime, and shows it once. The old one works until the overlap ends. `If-Match` refers to the old one.
          */
         post: operations["rotateApiKey"];
         delete?: never;
@@ -103,7 +103,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List what was done to the account, or refused, newest first */
+        /** List the changes and refusals of the account, newest first */
         get: operations["auditLog"];
         put?: never;
         post?: never;
@@ -147,14 +147,14 @@ export interface paths {
         post?: never;
         /**
          * Revoke a service client
-         * @description Its tokens stop working everywhere within two seconds. Revoking it again changes nothing. Where it has made others that still work, 200 says how many.
+         * @description Its tokens stop working everywhere within two seconds. Revoking it again changes nothing. If credentials that it created are still live, 200 returns their number.
          */
         delete: operations["revokeServiceClient"];
         options?: never;
         head?: never;
         /**
          * Rename a service client
-         * @description Another name needs a recent sign-in; the same one changes nothing.
+         * @description A new name needs a recent sign-in; the same name changes nothing.
          */
         patch: operations["renameServiceClient"];
         trace?: never;
@@ -170,7 +170,7 @@ export interface paths {
         put?: never;
         /**
          * Give a service client another secret
-         * @description For whoever has every scope of the client: the answer shows the secret, once. The old one keeps working for `overlap_seconds`; until then another rotation is 409, unless its `overlap_seconds` is 0, which ends every older secret at once.
+         * @description Requires every scope of the client, because the answer shows the secret, once. The old one keeps working for `overlap_seconds`; until then another rotation is 409, unless its `overlap_seconds` is 0, which ends every older secret at once.
          */
         post: operations["rotateServiceClientSecret"];
         delete?: never;
@@ -191,7 +191,7 @@ export interface paths {
         post?: never;
         /**
          * Cancel the change of the contact address
-         * @description Drops the pending address. The one in use stays. Does nothing where no address is pending.
+         * @description Drops the pending address. The one in use stays. Does nothing when no address is pending.
          */
         delete: operations["cancelContactChange"];
         options?: never;
@@ -230,7 +230,7 @@ export interface paths {
         put?: never;
         /**
          * Send another code to the pending contact address
-         * @description It ends the earlier ones. At most five an hour.
+         * @description Ends the earlier codes. At most five an hour.
          */
         post: operations["resendContactCode"];
         delete?: never;
@@ -269,7 +269,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke the API key that this request came with
-         * @description For whoever holds a key that leaked, whatever its scopes. Any other credential is 404.
+         * @description For a leaked key. Needs no scope. Any other credential is 404.
          */
         delete: operations["revokeCurrentApiKey"];
         options?: never;
@@ -285,7 +285,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Export everything the account has
+         * Export all data of the account
          * @description A JSON document, sent while it is read. Its last member is `complete`.
          */
         get: operations["accountExport"];
@@ -309,7 +309,7 @@ export interface paths {
         put?: never;
         /**
          * Add another login to the account
-         * @description The other login must not have an account. One that was used before has an account, which has to be deleted first. Adding the same login again answers 200.
+         * @description The other login must not have an account. A login that was used before has one, which must be deleted first. Adding the same login again answers 200.
          */
         post: operations["linkIdentity"];
         delete?: never;
@@ -331,7 +331,7 @@ export interface paths {
         post?: never;
         /**
          * Remove a login from the account
-         * @description The last way into the account cannot be removed. Within two seconds the tokens of the login no longer act for this account.
+         * @description The last login method of the account cannot be removed. Within two seconds the tokens of the login no longer act for this account.
          */
         delete: operations["unlinkIdentity"];
         options?: never;
@@ -498,7 +498,7 @@ export interface paths {
         head?: never;
         /**
          * Change the roles of an account
-         * @description Grants and takes roles; other roles need a recent sign-in, and every scope of those that are granted. The only administrator keeps the role (409).
+         * @description Grants and revokes roles. A change needs a recent sign-in, and every scope of the granted roles. The only administrator keeps the role (409).
          */
         patch: operations["setAccountRoles"];
         trace?: never;
@@ -510,7 +510,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List what was done to an account, or refused, newest first */
+        /** List the changes and refusals of an account, newest first */
         get: operations["accountAuditLog"];
         put?: never;
         post?: never;
@@ -547,7 +547,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List what was done to any account, or refused, newest first */
+        /** List the changes and refusals of all accounts, newest first */
         get: operations["accountsAuditLog"];
         put?: never;
         post?: never;
@@ -1808,7 +1808,7 @@ export interface components {
                 settings: string;
             };
             locale: string;
-            /** @description A new address that has not confirmed yet. */
+            /** @description A new address that is not confirmed yet. */
             pending_contact_address: string | null;
             /** @enum {string} */
             status: "pending" | "active" | "suspended" | "disabled" | "deleted";
@@ -1821,13 +1821,13 @@ export interface components {
              */
             updated_at: string;
         };
-        /** @description Everything an account has, without secrets and the bytes of images. */
+        /** @description All data of an account, without secrets and the bytes of images. */
         AccountExport: {
             account: components["schemas"]["Account"];
             api_keys: components["schemas"]["ApiKey"][];
             audit: components["schemas"]["AuditEntry"][];
             /**
-             * @description The last member. Without it the document was cut off.
+             * @description The last member. Without it the document is truncated.
              * @constant
              */
             complete: true;
@@ -1839,7 +1839,7 @@ export interface components {
             exported_at: string;
             identities: components["schemas"]["ExportedLogin"][];
             images?: components["schemas"]["Image"][];
-            /** @description Sections that this deployment has no service for. */
+            /** @description Sections whose service this deployment does not have. */
             left_out: string[];
             service_clients: components["schemas"]["ServiceClient"][];
             settings: components["schemas"]["AccountSettings"];
@@ -1885,7 +1885,7 @@ export interface components {
                 status: string;
             };
             locale: string;
-            /** @description A new address that has not confirmed yet. */
+            /** @description A new address that is not confirmed yet. */
             pending_contact_address: string | null;
             /** @description Time at which the personal fields were erased. The rest is a tombstone. */
             purged_at: string | null;
@@ -1895,7 +1895,7 @@ export interface components {
             roles: ("viewer" | "owner" | "operator" | "admin")[];
             /** @enum {string} */
             status: "pending" | "active" | "suspended" | "disabled" | "deleted";
-            /** @description When the status last changed; null when it never did. */
+            /** @description Time of the last change of status; null before the first. */
             status_changed_at: string | null;
             status_changed_by: ("owner" | "administrator" | "system") | null;
             /** @description The stated reason. */
@@ -2348,9 +2348,9 @@ export interface components {
         };
         /** @description A sign-in of a person with one browser at the built-in issuer. */
         ExportedSignIn: {
-            /** @description Where the browser was when the person signed in. */
+            /** @description Client address at the time of the sign-in. */
             address: string | null;
-            /** @description Browser and system by name; null where the browser did not tell. */
+            /** @description Browser and system by name; null when unknown. */
             browser: string | null;
             /**
              * Format: date-time
@@ -2362,7 +2362,7 @@ export interface components {
             id: string;
             /**
              * Format: date-time
-             * @description When an application last got a token by it, to the minute.
+             * @description Time at which an application last got a token by it, to the minute.
              * @example 2026-01-01T00:00:00.000Z
              */
             last_used_at: string;
@@ -2448,9 +2448,9 @@ export interface components {
             current: boolean;
             /** @description Opaque. */
             id: string;
-            /** @description Our name of the identity provider. */
+            /** @description The configured name of the identity provider. */
             issuer: string;
-            /** @description The beginning of the subject, enough to tell your logins apart. */
+            /** @description The beginning of the subject, which distinguishes your logins. */
             subject_hint: string;
         };
         /** @description An image record, as its owner sees it. */
@@ -2743,7 +2743,7 @@ export interface components {
             hint: string;
             /** @description The key. Opaque. */
             id: string;
-            /** @description The key itself. It is shown this once. */
+            /** @description The key itself, shown only once. */
             key: string;
             /** @description To the minute. */
             last_used_at: string | null;
@@ -2757,9 +2757,9 @@ export interface components {
             status: "active" | "revoked" | "expired";
         };
         IssuedServiceClient: {
-            /** @description The id again, by the name that OAuth libraries ask for. */
+            /** @description The id under the name that OAuth libraries expect. */
             client_id: string;
-            /** @description The secret. It is shown this once. */
+            /** @description The secret, shown only once. */
             client_secret: string;
             /**
              * Format: date-time
@@ -2772,10 +2772,10 @@ export interface components {
             expires_at: string | null;
             /** @description The client, its `client_id` at the token endpoint. Opaque. */
             id: string;
-            /** @description When it last showed its secret, to the minute. */
+            /** @description Time of the last use of its secret, to the minute. */
             last_used_at: string | null;
             name: string;
-            /** @description Until when the secret before the last rotation still works; null when only one does. */
+            /** @description End of the previous secret; null when only one is valid. */
             previous_secret_expires_at: string | null;
             revoked_at: string | null;
             /** @description The scopes that its tokens may have. */
@@ -2950,7 +2950,7 @@ export interface components {
             received_id: string | null;
         };
         Revocation: {
-            /** @description How many keys and clients still work that it has made. */
+            /** @description Number of live keys and clients that it created. */
             created_live: number;
             id: string;
         };
@@ -2981,7 +2981,7 @@ export interface components {
              * @example 2026-01-01T00:00:00.000Z
              */
             expires_at: string;
-            /** @description Where the code was sent, not readable in full. */
+            /** @description The address that the code was sent to, abbreviated. */
             sent_to: string;
         };
         /** @description A program that acts for the account that made it, without its secret. */
@@ -2997,10 +2997,10 @@ export interface components {
             expires_at: string | null;
             /** @description The client, its `client_id` at the token endpoint. Opaque. */
             id: string;
-            /** @description When it last showed its secret, to the minute. */
+            /** @description Time of the last use of its secret, to the minute. */
             last_used_at: string | null;
             name: string;
-            /** @description Until when the secret before the last rotation still works; null when only one does. */
+            /** @description End of the previous secret; null when only one is valid. */
             previous_secret_expires_at: string | null;
             revoked_at: string | null;
             /** @description The scopes that its tokens may have. */
@@ -3072,9 +3072,9 @@ export interface components {
         };
         /** @description A sign-in of a person with one browser at the built-in issuer. */
         SignIn: {
-            /** @description Where the browser was when the person signed in. */
+            /** @description Client address at the time of the sign-in. */
             address: string | null;
-            /** @description Browser and system by name; null where the browser did not tell. */
+            /** @description Browser and system by name; null when unknown. */
             browser: string | null;
             /**
              * Format: date-time
@@ -3088,7 +3088,7 @@ export interface components {
             id: string;
             /**
              * Format: date-time
-             * @description When an application last got a token by it, to the minute.
+             * @description Time at which an application last got a token by it, to the minute.
              * @example 2026-01-01T00:00:00.000Z
              */
             last_used_at: string;
@@ -5505,7 +5505,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description When the key ends; null, or absent, for never. */
+                    /** @description End of the key; null, or absent, for none. */
                     expires_at?: string | null;
                     /**
                      * @description 1–100 characters, trimmed, one of them visible and none invisible but ZWJ and ZWNJ in words.
@@ -5513,7 +5513,7 @@ export interface operations {
                      */
                     name: string;
                     /**
-                     * @description No more than the creator's own.
+                     * @description A subset of the creator's own.
                      * @example [
                      *       "images:read",
                      *       "images:write"
@@ -5576,7 +5576,7 @@ export interface operations {
     revokeApiKey: {
         parameters: {
             query?: {
-                /** @description Also what it has made, and what that has made in turn. */
+                /** @description True to revoke also the credentials that it created, directly or through others. */
                 revoke_created?: "true" | "false";
             };
             header?: {
@@ -5702,7 +5702,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description How long the old key works beside the new one; 0 ends it at once.
+                     * @description Time that the old key works beside the new one; 0 ends it at once.
                      * @default 86400
                      * @example 3600
                      */
@@ -5732,9 +5732,9 @@ export interface operations {
     auditLog: {
         parameters: {
             query?: {
-                /** @description An action such as `api_key.revoke`, or an operation that was refused. */
+                /** @description An action such as `api_key.revoke`, or a refused operation. */
                 action?: string;
-                /** @description The id of the account that acted, or of its key, client or token. Owners find credentials of their own. */
+                /** @description The id of the actor: an account, or its key, client or token. Owners can search for their own credentials. */
                 actor?: string;
                 /** @description `next_cursor` of the page before. */
                 cursor?: string;
@@ -5743,7 +5743,7 @@ export interface operations {
                 outcome?: "done" | "refused";
                 /** @description RFC 3339; at this time or later. */
                 since?: string;
-                /** @description The id of what was touched. */
+                /** @description The id of the subject. */
                 subject?: string;
                 /** @description RFC 3339; before this time. */
                 until?: string;
@@ -5912,7 +5912,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description When the client ends; null, or absent, for never. */
+                    /** @description End of the client; null, or absent, for none. */
                     expires_at?: string | null;
                     /**
                      * @description 1–100 characters, trimmed, one of them visible and none invisible but ZWJ and ZWNJ in words.
@@ -5920,7 +5920,7 @@ export interface operations {
                      */
                     name: string;
                     /**
-                     * @description No more than the creator's own, and none of those that only roles and keys bring.
+                     * @description A subset of the creator's own, without those that only roles and keys bring.
                      * @example [
                      *       "images:read",
                      *       "images:write"
@@ -5983,7 +5983,7 @@ export interface operations {
     revokeServiceClient: {
         parameters: {
             query?: {
-                /** @description Also what it has made, and what that has made in turn. */
+                /** @description True to revoke also the credentials that it created, directly or through others. */
                 revoke_created?: "true" | "false";
             };
             header?: {
@@ -6109,7 +6109,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description How long the old secret works beside the new one; 0 ends it at once.
+                     * @description Time that the old secret works beside the new one; 0 ends it at once.
                      * @default 86400
                      * @example 3600
                      */
@@ -6188,7 +6188,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description The code from the mail, with or without blanks.
+                     * @description The code from the mail, with or without spaces.
                      * @example 8330 8925
                      */
                     code: string;
@@ -6586,7 +6586,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description A good access token of the other login.
+                     * @description A valid access token of the other login.
                      * @example eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiI5ZjMxIn0.c2lnbmF0dXJl
                      */
                     token: string;
@@ -7077,7 +7077,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description The code from the mail, with or without blanks.
+                     * @description The code from the mail, with or without spaces.
                      * @example 8330 8925
                      */
                     code?: string;
@@ -7113,7 +7113,7 @@ export interface operations {
                 cursor?: string;
                 /** @description Items on the page. */
                 limit?: number;
-                /** @description True for accounts whose owners ask to have them back, false for the others. */
+                /** @description True for accounts whose owners ask for their recovery, false for the others. */
                 recovery_requested?: "true" | "false";
                 /** @description A part of the name or a contact address, or a whole id. */
                 search?: string;
@@ -7307,9 +7307,9 @@ export interface operations {
     accountAuditLog: {
         parameters: {
             query?: {
-                /** @description An action such as `api_key.revoke`, or an operation that was refused. */
+                /** @description An action such as `api_key.revoke`, or a refused operation. */
                 action?: string;
-                /** @description The id of the account that acted, or of its key, client or token. Owners find credentials of their own. */
+                /** @description The id of the actor: an account, or its key, client or token. Owners can search for their own credentials. */
                 actor?: string;
                 /** @description `next_cursor` of the page before. */
                 cursor?: string;
@@ -7318,7 +7318,7 @@ export interface operations {
                 outcome?: "done" | "refused";
                 /** @description RFC 3339; at this time or later. */
                 since?: string;
-                /** @description The id of what was touched. */
+                /** @description The id of the subject. */
                 subject?: string;
                 /** @description RFC 3339; before this time. */
                 until?: string;
@@ -7418,7 +7418,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description Why. The owner reads it in the audit. */
+                    /** @description The reason, which the owner reads in the audit. */
                     reason: string;
                     /** @enum {string} */
                     status: "active" | "suspended" | "disabled" | "deleted";
@@ -7447,9 +7447,9 @@ export interface operations {
     accountsAuditLog: {
         parameters: {
             query?: {
-                /** @description An action such as `api_key.revoke`, or an operation that was refused. */
+                /** @description An action such as `api_key.revoke`, or a refused operation. */
                 action?: string;
-                /** @description The id of the account that acted, or of its key, client or token. Owners find credentials of their own. */
+                /** @description The id of the actor: an account, or its key, client or token. Owners can search for their own credentials. */
                 actor?: string;
                 /** @description `next_cursor` of the page before. */
                 cursor?: string;
@@ -7458,7 +7458,7 @@ export interface operations {
                 outcome?: "done" | "refused";
                 /** @description RFC 3339; at this time or later. */
                 since?: string;
-                /** @description The id of what was touched. */
+                /** @description The id of the subject. */
                 subject?: string;
                 /** @description RFC 3339; before this time. */
                 until?: string;

@@ -14,7 +14,7 @@ export const AccountResource = z
     display_name: z.string(),
     contact_address: z.string().nullable().describe("The verified address, or null."),
     contact_address_verified: z.boolean(),
-    pending_contact_address: z.string().nullable().describe("A new address that has not confirmed yet."),
+    pending_contact_address: z.string().nullable().describe("A new address that is not confirmed yet."),
     locale: z.string(),
     timezone: z.string().describe("An IANA time zone."),
     status: z.enum(accountStates),
@@ -47,7 +47,7 @@ export const AdministeredAccountResource = AccountResource.extend({
   roles: z
     .array(z.enum(roles))
     .describe("Roles of the account at the built-in issuer. Tokens of another issuer bring their own."),
-  status_changed_at: timestamp.nullable().describe("When the status last changed; null when it never did."),
+  status_changed_at: timestamp.nullable().describe("Time of the last change of status; null before the first."),
   status_changed_by: z.enum(["owner", "administrator", "system"]).nullable(),
   status_reason: z.string().nullable().describe("The stated reason."),
   recovery_requested_at: timestamp

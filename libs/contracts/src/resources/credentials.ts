@@ -53,8 +53,8 @@ export const ServiceClientResource = z
     expires_at: timestamp.nullable(),
     previous_secret_expires_at: timestamp
       .nullable()
-      .describe("Until when the secret before the last rotation still works; null when only one does."),
-    last_used_at: timestamp.nullable().describe("When it last showed its secret, to the minute."),
+      .describe("End of the previous secret; null when only one is valid."),
+    last_used_at: timestamp.nullable().describe("Time of the last use of its secret, to the minute."),
     revoked_at: timestamp.nullable(),
   })
   .meta({ id: "ServiceClient", description: "A program that acts for the account that made it, without its secret." });

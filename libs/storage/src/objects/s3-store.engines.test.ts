@@ -24,7 +24,7 @@ it("a wrong secret is refused as such, not as an outage", async () => {
   assert.match((await store.health()) ?? "", /403/);
 });
 
-it("a presigned URL takes the announced bytes alone, by whoever has it and under a public origin", async () => {
+it("a presigned URL lets its holder store exactly the announced bytes, under a public origin", async () => {
   const { url, accessKey, secretKey, origin } = await testS3();
   const store = await openObjectStore({ url, accessKey, secretKey, runner, log, publicOrigin: origin });
   const bytes = Buffer.from("abc");
@@ -50,10 +50,10 @@ it("a bucket that does not exist is an error, not a missing object", async () =>
 
 for (const [what, change, said] of [
   ["a bucket that does not exist", { bucket: "none" }, /has no bucket none: create it, or correct blobs\.url$/],
-  ["an access key that nobody knows", { accessKey: "nobody" }, /does not know blobs\.access-key: correct it$/],
+  ["an unknown access key", { accessKey: "nobody" }, /does not know blobs\.access-key: correct it$/],
   ["a wrong secret key", { secretKey: "wrong" }, /refuses blobs\.secret-key: correct it$/],
 ] as const) {
-  it(`a start with ${what} ends at once, with what to correct`, async () => {
+  it(`a start with ${what} ends at once and names the property to correct`, async () => {
     const { bucket, ...other } = { bucket: undefined, ...change };
     const given = await testS3();
     const url = bucket ? given.url.replace(/\/test-[^?]*/, `/${bucket}`) : given.url;
@@ -66,7 +66,7 @@ for (const [what, change, said] of [
   });
 }
 
-it("a start waits for a server that is away, says so, and gives up with what to correct", async () => {
+it("a start waits for an unreachable server, says so, and fails with the property to correct", async () => {
   const engine = await startEngine("s3");
   try {
     const url = await bucketOn(engine.url);

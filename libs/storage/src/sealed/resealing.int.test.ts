@@ -75,7 +75,7 @@ test("after one pass the former key opens nothing that is needed any more, and e
   assert.deepEqual(
     warnings.map(({ texts }) => texts),
     [2],
-    "what no key opens is told, and stops nothing",
+    "a text that no key opens is logged, and stops nothing",
   );
   assert.match(await context.metrics.text(), /signalbox_sealed_with_former_keys.* 2\n/);
 });

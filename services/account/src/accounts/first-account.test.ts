@@ -55,7 +55,7 @@ test("an account waits for its contact to be verified only where that is asked f
   assert.equal(from({ email: "a@b.co", email_verified: true }, { requireVerifiedContact: true }).status, "active");
 });
 
-test("ids of accounts tell nothing and repeat never", () => {
+test("ids of accounts reveal nothing and never repeat", () => {
   assert.notEqual(from({}).id, from({}).id);
   assert.match(from({}).id, /^acc_[0-9A-Za-z]{22}$/);
 });

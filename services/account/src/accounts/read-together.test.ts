@@ -6,7 +6,7 @@ interface Thing {
   readonly id: string;
 }
 
-test("what is asked for in one turn is one read, and what comes later is another", async () => {
+test("reads requested in one turn are one read, and later ones another", async () => {
   const reads: (readonly string[])[] = [];
   const read = readTogether<Thing>(async (ids) => {
     reads.push(ids);
@@ -22,7 +22,7 @@ test("what is asked for in one turn is one read, and what comes later is another
   assert.deepEqual(reads, [["a", "b", "unknown"], ["a"]]);
 });
 
-test("nobody joins a read that was sent before they asked", async () => {
+test("a request never joins a read that was sent before it", async () => {
   const answers: (() => void)[] = [];
   let version = 0;
   const read = readTogether<Thing & { readonly version: number }>(async ([id = ""]) => {
@@ -39,7 +39,7 @@ test("nobody joins a read that was sent before they asked", async () => {
   assert.deepEqual([(await early)?.version, (await late)?.version], [0, 1]);
 });
 
-test("a read that fails fails for everybody who waits for it, and not for the next", async () => {
+test("a failed read fails all requests that wait for it, and not the next", async () => {
   let failing = true;
   const read = readTogether<Thing>(async (ids) => {
     if (failing) throw new Error("away");

@@ -33,7 +33,7 @@ test("a browser is known to the accounts that were signed in to with it, the las
   );
 });
 
-test("a cookie that is made up, changed, of another browser or under a key that is gone is worth nothing", () => {
+test("a cookie that is forged, changed, another browser's or under a removed key is ignored", () => {
   const browsers = browsersWith("key");
   const [mine, other] = [cookieAfter(browsers, ["a"]), cookieAfter(browsers, ["b"])];
   const [id = "", ofBrowser = ""] = mine.split(".");

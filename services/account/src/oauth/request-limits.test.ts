@@ -62,7 +62,7 @@ test("a client has 600 requests in ten seconds, wherever they come from", () => 
   assert.equal(limits.client("cli_2").allowed, true);
 });
 
-test("whoever says that they are an application uses up nobody's requests but those of their own address", () => {
+test("requests that name an application use up the allowance of their own address only", () => {
   const { limits, from, here } = arrange();
   const taken = Array.from({ length: 601 }, () => limits.application(here, "console")?.allowed);
   assert.equal(taken.indexOf(false), 600);
@@ -70,7 +70,7 @@ test("whoever says that they are an application uses up nobody's requests but th
   assert.equal(limits.application(here, "made-up"), null);
 });
 
-test("strangers who begin sign-ins keep no browser from it that has signed in before", () => {
+test("sign-ins started by strangers do not block a browser that has signed in before", () => {
   const { limits, here } = arrange();
   const taken = Array.from({ length: 3_001 }, () => limits.start(here, "console").allowed);
   assert.equal(taken.indexOf(false), 3_000);
@@ -78,7 +78,7 @@ test("strangers who begin sign-ins keep no browser from it that has signed in be
   assert.equal(limits.start(here, "console").allowed, true);
 });
 
-test("failures count by the client that is there, and by the address for all that are not", () => {
+test("failures count by client, and by address for unknown clients", () => {
   const { limits, from, here } = arrange();
   const taken = Array.from({ length: 31 }, (_, at) => limits.failure(from(`198.51.100.${at}`), "cli_1").allowed);
   assert.equal(taken.indexOf(false), 30, "from wherever the secret of one client is guessed");

@@ -25,9 +25,9 @@ export const ExportedSignIn = z
   .object({
     id: identifier("The sign-in"),
     created_at: timestamp,
-    last_used_at: timestamp.describe("When an application last got a token by it, to the minute."),
-    browser: z.string().nullable().describe("Browser and system by name; null where the browser did not tell."),
-    address: z.string().nullable().describe("Where the browser was when the person signed in."),
+    last_used_at: timestamp.describe("Time at which an application last got a token by it, to the minute."),
+    browser: z.string().nullable().describe("Browser and system by name; null when unknown."),
+    address: z.string().nullable().describe("Client address at the time of the sign-in."),
   })
   .meta({ id: "ExportedSignIn", description: "A sign-in of a person with one browser at the built-in issuer." });
 

@@ -17,7 +17,7 @@ const reason = ruledText(checkReason).meta({ minLength: 1, maxLength: reasonLeng
 export const StatusByAdministrator = z
   .strictObject({
     status: z.enum(accountStates).exclude(["pending"]),
-    reason: reason.describe("Why. The owner reads it in the audit."),
+    reason: reason.describe("The reason, which the owner reads in the audit."),
   })
   .register(examples, { example: { status: "suspended", reason: "Payment failed three times." } });
 

@@ -39,7 +39,7 @@ function withoutFlaws(result: FormattedExecutionResult, fetched: Fetched, subgra
   const { data, errors = [] } = result;
   // Without data the subgraph says once what it has against the whole fetch.
   if (!data) return result;
-  const loss: Loss = { code: "INTERNAL", subgraph, reason: "a value is not of its type" };
+  const loss: Loss = { code: "INTERNAL", subgraph, reason: "a value does not match its type" };
   const flaws = removeFlaws(fetched, data, loss);
   return flaws.length === 0 ? result : { ...result, errors: [...errors, ...flaws] };
 }

@@ -120,7 +120,7 @@ async function send(parts: SenderParts, request: SubgraphRequest): Promise<Sent>
     const { keyed } = context;
     if (keyed && result.extensions?.[replayedExtension] === true) keyed.isReplayed = true;
     if (result.data || result.errors?.length) return { result };
-    return { loss: { code: "INTERNAL", subgraph, reason: "a fetch gave nothing" } };
+    return { loss: { code: "INTERNAL", subgraph, reason: "a fetch returned no data" } };
   } catch (error) {
     return { loss: lossOf(error, subgraph, isMutation) };
   }
