@@ -46,7 +46,7 @@ public class Consume {
   }
 
   private static void handle(Connection database, ConsumerRecord<String, byte[]> record) throws Exception {
-    // A tombstone of a state topic: whoever keeps its records by key forgets this one.
+    // A tombstone of a state topic: a consumer that keeps records by key deletes this one.
     if (record.value() == null) return;
     JsonNode data = JSON.readTree(record.value());
     ObjectNode event = JSON.createObjectNode()

@@ -19,7 +19,7 @@ database.execute("CREATE TABLE IF NOT EXISTS tally (type TEXT PRIMARY KEY, event
 
 def handle(message):
     if message.value() is None:
-        # A tombstone of a state topic: whoever keeps its records by key forgets this one.
+        # A tombstone of a state topic: a consumer that keeps records by key deletes this one.
         return
     headers = {name: value.decode() for name, value in message.headers()}
     event = {

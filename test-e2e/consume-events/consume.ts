@@ -25,7 +25,7 @@ const count = database.prepare(
 );
 
 function handle({ key, headers = {}, value }: KafkaMessage): void {
-  // A tombstone of a state topic: whoever keeps its records by key forgets this one.
+  // A tombstone of a state topic: a consumer that keeps records by key deletes this one.
   if (value === null) return;
   const header = (name: string) => headers[name]?.toString() ?? "";
   const event = { id: header("ce_id"), type: header("ce_type"), key: String(key), data: JSON.parse(String(value)) };

@@ -147,7 +147,7 @@ test("a new contact address is pending beside the one in use; null clears both",
   assert.deepEqual([cleared.body.contact_address, cleared.body.pending_contact_address], [null, null]);
 });
 
-test("whoever has a verified address that another account has starts without one, and active", async () => {
+test("an account whose verified address belongs to another account starts without one, and active", async () => {
   const email = freshAddress();
   for (const [claimed, expected] of [
     [email, email],
@@ -190,7 +190,7 @@ test("one account's validator is not another's, although both are at the same pa
   assert.equal((await account.send("GET", path, { headers })).status, 200);
 });
 
-test("of two writers who read the same state, the second is told, and its change is not made", async () => {
+test("of two writers who read the same state, the second is refused, and its change is not made", async () => {
   const headers = account.person();
   const etag = (await account.send("GET", path, { headers })).headers.get("etag") as string;
   const write = (display_name: string) =>
@@ -276,7 +276,7 @@ test("a change repeated under its Idempotency-Key is made once and answered twic
   assert.equal(other.status, 422);
 });
 
-test("what the credential may not do is 403, and bad credentials are 401 with a challenge", async () => {
+test("a missing scope is 403, and bad credentials are 401 with a challenge", async () => {
   const reader = account.person({ scope: "account:read" });
   assert.equal((await account.send("PATCH", path, { headers: reader, body: {} })).status, 403);
   for (const headers of [
@@ -293,7 +293,7 @@ test("what the credential may not do is 403, and bad credentials are 401 with a 
   assert.equal((await account.send("GET", path, { headers: two })).status, 400);
 });
 
-test("methods that are not there say which are", async () => {
+test("an unsupported method is answered with the supported ones", async () => {
   const { status, headers } = await account.send("POST", path, { headers: account.person() });
   assert.equal(status, 405);
   for (const method of ["GET", "PATCH", "PUT", "DELETE"]) assert.ok(headers.get("allow")?.includes(method));

@@ -107,7 +107,7 @@ test("what a filter does not know is refused, never ignored", async () => {
   }
 });
 
-test("an owner's credential opens nothing of this, not even for the own account", async () => {
+test("an owner's credential opens none of these routes, not even for the own account", async () => {
   const headers = account.person();
   const own = (await get("/api/account/", headers)).body.id;
   for (const path of [list, `${list}${own}`]) assert.equal((await get(path, headers)).status, 403);

@@ -183,7 +183,7 @@ test("the graph shows and sets the roles of an account", async () => {
   assert.deepEqual(errors, [{ field: "roles[0]" }]);
 });
 
-test("where another issuer brings the roles nobody is told that they were granted here", async (t) => {
+test("where another issuer brings the roles, they cannot be granted here", async (t) => {
   const elsewhere = await startAccount();
   t.after(elsewhere.close);
   const administrator = { "x-api-key": await elsewhere.firstKey() };

@@ -81,7 +81,7 @@ test("scopes and an end that a key cannot have are both named, in REST and in th
   assert.deepEqual(named((await account.query(headers, text)).data.createApiKey.errors), ["scopes", "expiresAt"]);
 });
 
-test("a key is neither made nor replaced once the account's row says so, whatever the edge still believes", async () => {
+test("a key is neither created nor rotated once the account's row forbids it, even if the edge has an older state", async () => {
   const headers = account.person();
   const { body } = await newKey(headers);
   const { pool } = openInside(account);
@@ -125,14 +125,14 @@ test("the use of a key leaves its validator, so a key in use is changed under If
   assert.equal((await account.send("PATCH", at, { headers: conditional, body: { name: "other" } })).status, 200);
 });
 
-test("who read another state of a key neither renames, replaces nor revokes it", async () => {
+test("a stale validator neither renames, rotates nor revokes a key", async () => {
   const headers = account.person();
   const made = await newKey(headers);
   const at = `${path}${made.body.id}`;
   await holdsToIfMatch(account, { headers, at, rotateAt: `${at}/rotate`, etag: made.headers.get("etag") ?? "" });
 });
 
-test("of two writers who read the same key, the second is told, and its change is not made", async () => {
+test("of two writers who read the same key, the second is refused, and its change is not made", async () => {
   const headers = account.person();
   const made = await newKey(headers);
   const conditional = { ...headers, "if-match": made.headers.get("etag") ?? "" };
@@ -174,7 +174,7 @@ test("a request repeated under its Idempotency-Key shows the same key and makes 
   assert.equal(list.body.items.length, 1);
 });
 
-test("a revoked key is refused at once, also where it is remembered, and the house is told", async () => {
+test("a revoked key is refused at once, even from a cache, and its end is published", async () => {
   const headers = account.person();
   const { body } = await newKey(headers);
   const withKey = { "x-api-key": body.key };
@@ -200,7 +200,7 @@ test("a revoked key is refused at once, also where it is remembered, and the hou
   assert.equal(events.length, 4, "revoking twice says it once");
 });
 
-test("who holds a key ends it with nothing but the key, whatever its scopes, also while the account is suspended", async () => {
+test("a key can revoke itself with any scopes, even while the account is suspended", async () => {
   const administrator = { "x-api-key": await account.firstKey() };
   for (const state of ["active", "suspended"]) {
     const headers = account.person();

@@ -198,7 +198,7 @@ test("changes and refusals over GraphQL are written down as well, with the clien
   assert.deepEqual([refusal?.actor.address, update?.actor.address], [addressBehindGateway, addressBehindGateway]);
 });
 
-test("the use of a key that was revoked is written down, by whichever service it was tried", async () => {
+test("the use of a revoked key is recorded, in whichever service it was tried", async () => {
   const headers = account.person();
   const body = { name: "lost", scopes: ["account:read"] };
   const { id, key } = (await account.send("POST", "/api/account/api-keys/", { headers, body })).body;

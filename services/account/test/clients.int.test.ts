@@ -48,7 +48,7 @@ test("scopes and an end that a client cannot have are all named, in REST and in 
   assert.deepEqual(named(errors), ["scopes", "expiresAt"]);
 });
 
-test("nobody gets the secret of a client that may more than they, in REST or in the graph", async () => {
+test("the secret of a client is shown only to callers with all of its scopes, in REST and in the graph", async () => {
   const headers = await newcomer(account);
   const { body } = await newClient(headers, { name: "robot", scopes: ["account:read", "images:write"] });
   const narrow = { name: "narrow", scopes: ["account:security", "account:read"] };
@@ -62,7 +62,7 @@ test("nobody gets the secret of a client that may more than they, in REST or in 
   assert.equal((await account.send("POST", `${path}${body.id}/secret/rotate`, { headers, body: {} })).status, 200);
 });
 
-test("no client is made or gets another secret once the account's row says so, whatever the edge still believes", async () => {
+test("no client is created or rotated once the account's row forbids it, even if the edge has an older state", async () => {
   const headers = await newcomer(account);
   const { body } = await newClient(headers);
   const { pool } = openInside(account);
@@ -106,14 +106,14 @@ test("a client has a validator that moves with its name and its secret, and who 
   assert.equal(unchanged.headers.get("etag"), etags.at(-1));
 });
 
-test("who read another state of a client neither renames it, changes its secret nor revokes it", async () => {
+test("a stale validator neither renames a client, rotates its secret nor revokes it", async () => {
   const headers = await newcomer(account);
   const made = await newClient(headers);
   const at = `${path}${made.body.id}`;
   await holdsToIfMatch(account, { headers, at, rotateAt: `${at}/secret/rotate`, etag: made.headers.get("etag") ?? "" });
 });
 
-test("of two who rotate the secret that both have read, the second is told, and its secret is none", async () => {
+test("of two concurrent rotations of one secret, the second is refused, and issues none", async () => {
   const headers = await newcomer(account);
   const made = await newClient(headers);
   const conditional = { ...headers, "if-match": made.headers.get("etag") ?? "" };
@@ -123,7 +123,7 @@ test("of two who rotate the secret that both have read, the second is told, and 
   assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409]);
 });
 
-test("a client's creation, other name, other secret, revocation and expiry are told as a key's are, and never its secret", async () => {
+test("a client's creation, renaming, rotation, revocation and expiry are announced as a key's are, and never its secret", async () => {
   const headers = await newcomer(account);
   const { id: accountId } = (await account.send("GET", "/api/account/", { headers })).body;
   const expires_at = new Date(account.context.clock.nowMs() + 2_000).toISOString();

@@ -73,7 +73,7 @@ for (const [purpose, lifeMs] of [
   });
 }
 
-test("five tries end a code, also for whoever has the right one then", async () => {
+test("five tries end a code, even if the next one is right", async () => {
   const place = fresh();
   const { code } = await issued(place);
   for (let count = 0; count < 5; count++) assert.equal(await redeem(place, other(code)), "wrong");

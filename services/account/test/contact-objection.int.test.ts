@@ -29,7 +29,7 @@ const contactOf = async (headers: Record<string, string>) => {
   return [contact_address, contact_address_verified, pending_contact_address];
 };
 
-test("the old address is told at once, and its objection cancels what waits", async () => {
+test("the old address gets a notice at once, and its objection cancels the pending change", async () => {
   const [old, wanted] = [freshAddress(), freshAddress("mallory")];
   const { headers, id } = await contacts.personWith(old);
   await contacts.change(headers, wanted);
@@ -96,7 +96,7 @@ test("an objection after the confirmation ends the sign-ins at the built-in issu
   );
 });
 
-test("a removed address is told, and can object", async () => {
+test("a removed address gets a notice, and can object", async () => {
   const old = freshAddress();
   const { headers } = await contacts.personWith(old);
   await contacts.change(headers, null);
@@ -208,7 +208,7 @@ test("neither codes nor links are in the database or in a log, and addresses are
   for (const address of [old, wanted]) assert.ok(!logged.includes(address));
 });
 
-test("the page behind a link is for people and for nobody else's scripts, frames and caches", async () => {
+test("the page behind a link forbids scripts, frames and caches", async () => {
   const [old, wanted] = [freshAddress(), freshAddress()];
   const { headers } = await contacts.personWith(old);
   await account.send("PATCH", "/api/account/", { headers, body: { locale: "de" } });

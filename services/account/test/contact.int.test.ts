@@ -135,7 +135,7 @@ test("another code is sent on request, ends the one before, and five an hour are
   assert.deepEqual(detailOf(await contacts.confirm(headers, codeIn(second))), [422, "wrong_code"]);
 });
 
-test("where nothing waits there is nothing to confirm or to send", async () => {
+test("without a pending address there is nothing to confirm or to send", async () => {
   const { headers } = await contacts.personWith(freshAddress());
   assert.deepEqual(detailOf(await contacts.confirm(headers, "12345678")), [409, "conflict"]);
   assert.deepEqual(detailOf(await contacts.resend(headers)), [409, "conflict"]);

@@ -166,7 +166,7 @@ test("a purge that was cut off goes on, also when the retention has been made lo
   assert.notEqual((await get(administrator, `/api/accounts/${id}`)).body.purged_at, null);
 });
 
-test("after the retention nothing personal is left, others are told once, and the identity starts anew", async () => {
+test("after the retention no personal data is left, other services learn of it once, and the identity starts anew", async () => {
   const claims = aboutPerson();
   const headers = account.person(claims);
   const { id, created_at } = (await get(headers)).body;

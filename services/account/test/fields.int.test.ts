@@ -186,7 +186,7 @@ async function fromBefore() {
   return headers;
 }
 
-test("a locale and a time zone that nobody could choose any more can be sent back, and no others of their kind", async () => {
+test("a locale and a time zone that are no longer valid can be sent back, and no others of their kind", async () => {
   const headers = await fromBefore();
   for (const [resource, members] of Object.entries(writable)) {
     const read = await account.send("GET", resource, { headers });

@@ -157,7 +157,7 @@ test("a key that was revoked, has expired or is replaced cannot be rotated", asy
   assert.equal((await rotate(account.person(), replaced.id)).status, 404, "another account's key is missing");
 });
 
-test("nobody is shown a key that may more than they do", async () => {
+test("a rotation shows a key only to callers with all of its scopes", async () => {
   const headers = account.person();
   const wide = await newKey(headers, { scopes: ["account:read", "account:security", "images:write"] });
   const narrow = await newKey(headers, { scopes: ["account:security"] });
@@ -205,7 +205,7 @@ test("as many keys at once as there is room for: none slips past the bound", asy
   assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 201, 201, 409, 409, 409, 409, 409]);
 });
 
-test("the end of a key is told once, in the second of its end, with the reason", async () => {
+test("the end of a key is announced once, within its second, with the reason", async () => {
   const headers = account.person();
   const expiring = await newKey(headers, {
     expires_at: new Date(account.context.clock.nowMs() + seconds(3)).toISOString(),
@@ -233,7 +233,7 @@ test("the end of a key is told once, in the second of its end, with the reason",
   assert.deepEqual(ended.map(({ reason }: { reason: string }) => reason).sort(), ["expired", "rotated"]);
 });
 
-test("several instances share the telling: of each end there is one event", async () => {
+test("several instances share the announcements: each end has one event", async () => {
   const instances = [openInside(account), openInside(account)];
   const people = Array.from({ length: 5 }, () => account.person());
   const expires_at = new Date(account.context.clock.nowMs() + seconds(3)).toISOString();

@@ -40,7 +40,7 @@ async function whileLocked(work: (locked: Locked) => Promise<void>): Promise<voi
   });
 }
 
-test("while an account is locked its writers are told so, with one connection for all of them", async () => {
+test("while an account is locked its writers are refused, with one connection for all of them", async () => {
   await whileLocked(async ({ owner }) => {
     const writes = Array.from({ length: 12 }, (_, index) => rename(owner, `name ${index}`));
     await eventually(async () => (await waiting()) > 0);
@@ -53,7 +53,7 @@ test("while an account is locked its writers are told so, with one connection fo
   });
 });
 
-test("while an account is locked everybody else reads and writes as ever, also what takes locks", async () => {
+test("while an account is locked all others read and write as usual, locks included", async () => {
   await whileLocked(async ({ owner, stranger }) => {
     const writes = Array.from({ length: 12 }, (_, index) => rename(owner, `name ${index}`));
     await eventually(async () => (await waiting()) > 0);

@@ -33,7 +33,7 @@ async function german() {
   return { address, headers, id, signInAgain };
 }
 
-test("the owner of an account is told of a new key, also of one by rotation, and never gets to read it", async () => {
+test("the owner gets a notice of a new key, rotated ones included, without the key itself", async () => {
   const { address, headers } = await german();
   const made = (await post("/api/account/api-keys/", headers, { name: "Buy at evil.example", scopes })).body;
   const mail = await account.mailbox.mailTo(address);
@@ -57,13 +57,13 @@ async function addLogin(headers: Headers): Promise<void> {
   assert.equal((await post("/api/account/identities/", headers, { token })).status, 201);
 }
 
-test("the owner is told of a new login", async () => {
+test("the owner gets a notice of a new login", async () => {
   const { address, headers } = await german();
   await addLogin(headers);
   assert.match((await account.mailbox.mailTo(address)).text, /^Identitätsanbieter: corp$/m);
 });
 
-test("the owner is told of a new client and of its new secret", async (t) => {
+test("the owner gets a notice of a new client and of its new secret", async (t) => {
   const issuing = await startIssuer({ "account.oauth.applications": applications });
   t.after(() => issuing.close());
   const { address, access_token } = await signedIn(issuing, { scope: "openid account:read account:security" });
@@ -83,7 +83,7 @@ test("over the graph the mail has the address of who asked", async () => {
   assert.ok((await account.mailbox.mailTo(address)).text.includes(`IP-Adresse: ${addressBehindGateway}\n`));
 });
 
-test("a request that is repeated, and one that is refused, tell nothing more", async () => {
+test("repeated and refused requests send no further notice", async () => {
   const { address, headers } = await german();
   const repeated = { ...headers, "idempotency-key": crypto.randomUUID() };
   const body = { name: "key", scopes };
@@ -101,7 +101,7 @@ test("a request that is repeated, and one that is refused, tell nothing more", a
   );
 });
 
-test("an account that is disabled, suspended or deleted is told of it, and of the way back", async () => {
+test("the owner of a disabled, suspended or deleted account gets a notice with the way back", async () => {
   const { address, headers, id } = await german();
   assert.equal((await post("/api/account/status/", headers, { status: "disabled", reason: "holiday" })).status, 200);
   assert.match((await account.mailbox.mailTo(address)).text, /melden Sie sich an und beantragen Sie/);
@@ -121,7 +121,7 @@ test("an account that is disabled, suspended or deleted is told of it, and of th
   for (const { text } of mailsTo(address)) assert.doesNotMatch(text, /secret reasons|holiday/);
 });
 
-test("an address that nobody has verified is told nothing", async () => {
+test("an unverified address gets no notice", async () => {
   const wanted = freshAddress();
   const headers = account.person();
   await contacts.change(headers, wanted);
@@ -132,7 +132,7 @@ test("an address that nobody has verified is told nothing", async () => {
   assert.deepEqual(new Set(mailsTo(wanted).map(({ subject }) => subject)), new Set(["Confirm your contact address"]));
 });
 
-test("a program that makes keys all day fills no mailbox: twenty mails of a kind an hour, other kinds as ever", async () => {
+test("a program that creates keys all day does not fill a mailbox: twenty mails of a kind an hour, other kinds unaffected", async () => {
   const { address, headers, signInAgain } = await german();
   const make = async (as: Headers) =>
     assert.equal((await post("/api/account/api-keys/", as, { name: "key", scopes })).status, 201);
@@ -147,7 +147,7 @@ test("a program that makes keys all day fills no mailbox: twenty mails of a kind
   assert.equal(ofKeys(), 21);
 });
 
-test("the owner is told of a sign-in with a browser that is new to the account, and of no other", async (t) => {
+test("the owner gets a notice of a sign-in with a new browser, and of no other", async (t) => {
   const issuing = await startIssuer({ "account.oauth.applications": applications });
   t.after(() => issuing.close());
   const { address, visitor } = await signedIn(issuing);

@@ -144,7 +144,7 @@ test("nobody makes a client that may more than they, or what only roles and keys
   assert.match(admin, /^privileged .*account:admin/);
 });
 
-test("after a rotation both secrets work until the overlap is over, whoever rotates again, and without one the old secret is gone at once", async () => {
+test("after a rotation both secrets work until the overlap ends, despite another rotation, and without an overlap the old secret ends at once", async () => {
   const client = await makeClient(account, administrator);
   const rotate = async (body: object) =>
     (await account.send("POST", `/api/account/clients/${client.id}/secret/rotate`, { headers: administrator, body }))

@@ -33,7 +33,7 @@ const documents = [
   "/.well-known/oauth-authorization-server/oauth",
 ];
 
-test("OPTIONS tells what a path of the issuer can do, and is never counted", async () => {
+test("OPTIONS lists the methods of an issuer's path, and is never counted", async () => {
   const paths = {
     "/oauth/token": "POST, OPTIONS",
     "/oauth/jwks": "GET, HEAD, OPTIONS",

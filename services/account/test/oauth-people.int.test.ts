@@ -153,7 +153,7 @@ test("wrong codes are refused on the page, and after five the right one is too",
   assert.equal(last.url.origin, "https://console.example");
 });
 
-test("an address that is none is told so beside the field, and what was typed is never markup", async () => {
+test("an invalid address is reported beside the field, and typed text is never markup", async () => {
   const visitor = createVisitor(account);
   const { url } = await startSignIn(account);
   const page = await visitor.open(url);

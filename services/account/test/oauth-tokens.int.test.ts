@@ -32,7 +32,7 @@ const readWith = async (token: string, instance = account) =>
 
 const encoded = (part: object): string => Buffer.from(JSON.stringify(part)).toString("base64url");
 
-test("introspection tells a client of its own tokens and of its account's, in what RFC 7662 calls them", async () => {
+test("introspection shows a client its own tokens and its account's, in the terms of RFC 7662", async () => {
   const [client, colleague] = [await makeClient(account, administrator), await makeClient(account, administrator)];
   const { configuration, access_token: token } = await clientToken(account, client, "account:read");
   const { exp, iat, account_id } = claimsOf(token);
@@ -46,7 +46,7 @@ test("introspection tells a client of its own tokens and of its account's, in wh
   assert.equal((await openid.tokenIntrospection(theirs, token)).active, true);
 });
 
-test("introspection says of garbage, forgeries and ended tokens only that they are not active", async () => {
+test("introspection of garbage, forgeries and ended tokens answers only that they are inactive", async () => {
   const client = await makeClient(account, administrator);
   const { configuration, access_token: token } = await clientToken(account, client);
   const { jti } = claimsOf(token);
@@ -131,7 +131,7 @@ test("a client revokes no token but its own, and learns nothing from the attempt
   assert.equal(await readWith(token), 200);
 });
 
-test("whoever does not say which client they are gets no answer about a token", async () => {
+test("introspection and revocation require client authentication", async () => {
   const { access_token: token } = await clientToken(account, await makeClient(account, administrator));
   for (const path of ["introspect", "revoke"]) {
     const answer = await fetch(`${account.url}/oauth/${path}`, {
@@ -160,7 +160,7 @@ test("large and odd bodies are refused, and nothing of them is in the log", asyn
   assert.ok(!JSON.stringify(account.context.logged).includes(secret));
 });
 
-test("whatever host a caller names, the issuer says where it really is", async () => {
+test("the issuer's URLs do not depend on the Host that a caller names", async () => {
   const forged = {
     host: "evil.example",
     "x-forwarded-host": "evil.example",

@@ -39,7 +39,7 @@ const moveTo = async (status: string, id: string) => {
   assert.equal((await account.send("POST", `/api/accounts/${id}/status`, options)).status, 200);
 };
 
-test("whoever reads a mailbox confirms it for nobody else: the link wants a sign-in to the account that asked", async () => {
+test("reading a mailbox is not enough to confirm it: the link requires a sign-in to the account that asked", async () => {
   const [mallory, victim] = [await personWith(freshAddress("mallory")), await personWith()];
   await contacts.change(mallory.headers, victim.address);
   const page = await openLink(victim.visitor, victim.address, 2);
@@ -91,7 +91,7 @@ test("in the browser that is signed in to the account that asked the button conf
   assert.deepEqual(await contactOf(person.headers), [wanted, true, null]);
 });
 
-test("an address that another account has verified is refused to who holds its code, and to nobody before", async () => {
+test("an address that another account has verified is refused only after its code", async () => {
   const [owner, other] = [await personWith(), await personWith()];
   const spelling = owner.address.toUpperCase().replace("EXAMPLE.ORG", "example.org");
   const asked = [await contacts.change(other.headers, freshAddress()), await contacts.change(other.headers, spelling)];

@@ -26,7 +26,7 @@ async function behindProxy(
   }
 }
 
-test("while its database is away the service says so and when to come back, then works again by itself", async () => {
+test("while its database is down the service answers 503 with Retry-After, then recovers by itself", async () => {
   await behindProxy("database.url", async (account, proxy) => {
     const headers = account.person();
     await account.send("GET", path, { headers });
@@ -64,7 +64,7 @@ test("while the event log is away changes succeed, and their events follow when 
   });
 });
 
-test("while its database is away the built-in issuer says so and when to come back, and its keys are still published", async () => {
+test("while its database is down the built-in issuer answers 503 with Retry-After, and its keys are still published", async () => {
   const work = async (account: Harness, proxy: TcpProxy) => {
     const post = (path: string, form: Record<string, string>) =>
       fetch(`${account.url}/oauth/${path}`, { method: "POST", body: new URLSearchParams(form) });

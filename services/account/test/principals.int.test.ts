@@ -90,7 +90,7 @@ test("no credential that was presented is in the log", async () => {
   assert.ok(!JSON.stringify(account.context.logged).includes(tokenOf(person)));
 });
 
-test("while an issuer is away its known people keep working and others are told to come back", async () => {
+test("while an issuer is down its known people keep working and others get Retry-After", async () => {
   const fresh = await startAccount();
   fresh.issuer.fail(503);
   const unseen = await fresh.send("GET", "/api/account/", { headers: fresh.person() });

@@ -52,7 +52,7 @@ test("each known browser of an account has mails of its own", async () => {
   assert.deepEqual([await askFrom("first", 7), await askFrom("second", 7), await askFrom("third", 7)], [5, 1, 1]);
 });
 
-test("nothing that is kept tells an address, a browser or a place", async () => {
+test("no stored row reveals an address, a browser or a client address", async () => {
   const [address, client, knownBrowser] = [own(), "198.51.100.200", "browser-of-somebody"];
   await count(address, client);
   await count(address, client, { knownBrowser });

@@ -49,7 +49,7 @@ for (const from of accountStates) {
   });
 }
 
-test("nobody is made pending again, and a change of status says why", async () => {
+test("no account becomes pending again, and a change of status needs a reason", async () => {
   const { id } = await accountIn("active");
   const bodies = [
     [{ status: "pending", reason: "x" }, 422],
@@ -67,7 +67,7 @@ test("nobody is made pending again, and a change of status says why", async () =
   }
 });
 
-test("each change of status is told once with who and why, and as a rising epoch on the state topic", async () => {
+test("each change of status is published once with actor and reason, and as a rising epoch on the state topic", async () => {
   const { id } = await accountIn("active");
   const walk = ["suspended", "active", "disabled", "deleted", "active"] as const;
   for (const state of walk) await move(id, state);
@@ -90,7 +90,7 @@ test("each change of status is told once with who and why, and as a rising epoch
   );
 });
 
-test("of administrators who act at once on what they read, one does, and the others are told", async () => {
+test("of concurrent changes by administrators one succeeds, and the others are refused", async () => {
   const { id } = await accountIn("active");
   const read = await get(administrator, `/api/accounts/${id}`);
   const ifMatch = { "if-match": read.headers.get("etag") as string };
@@ -136,7 +136,7 @@ test("an owner turns the account off, asks to have it back, and an administrator
   );
 });
 
-test("who deletes or turns off the account and lost the answer gets it again under the key, though the state forbids the rest", async () => {
+test("the lost answer to a deletion or disabling is returned again under its key, though the new state forbids the rest", async () => {
   const changes = [
     ["POST", "/api/account/status/", { status: "disabled" }, "disabled"],
     ["DELETE", path, undefined, "deleted"],

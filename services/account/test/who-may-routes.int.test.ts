@@ -138,7 +138,7 @@ for (const [operation, { scope, also, inState }] of Object.entries(operations)) 
 /** Operations on one resource of the caller. */
 const ownId = /\{(key|client)_id\}/;
 
-/** When an active account has no access, the refusal names the state. */
+/** The reason of a refusal: the state, for operations that an active account cannot use either. */
 const reasonFor = (operation: string): string =>
   operation === "POST /api/account/recovery/" ? "account_active" : "scope_required";
 

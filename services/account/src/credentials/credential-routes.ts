@@ -52,7 +52,7 @@ export function credentialRoutes({ accounts, pageLimits, ...parts }: Dependencie
   }
 }
 
-/** What the routes of one kind share. */
+/** The common part of a kind's routes. */
 function answersOf<C extends Credential>(api: CredentialApi<C>) {
   const { path, view } = api;
   const etag = (credential: C) => etagOfCredential(view(credential), credential);
