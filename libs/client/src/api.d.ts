@@ -712,7 +712,7 @@ export interface paths {
         put?: never;
         /**
          * Attempt a delivery once more, now
-         * @description Of one that is over, whatever came of it, or that waits for its next attempt. One that was exhausted gets one more attempt. It goes under the same `X-Delivery-Id`; while its endpoint is paused or disabled it is held.
+         * @description Attempts a delivery that has ended, with any result, or that waits for its next attempt. An exhausted delivery gets one more attempt. It keeps its `X-Delivery-Id`; while its endpoint is paused or disabled it is held.
          */
         post: operations["retryWebhookDelivery"];
         delete?: never;
@@ -733,7 +733,7 @@ export interface paths {
         put?: never;
         /**
          * Create an endpoint
-         * @description The answer shows the secret, once. The endpoint gets the events committed from now on. `scope: all` takes `account:admin`.
+         * @description The answer shows the secret, once. The endpoint gets the events committed from now on. `scope: all` requires `account:admin`.
          */
         post: operations["createWebhookEndpoint"];
         delete?: never;
@@ -877,7 +877,7 @@ export interface paths {
         put?: never;
         /**
          * Send a test event now, and see what comes back
-         * @description Posts `webhook_endpoint.test` with the endpoint as its data, once, whatever the status of the endpoint. The answer is the attempt, also of one that failed.
+         * @description Posts `webhook_endpoint.test` once, with the endpoint as its data, at any status of the endpoint. The answer is the attempt, even a failed one.
          */
         post: operations["testWebhookEndpoint"];
         delete?: never;
@@ -893,7 +893,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List what endpoints can subscribe to, by name */
+        /** List the event types that endpoints can subscribe to, by name */
         get: operations["webhookEventTypes"];
         put?: never;
         /** Declare a type of events that the account publishes */
@@ -911,7 +911,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read a type of the account's own */
+        /** Read an event type of the account */
         get: operations["webhookEventType"];
         put?: never;
         post?: never;
@@ -932,13 +932,13 @@ export interface paths {
         };
         /**
          * List events with their bodies, newest first
-         * @description For whoever has lost what was delivered: the bodies are those that were signed.
+         * @description Recovers deliveries that the receiver has lost: the bodies are those that were signed.
          */
         get: operations["webhookEvents"];
         put?: never;
         /**
          * Publish events of your own to your endpoints
-         * @description One event, or up to 100: all are accepted or none. Accepted is what is stored. The same id with the same content is accepted again without a second delivery; with another content it is 409.
+         * @description One event, or up to 100: all are accepted or none. Accepted events are stored. The same id with the same content is accepted again without a second delivery; with different content it is refused with 409.
          */
         post: operations["publishWebhookEvents"];
         delete?: never;
@@ -973,7 +973,7 @@ export interface paths {
         };
         /**
          * List the public keys of an account, newest first
-         * @description For receivers of `v1a` signatures: every key here may have signed what comes now. `account_id` is in the body of every delivery. An account that asked for no such signature has none.
+         * @description For receivers of `v1a` signatures: any of these keys may sign the next delivery. `account_id` is in the body of every delivery. An account without such signatures has no keys.
          */
         get: operations["webhookSigningKeys"];
         put?: never;
@@ -995,7 +995,7 @@ export interface paths {
         put?: never;
         /**
          * Give the account a new signing key
-         * @description The keys before it sign as well until the overlap ends; five at most are live.
+         * @description The previous keys sign beside it until their overlaps end; at most five are live.
          */
         post: operations["rotateWebhookSigningKey"];
         delete?: never;
@@ -1015,8 +1015,8 @@ export interface paths {
         get: operations["webhookReplays"];
         put?: never;
         /**
-         * Deliver once more what was delivered, given up or parked
-         * @description Up to 1,000,000 deliveries of one endpoint, from the oldest on, under their own ids. With `dry_run` they are only counted. One replay of an endpoint runs at a time.
+         * Replay deliveries that succeeded, were exhausted or parked
+         * @description Up to 1,000,000 deliveries of one endpoint, the oldest first, under their own ids. With `dry_run` they are only counted. One replay of an endpoint runs at a time.
          */
         post: operations["startWebhookReplay"];
         delete?: never;
@@ -1032,7 +1032,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read a replay: how far it is */
+        /** Read a replay and its progress */
         get: operations["webhookReplay"];
         put?: never;
         post?: never;
@@ -1051,7 +1051,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** End a replay; what is in the queue by now goes out */
+        /** Cancel a replay; deliveries already queued go out */
         post: operations["cancelWebhookReplay"];
         delete?: never;
         options?: never;
@@ -1154,7 +1154,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the webhooks that were refused, with the reason, newest first */
+        /** List refused webhooks with the reason, newest first */
         get: operations["rejectedWebhooks"];
         put?: never;
         post?: never;
@@ -1171,7 +1171,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read a webhook that was refused, with what its source keeps of it */
+        /** Read a refused webhook with its headers and body, if they are kept */
         get: operations["rejectedWebhook"];
         put?: never;
         post?: never;
@@ -1192,7 +1192,7 @@ export interface paths {
         put?: never;
         /**
          * Verify a refused webhook again
-         * @description With the secrets and settings of now, by the time at which it came. What is taken is received as any other webhook, once.
+         * @description Verifies it with the current secrets and settings, at the time of its arrival. An accepted webhook is received like any other, once.
          */
         post: operations["retryWebhookRejection"];
         delete?: never;
@@ -1213,7 +1213,7 @@ export interface paths {
         put?: never;
         /**
          * Publish received webhooks again
-         * @description In the order in which they came, with `replay_of` in their events. Endpoints get them as new events; a dry run counts.
+         * @description Publishes them in the order of their arrival, with `replay_of` in their events. Endpoints get them as new events; a dry run counts them.
          */
         post: operations["createReceivedWebhookReplay"];
         delete?: never;
@@ -1229,7 +1229,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read how far a replay is */
+        /** Read a replay and its progress */
         get: operations["receivedWebhookReplay"];
         put?: never;
         post?: never;
@@ -1250,7 +1250,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel a replay
-         * @description What it has published stays published.
+         * @description Webhooks that are already published stay published.
          */
         post: operations["cancelReceivedWebhookReplay"];
         delete?: never;
@@ -1270,7 +1270,7 @@ export interface paths {
         put?: never;
         /**
          * Give a source another address
-         * @description Until the overlap ends, a day unless told otherwise, webhooks that come to the present address are taken too. At most three addresses are taken at once.
+         * @description The present address is accepted until the overlap ends, by default a day. At most ~three addresses are accepted at once.
          */
         post: operations["rotateWebhookSourceUrl"];
         delete?: never;
@@ -1309,8 +1309,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Explain what would become of a webhook
-         * @description Which step fails and what it wanted. Nothing is received, and no signature is told.
+         * Explain the outcome of a webhook
+         * @description Shows the failed step and its expectation. Nothing is received, and no signature is shown.
          */
         post: operations["verifyWebhook"];
         delete?: never;
@@ -1705,20 +1705,20 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Answer a sender that asks whether the address is ours
-         * @description As Meta (`hub.challenge`) and Dropbox (`challenge`) ask, where the source has that `handshake`.
+         * Answer a sender's verification request
+         * @description The requests of Meta (`hub.challenge`) and Dropbox (`challenge`), for a source with that `handshake`.
          */
         get: operations["webhookHandshake"];
         put?: never;
         /**
          * Receive a webhook from a partner
-         * @description 202 says that the delivery is stored. One that was received before is answered 202 again and has no second effect.
+         * @description 202 means that the delivery is stored. A repetition is answered 202 again and has no second effect.
          */
         post: operations["receiveWebhook"];
         delete?: never;
         /**
-         * Answer a sender of CloudEvents that asks whether it may send
-         * @description As the CloudEvents specification for webhooks has it, where the source has the `handshake` cloudevents.
+         * Answer a CloudEvents sender that asks for permission
+         * @description The request of the CloudEvents specification for webhooks, for a source with the `handshake` cloudevents.
          */
         options: operations["confirmWebhookOrigin"];
         head?: never;
@@ -2037,27 +2037,27 @@ export interface components {
         };
         CreateReceivedWebhookReplay: {
             /**
-             * @description Counts what would be published, and publishes nothing.
+             * @description Counts the webhooks and publishes nothing.
              * @default false
              */
             dry_run?: boolean;
-            /** @description Of those between the times, the ones of these types; each a name or a prefix that ends in `*`. */
+            /** @description Types of the webhooks between the times, each a name or a prefix that ends in `*`. */
             event_types?: string[];
             /**
              * Format: date-time
-             * @description Instead of ids: those that came then or later.
+             * @description Instead of ids: webhooks received at this time or later.
              */
             from?: string;
             /** @description The received webhooks to publish again. */
             ids?: string[];
             /**
-             * @description How many a second are published.
+             * @description Webhooks published per second.
              * @default 100
              */
             rate?: number;
             /**
              * Format: date-time
-             * @description Those that came before; now where left out.
+             * @description Webhooks received before this time. Default: now.
              */
             to?: string;
         } | unknown | unknown;
@@ -2067,7 +2067,7 @@ export interface components {
             /** @description Names of events, or prefixes that end in `*`. */
             event_types: string[];
             /**
-             * @description `all`, for operators: also what the service says of every other account. It cannot be changed.
+             * @description `all`, for operators only: also the service's events about every other account. It cannot be changed.
              * @default account
              * @enum {string}
              */
@@ -2097,7 +2097,7 @@ export interface components {
                 order_hold_seconds?: number | null;
                 /** @description One delivery at a time for each subject, in the order of its events. */
                 ordered?: boolean | null;
-                /** @description Attempts in a time, over all processes, evenly spread. */
+                /** @description Attempts per time, over all processes, evenly spread. */
                 rate?: {
                     limit: number;
                     per_seconds: number;
@@ -2106,7 +2106,7 @@ export interface components {
                 signatures?: ("stripe" | "github" | "v1a")[] | null;
                 timeout_seconds?: number | null;
             };
-            /** @description Where deliveries are posted to: https, on a public address. */
+            /** @description URL that deliveries are posted to: https, on a public address. */
             url: string;
         };
         CreateWebhookEventType: {
@@ -2125,34 +2125,34 @@ export interface components {
         };
         CreateWebhookSource: {
             /**
-             * @description The partner's types that are accepted, each a name or a prefix that ends in `*`; null accepts every type.
+             * @description Accepted types of the partner, each a name or a prefix that ends in `*`; null accepts every type.
              * @default null
              */
             event_types?: string[] | null;
             /**
-             * @description Whether accepted webhooks go on to the account's endpoints.
+             * @description Forwards accepted webhooks to the account's endpoints.
              * @default true
              */
             forward?: boolean;
             /** @description 1–100 characters, trimmed, one of them visible and none invisible but ZWJ and ZWNJ in words. */
             name: string;
             /**
-             * @description A sender whose scheme and settings are known; `settings` beside it go over them.
+             * @description Known sender with its scheme and settings; `settings` override them.
              * @enum {string}
              */
             preset?: "calendly" | "discord" | "dropbox" | "gitlab" | "hubspot" | "linear" | "meta" | "microsoft-graph" | "paddle" | "pagerduty" | "sentry" | "square" | "telegram" | "typeform" | "zendesk" | "zoom";
             /**
-             * @description How the partner signs; that of the preset where there is one.
+             * @description Signature scheme of the partner. Default: the preset's.
              * @enum {string}
              */
             scheme?: "standard-webhooks" | "stripe" | "github" | "slack" | "shopify" | "hmac" | "ed25519" | "token" | "jwt";
-            /** @description What the partner signs with. Write-only. */
+            /** @description Secret that the partner signs with. Write-only. */
             secret: string;
-            /** @description How the sender differs from its scheme. A setting of another scheme is refused. */
+            /** @description Differences of the sender from its scheme. A setting of another scheme is refused. */
             settings?: {
                 accept_weak?: boolean;
                 /**
-                 * @description sha1 is taken with `accept_weak` alone.
+                 * @description sha1 needs `accept_weak`.
                  * @enum {string}
                  */
                 algorithm?: "sha256" | "sha512" | "sha1";
@@ -2161,16 +2161,16 @@ export interface components {
                     content_type?: string;
                     status: 200 | 202 | 204;
                 };
-                /** @description What must be among the `aud` of a token. */
+                /** @description Audience that must be among the `aud` of a token. */
                 audience?: string | null;
-                /** @description The claim with the SHA-256 of the body, where a token has one. */
+                /** @description Claim with the SHA-256 of the body, if the tokens have one. */
                 body_digest_claim?: string | null;
                 /**
-                 * @description How that digest is written.
+                 * @description Encoding of that digest.
                  * @enum {string}
                  */
                 body_digest_encoding?: "hex" | "base64" | "base64url";
-                /** @description Where the sender says which delivery it is, instead of where its scheme does. */
+                /** @description Place of the delivery id, instead of the scheme's own. */
                 delivery_id_from?: "digest" | {
                     header: string;
                 } | {
@@ -2178,11 +2178,11 @@ export interface components {
                 };
                 delivery_id_header?: string;
                 /**
-                 * @description How a signature is written.
+                 * @description Encoding of a signature.
                  * @enum {string}
                  */
                 encoding?: "hex" | "base64" | "base64url";
-                /** @description Where the sender says what type the event has. */
+                /** @description Place of the event type, instead of the scheme's own. */
                 event_type_from?: {
                     header: string;
                 } | {
@@ -2191,16 +2191,16 @@ export interface components {
                 event_type_header?: string;
                 forwarded_headers?: string[];
                 /**
-                 * @description How the sender asks whether the address is ours.
+                 * @description Kind of the sender's verification request.
                  * @enum {string}
                  */
                 handshake?: "meta" | "dropbox" | "microsoft-graph" | "cloudevents" | "slack" | "zoom" | "discord";
-                /** @description The `iss` of the sender's tokens. */
+                /** @description Required `iss` of the sender's tokens. */
                 issuer?: string | null;
-                /** @description Whether what is refused is kept, to be looked at and tried again. */
+                /** @description Keeps refused webhooks, so that they can be read and retried. */
                 keep_rejected_bodies?: boolean;
                 max_body_bytes?: number;
-                /** @description Where the signature header holds `t=…,v1=…`: how its members are named. */
+                /** @description Names of the members of a signature header such as `t=…,v1=…`. */
                 pairs?: {
                     /**
                      * @default ,
@@ -2214,42 +2214,42 @@ export interface components {
                 previous_signature_header?: string | null;
                 /**
                  * Format: uri
-                 * @description The address as the sender has it, where it signs that and it is not `http.base-url` and the source's path.
+                 * @description URL that the sender signs, if it differs from `http.base-url` with the source's path.
                  */
                 public_url?: string;
-                /** @description Webhooks a second that are taken; what comes above is answered 429. */
+                /** @description Webhooks accepted per second; more are answered 429. */
                 rate?: number;
                 refuse_same_content_seconds?: number;
                 /**
-                 * @description How the secret stands for the bytes of the key.
+                 * @description Encoding of the key's bytes in the secret.
                  * @enum {string}
                  */
                 secret_encoding?: "utf8" | "hex" | "base64";
                 signature_header?: string;
                 /** @enum {string} */
                 signature_over?: "wire" | "decoded";
-                /** @description Stands before each signature in its header. */
+                /** @description Prefix of each signature in its header. */
                 signature_prefix?: string;
-                /** @description Stands between several signatures in one header; null where there is one. */
+                /** @description Separator of several signatures in one header; null when there is only one. */
                 signature_separator?: ("," | ";" | " ") | null;
-                /** @description What is signed: text with {timestamp}, {id}, {body}, {method}, {url} and {header:name} in it; {body} must be there. */
+                /** @description Template of the signed text, with {timestamp}, {id}, {body}, {method}, {url} and {header:name}. {body} is required. */
                 signed_content?: string;
                 /**
-                 * @description How the signed time is written.
+                 * @description Unit of the signed time.
                  * @enum {string}
                  */
                 time_unit?: "s" | "ms" | "rfc3339";
-                /** @description Where the body holds the time that is signed, for senders that write it there. */
+                /** @description Place of the signed time in the body, for senders that write it there. */
                 timestamp_from?: {
                     pointer: string;
                 } | null;
                 timestamp_header?: string;
                 /**
-                 * @description `plain`: the header is the secret; `bearer`: behind `Bearer`; `basic`: the secret is `user:password`.
+                 * @description `plain`: the header is the secret; `bearer`: the secret follows `Bearer`; `basic`: the secret is `user:password`.
                  * @enum {string}
                  */
                 token_format?: "plain" | "bearer" | "basic";
-                /** @description Where the body holds the token; of a list on the way every item has to show it. Nothing in a header then counts. */
+                /** @description Place of the token in the body; every item of a list on the way must hold it. Headers then do not count. */
                 token_from?: {
                     pointer: string;
                 } | null;
@@ -2262,19 +2262,19 @@ export interface components {
         CustomEvent: {
             /**
              * Format: date-time
-             * @description When it happened; now when left out.
+             * @description Time of the event. Default: now.
              * @example 2026-01-01T00:00:00.000Z
              */
             created_at?: string;
-            /** @description A JSON object, delivered as it is. */
+            /** @description A JSON object, delivered unchanged. */
             data: {
                 [key: string]: unknown;
             };
-            /** @description Given by you, it makes the publication safe to repeat; left out, we make one. */
+            /** @description Your own id makes the publication safe to repeat. Default: a new id. */
             id?: string;
-            /** @description What the event is about. */
+            /** @description Subject of the event, such as an order number. */
             subject?: string;
-            /** @description A name of your own: two to five words with dots between them. */
+            /** @description Name of your event type: two to five words with dots between them. */
             type: string;
         };
         /** @description Permitted metadata about the deployment. */
@@ -2827,11 +2827,11 @@ export interface components {
         };
         PublishedEvents: {
             items: {
-                /** @description True when the same was published before: it is not delivered again. */
+                /** @description True for a repetition, which is not delivered again. */
                 duplicate: boolean;
                 id: string;
                 type: string;
-                /** @description Where the data do not fit the schema of a type that only warns. */
+                /** @description Mismatches with the schema of a type that only warns. */
                 warnings: {
                     message: string;
                     pointer: string;
@@ -2842,14 +2842,14 @@ export interface components {
         ReceivedWebhook: {
             body_bytes: number;
             content_type: string | null;
-            /** @description As the partner names it; one that came before with other content ends in # and digits of the content. */
+            /** @description Delivery id of the partner; one that was used before for other content ends in # and digits of the content. */
             delivery_id: string;
-            /** @description Whether the partner's signature covers the id. */
+            /** @description True when the partner's signature covers the id. */
             delivery_id_signed: boolean;
             event_type: string | null;
-            /** @description Whether the partner's signature covers the type. */
+            /** @description True when the partner's signature covers the type. */
             event_type_signed: boolean;
-            /** @description Whether it went on to the account's endpoints. */
+            /** @description True when it was forwarded to the account's endpoints. */
             forwarded: boolean;
             /** @description The received delivery. Opaque. */
             id: string;
@@ -2859,20 +2859,20 @@ export interface components {
              * @example 2026-01-01T00:00:00.000Z
              */
             received_at: string;
-            /** @description An earlier delivery with the same body, where the scheme signs no time: a repetition, or a replay. */
+            /** @description Earlier delivery with the same body, where the scheme signs no time: this one is a repetition or a replay. */
             same_content_as: string | null;
         };
         ReceivedWebhookInFull: {
             body_bytes: number;
             content_type: string | null;
-            /** @description As the partner names it; one that came before with other content ends in # and digits of the content. */
+            /** @description Delivery id of the partner; one that was used before for other content ends in # and digits of the content. */
             delivery_id: string;
-            /** @description Whether the partner's signature covers the id. */
+            /** @description True when the partner's signature covers the id. */
             delivery_id_signed: boolean;
             event_type: string | null;
-            /** @description Whether the partner's signature covers the type. */
+            /** @description True when the partner's signature covers the type. */
             event_type_signed: boolean;
-            /** @description Whether it went on to the account's endpoints. */
+            /** @description True when it was forwarded to the account's endpoints. */
             forwarded: boolean;
             /** @description Every header as it came; signatures and credentials are masked. */
             headers: {
@@ -2890,7 +2890,7 @@ export interface components {
              * @example 2026-01-01T00:00:00.000Z
              */
             received_at: string;
-            /** @description An earlier delivery with the same body, where the scheme signs no time: a repetition, or a replay. */
+            /** @description Earlier delivery with the same body, where the scheme signs no time: this one is a repetition or a replay. */
             same_content_as: string | null;
         };
         ReceivedWebhookReplay: {
@@ -2911,10 +2911,10 @@ export interface components {
             /** @description The replay. Opaque. */
             id: string;
             ids: string[] | null;
-            /** @description Of those chosen by id, how many were past the retention when their turn came. */
+            /** @description Number of webhooks chosen by id that were past the retention when their turn came. */
             missing: number;
             published: number;
-            /** @description How many a second are published. */
+            /** @description Webhooks published per second. */
             rate: number;
             /** @description The source. Opaque. */
             source_id: string;
@@ -2926,11 +2926,11 @@ export interface components {
              * @example 2026-01-01T00:00:00.000Z
              */
             to: string;
-            /** @description How many were chosen when it began. */
+            /** @description Number of chosen webhooks at its start. */
             total: number;
         };
         ReceivedWebhookReplayCount: {
-            /** @description How many would be published. */
+            /** @description Number of webhooks that would be published. */
             count: number;
         };
         RecoveryRequest: {
@@ -2943,7 +2943,7 @@ export interface components {
         };
         RetriedWebhookRejection: {
             /**
-             * @description repeated: it was received before, by a retry or a repetition.
+             * @description repeated: it was already received, by a retry or a repetition.
              * @enum {string}
              */
             outcome: "received" | "repeated";
@@ -2955,21 +2955,21 @@ export interface components {
             id: string;
         };
         RotateWebhookEndpointSecret: {
-            /** @description How long the secret before it still signs as well; left out, as long as the service says. */
+            /** @description Seconds for which the previous secret still signs as well. Default: a setting of the service. */
             overlap_seconds?: number;
         };
         RotateWebhookSourceSecret: {
             /**
-             * @description How long the present secret still verifies.
+             * @description Seconds for which the present secret still verifies.
              * @default 86400
              */
             overlap_seconds?: number;
-            /** @description What the partner signs with. Write-only. */
+            /** @description Secret that the partner signs with. Write-only. */
             secret: string;
         };
         RotateWebhookSourceUrl: {
             /**
-             * @description How long webhooks that come to the present address are still taken.
+             * @description Seconds for which the present address is still accepted.
              * @default 86400
              */
             overlap_seconds?: number;
@@ -3095,7 +3095,7 @@ export interface components {
         };
         StartWebhookReplay: {
             /**
-             * @description Only counts.
+             * @description Only counts the deliveries.
              * @default false
              */
             dry_run?: boolean;
@@ -3106,22 +3106,22 @@ export interface components {
             event_types?: string[];
             /**
              * Format: date-time
-             * @description Deliveries of events of this time or later.
+             * @description Deliveries of events at this time or later.
              */
             from: string;
             /**
-             * @description Deliveries in a second.
+             * @description Deliveries per second.
              * @default null
              */
             rate?: number | null;
             /**
-             * @description Left out, every delivery that is over.
+             * @description Default: every delivery that has ended.
              * @enum {string}
              */
             status?: "succeeded" | "exhausted" | "parked";
             /**
              * Format: date-time
-             * @description Deliveries of events before this time; now when left out.
+             * @description Deliveries of events before this time. Default: now.
              */
             to?: string;
         };
@@ -3162,7 +3162,7 @@ export interface components {
                 order_hold_seconds?: number | null;
                 /** @description One delivery at a time for each subject, in the order of its events. */
                 ordered?: boolean | null;
-                /** @description Attempts in a time, over all processes, evenly spread. */
+                /** @description Attempts per time, over all processes, evenly spread. */
                 rate?: {
                     limit: number;
                     per_seconds: number;
@@ -3171,7 +3171,7 @@ export interface components {
                 signatures?: ("stripe" | "github" | "v1a")[] | null;
                 timeout_seconds?: number | null;
             };
-            /** @description Where deliveries are posted to: https, on a public address. */
+            /** @description URL that deliveries are posted to: https, on a public address. */
             url?: string;
         };
         UpdateWebhookEventType: {
@@ -3183,15 +3183,15 @@ export interface components {
             } | null;
         };
         UpdateWebhookSource: {
-            /** @description The partner's types that are accepted, each a name or a prefix that ends in `*`; null accepts every type. */
+            /** @description Accepted types of the partner, each a name or a prefix that ends in `*`; null accepts every type. */
             event_types?: string[] | null;
-            /** @description Whether accepted webhooks go on to the account's endpoints. */
+            /** @description Forwards accepted webhooks to the account's endpoints. */
             forward?: boolean;
             /** @description 1–100 characters, trimmed, one of them visible and none invisible but ZWJ and ZWNJ in words. */
             name?: string;
-            /** @description What the partner signs with. Write-only. */
+            /** @description Secret that the partner signs with. Write-only. */
             secret?: string;
-            /** @description How the sender differs from its scheme. A setting of another scheme is refused. Members that are absent stay; null goes back to the default. */
+            /** @description Differences of the sender from its scheme. A setting of another scheme is refused. An absent member keeps its value; null restores the default. */
             settings?: {
                 accept_weak?: boolean | null;
                 algorithm?: ("sha256" | "sha512" | "sha1") | null;
@@ -3254,18 +3254,18 @@ export interface components {
                 tolerance_seconds?: number | null;
             };
             /**
-             * @description While paused, the partner is answered 503 and tries again. While stopped, it is answered 202 and nothing is kept: for a sender that gives up an address that fails.
+             * @description A paused source answers 503, so that the partner tries again. A stopped source answers 202 and keeps nothing, ~for a sender that would give up a failing address.
              * @enum {string}
              */
             status?: "active" | "paused" | "stopped";
             verify_token?: string | null;
         };
         VerifyWebhook: {
-            /** @description The body as text, to the byte. */
+            /** @description The body as text, byte for byte. */
             body?: string;
             /**
              * Format: base64
-             * @description The body, where it is no text.
+             * @description The body, when it is not text.
              */
             body_base64?: string;
             /** @description The headers as they came. */
@@ -3274,36 +3274,36 @@ export interface components {
             };
             /**
              * Format: date-time
-             * @description When it came; now where left out.
+             * @description Time of its arrival. Default: now.
              */
             received_at?: string;
             /**
              * Format: uri
-             * @description The address that it was posted to, where the signature covers it.
+             * @description URL that it was posted to, if the signature covers it.
              */
             url?: string;
         };
         WebhookAttempt: {
-            /** @description False for an attempt whose lease had run out: another with its number was recorded first. */
+            /** @description False for an attempt whose lease had expired: another attempt with its number was recorded first. */
             counted: boolean;
-            /** @description What followed from it. */
+            /** @description Decision that followed from the attempt. */
             decision: ("succeeded" | "retry" | "exhausted" | "gone" | "held") | null;
             /** @description The delivery. Opaque. */
             delivery_id: string;
             duration_ms: number;
             /** @description The endpoint. Opaque. */
             endpoint_id: string;
-            /** @description Why no answer came, in a stable word. */
+            /** @description Reason why no answer came, as a stable word. */
             error: string | null;
             /** @description The attempt. Opaque. */
             id: string;
-            /** @description When the next attempt was due then; null when there was none. */
+            /** @description Time planned for the next attempt; null when there was none. */
             next_attempt_at: string | null;
             /** @description 1 for the first. */
             number: number;
-            /** @description How far it came when no answer came: `resolve`, `connect`, `tls` and so on. */
+            /** @description Phase that failed when no answer came: `resolve`, `connect`, `tls` and so on. */
             phase: string | null;
-            /** @description Milliseconds of each step; null for one that was not needed, as on a connection that was there. */
+            /** @description Milliseconds of each phase; null for a phase that was not needed, such as `connect` on an open connection. */
             phases: {
                 body: number | null;
                 connect: number | null;
@@ -3312,7 +3312,7 @@ export interface components {
                 send: number | null;
                 tls: number | null;
             } | null;
-            /** @description As they were sent; the values of secret ones are masked. */
+            /** @description Headers as sent; values of secret headers are masked. */
             request_headers: {
                 [key: string]: string;
             } | null;
@@ -3464,7 +3464,7 @@ export interface components {
              * @enum {string}
              */
             scope: "account" | "all";
-            /** @description What verifies deliveries. Shown on creation, rotation and reveal only. */
+            /** @description Secret that verifies deliveries. Shown on creation, rotation and reveal only. */
             secret: string;
             settings: {
                 /** @description The version of events that it gets; null is the newest. */
@@ -3531,7 +3531,7 @@ export interface components {
             url: string;
         };
         WebhookEvent: {
-            /** @description What deliveries post, byte for byte: signatures are over this text. */
+            /** @description Body of its deliveries, byte for byte: signatures cover this text. */
             body: string;
             /**
              * Format: date-time
@@ -3545,14 +3545,14 @@ export interface components {
         WebhookEventType: {
             description: string | null;
             /**
-             * @description What comes of an event that does not fit the schema.
+             * @description Handling of an event that does not match the schema: accepted, accepted with a warning, or refused.
              * @enum {string}
              */
             enforcement: "off" | "warn" | "block";
-            /** @description The data of one, of types that are ours. */
+            /** @description Example of the data; only for the service's own types. */
             example?: unknown;
             name: string;
-            /** @description Whether the account declared it. */
+            /** @description True for a type that the account declared. */
             own: boolean;
             /** @description JSON Schema 2020-12 of the data; null for any. */
             schema: {
@@ -3562,18 +3562,18 @@ export interface components {
         WebhookExplanation: {
             delivery_id: string | null;
             event_type: string | null;
-            /** @description What that step wanted. */
+            /** @description Expectation of the failed step. */
             expected: string | null;
-            /** @description The headers that were looked at. */
+            /** @description Headers that were read. */
             headers_read: string[];
-            /** @description What would have verified instead. */
+            /** @description Changes that would make it verify. */
             hints: string[];
             /**
-             * @description What would become of it.
+             * @description Outcome that the webhook would have.
              * @enum {string}
              */
             outcome: "accepted" | "challenged" | "dropped" | "refused";
-            /** @description A stable word, as rejections have it. */
+            /** @description Stable word, the same as in rejections. */
             reason: string | null;
             /** @description The step that failed. */
             step: string | null;
@@ -3583,11 +3583,11 @@ export interface components {
             body_bytes: number;
             /** @description The rejection. Opaque. */
             id: string;
-            /** @description Whether the webhook is kept whole, and can be tried again. */
+            /** @description True when the whole webhook is kept and can be retried. */
             kept: boolean;
             /** @description A stable word, such as signature_mismatch. */
             reason: string;
-            /** @description The received webhook that a retry made of it. */
+            /** @description The received webhook that a retry created. */
             received_id: string | null;
             /**
              * Format: date-time
@@ -3595,7 +3595,7 @@ export interface components {
              * @example 2026-01-01T00:00:00.000Z
              */
             rejected_at: string;
-            /** @description What the partner was answered. */
+            /** @description Status of the answer to the partner. */
             status: number;
         };
         WebhookRejectionInFull: {
@@ -3603,17 +3603,17 @@ export interface components {
             /** @description The first 4 KiB of the body. */
             body_base64: string | null;
             body_bytes: number;
-            /** @description Every header as it came; signatures and credentials are masked. Null where the source did not keep it. */
+            /** @description All headers as they came; signatures and credentials are masked. Null when the source keeps no refused webhooks. */
             headers: {
                 [key: string]: string | string[];
             } | null;
             /** @description The rejection. Opaque. */
             id: string;
-            /** @description Whether the webhook is kept whole, and can be tried again. */
+            /** @description True when the whole webhook is kept and can be retried. */
             kept: boolean;
             /** @description A stable word, such as signature_mismatch. */
             reason: string;
-            /** @description The received webhook that a retry made of it. */
+            /** @description The received webhook that a retry created. */
             received_id: string | null;
             /**
              * Format: date-time
@@ -3621,7 +3621,7 @@ export interface components {
              * @example 2026-01-01T00:00:00.000Z
              */
             rejected_at: string;
-            /** @description What the partner was answered. */
+            /** @description Status of the answer to the partner. */
             status: number;
         };
         WebhookReplay: {
@@ -3646,9 +3646,9 @@ export interface components {
             from: string;
             /** @description The replay, sent as `X-Replay-Id`. Opaque. */
             id: string;
-            /** @description Deliveries in a second; null for as many as the endpoint takes. */
+            /** @description Deliveries per second; null for no limit. */
             rate: number | null;
-            /** @description Deliveries that have been put into the queue so far. */
+            /** @description Number of deliveries queued so far. */
             replayed: number;
             /** @enum {string} */
             status: "running" | "done" | "cancelled";
@@ -3659,7 +3659,7 @@ export interface components {
              * @example 2026-01-01T00:00:00.000Z
              */
             to: string;
-            /** @description Deliveries that were wanted when it began. */
+            /** @description Number of matching deliveries at its start. */
             total: number;
         };
         WebhookReplayCount: {
@@ -3672,7 +3672,7 @@ export interface components {
              * @example 2026-01-01T00:00:00.000Z
              */
             created_at: string;
-            /** @description When it stops signing; null for the newest. */
+            /** @description Time at which it stops signing; null for the newest. */
             expires_at: string | null;
             /** @description The key. Opaque. */
             id: string;
@@ -7831,7 +7831,7 @@ export interface operations {
                 cursor?: string;
                 delivery_id?: string;
                 endpoint_id?: string;
-                /** @description Of this time or later. */
+                /** @description At this time or later. */
                 from?: string;
                 /** @description Items on the page. */
                 limit?: number;
@@ -7927,7 +7927,7 @@ export interface operations {
                 cursor?: string;
                 endpoint_id?: string;
                 event_id?: string;
-                /** @description Of this time or later. */
+                /** @description At this time or later. */
                 from?: string;
                 /** @description Items on the page. */
                 limit?: number;
@@ -8744,7 +8744,7 @@ export interface operations {
             query?: {
                 /** @description `next_cursor` of the page before. */
                 cursor?: string;
-                /** @description Events of this time or later. */
+                /** @description Events at this time or later. */
                 from?: string;
                 /** @description Items on the page. */
                 limit?: number;
@@ -9338,13 +9338,13 @@ export interface operations {
             query?: {
                 /** @description `next_cursor` of the page before. */
                 cursor?: string;
-                /** @description As the partner names it. */
+                /** @description Delivery id of the partner. */
                 delivery_id?: string;
                 /** @description A type of the partner, or a prefix that ends in `*`. */
                 event_type?: string;
-                /** @description Whether it went on to the account's endpoints. */
+                /** @description True for those forwarded to the account's endpoints. */
                 forwarded?: "true" | "false";
-                /** @description Webhooks of this time or later. */
+                /** @description Webhooks at this time or later. */
                 from?: string;
                 /** @description Items on the page. */
                 limit?: number;

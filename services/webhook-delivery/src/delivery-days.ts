@@ -8,7 +8,7 @@ interface Dependencies {
   readonly retentionMs: () => number;
 }
 
-/** The state of a delivery is written several times: room on its page keeps it there. */
+/** The state of a delivery is written several times: free room on a page keeps the new versions on it. */
 const fillfactor = 80;
 const tables = [
   { name: "webhook_events", column: "created_at", fillfactor },
@@ -24,11 +24,11 @@ const unqueue = sql(
    returning endpoint_id as "endpointId", order_key as "orderKey"`,
 );
 
-/** Keeps the tables of days of events, deliveries and attempts. */
+/** Creates the job that keeps the day tables of events, deliveries and attempts. */
 export function createDeliveryDays({ pool, clock, retentionMs }: Dependencies) {
   const dayTables = createDayTables({ pool, clock, keepMs: retentionMs }, tables);
 
-  /** Takes a batch out of the queue; what waited behind it goes on. False when there was less than a batch. */
+  /** Removes a batch from the queue and releases the deliveries behind it. Returns false after the last batch. */
   const unqueueSome = (oldest: Date): Promise<boolean> =>
     inTransaction(pool, async (tx) => {
       const { rows, rowCount } = await tx.query<OrderKey>(unqueue, [oldest]);
@@ -42,9 +42,11 @@ export function createDeliveryDays({ pool, clock, retentionMs }: Dependencies) {
     });
 
   return {
-    /** Makes the tables of the days ahead, and drops those that are past the retention, with what is held of them. */
+    /**
+     * Creates the tables of the days ahead, and drops those past the retention, with the held deliveries of those days.
+     */
     async keep(): Promise<void> {
-      // Held deliveries end with the retention, too: nothing in the queue may point to a day that is gone.
+      // Held deliveries end with the retention too: no queue row may point to a dropped day.
       const oldest = new Date(startOfDay(clock.nowMs() - retentionMs()));
       while (await unqueueSome(oldest));
       await dayTables.keep();

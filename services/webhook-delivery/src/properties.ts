@@ -5,7 +5,7 @@ import { outboundAllowProperty } from "@signalbox/net/allow-property";
 import { commonProperties } from "@signalbox/service/common-properties";
 import { retentionProperty, secretsProperties } from "@signalbox/storage/properties";
 
-/** Every property of the webhook-delivery service. */
+/** Properties of the webhook-delivery service. */
 export const properties = defineProperties({
   ...commonProperties,
   ...principalProperties,
@@ -19,7 +19,7 @@ export const properties = defineProperties({
     max: 2_592_000_000,
     secrecy: "internal",
     reload: "live",
-    effect: "After how long of failures the owner of an endpoint is told that it fails.",
+    effect: "Time of failures after which the owner of an endpoint is notified.",
   },
   "webhook-delivery.failing.failures-min": {
     type: "integer",
@@ -28,7 +28,7 @@ export const properties = defineProperties({
     max: 1_000_000,
     secrecy: "internal",
     reload: "live",
-    effect: "How many failures that takes at least.",
+    effect: "Smallest number of failures for that notification.",
   },
   "webhook-delivery.failing.disable-after": {
     type: "integer",
@@ -38,7 +38,7 @@ export const properties = defineProperties({
     max: 2_592_000_000,
     secrecy: "internal",
     reload: "live",
-    effect: "After how long of failures an endpoint is disabled. It is then asked once an hour whether it works again.",
+    effect: "Time of failures after which an endpoint is disabled. It is then probed once an hour.",
   },
   "webhook-delivery.failing.disable-failures-min": {
     type: "integer",
@@ -47,7 +47,7 @@ export const properties = defineProperties({
     max: 1_000_000,
     secrecy: "internal",
     reload: "live",
-    effect: "How many failures that takes at least.",
+    effect: "Smallest number of failures for disabling.",
   },
   "webhook-delivery.failing.percent": {
     type: "integer",
@@ -57,8 +57,7 @@ export const properties = defineProperties({
     max: 100,
     secrecy: "internal",
     reload: "live",
-    effect:
-      "How much of all attempts since the first failure has to have failed; with more successes it is counted anew.",
+    effect: "Share of failed attempts since the first failure that counts as failing; below it the count starts again.",
   },
   "webhook-delivery.outbound.proxy": {
     type: "string",
@@ -68,7 +67,7 @@ export const properties = defineProperties({
     reload: "restart",
     local: true,
     effect:
-      "The proxy that every delivery goes through: http://user:password@host:port. It is asked for a tunnel (CONNECT) to an address that was judged; its own faults use up no attempt. Left out, deliveries go out as they are.",
+      "Proxy for every delivery: http://user:password@host:port. It gets a CONNECT to an address that has passed the address check. A fault of the proxy does not count as an attempt. Without it deliveries go out directly.",
   },
   "webhook-delivery.outbound.http2": {
     type: "boolean",
@@ -77,10 +76,10 @@ export const properties = defineProperties({
     reload: "restart",
     local: true,
     effect:
-      "Whether deliveries go out in HTTP/2 where a receiver chooses it in the TLS handshake. Left out, all of them go out in HTTP/1.1.",
+      "Sends deliveries over HTTP/2 to receivers that choose it in the TLS handshake. Otherwise all of them use HTTP/1.1.",
   },
   "webhook-delivery.outbound.allow": outboundAllowProperty(
-    "Addresses with port, such as 10.0.0.5:8443 or 127.0.0.1:*, that endpoints may use although they are not public; http is then allowed there too.",
+    "Addresses with port, such as 10.0.0.5:8443 or 127.0.0.1:*, that endpoints may use although they are not public. Plain http is allowed there too.",
   ),
   "webhook-delivery.attempts.published": {
     type: "string",
@@ -89,7 +88,7 @@ export const properties = defineProperties({
     secrecy: "internal",
     reload: "live",
     effect:
-      "Of which attempts `deliveryAttempted` of the graph tells. Each is one more event on the log, kept for an hour.",
+      "Attempts that the subscription `deliveryAttempted` reports. Each is one more event on the log, kept for an hour.",
   },
   "webhook-delivery.attempt.timeout": {
     type: "integer",
@@ -99,7 +98,7 @@ export const properties = defineProperties({
     max: 60_000,
     secrecy: "internal",
     reload: "live",
-    effect: "How long one attempt may take, from connecting to the last byte of the answer.",
+    effect: "Time limit of one attempt, from connecting to the last byte of the answer.",
   },
   "webhook-delivery.attempts.delay-min": {
     type: "integer",
@@ -110,7 +109,7 @@ export const properties = defineProperties({
     secrecy: "internal",
     reload: "restart",
     local: true,
-    effect: "The shortest wait between two attempts of a delivery, whatever its schedule says.",
+    effect: "Shortest delay between two attempts of a delivery, even if its schedule has a shorter one.",
   },
   "webhook-delivery.attempts.in-flight-max": {
     type: "integer",
@@ -119,7 +118,8 @@ export const properties = defineProperties({
     max: 20_000,
     secrecy: "internal",
     reload: "restart",
-    effect: "Attempts that one instance makes at the same time, each on a connection. Slow endpoints share a quarter.",
+    effect:
+      "Largest number of concurrent attempts of one instance, each on a connection. Slow endpoints share a quarter.",
   },
   "webhook-delivery.attempts.in-flight-max-per-endpoint": {
     type: "integer",
@@ -129,7 +129,7 @@ export const properties = defineProperties({
     secrecy: "internal",
     reload: "restart",
     effect:
-      "Attempts that one instance makes at one endpoint at the same time, at most. It begins with 16, gets one more for each success and half as many for each timeout.",
+      "Largest number of concurrent attempts of one instance at one endpoint. The limit starts at 16, grows by one with each success and halves with each timeout.",
   },
   "webhook-delivery.attempts.in-flight-max-per-host": {
     type: "integer",
@@ -138,7 +138,7 @@ export const properties = defineProperties({
     max: 1_000,
     secrecy: "internal",
     reload: "restart",
-    effect: "Attempts that one instance makes at one host and port at the same time, over all accounts.",
+    effect: "Largest number of concurrent attempts of one instance at one host and port, over all accounts.",
   },
   "webhook-delivery.attempts.lease": {
     type: "integer",
@@ -149,7 +149,7 @@ export const properties = defineProperties({
     secrecy: "internal",
     reload: "restart",
     effect:
-      "After how long a delivery is attempted by another instance although its own still lives; one that has gone loses its deliveries within seconds. Must be 10 s longer than any attempt, or the start is refused.",
+      "Time after which another instance attempts a delivery whose own instance still lives; a dead instance loses its deliveries within seconds. Must be 10 s longer than any attempt, or the start is refused.",
   },
   "webhook-delivery.endpoints.max": {
     type: "integer",
@@ -159,7 +159,7 @@ export const properties = defineProperties({
     max: 10_000,
     secrecy: "internal",
     reload: "live",
-    effect: "Endpoints that one account may have; every event may cost a delivery for each.",
+    effect: "Largest number of endpoints of one account; every event may cost a delivery for each.",
   },
   "webhook-delivery.secret.rotation-overlap": {
     type: "integer",
@@ -169,10 +169,10 @@ export const properties = defineProperties({
     max: 604_800_000,
     secrecy: "internal",
     reload: "live",
-    effect: "How long after a rotation deliveries carry the signature of the old secret as well.",
+    effect: "Time after a rotation in which the previous secret still signs deliveries too.",
   },
   "webhook-delivery.retention": retentionProperty(
-    "How long events, their deliveries and attempts are kept; held deliveries end with it.",
+    "Time for which events, deliveries and attempts are kept; held deliveries end with it.",
   ),
 });
 

@@ -2,8 +2,8 @@ import type { SubgraphContext } from "@signalbox/graphql";
 import { z } from "zod";
 
 /**
- * The rules of an input, some of whose members are JSON of the caller's own: their names stay as they were written, where
- * the others get those of REST.
+ * Rules of an input with members that are the caller's own JSON: their names stay as written, while the others get the
+ * names of REST.
  */
 export const withRawMembers =
   <Output>(rules: z.ZodType<Output>, ...names: readonly string[]) =>
@@ -13,7 +13,7 @@ export const withRawMembers =
       return { ...(input as object), ...Object.fromEntries(raw) };
     }, rules);
 
-/** A plain copy: literals of GraphQL have objects without a prototype, which strict rules refuse. */
+/** Makes a plain copy: GraphQL literals have objects without a prototype, which strict rules refuse. */
 function jsonOf(given: object, name: string): unknown {
   const value = (given as Record<string, unknown>)[name];
   return value === undefined ? undefined : JSON.parse(JSON.stringify(value));

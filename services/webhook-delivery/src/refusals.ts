@@ -10,7 +10,7 @@ const tooMany = (field: string, message: string): Refusal => ({
   details: [{ field, code: "too_many", message }],
 });
 
-/** Why an endpoint is not created. */
+/** Describes why an endpoint was not created. */
 export function refusedEndpoint(
   result: { readonly outcome: "switched-off" } | ({ readonly outcome: "limit-reached" } & LimitReached),
 ): Refusal {
@@ -19,21 +19,21 @@ export function refusedEndpoint(
     : tooMany("endpoints", `The account has ${result.max} endpoints; delete one that is not needed.`);
 }
 
-/** Why a disabled endpoint is not paused or resumed. */
+/** Refusal to pause or resume a disabled endpoint. */
 export const disabledEndpoint: Refusal = {
   code: "conflict",
   message: "The endpoint is disabled; enable it first.",
 };
 
-/** Why an endpoint gets no other secret now. */
+/** Refusal of one secret too many. */
 export const tooManySecrets = ({ max }: LimitReached): Refusal =>
   tooMany("secret", `The endpoint has ${max} live secrets; end the overlap of the older ones first.`);
 
-/** Why an account gets no other signing key now. */
+/** Refusal of one signing key too many. */
 export const tooManyKeys = ({ max }: LimitReached): Refusal =>
   tooMany("key", `The account has ${max} live keys; wait until the overlap of the older ones has ended.`);
 
-/** Why a type of events is not declared. */
+/** Describes why an event type was not declared. */
 export function refusedType(
   result: { readonly outcome: "exists" } | ({ readonly outcome: "limit-reached" } & LimitReached),
 ): Refusal {
@@ -42,7 +42,7 @@ export function refusedType(
     : tooMany("event_types", `The account has ${result.max} types; delete one that is not needed.`);
 }
 
-/** Why a replay does not begin. */
+/** Describes why a replay was not started. */
 export function refusedReplay(outcome: "no-endpoint" | "running" | "too-many"): Refusal {
   switch (outcome) {
     case "no-endpoint":
@@ -50,7 +50,7 @@ export function refusedReplay(outcome: "no-endpoint" | "running" | "too-many"): 
     case "running":
       return { code: "conflict", message: "A replay of this endpoint is running: wait for it, or cancel it." };
     case "too-many": {
-      const message = `More than ${deliveriesMax} deliveries are wanted: narrow the time.`;
+      const message = `More than ${deliveriesMax} deliveries match: choose a shorter time.`;
       return { code: "validation_error", message, details: [{ field: "from", code: "too_big", message }] };
     }
   }

@@ -19,7 +19,7 @@ interface KeyFields {
 type Fields = EndpointFields & DeliveryFields & EventFields & EventTypeFields & ReplayFields & KeyFields;
 type Loaders = ReturnType<ReturnType<typeof loadersOf>>;
 
-/** Every field of this service in the graph, those of one type from all its capabilities. */
+/** GraphQL fields of this service, merged by type from all its capabilities. */
 export function resolversOf(fields: Fields): Resolvers<Loaders> {
   const parts: readonly Resolvers<Loaders>[] = [
     endpointResolvers(fields),
@@ -33,7 +33,7 @@ export function resolversOf(fields: Fields): Resolvers<Loaders> {
   return Object.fromEntries(types.map((type) => [type, Object.assign({}, ...parts.map((part) => part[type]))]));
 }
 
-/** The signing keys of an account in the graph; REST shows them to anybody. */
+/** GraphQL field of signing keys. The public keys are read over REST, without a sign-in. */
 const keyResolvers = ({ signingKeys }: KeyFields): Resolvers<unknown> => ({
   Mutation: {
     rotateWebhookSigningKey: mutation(
@@ -56,7 +56,7 @@ interface LoadedStores {
   readonly eventStore: EventStore;
 }
 
-/** The loaders of one request: they find what belongs to whoever makes it. */
+/** Creates the loaders of one request. They find only rows of the caller's account. */
 export const loadersOf = (stores: LoadedStores) => (principal: Principal | null) => ({
   ...endpointLoaders(stores.endpointStore, principal),
   ...deliveryLoaders(stores, principal),

@@ -7,7 +7,7 @@ import { type EventRoutes, eventRoutes } from "./events/event-routes.ts";
 import { type ReplayRoutes, replayRoutes } from "./replays/replay-routes.ts";
 import { type SigningKeyRoutes, signingKeyRoutes } from "./signing-keys/signing-key-routes.ts";
 
-/** Everything this service answers over HTTP. */
+/** REST routes of this service. */
 export function createServiceRoutes(
   parts: EndpointRoutes &
     EndpointActionRoutes &

@@ -40,7 +40,7 @@ import { startWorkers } from "./workers.ts";
 const prismaDirectory = fileURLToPath(new URL("../prisma", import.meta.url));
 const schemaFile = new URL("../schema.graphql", import.meta.url);
 
-/** Delivers events to the endpoints that accounts register: signed, at least once, with honest retries. */
+/** Builds the service that delivers events to the endpoints of accounts: signed, at least once, with retries. */
 export async function createService(context: ServiceContext<Properties>): Promise<ServiceParts> {
   const { configuration, runner, clock } = context;
   const sealer = createSealer(configuration.get("secrets.keys"));
@@ -63,7 +63,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
   consume("fan-out", table, batchHandler);
   const retentionMs = () => configuration.get("webhook-delivery.retention");
   const deliveryDays = createDeliveryDays({ ...shared, retentionMs });
-  // Before the first event comes: what finds no table of its day has to be moved later.
+  // Before the first event: a row that finds no table for its day has to be moved later.
   const waitMs = configuration.get("database.start-wait");
   await atStart(() => deliveryDays.keep(), { waitMs, log: context.log });
   startRetention({ runner, pool, clock }, [
@@ -112,7 +112,7 @@ type EndpointParts = Omit<Parameters<typeof createEndpoints>[0], "endpointsMax" 
   Omit<Parameters<typeof createEndpointSecrets>[0], "rotationOverlapMs"> &
   Parameters<typeof createEndpointStatus>[0];
 
-/** What owners do with endpoints. */
+/** Creates the operations of owners on their endpoints. */
 function createEndpointCapabilities({ configuration }: ServiceContext<Properties>, shared: EndpointParts) {
   const rotationOverlapMs = () => configuration.get("webhook-delivery.secret.rotation-overlap");
   const signingKeys = createSigningKeys({ ...shared, rotationOverlapMs });
@@ -129,7 +129,7 @@ function createEndpointCapabilities({ configuration }: ServiceContext<Properties
   };
 }
 
-/** A delivery for whoever subscribed to what others did. */
+/** Builds the consumer that creates deliveries for the subscribers of each event. */
 function fanOutTable(fanOut: FanOut, endpoints: Endpoints): { table: ConsumerTable; batchHandler: BatchHandler } {
   const batchHandler: BatchHandler = async (events, { tx }) => {
     await fanOut.deliver(
@@ -150,7 +150,7 @@ function openOutbound({ configuration, clock, metrics, runner }: ServiceContext<
     refusePorts: ownPorts,
     proxy: configuration.get("webhook-delivery.outbound.proxy"),
     http2: configuration.get("webhook-delivery.outbound.http2"),
-    // As many as there are attempts: one that waits for a connection would spend its deadline on it.
+    // As many connections as attempts: waiting for a connection would use up an attempt's deadline.
     connectionsPerOriginMax: configuration.get("webhook-delivery.attempts.in-flight-max-per-host"),
     idleTimeoutMs: seconds(60),
     lookup: createNameLookup({ clock }),

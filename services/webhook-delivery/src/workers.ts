@@ -20,14 +20,14 @@ interface Dependencies {
   readonly accessStates: AccessStates;
   readonly pool: Pool;
   readonly metrics: Metrics;
-  /** Tells the worker that something may be due. */
+  /** Wakes the worker, because deliveries may be due. */
   readonly wake: () => void;
 }
 
-/** Twice this is how long a delivery waits in the hands of the dead. */
+/** Interval of take-overs. A delivery leased by a dead instance waits twice as long. */
 const takeOverEveryMs = seconds(1.5);
 
-/** What waits because its endpoint has a rate, or was held and goes out slowly, is where it should be. */
+/** Age of the oldest due delivery. Deliveries delayed by a rate or by a slow release are not late and do not count. */
 const oldestDue = sql(
   "queue.oldest-due",
   `select coalesce(max(extract(epoch from statement_timestamp() - first.due_at)), 0)::float8 as age
@@ -37,7 +37,7 @@ const oldestDue = sql(
      and coalesce(p.settings->'rate', 'null') = 'null' and (p.released_at is null or first.due_at > p.released_at)`,
 );
 
-/** More than so many need no exact figure. */
+/** Upper bound of the count: no alert needs a larger exact figure. */
 const countedMax = 100_000;
 
 const waiting = sql(
@@ -46,7 +46,7 @@ const waiting = sql(
    from (select endpoint_id from delivery_queue limit ${countedMax}) as q join endpoints as p on p.id = q.endpoint_id group by 1`,
 );
 
-/** Starts the long-running parts that are this service's own. */
+/** Starts the workers of this service. */
 export function startWorkers(runner: Runner, dependencies: Dependencies): void {
   const { queueWorker, orderHolds, replays, deliveryDays, removals, operators, accessStates, wake } = dependencies;
   runner.worker("deliveries", (signal, beat) => queueWorker.run(signal, beat));
@@ -57,9 +57,9 @@ export function startWorkers(runner: Runner, dependencies: Dependencies): void {
   runner.every("day tables", hours(1), () => deliveryDays.keep());
   runner.every("removals", seconds(1), () => removals.removeStep());
   runner.worker("operators", (signal, beat) => operators.run(signal, beat));
-  // A role that was taken is such a change too.
+  // A role that was taken away is a change of access too.
   runner.defer("operator listener", accessStates.onChange(operators.wake));
-  // What was held for an account is in the queue all the time.
+  // Deliveries held for an account never leave the queue, so that a wake-up is enough.
   runner.defer("access listener", accessStates.onChange(wake));
   observeQueue(dependencies);
 }
@@ -69,7 +69,7 @@ function observeQueue({ metrics, pool }: Dependencies): void {
     const answer = await pool.query<{ age: number }>(oldestDue).catch(() => null);
     gauge.set({}, answer?.rows[0]?.age ?? 0);
   });
-  // While the database is away the last values stay.
+  // The last values stay while the database is away.
   metrics.gauge("signalbox_webhook_deliveries", async (gauge) => {
     const answer = await pool.query<{ enabled: boolean; deliveries: number }>(waiting).catch(() => null);
     const countOf = (enabled: boolean) => answer?.rows.find((row) => row.enabled === enabled)?.deliveries ?? 0;

@@ -61,7 +61,7 @@ async function startInstance(more: Record<string, string> = {}): Promise<TestPro
   return process;
 }
 
-test("a delivery in the hands of a process that is killed is made again by another, long before its lease is over", async () => {
+test("another process takes over the delivery of a killed one long before its lease expires", async () => {
   await prepare();
   receiver.answer({ instead: "hang" });
   const process = await startInstance({ SIGNALBOX_WEBHOOK_DELIVERY_ATTEMPTS_LEASE: "600000" });
@@ -70,20 +70,20 @@ test("a delivery in the hands of a process that is killed is made again by anoth
   receiver.answer({ status: 200 });
   made = await startDelivery(urls());
   const delivered = await eventually(async () => (await made?.deliveriesOf(who, "&status=succeeded"))?.[0] ?? null);
-  assert.equal(delivered.attempts, 1, "the attempt that nobody recorded does not count");
+  assert.equal(delivered.attempts, 1, "the unrecorded attempt does not count");
   assert.equal(receiver.requests.length, 2);
   const second = receiver.requests[1];
   assert.equal(second?.headers["x-delivery-id"], first.headers["x-delivery-id"]);
   assert.deepEqual(second?.body, first.body);
 });
 
-test("what was leased to a process while it stopped in order is attempted by another, long before its lease is over", async () => {
+test("another process takes over deliveries leased to a stopping one long before their leases expire", async () => {
   const first = await startDelivery(urls());
   const endpoint = await first.newEndpoint(who, { url: receiver.url });
   await first.send(who, "POST", `${endpointsPath}/${endpoint.id}/pause`);
   await sayImageCreated(urls()["events.url"], who.accountId);
   const [former] = (await first.pool.query<{ id: number }>(sql("", "select id from delivery_instances"), [])).rows;
-  // As a batch does whose transaction commits when the queue has already been given up.
+  // Like a batch whose transaction commits after the queue was already given up.
   const lease = sql("", "update delivery_queue set leased_by = $1, due_at = now() + interval '1 hour'");
   await eventually(async () => (await first.pool.query(lease, [former?.id])).rowCount === 1);
   await first.close();
@@ -93,7 +93,7 @@ test("what was leased to a process while it stopped in order is attempted by ano
   await receiver.waitFor(() => true);
 });
 
-test("a result that cannot be recorded at once is recorded when the database is back, and the delivery not repeated", async () => {
+test("a result is recorded when the database is back, and the delivery is not repeated", async () => {
   const proxy = await createTcpProxy({ port: Number(new URL(urls()["database.url"]).port) });
   await prepare();
   const gate = Promise.withResolvers<void>();

@@ -19,13 +19,13 @@ beforeEach(async () => {
 });
 afterEach(() => receiver.close());
 
-/** Fast retries: the schedule says seconds, and zero is one of them. */
+/** Fast retries: the schedule is in seconds and allows zeros. */
 const settings = { retry_schedule_seconds: [0, 0, 0, 0] };
 const newEndpoint = (more: object = {}) => delivery.newEndpoint(who, { url: receiver.url, settings, ...more });
 const act = ({ id }: { id: string }, action: string, body?: object) =>
   delivery.send(who, "POST", `${endpointsPath}/${id}/${action}`, body && { body });
 
-/** The only delivery of the account, once it has come to this status. */
+/** Waits until the account's only delivery has this status. */
 const deliveryIn = (status: string): Promise<DeliveryView> =>
   eventually(async () => {
     const [only, ...others] = await delivery.deliveriesOf(who);
@@ -68,7 +68,7 @@ test("what a partner wrote reaches the subscriber with every digit", async () =>
   assert.ok(body.toString().includes(`"payload":${payload}},"api_version":"v1"`), body.toString());
 });
 
-test("one event makes one delivery for each endpoint that wants it, and none for the others", async () => {
+test("one event makes one delivery for each subscribed endpoint, and none for the others", async () => {
   const wanting = [
     await newEndpoint(),
     await newEndpoint({ event_types: ["image.*"] }),
@@ -85,7 +85,7 @@ test("one event makes one delivery for each endpoint that wants it, and none for
   assert.deepEqual(ofImage.map(({ endpoint_id }) => endpoint_id).sort(), wanting.map(({ id }) => id).sort());
 });
 
-test("an endpoint hears nothing older than itself and nothing about itself", async () => {
+test("an endpoint gets no event older than itself and none about itself", async () => {
   const older = await newEndpoint({ event_types: ["*"] });
   const first = await delivery.createImage(who.accountId);
   await receiver.waitFor(({ body }) => body.includes(first));
@@ -143,7 +143,7 @@ test("a failure is tried again with the same bytes and delivery id, signed anew,
   );
 });
 
-test("after the last attempt the delivery is exhausted, and everyone but its endpoint is told", async () => {
+test("after the last attempt the delivery is exhausted, and every endpoint but its own gets the event of it", async () => {
   receiver.answer({ status: 503 });
   const endpoint = await newEndpoint({ event_types: ["image.created", "webhook_delivery.*"] });
   const told = await createReceiver();
@@ -198,7 +198,7 @@ test("a receiver that does not answer in time is a failure", async () => {
   assert.deepEqual([attempts[1]?.status, attempts[1]?.error], [null, "deadline"]);
 });
 
-test("of an answer the first 16 KiB are kept, and U+0000 in it breaks nothing", async () => {
+test("the first 16 KiB of an answer are kept, even with U+0000 in it", async () => {
   receiver.answer({ status: 200, body: `\0${"x".repeat(20_000)}` });
   await newEndpoint();
   await delivery.createImage(who.accountId);
@@ -239,7 +239,7 @@ test("while a rotation overlaps, deliveries carry the signatures of both secrets
   assert.deepEqual(String(request.headers["webhook-signature"]).split(" "), both);
 });
 
-test("410 disables the endpoint, says so, and holds what comes until it is enabled again", async () => {
+test("410 disables the endpoint, publishes an event, and holds deliveries until it is enabled again", async () => {
   receiver.answer({ status: 410 });
   const endpoint = await newEndpoint();
   await delivery.createImage(who.accountId);
@@ -279,7 +279,7 @@ test("a suspended account's deliveries wait, and go when it is active again", as
   assert.equal(receiver.requests.length, 1);
 });
 
-test("an accepted webhook is found by its alias, and stays here when it is not to be forwarded", async () => {
+test("an accepted webhook is delivered by its alias, unless its source does not forward", async () => {
   await newEndpoint({ event_types: ["received.hmac.order.*"] });
   const example = eventOf("webhook.received").example;
   for (const [delivery_id, event_type, forward] of [
@@ -300,7 +300,7 @@ test("an accepted webhook is found by its alias, and stays here when it is not t
   ]);
 });
 
-test("an endpoint never has more attempts at once than it may, and others do not wait for it", async () => {
+test("concurrent attempts of an endpoint stay within its limit, and others do not wait for it", async () => {
   let [now, most] = [0, 0];
   const gate = Promise.withResolvers<void>();
   receiver.answer(async () => {
@@ -322,7 +322,7 @@ test("an endpoint never has more attempts at once than it may, and others do not
   await other.close();
 });
 
-test("a purged account leaves no endpoint, no delivery and no body of an event behind, nor of endpoints deleted before", async () => {
+test("a purged account leaves no endpoint, no delivery and no event body behind, even from endpoints deleted before", async () => {
   const former = await newEndpoint();
   await delivery.createImage(who.accountId);
   await deliveryIn("succeeded");
@@ -333,7 +333,7 @@ test("a purged account leaves no endpoint, no delivery and no body of an event b
   const events = sql("", "select count(*)::int as count from webhook_events where account_id = $1");
   const kept = async () => (await delivery.pool.query<{ count: number }>(events, [who.accountId])).rows[0]?.count;
   assert.notEqual(await kept(), 0);
-  // As rows were before these settings were introduced.
+  // Settings of a row from before these settings existed.
   const olderRow = sql("", "update endpoints set settings = '{}' where id = $1");
   await delivery.pool.query(olderRow, [endpoint.id]);
   const now = new Date().toISOString();

@@ -21,7 +21,7 @@ const given = { url: "https://receiver.example/hooks", event_types: ["image.*"] 
 const pathOf = ({ id }: { id: string }) => `${endpointsPath}/${id}`;
 const changedIn = (event: { data: unknown }) => (event.data as { changed?: string[] }).changed;
 
-test("a new endpoint shows its secret once, and every other field from then on", async () => {
+test("a new endpoint shows its secret once, and every other field always", async () => {
   const who = testPerson();
   const { status, headers, body } = await delivery.send(who, "POST", endpointsPath, { body: given });
   assert.equal(status, 201);
@@ -48,7 +48,7 @@ test("a new endpoint shows its secret once, and every other field from then on",
   assert.ok(!JSON.stringify([rows, delivery.context.logged]).includes(secret), "nor in a row or a log line");
 });
 
-test("a patch merges, a patch that changes nothing leaves no trace, an outdated one is 409", async () => {
+test("a patch merges, a patch without a change writes nothing, an outdated one is 409", async () => {
   const who = testPerson();
   const endpoint = await delivery.newEndpoint(who, { ...given, settings: { timeout_seconds: 5 } });
   const etag = (await delivery.send(who, "GET", pathOf(endpoint))).headers.get("etag") ?? "";
@@ -107,7 +107,7 @@ test("a url is kept in the notation in which it is used, and one with a fragment
   }
 });
 
-test("a member that is unknown, read-only or unfit is named", async () => {
+test("an unknown, read-only or invalid member is named", async () => {
   const endpoint = await delivery.newEndpoint(testPerson(), given);
   const who = testPerson();
   const own = await delivery.newEndpoint(who, given);
@@ -132,7 +132,7 @@ test("a member that is unknown, read-only or unfit is named", async () => {
   }
 });
 
-test("fifty creations at once leave an account with as many endpoints as it may have, and say so to the others", async () => {
+test("fifty concurrent creations fill an account to its limit, and the rest are refused with the limit", async () => {
   const who = testPerson();
   const create = () => delivery.send(who, "POST", endpointsPath, { body: given });
   const answers = await Promise.all(Array.from({ length: 50 }, create));
@@ -147,7 +147,7 @@ test("fifty creations at once leave an account with as many endpoints as it may 
   assert.equal((await delivery.eventsOf(who.accountId, 5)).length, 5);
 });
 
-test("a secret is revealed and rotated after a recent sign-in alone", async () => {
+test("revealing and rotating a secret needs a step-up", async () => {
   const who = testPerson();
   const endpoint = await delivery.newEndpoint(who, given);
   const reveal = `${pathOf(endpoint)}/secret/reveal`;
@@ -162,7 +162,7 @@ test("a secret is revealed and rotated after a recent sign-in alone", async () =
   }
 });
 
-test("another URL wants a recent sign-in, or a key that manages the account; the one that is there wants none", async () => {
+test("a new URL needs a step-up, or a key that manages the account; the unchanged one needs neither", async () => {
   const { accountId, ...who } = testPerson();
   const endpoint = await delivery.newEndpoint({ accountId, ...who }, given);
   const longAgo = Date.now() - 16 * 60_000;
@@ -185,7 +185,7 @@ test("another URL wants a recent sign-in, or a key that manages the account; the
   }
 });
 
-test("pause and resume move the status, say so, and refuse a disabled endpoint", async () => {
+test("pause and resume change the status, publish an event, and refuse a disabled endpoint", async () => {
   const who = testPerson();
   const endpoint = await delivery.newEndpoint(who, given);
   const act = async (action: string) => (await delivery.send(who, "POST", `${pathOf(endpoint)}/${action}`)).body.status;

@@ -46,7 +46,7 @@ test("a type is declared, listed beside ours, changed and deleted, by its accoun
   assert.equal((await delivery.send(who, "GET", one)).status, 404);
 });
 
-test("what does not fit is refused with its place, or accepted with a warning, or nobody minds", async () => {
+test("a mismatch is refused with its place, accepted with a warning, or ignored", async () => {
   const who = testPerson();
   await delivery.send(who, "POST", path, { body: { name: "order.created", schema, enforcement: "block" } });
   const publish = (body: object) => delivery.send(who, "POST", "/api/v1/webhooks/events", { body });

@@ -8,7 +8,7 @@ const path = "/api/v1/webhooks/events";
 const publish = (body: object) => delivery.send(who, "POST", path, { body });
 const order = { id: "order-1", type: "order.created", data: { order: 1 }, subject: "orders/1" };
 
-test("a published event reaches the endpoints that want it, signed, and can be read again byte for byte", async () => {
+test("a published event reaches its subscribers, signed, and can be read again byte for byte", async () => {
   const endpoint = await delivery.newEndpoint(who, { url: receiver.url, event_types: ["order.*"] });
   await delivery.newEndpoint(who, { url: receiver.url, event_types: ["image.*", "invoice.paid"] });
   const { status, body } = await publish(order);
@@ -50,7 +50,7 @@ test("the same id is accepted again without a second delivery, with another cont
   assert.equal(ofOrders().length, 2, "nothing of a refused request is delivered");
 });
 
-test("a hundred are published at once, also with nobody to hear them, and listed by type and time", async () => {
+test("a hundred events are published at once, even without subscribers, and listed by type and time", async () => {
   const many = Array.from({ length: 100 }, (_, index) => ({ type: `step.n${index % 2}`, data: { index } }));
   const { status, body } = await publish(many);
   assert.deepEqual([status, body.items.length], [202, 100]);
@@ -67,7 +67,7 @@ test("a hundred are published at once, also with nobody to hear them, and listed
   assert.equal((await delivery.send(who, "GET", `${path}/${id}`)).body.id, id, "by an id of ours, too");
 });
 
-test("a type that is ours or no name, data that is no object, and a missing scope are refused", async () => {
+test("a reserved or invalid type, data that is no object, and a missing scope are refused", async () => {
   for (const type of [
     "image.created",
     "received.hmac.x",

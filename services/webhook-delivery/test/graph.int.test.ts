@@ -136,7 +136,7 @@ test("a filter that REST refuses is refused in the graph, with its name", async 
   );
 });
 
-test("types of events hold what is published, and their schemas stay as they were written", async () => {
+test("event types check published events, and their schemas stay as written", async () => {
   const schema = { type: "object", required: ["orderId"], additionalProperties: false, properties: { orderId: {} } };
   const input = { name: "order.created", schema, enforcement: "block" };
   const declare = `mutation($input: CreateWebhookEventTypeInput!) {

@@ -54,30 +54,30 @@ interface AttemptView {
   readonly started_at: string;
 }
 
-/** The webhook-delivery service on a database and an event log of its own, spoken to over HTTP. */
+/** The webhook-delivery service on its own database and event log, called over HTTP. */
 export interface Harness {
   readonly context: TestContext<typeof properties>;
   readonly url: string;
-  /** The service's own database, to look into. */
+  /** Database of the service, for tests that look into it. */
   readonly pool: Pool;
   readonly send: Send;
-  /** What answers for the account service. */
+  /** Stand-in for the account service. */
   readonly account: AccountStandIn;
   /** Registers an endpoint and shows it with its secret. */
   newEndpoint(who: TestPerson, endpoint: object): Promise<NewEndpoint>;
   deliveriesOf(who: TestPerson, query?: string): Promise<DeliveryView[]>;
   attemptsOf(who: TestPerson, deliveryId: string): Promise<AttemptView[]>;
-  /** Says that an image of the account was created; answers its id. */
+  /** Publishes that an image of the account was created; returns its id. */
   createImage(accountId: string): Promise<string>;
   /** Sends an operation as the gateway does. */
   readonly graphql: SubgraphClient;
   /** The events of an account so far, in the order of the log, once `count` of them are there. */
   readonly eventsOf: EventReader["eventsOf"];
-  /** Says on the log what the account service says when the state of an account changes. */
+  /** Publishes the event of the account service about a changed account state. */
   changeState(accountId: string, state: AccountState): Promise<void>;
-  /** Says on the log what another service says. */
+  /** Publishes the event of another service. */
   publish(...events: Parameters<typeof publishEvents>[1]): Promise<void>;
-  /** The same, by a clock that shows another time. */
+  /** Publishes the event of another service with a time of its own. */
   publishAt(time: Date, ...events: Parameters<typeof publishEvents>[1]): Promise<void>;
   close(): Promise<void>;
 }
@@ -161,7 +161,7 @@ export async function startDelivery(overrides: Overrides = {}): Promise<Harness>
   };
 }
 
-/** Says on the log that an image of the account was created, while no service runs. */
+/** Publishes that an image of the account was created, while no service runs. */
 export async function sayImageCreated(eventsUrl: string, accountId: string): Promise<void> {
   const context = testContext("images", {});
   const eventLog = await testEventLog(eventsUrl, context);

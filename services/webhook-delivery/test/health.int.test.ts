@@ -43,7 +43,7 @@ test("a receiver ends its endpoint with a header, also of an acknowledgement", a
   assert.equal((told?.data as { reason?: string } | undefined)?.reason, "receiver");
 });
 
-/** As if the endpoint had failed so often, for so long. */
+/** Makes the endpoint look as if it had failed this often for this long. */
 const failed = ({ id }: { id: string }, failures: number, hours: number) =>
   run(
     `insert into endpoint_health (endpoint_id, failing_since, failures, successes) values ($1, now() - $2::int * interval '1 h', $3, 0)
@@ -51,7 +51,7 @@ const failed = ({ id }: { id: string }, failures: number, hours: number) =>
     [id, hours, failures],
   );
 
-test("failures are counted from the first, a success among few ends the count, and nothing is written for who succeeds", async () => {
+test("failures are counted from the first, a success among few ends the count, and nothing is written for an endpoint that succeeds", async () => {
   const endpoint = await newEndpoint({ retry_schedule_seconds: [0] });
   const health = () =>
     run<{ failing: boolean; failures: number; successes: number }>(
@@ -77,7 +77,7 @@ test("failures are counted from the first, a success among few ends the count, a
   assert.deepEqual(await health(), [{ failing: true, failures: 100, successes: 1 }]);
 });
 
-test("the owner is told once that an endpoint fails; after days it is disabled, probed, and enabled by the first success", async () => {
+test("the owner is notified once of a failing endpoint; after days it is disabled, probed, and enabled by the first success", async () => {
   const endpoint = await newEndpoint({ retry_schedule_seconds: [0, 3_600] });
   receiver.answer({ status: 500 });
   await failed(endpoint, 9, 5);
@@ -114,7 +114,7 @@ test("the owner is told once that an endpoint fails; after days it is disabled, 
   assert.deepEqual(await run("select 1 from endpoint_health where endpoint_id = $1", [endpoint.id]), []);
 });
 
-test("an endpoint is tested at once, whatever its status, and the answer is the attempt", async () => {
+test("an endpoint is tested at once at any status, and the answer is the attempt", async () => {
   const endpoint = await newEndpoint();
   const act = (action: string) => delivery.send(who, "POST", `${endpointsPath}/${endpoint.id}/${action}`);
   receiver.answer({ status: 201, body: "thank you" });
@@ -137,7 +137,7 @@ test("an endpoint is tested at once, whatever its status, and the answer is the 
   assert.equal(other.status, 404);
 });
 
-test("an attempt shows what was sent and what came back, how long each step took, and what followed", async () => {
+test("an attempt shows what was sent and what came back, the time of each phase, and the decision", async () => {
   receiver.answer({
     status: 503,
     headers: { "x-reason": "busy", "content-encoding": "gzip" },

@@ -21,7 +21,7 @@ interface Received {
   readonly body: string;
 }
 
-/** A receiver of Node's own that takes both protocols, and counts the connections of HTTP/2. */
+/** A receiver on Node's own server that accepts both protocols, and counts HTTP/2 connections. */
 async function receive() {
   const requests: Received[] = [];
   let sessions = 0;
@@ -39,7 +39,7 @@ async function receive() {
   return { url: `https://localhost:${(server.address() as AddressInfo).port}/`, requests, sessions: () => sessions };
 }
 
-test("a delivery in HTTP/2 is verified and shown as every other", async () => {
+test("a delivery over HTTP/2 is verified and shown like every other", async () => {
   const [who, receiver] = [testPerson(), await receive()];
   const settings = { headers: [{ name: "X-Team", value: "blue", secret: true }] };
   const { id, secret } = await delivery.newEndpoint(who, { url: receiver.url, settings });

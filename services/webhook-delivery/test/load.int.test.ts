@@ -14,7 +14,9 @@ after(() => delivery.close());
 const run = async (text: string, values: unknown[] = []) =>
   (await delivery.pool.query<Record<string, unknown>>({ name: "", text }, values)).rows;
 
-/** Deliveries of an endpoint that are all done, and others of it that are due: the claim has to find its own among them. */
+/**
+ * Deliveries of an endpoint that are all done, and due ones of the same endpoint that the claim has to find among them.
+ */
 async function fill(accountId: string, endpointId: string, count: number): Promise<void> {
   await run(
     `with made as (
@@ -27,7 +29,7 @@ async function fill(accountId: string, endpointId: string, count: number): Promi
   await run("analyze");
 }
 
-test("a claim reads what it takes, however much is due behind an endpoint", async (t) => {
+test("a claim reads no more rows than it takes, however many are due behind an endpoint", async (t) => {
   const who = testPerson();
   const receiver = await createReceiver();
   t.after(() => receiver.close());
@@ -48,7 +50,7 @@ test("a claim reads what it takes, however much is due behind an endpoint", asyn
   );
 });
 
-/** The very statement of the queue, caught on its way to the database. */
+/** The statement of the queue itself, caught on its way to the database. */
 async function claimText(): Promise<string> {
   let text = "";
   const spy = {
@@ -71,6 +73,6 @@ test("an idle service asks for what is due no more than a few times a second", a
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     return (await calls()) - before;
   };
-  // PostgreSQL counts late what was done before, so the first seconds may hold more than their own.
+  // PostgreSQL updates its counters late, so the first seconds may include earlier work.
   await eventually(async () => (await callsInASecond()) < 40, { message: "a second passes with few transactions" });
 });

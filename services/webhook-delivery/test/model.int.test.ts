@@ -17,7 +17,7 @@ after(async () => {
   await instances[0].close();
 });
 
-/** What an owner knows: the status of the endpoint and the events that were published. */
+/** State that the owner knows: the status of the endpoint and the published events. */
 interface Model {
   status: "enabled" | "paused" | "disabled";
   readonly published: Set<string>;
@@ -94,7 +94,7 @@ const answers = (status: 200 | 503): Step => ({
   toString: () => `answer ${status}`,
 });
 
-/** The receiver says that it is gone, and something is there for it to say so. */
+/** The receiver answers that it is gone, on a delivery sent for that purpose. */
 const vanish: Step = {
   check: ({ status }) => status === "enabled",
   async run(model, world) {
@@ -123,7 +123,7 @@ const commands = [
   fc.constant(vanish),
 ];
 
-/** Everything is well again: whatever happened, each event arrives, once, in its order. */
+/** Repairs everything, and checks that each event arrives once, in its order. */
 async function heal(model: Model, world: World): Promise<void> {
   world.answer(200);
   await world.act(1, "enable");
@@ -159,7 +159,7 @@ async function heal(model: Model, world: World): Promise<void> {
   await eventually(async () => (await instances[0].pool.query(left, [world.id])).rowCount === 0);
 }
 
-test("whatever an owner and a receiver do at two instances, every event arrives once, and those of a subject in their order", async () => {
+test("through any actions of an owner and a receiver on two instances, every event arrives once, in the order of its subject", async () => {
   await fc.assert(
     fc.asyncProperty(fc.commands(commands, { maxCommands: 14 }), async (run) => {
       const world = await openWorld(testPerson());

@@ -2,7 +2,7 @@ import { after, afterEach, before, beforeEach } from "node:test";
 import { createReceiver, type Receiver, type TestPerson, testPerson } from "@signalbox/testing";
 import { type Harness, startDelivery } from "./harness.ts";
 
-/** Of a file whose tests share one service: whoever imports it has it started and closed. */
+/** Starts and closes the one service that the tests of a file share. */
 export let delivery: Harness;
 /** Each test has a receiver and a person of its own. */
 export let receiver: Receiver;

@@ -16,7 +16,7 @@ const keyWithoutPower = () =>
 const bodies = () => receiver.requests.map(({ body }) => JSON.parse(body.toString()));
 const imagesOf = () => bodies().map(({ data }) => data.id);
 
-test("an operator's endpoint gets what happens to every account, each once, and nothing that accounts publish themselves", async () => {
+test("an operator's endpoint gets the service's events of every account, each once, and no custom events", async () => {
   const [one, other] = [testPerson(), testPerson()];
   // Its endpoints are in memory from here on. It may go out when the endpoint is there already.
   const early = await delivery.createImage(one.accountId);
@@ -35,7 +35,7 @@ test("an operator's endpoint gets what happens to every account, each once, and 
   await eventually(async () => (await delivery.deliveriesOf(operator)).length === bodies().length);
 });
 
-test("only who administers all accounts makes such an endpoint, after a recent sign-in, and nobody turns one into it", async () => {
+test("only an administrator of all accounts creates such an endpoint, after a step-up, and no endpoint can become one", async () => {
   const given = { url: receiver.url, event_types: ["*"], scope: "all" };
   const owner = testPerson({ scopes: without("account:admin") });
   const create = (who: TestPerson) => delivery.send(who, "POST", endpointsPath, { body: given });
@@ -56,7 +56,7 @@ test("only who administers all accounts makes such an endpoint, after a recent s
   assert.equal(made.data.createWebhookEndpoint.webhookEndpoint.scope, "all");
 });
 
-test("a credential of the operator without that power neither reads the events of others nor leads them elsewhere", async () => {
+test("a credential of the operator without that scope neither reads nor redirects the events of others", async () => {
   const endpoint = await everybodys();
   const who = testPerson();
   const image = await delivery.createImage(who.accountId);
@@ -67,7 +67,11 @@ test("a credential of the operator without that power neither reads the events o
   const key = keyWithoutPower();
   assert.equal((await delivery.send(key, "GET", `${eventsPath}/${id}`)).status, 404);
   assert.deepEqual((await delivery.send(key, "GET", eventsPath)).body.items, []);
-  assert.equal((await delivery.send(who, "GET", `${eventsPath}/${id}`)).status, 404, "nobody of the account wants it");
+  assert.equal(
+    (await delivery.send(who, "GET", `${eventsPath}/${id}`)).status,
+    404,
+    "no endpoint of the account subscribes to it",
+  );
   await delivery.send(operator, "POST", `${pathOf(endpoint)}/pause`);
   const refusals = [
     ["PATCH", pathOf(endpoint), { url: `${receiver.url}/elsewhere` }],
@@ -85,7 +89,7 @@ test("a credential of the operator without that power neither reads the events o
   }
 });
 
-test("an operator who is none any more gets nothing more, and the endpoint says why", async () => {
+test("an endpoint of a former operator gets nothing more, and shows the reason", async () => {
   const endpoint = await everybodys();
   const who = testPerson();
   await delivery.createImage(who.accountId);
@@ -116,7 +120,7 @@ test("while an operator is suspended the events of others are held, and go out a
   await receiver.waitFor(({ body }) => body.includes(image));
 });
 
-test("with a purged account what operators were told of it is erased, and that it was deleted is told", async () => {
+test("purging an account erases its events at operators, and its deletion is still delivered", async () => {
   const endpoint = await everybodys(["image.created", "account.deleted"]);
   const who = testPerson();
   const image = await delivery.createImage(who.accountId);

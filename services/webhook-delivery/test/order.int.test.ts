@@ -47,7 +47,7 @@ const inStatus = (status: string, count: number) =>
   });
 const act = ({ id }: { id: string }, action: string) => delivery.send(who, "POST", `${endpointsPath}/${id}/${action}`);
 
-test("over two instances one delivery of a subject is on its way at a time, in the order of its events, and only its subject waits", async () => {
+test("two instances deliver one event of a subject at a time, in order, and only that subject waits", async () => {
   const subjects = ["a", "b", "c", "d"];
   const open = new Set<string>();
   const overlaps: string[] = [];
@@ -100,7 +100,7 @@ test("events of one request keep their order, and those without a subject have n
   assert.equal(posted().find(({ number }) => number === 7)?.sequence, undefined);
 });
 
-test("a delivery that fails for longer than its endpoint holds is parked and told, its subject goes on, and on demand it comes again", async () => {
+test("a delivery that fails beyond the hold time is parked with an event, its subject goes on, and a retry delivers it", async () => {
   receiver.answerNext({ status: 500 });
   await newEndpoint({ retry_schedule_seconds: [0, 3_600], order_hold_seconds: 1 });
   await publish(delivery, "a", 1);
@@ -119,7 +119,7 @@ test("a delivery that fails for longer than its endpoint holds is parked and tol
   );
 });
 
-test("what an endpoint has got in order is replayed in order, and a delivery that is asked for waits for its turn", async () => {
+test("ordered deliveries are replayed in order, and a retried one waits for its turn", async () => {
   const { id } = await newEndpoint({ retry_schedule_seconds: [0, 3_600] });
   await publish(delivery, "a", 1, 2, 3, 4);
   const made = await inStatus("succeeded", 4);
@@ -150,7 +150,7 @@ test("what an endpoint has got in order is replayed in order, and a delivery tha
   );
 });
 
-test("a pause, and an endpoint that is no longer ordered, leave what waits in its order", async () => {
+test("waiting deliveries keep their order through a pause, and after the endpoint stops being ordered", async () => {
   const endpoint = await newEndpoint();
   await act(endpoint, "pause");
   await publish(delivery, "a", 1, 2);
@@ -175,7 +175,7 @@ test("a pause, and an endpoint that is no longer ordered, leave what waits in it
   await eventually(async () => (await delivery.pool.query(left, [endpoint.id])).rowCount === 0);
 });
 
-test("what waits behind a delivery whose time is over goes on", async () => {
+test("deliveries behind an expired one go out", async () => {
   receiver.answerNext({ status: 500 });
   const endpoint = await newEndpoint({ retry_schedule_seconds: [0, 3_600] });
   await publish(delivery, "a", 1);
@@ -200,11 +200,11 @@ test("a rate holds over two instances, and waiting for it spends no attempt", as
   assert.ok(made.every(({ attempts }) => attempts === 1));
   await inStatus("exhausted", 2);
   assert.equal(receiver.requests.length, 62, "a retry is an attempt, too");
-  // The first goes at once, and whoever is late may catch up by one.
+  // The first goes at once, and a late caller may catch up by one.
   assert.ok(performance.now() - beganMs >= 60 * 50);
 });
 
-test("a rate is used to the full by two instances that ask in turn, each of them late", async () => {
+test("two instances that ask in turn, each too late, use a rate in full", async () => {
   const [id, rate] = [randomId("whe"), { limit: 100, per_seconds: 10 }];
   const instances = [delivery, other].map(({ pool }) => createEndpointRates(pool));
   const passTime = sql("", "update endpoint_rates set next_at = next_at - $2 * interval '1 ms' where endpoint_id = $1");

@@ -37,13 +37,13 @@ beforeEach(() => {
   receiver.clear();
 });
 
-/** What it leased and could not send is due again when the leases are over; this ends them. */
+/** Ends the leases of deliveries that could not be sent, which are due again afterwards. */
 const endLeases = () =>
   delivery.pool.query(
     sql("", "update delivery_queue set due_at = statement_timestamp(), leased_by = null where due_at < 'infinity'"),
   );
 
-test("deliveries go through the proxy, and its faults are nobody's attempts", async () => {
+test("deliveries go through the proxy, and its faults count as no attempt", async () => {
   const who = testPerson();
   const endpoint = await delivery.newEndpoint(who, { url: receiver.url });
   proxy.refusal = "HTTP/1.1 407 Proxy Authentication Required\r\n\r\n";
@@ -76,7 +76,7 @@ test("deliveries go through the proxy, and its faults are nobody's attempts", as
   assert.doesNotMatch(JSON.stringify(delivery.context.logged), /password-of-the-proxy/);
 });
 
-test("the certificate that counts is the receiver's own, through the tunnel as without it, and so is the protocol", async () => {
+test("through the tunnel, too, certificate and protocol are checked at the receiver", async () => {
   const certificates = await createCertificates();
   const [cert, key, ca] = await Promise.all(
     [certificates.certFile, certificates.keyFile, certificates.caFile].map((file) => readFile(file, "utf8")),

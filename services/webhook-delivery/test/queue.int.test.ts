@@ -30,7 +30,7 @@ const inQueue = async (endpoint: { id: string }) =>
     ])
   )[0]?.count ?? 0;
 
-test("eight endpoints that hang keep nobody else waiting, of their own account or another", async () => {
+test("eight hanging endpoints delay no other endpoint, of their own account or another", async () => {
   const hanging = await createReceiver({ instead: "hang" });
   for (let count = 0; count < 8; count++) {
     await newEndpoint({ url: `${hanging.url}/${count}`, settings: { ...settings, timeout_seconds: 30 } });
@@ -52,7 +52,7 @@ test("eight endpoints that hang keep nobody else waiting, of their own account o
   await Promise.all([hanging.close(), told.close()]);
 });
 
-test("pausing and resuming an endpoint write none of its deliveries", async () => {
+test("pausing and resuming an endpoint does not write its deliveries", async () => {
   const endpoint = await newEndpoint();
   await act(endpoint, "pause");
   const ids = await createImages(30);
@@ -70,7 +70,7 @@ test("pausing and resuming an endpoint write none of its deliveries", async () =
   assert.deepEqual(await versions(), before);
 });
 
-test("what was held goes out in the order of the events, twenty a second, and before what came later", async () => {
+test("held deliveries go out in the order of their events, twenty a second, before later ones", async () => {
   const endpoint = await newEndpoint({ settings: { ...settings, max_in_flight: 1 } });
   await act(endpoint, "pause");
   const ids = await createImages(40);
@@ -79,7 +79,7 @@ test("what was held goes out in the order of the events, twenty a second, and be
   await act(endpoint, "resume");
   const [last = ""] = await createImages(1);
   await eventually(() => receiver.requests.length === 41);
-  // One of the forty goes at once, and whoever is late may catch up by one.
+  // One of the forty goes at once, and a late caller may catch up by one.
   assert.ok(performance.now() - resumedMs >= 38 * 50);
   const bodies = receiver.requests.map(({ body }) => JSON.parse(body.toString()));
   assert.deepEqual(new Set(bodies.map(({ data }) => data.id)), new Set([...ids, last]));
@@ -88,7 +88,7 @@ test("what was held goes out in the order of the events, twenty a second, and be
   await eventually(async () => (await inQueue(endpoint)) === 0);
 });
 
-test("what was held goes out at the rate of the endpoint where it has one", async () => {
+test("held deliveries go out at the endpoint's own rate if it has one", async () => {
   const rate = { limit: 10, per_seconds: 1 };
   const endpoint = await newEndpoint({ settings: { ...settings, rate } });
   await act(endpoint, "pause");
@@ -97,11 +97,11 @@ test("what was held goes out at the rate of the endpoint where it has one", asyn
   const resumedMs = performance.now();
   await act(endpoint, "resume");
   await eventually(() => receiver.requests.length === ids.length);
-  // One goes at once, and whoever is late may catch up by 5 %.
+  // One goes at once, and a late caller may catch up by 5 %.
   assert.ok(performance.now() - resumedMs >= (ids.length - 2) * 95);
 });
 
-test("with one attempt at a time a delivery costs the queue one lease and one end", async () => {
+test("with one attempt at a time a delivery costs one lease and one removal", async () => {
   const counts = async () => {
     const [row] = await run<{ updated: number; deleted: number }>(
       "select n_tup_upd::int as updated, n_tup_del::int as deleted from pg_stat_user_tables where relname = 'delivery_queue'",
@@ -167,7 +167,7 @@ test("an idle connection is kept for a minute where the receiver keeps it longer
     await delivery.createImage(who.accountId);
     await eventually(async () => (await delivery.deliveriesOf(who, "&status=succeeded")).length === count);
   }
-  // What connections ask for themselves; that they are kept until then is the promise of the outbound client.
+  // Timers of the connections; the outbound client's tests prove that connections are kept until then.
   const callerOf = ({ stack }: { stack: Error }) =>
     stack.stack?.split("\n").find((line) => /file:|node_modules/.test(line));
   const ofConnections = armed.mock.calls.filter((call) => callerOf(call)?.includes("/undici/"));
@@ -175,7 +175,7 @@ test("an idle connection is kept for a minute where the receiver keeps it longer
   assert.deepEqual(counting.counts(), { connections: 1, requests: 2 });
 });
 
-test("an attempt whose lease became another's is shown, and does not count", async () => {
+test("an attempt whose lease was lost to another instance is shown, and does not count", async () => {
   const gate = Promise.withResolvers<void>();
   receiver.answer(async (_, index) => {
     if (index === 0) await gate.promise;
@@ -184,7 +184,7 @@ test("an attempt whose lease became another's is shown, and does not count", asy
   const endpoint = await newEndpoint();
   await delivery.createImage(who.accountId);
   await receiver.waitFor(() => true);
-  // What another instance does that takes this one for dead.
+  // The write of another instance that takes this one for dead.
   await run("update delivery_queue set due_at = now(), leased_by = null where endpoint_id = $1", [endpoint.id]);
   await eventually(async () => (await delivery.deliveriesOf(who, "&status=succeeded")).length === 1);
   gate.resolve();
@@ -200,7 +200,7 @@ test("an attempt whose lease became another's is shown, and does not count", asy
   assert.deepEqual([made?.status, made?.attempts, made?.last_status], ["succeeded", 1, 200]);
 });
 
-test("a lease whose answer was lost is given back as soon as it is older than what is on its way", async () => {
+test("a lease whose answer was lost is released once it can no longer be on its way", async () => {
   const endpoint = await newEndpoint();
   await act(endpoint, "pause");
   await createImages(2);
@@ -225,7 +225,7 @@ test("a lease whose answer was lost is given back as soon as it is older than wh
   assert.deepEqual([await leased(), second !== undefined], [[first], true]);
 });
 
-test("leases of a batch are looked for when nobody hears how its commit ended", async () => {
+test("leases of a batch are searched for when the outcome of its commit is unknown", async () => {
   const endpoint = await newEndpoint();
   await act(endpoint, "pause");
   await createImages(1);
@@ -286,12 +286,12 @@ test("up to five secrets of overlapping rotations sign, a sixth is 409, and the 
   assert.equal((await rotate({ overlap_seconds: 0 })).status, 200);
 });
 
-test("an endpoint that another instance has changed is noticed, not believed", async () => {
+test("an endpoint that another instance changed is looked up again", async () => {
   const endpoint = await newEndpoint();
   await delivery.createImage(who.accountId);
   await eventually(() => receiver.requests.length === 1);
   const elsewhere = await createReceiver();
-  // What another instance writes; nothing tells this one.
+  // The write of another instance, without a message to this one.
   await run("update endpoints set url = $2, revision = revision + 1 where id = $1", [endpoint.id, elsewhere.url]);
   await delivery.createImage(who.accountId);
   await elsewhere.waitFor(() => true);
@@ -299,7 +299,7 @@ test("an endpoint that another instance has changed is noticed, not believed", a
   await elsewhere.close();
 });
 
-test("a delivery that was given up is attempted once more on demand, and its recovery is told", async () => {
+test("an exhausted delivery gets one more attempt on demand, and its recovery is an event", async () => {
   receiver.answer({ status: 503 });
   const endpoint = await newEndpoint({ settings: { retry_schedule_seconds: [0] } });
   await delivery.createImage(who.accountId);
@@ -326,7 +326,7 @@ test("a delivery that was given up is attempted once more on demand, and its rec
   assert.equal(other.status, 404);
 });
 
-test("a delivery that waits for its next attempt is attempted now on demand", async () => {
+test("a waiting delivery is attempted now on demand", async () => {
   receiver.answerNext({ status: 500 });
   await newEndpoint();
   await delivery.createImage(who.accountId);

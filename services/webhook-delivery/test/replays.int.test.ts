@@ -30,7 +30,7 @@ const ended = (id: string) =>
   });
 const idsOf = () => receiver.requests.map(({ headers }) => headers["x-delivery-id"]);
 
-test("what was given up in an outage is counted, and delivered once more under its own ids", async () => {
+test("deliveries exhausted in an outage are counted, and replayed under their own ids", async () => {
   const { id: endpoint_id } = await newEndpoint();
   await publish(3);
   await inStatus("succeeded", 3);
@@ -78,7 +78,7 @@ test("a replay keeps to its rate, one runs at a time, and a cancelled one queues
   await eventually(() => receiver.requests.length === replayed + 30);
 });
 
-test("a replay that an instance whose clock is ahead was asked for begins at once", async (t) => {
+test("a replay started by an instance with a fast clock begins at once", async (t) => {
   const { id: endpoint_id } = await newEndpoint();
   await publish(2);
   await inStatus("succeeded", 2);
@@ -91,7 +91,7 @@ test("a replay that an instance whose clock is ahead was asked for begins at onc
   assert.equal((await ended(started.body.id)).replayed, 2);
 });
 
-test("a replay of an endpoint that takes nothing waits, and nothing of another account can be replayed", async () => {
+test("a replay of a paused endpoint waits, and another account's deliveries cannot be replayed", async () => {
   const { id: endpoint_id } = await newEndpoint();
   await publish(2);
   await inStatus("succeeded", 2);
@@ -107,14 +107,14 @@ test("a replay of an endpoint that takes nothing waits, and nothing of another a
   assert.equal(foreign.status, 404);
 });
 
-test("a replay is for a million deliveries, and refused for one more", { timeout: 300_000 }, async () => {
+test("a replay takes a million deliveries, and is refused for one more", { timeout: 300_000 }, async () => {
   const { id: endpoint_id } = await newEndpoint();
   await insertDeliveries(endpoint_id, 1_000_001);
   const refused = await start({ endpoint_id });
   assert.deepEqual([refused.status, refused.body.error.code], [422, "validation_error"]);
   assert.deepEqual(refused.body.error.details[0].field, "from");
   assert.deepEqual((await start({ endpoint_id, dry_run: true })).body, { count: 1_000_000 });
-  // Of those that are not wanted there may be more.
+  // Deliveries that do not match may be more.
   const narrower = { endpoint_id, event_types: ["order.created"] };
   assert.deepEqual((await start({ ...narrower, dry_run: true })).body, { count: 1_000_000 });
   await delivery.send(who, "POST", `${endpointsPath}/${endpoint_id}/pause`);
@@ -123,7 +123,7 @@ test("a replay is for a million deliveries, and refused for one more", { timeout
   assert.equal((await delivery.send(who, "POST", `${path}/${started.body.id}/cancel`)).body.status, "cancelled");
 });
 
-/** Deliveries that are over, the last of another type than the others. */
+/** Ended deliveries, the last of another type than the others. */
 async function insertDeliveries(endpointId: string, count: number): Promise<void> {
   const statement = sql(
     "",
@@ -163,7 +163,7 @@ test("deliveries are found by type, event and time, attempts by time and result"
   receiver.answer({ instead: "reset" });
   await publish(1, "bill.sent");
   await inStatus("exhausted", 2);
-  // One was answered with 500, the other with nothing.
+  // One delivery got a 500, the other no answer.
   assert.deepEqual([await count("attempts", "result=failed"), await count("attempts", "result=succeeded")], [2, 2]);
   assert.equal(await count("attempts", `from=${later}`), 0);
 });

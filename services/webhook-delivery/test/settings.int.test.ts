@@ -29,7 +29,7 @@ const run = async (text: string, values: unknown[] = []) => delivery.pool.query(
 const dataOf = ({ body }: ReceivedRequest) => JSON.parse(body.toString()).data;
 const textOf = ({ headers }: ReceivedRequest, name: string) => String(headers[name]);
 
-test("an endpoint gets the events that its filter takes", async () => {
+test("an endpoint gets the events that match its filter", async () => {
   const endpoint = await newEndpoint({
     filter: { total: { gte: 100 }, any: [{ paid: { eq: true } }, { vip: { exists: true } }] },
   });
@@ -44,7 +44,7 @@ test("an endpoint gets the events that its filter takes", async () => {
   assert.deepEqual([wrong.status, wrong.body.error.details[0].field], [422, "settings.filter.total.like"]);
 });
 
-test("its own headers are on every delivery, and secret ones are sealed, never shown, and kept when none is given", async () => {
+test("its own headers are on every delivery, and secret ones are sealed, never shown, and kept when the value is absent", async () => {
   const headers = [
     { name: "X-Team", value: "blue" },
     { name: "Authorization", value: "Bearer very-private", secret: true },
@@ -76,7 +76,7 @@ test("its own headers are on every delivery, and secret ones are sealed, never s
   assert.equal((await run("select 1 from endpoint_credentials where endpoint_id = $1", [endpoint.id])).rowCount, 0);
 });
 
-test("a header that is not the endpoint's, or a secret one without a value, is 422", async () => {
+test("a reserved header, and a secret one without a value, are 422", async () => {
   for (const header of [
     ...["Host", "Connection", "Content-Type", "content-length", "Transfer-Encoding", "TE"].map((name) => ({ name })),
     ...["Webhook-Id", "X-Signature", "x-delivery-id", "X-Timestamp", "Stripe-Signature"].map((name) => ({ name })),
@@ -91,7 +91,7 @@ test("a header that is not the endpoint's, or a secret one without a value, is 4
   assert.equal((await delivery.send(who, "POST", endpointsPath, { body: twice })).status, 422);
 });
 
-test("an endpoint that asks for a version of its events gets them, and one that there is not is 422", async () => {
+test("an endpoint gets the requested version of its events, and an unknown version is 422", async () => {
   const endpoint = await newEndpoint({ api_version: "v1" });
   assert.equal((await read(endpoint)).settings.api_version, "v1");
   await publish({});
@@ -131,7 +131,7 @@ test("the libraries of Standard Webhooks, Svix, Stripe and GitHub verify a deliv
   assert.equal(await verifyGithub(secret, `${body} `, hub), false);
 });
 
-test("v1a is signed with the keys that everybody may read, all of them while a rotation overlaps", async () => {
+test("v1a signatures verify with the public keys, with all of them while a rotation overlaps", async () => {
   const keysOf = async () =>
     (
       (await (await fetch(`${delivery.url}/api/v1/webhooks/keys?account_id=${who.accountId}`)).json()) as {
@@ -160,7 +160,7 @@ test("v1a is signed with the keys that everybody may read, all of them while a r
   assert.doesNotMatch(stored, /whsk_/);
 });
 
-/** What a receiver does with a public key, by node:crypto alone. */
+/** Verifies as a receiver does with a public key, by node:crypto alone. */
 async function verifiedByKey({ headers, body }: ReceivedRequest, publicKey: string): Promise<boolean> {
   const raw = Buffer.from(publicKey.replace("whpk_", ""), "base64");
   const key = await crypto.subtle.importKey("raw", raw, "Ed25519", true, ["verify"]);
@@ -197,7 +197,7 @@ test("an endpoint for originals gets a partner's webhook as the partner sent it,
   assert.deepEqual(dataOf(own), { own: true });
 });
 
-test("a client certificate is judged when it is written, shown without its key, and nothing goes out without it", async () => {
+test("a client certificate is checked on write, shown without its key, and nothing goes out without it", async () => {
   const certificates = await createCertificates();
   const [certificate, key] = await Promise.all(
     [certificates.certFile, certificates.keyFile].map((file) => readFile(file, "utf8")),
@@ -225,7 +225,7 @@ test("a client certificate is judged when it is written, shown without its key, 
   assert.deepEqual([failed.last_error, receiver.requests.length], ["certificate", 0]);
 });
 
-test("a receiver that asks for a certificate gets that of the endpoint, and connections are not shared with others", async () => {
+test("a receiver that asks for a certificate gets the endpoint's, and its connections are not shared", async () => {
   const certificates = await createCertificates();
   const read = (file: string) => readFile(file, "utf8");
   const ca = await read(certificates.caFile);

@@ -37,14 +37,14 @@ for (const [mode, log] of [
   ["embedded", "postgres"],
   ["engines", "kafka"],
 ] as const) {
-  test(`${mode}: whatever is killed, every event that was taken arrives, and each time under one delivery id`, async (context) => {
+  test(`${mode}: through any kills, every accepted event arrives, always under one delivery id`, async (context) => {
     await using opened = new AsyncDisposableStack();
     const system = await startSystem(opened, log);
     const publisher = startPublisher(system);
     const killed = await killInTurn({ ...system, forMs: stormMs });
     const published = await publisher.finish();
     const missing = () => without(published, arrivedAt(system.receiver));
-    // The leases of an instance that was killed are free after 15 s.
+    // The leases of a killed instance are free after 15 s.
     await eventually(() => missing().length === 0, { timeoutMs: 120_000 }).catch(() => {});
     assert.deepEqual(missing().slice(0, 10), [], `${missing().length} of ${published.size} never arrived`);
     assert.deepEqual(without(arrivedAt(system.receiver), publisher.begun).slice(0, 10), []);
@@ -112,7 +112,7 @@ async function startInstance(
   });
 }
 
-/** Publishes by turns over HTTP and on the log, each event again until it is taken. */
+/** Publishes by turns over HTTP and on the log, each event again until it is accepted. */
 function startPublisher({ senders, who, publish }: System) {
   const begun = new Set<string>();
   const taken = new Set<string>();
@@ -141,7 +141,7 @@ function startPublisher({ senders, who, publish }: System) {
   const publishing = sendEvenly({ perSecond, openMax, send: publishUntilTaken });
   return {
     begun,
-    /** Publishes no more new ones, waits until each was taken, and gives their ids. */
+    /** Stops publishing, waits until each event was accepted, and returns their ids. */
     async finish(): Promise<Set<string>> {
       await publishing.finish();
       return taken;
@@ -149,7 +149,7 @@ function startPublisher({ senders, who, publish }: System) {
   };
 }
 
-/** What arrived: the events that were published over HTTP by their ids, those of the log by their images. */
+/** Ids of the arrived events: those published over HTTP by their own ids, those of the log by their images. */
 function arrivedAt({ requests }: Receiver): Set<string> {
   return new Set(
     requests.map(({ headers, body }) => {
@@ -159,7 +159,7 @@ function arrivedAt({ requests }: Receiver): Set<string> {
   );
 }
 
-/** Events that came under more than one delivery id. */
+/** Events that arrived under more than one delivery id. */
 function deliveredTwice({ requests }: Receiver): string[] {
   const deliveryIds = Map.groupBy(requests, ({ headers }) => String(headers["webhook-id"]));
   return [...deliveryIds]

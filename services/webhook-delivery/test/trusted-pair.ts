@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { createCertificates } from "@signalbox/testing";
 
-/** A certificate of `localhost` with its key, in PEM, which this process trusts from now on as every other. */
+/** A certificate of `localhost` with its key, in PEM, which this process trusts from now on. */
 export async function trustedPair(): Promise<{ readonly cert: string; readonly key: string }> {
   const certificates = await createCertificates();
   const cert = await readFile(certificates.certFile, "utf8");

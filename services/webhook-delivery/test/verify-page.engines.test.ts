@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 const page = new URL("../../../docs/how-to/verify-deliveries.md", import.meta.url);
 
-/** The example of Standard Webhooks, and what makes it wrong. */
+/** The example of Standard Webhooks, and variants that must be refused. */
 const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const id = "msg_p5jXN8AQM9LWM0D4loKWxJek";
 const time = "1614265330";
@@ -63,7 +63,7 @@ func main() {
 `;
 const headersOf = "{'webhook-id': c['id'], 'webhook-timestamp': c['time'], 'webhook-signature': c['signature']}";
 
-/** How the code of each language is made a program that reads cases and prints what it thinks of them. */
+/** Wraps the code of each language into a program that reads cases and prints its verdicts. */
 const languages: readonly {
   readonly fence: string;
   readonly file: string;
@@ -92,7 +92,7 @@ print(json.dumps([is_genuine("${secret}", ${headersOf}, c["body"].encode(), c["n
 ];
 
 for (const { fence, file, command, program } of languages) {
-  test(`the ${fence} of the page on verifying takes what is genuine and nothing else, where the language is there`, async () => {
+  test(`the ${fence} of the page on verifying accepts the genuine example alone, where the language is installed`, async () => {
     const [name, ...before] = command;
     const isThere = await run(name, [name === "go" ? "version" : "--version"]).then(
       () => true,

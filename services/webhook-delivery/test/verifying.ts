@@ -2,17 +2,17 @@ import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import type { ReceivedRequest } from "@signalbox/testing";
 
-/** How a subscriber verifies: from the documentation with node:crypto alone, not with our library. */
+/** Verifies as a subscriber does: from the documentation, with node:crypto alone and without our library. */
 
 const sign = (key: string | Buffer, text: string, body: Buffer) =>
   createHmac("sha256", key).update(text).update(body).digest();
 
-/** The signature the specification's headers should hold. */
+/** Signature expected in the specification's headers. */
 export function plainSignature({ headers, body }: ReceivedRequest, secret: string): string {
   return `sha256=${sign(secret, `${headers["x-timestamp"]}.`, body).toString("hex")}`;
 }
 
-/** The signature Standard Webhooks' header should hold. */
+/** Signature expected in the header of Standard Webhooks. */
 export function standardSignature({ headers, body }: ReceivedRequest, secret: string): string {
   const key = Buffer.from(secret.replace("whsec_", ""), "base64");
   const start = `${headers["webhook-id"]}.${headers["webhook-timestamp"]}.`;

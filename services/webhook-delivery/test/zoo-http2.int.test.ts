@@ -15,7 +15,7 @@ before(async () => {
 });
 after(() => delivery.close());
 
-/** What a receiver does once it has the whole request. */
+/** Behaviour of a receiver once it has the whole request. */
 type Animal = (stream: FrameStream) => void;
 
 async function keep(animal: Animal) {
@@ -35,7 +35,7 @@ const says =
     stream.head("200", headers);
     pieces(stream, body, true);
   };
-/** In frames of the size that everybody takes. */
+/** Sends in frames of the size that every peer accepts. */
 const pieces = ({ data }: FrameStream, body: string | Buffer, ends: boolean) => {
   const bytes = Buffer.from(body as Buffer);
   for (let at = 0; at < bytes.length; at += 16_384) {
@@ -43,7 +43,7 @@ const pieces = ({ data }: FrameStream, body: string | Buffer, ends: boolean) => 
   }
 };
 const encoded = (encoding: string, body: Buffer) => says(body, [["content-encoding", encoding]]);
-/** A body of which less comes than was said. */
+/** Sends less of the body than announced. */
 const begins =
   (then: Animal): Animal =>
   (stream) => {
@@ -67,7 +67,7 @@ const {
 const manyHeaders = (count: number, value = "1"): Headers =>
   Array.from({ length: count }, (_, at) => [`x-${at}`, value] as const);
 
-/** In as many frames as it takes. */
+/** Sends in as many frames as needed. */
 const longHead: Animal = ({ frame }) => {
   const block = headersOf([[":status", "200"], ...(manyHeaders(40, "a".repeat(1_750)) ?? [])]);
   for (let at = 0; at < block.length; at += 16_000) {
@@ -82,7 +82,7 @@ const statuses: readonly Row<Animal>[] = plainStatuses.map((status) => [
   [status, 1],
 ]);
 
-/** Answers below 200 before the answer. */
+/** Sends interim answers before the final one. */
 const firstSays =
   (...statusesBefore: readonly string[]): Animal =>
   ({ head }) => {
@@ -127,14 +127,14 @@ const bodies: readonly Row<Animal>[] = [
   ["ends the stream as soon as it has answered", earlyAnswer, ["413", 1]],
 ];
 
-/** Sends something every 50 ms for as long as somebody listens. */
+/** Sends something every 50 ms until the peer closes. */
 function drips({ head, data, socket }: FrameStream): void {
   head("200");
   const timer = setInterval(() => data("x"), 50);
   socket.on("close", () => clearInterval(timer));
 }
 
-/** Ends the connection in the way of HTTP/2, which says up to which stream it has taken any. */
+/** Ends the connection with GOAWAY, which names the last stream it has processed. */
 const goesAway =
   (lastStream: (own: number) => number, code: number, then: Animal = () => {}): Animal =>
   (stream) => {
@@ -155,7 +155,7 @@ const endings: readonly Row<Animal>[] = [
     },
     ["200", 2],
   ],
-  // Twice each: what was not taken is sent once more.
+  // Twice each: an unprocessed request is sent once more.
   ["goes away before every request", goesAway(nothing, noError), ["closed request", 4]],
   ["goes away with an error, and took nothing", goesAway(nothing, enhanceYourCalm), ["closed request", 4]],
   ["goes away with an error", goesAway(own, enhanceYourCalm, ({ socket }) => socket.end()), ["closed request", 2]],
@@ -165,7 +165,7 @@ const endings: readonly Row<Animal>[] = [
   ["breaks down", resets(internalError), ["reset request", 1]],
   ["refuses the stream, twice", resets(refusedStream), ["reset request", 1]],
   ["wants less", resets(enhanceYourCalm), ["reset request", 1]],
-  // It does not speak it.
+  // The peer asks for HTTP/1.1.
   ["wants HTTP/1.1", resets(http11Required), ["tls tls", 1]],
   ["calls the request malformed", resets(protocolError), ["malformed response", 1]],
 ];
@@ -185,7 +185,7 @@ const failures: readonly Row<Animal>[] = [
   ["hangs", () => {}, ["deadline request", 2]],
 ];
 
-test("receivers of HTTP/2 get the status, the error and the phase they deserve, and as many connections as they need", async () => {
+test("receivers of HTTP/2 lead to the expected status, error and phase, with no more connections than needed", async () => {
   const rows = [...statuses, ...bodies, ...endings, ...failures];
   assert.ok(rows.length >= 60);
   await visitZoo(delivery, testPerson(), rows, keep);

@@ -14,10 +14,10 @@ before(async () => {
 });
 after(() => delivery.close());
 
-/** What a receiver does once it has the whole request. */
+/** Behaviour of a receiver once it has the whole request. */
 type Animal = (socket: Socket) => void;
 
-/** A server that speaks as it likes, over TCP, and counts its connections. */
+/** A TCP server that answers with any bytes, and counts its connections. */
 async function keep(animal: Animal) {
   const sockets = new Set<Socket>();
   let connections = 0;
@@ -65,7 +65,7 @@ const thenCloses =
     says(...parts)(socket);
     socket.end();
   };
-/** Sends something every 50 ms for as long as somebody listens. */
+/** Sends something every 50 ms until the peer closes. */
 const drips =
   (first: string, drop: string): Animal =>
   (socket) => {
@@ -126,7 +126,7 @@ const failures: readonly Row<Animal>[] = [
   ["drips its head", drips("HTTP/1.1 200 OK\r\n", "x"), ["deadline request", 2]],
 ];
 
-test("receivers of every kind get the status, the error and the phase they deserve, and as many connections as they need", async () => {
+test("receivers of every kind lead to the expected status, error and phase, with no more connections than needed", async () => {
   const rows = [...statuses, ...bodies, ...failures];
   assert.ok(rows.length >= 60);
   await visitZoo(delivery, who, rows, keep);

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import type { TestPerson } from "@signalbox/testing";
 import { endpointsPath, type Harness } from "./harness.ts";
 
-/** Status or error with its phase, and the connections that two attempts take. */
+/** Expected status, or error with its phase, and the number of connections of two attempts. */
 type Expected = readonly [outcome: string, connections: number];
 
-/** What one receiver does, and what is expected of two attempts at it. */
+/** Behaviour of a receiver, and the expected outcome of two attempts at it. */
 export type Row<Animal> = readonly [name: string, animal: Animal, expected: Expected];
 
 interface Cage {
@@ -14,7 +14,7 @@ interface Cage {
   close(): void;
 }
 
-/** Statuses that a receiver answers plainly with. */
+/** Statuses that a receiver answers without a body. */
 export const plainStatuses: readonly string[] = [
   ...["200", "201", "202", "203", "205", "206", "226", "299"],
   ...["300", "301", "302", "303", "304", "307", "308"],
@@ -22,7 +22,7 @@ export const plainStatuses: readonly string[] = [
   ...["500", "501", "502", "503", "504", "511", "599"],
 ];
 
-/** Attempts a delivery at each receiver twice, one after the other, and holds the outcomes against what the rows expect. */
+/** Attempts a delivery at each receiver twice, one after the other, and compares the outcomes with the rows. */
 export async function visitZoo<Animal>(
   delivery: Harness,
   who: TestPerson,
@@ -31,7 +31,7 @@ export async function visitZoo<Animal>(
 ): Promise<void> {
   using cages = new DisposableStack();
   const kept: { readonly name: string; readonly id: string; readonly cage: Cage }[] = [];
-  // One after the other: they are counted under a lock.
+  // One after the other, because they are counted under a lock.
   for (const [name, animal] of rows) {
     const cage = await keep(animal);
     cages.defer(() => cage.close());

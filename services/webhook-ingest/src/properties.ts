@@ -5,7 +5,7 @@ import { outboundAllowProperty } from "@signalbox/net/allow-property";
 import { commonProperties } from "@signalbox/service/common-properties";
 import { retentionProperty, secretsProperties } from "@signalbox/storage/properties";
 
-/** Every property of the webhook-ingest service. */
+/** Properties of the webhook-ingest service. */
 export const properties = defineProperties({
   ...commonProperties,
   ...principalProperties,
@@ -17,12 +17,12 @@ export const properties = defineProperties({
     default: 300_000,
     unit: "ms",
     min: 1_000,
-    // A recorded delivery can be replayed for as long.
+    // A recorded delivery can be replayed for this long.
     max: 600_000,
     guarded: true,
     secrecy: "internal",
     reload: "live",
-    effect: "How far the time a partner signs may differ from ours, both ways; outside it the answer is 401.",
+    effect: "Largest difference, both ways, between the time a partner signs and ours; beyond it the answer is 401.",
   },
   "webhook-ingest.refusals.unknown-sources": {
     type: "integer",
@@ -32,7 +32,8 @@ export const properties = defineProperties({
     max: 1_000_000,
     secrecy: "internal",
     reload: "restart",
-    effect: "Requests a minute from one address to sources that do not exist, before it is answered 429 unread.",
+    effect:
+      "Requests per minute from one address to unknown sources; beyond it the answer is 429 and the body is not read.",
   },
   "webhook-ingest.refusals.failed-verifications": {
     type: "integer",
@@ -43,13 +44,13 @@ export const properties = defineProperties({
     secrecy: "internal",
     reload: "restart",
     effect:
-      "Webhooks a minute from one address to one source that fail verification, before it is answered 429 unread.",
+      "Failed verifications per minute from one address at one source; beyond it the answer is 429 and the body is not read.",
   },
   "webhook-ingest.outbound.allow": outboundAllowProperty(
-    "Addresses with port, such as 10.0.0.5:8443 or 127.0.0.1:*, at which key sets of partners may be although they are not public; http is then allowed there too.",
+    "Addresses with port, such as 10.0.0.5:8443 or 127.0.0.1:*, that partners' key sets may be read from although they are not public. Plain http is allowed there too.",
   ),
   "webhook-ingest.received.retention": retentionProperty(
-    "How long a received delivery is kept; a repetition that arrives later counts as new.",
+    "Time for which a received delivery is kept; a later repetition counts as new.",
   ),
   "webhook-ingest.sources.max": {
     type: "integer",
@@ -59,7 +60,7 @@ export const properties = defineProperties({
     max: 10_000,
     secrecy: "internal",
     reload: "live",
-    effect: "Sources that one account may have.",
+    effect: "Largest number of sources of one account.",
   },
   "webhook-ingest.rejections.max": {
     type: "integer",
@@ -69,7 +70,7 @@ export const properties = defineProperties({
     max: 100_000,
     secrecy: "internal",
     reload: "live",
-    effect: "The newest rejections that are kept for each source.",
+    effect: "Number of rejections that are kept for each source, the newest ones.",
   },
 });
 

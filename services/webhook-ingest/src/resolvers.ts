@@ -10,7 +10,7 @@ import type { SourceStore } from "./sources/source-store.ts";
 type Fields = SourceFields & ReceivedFields & RejectionFields & ReplayFields;
 type Loaders = ReturnType<ReturnType<typeof loadersOf>>;
 
-/** Every field of this service in the graph, those of one type from all its capabilities. */
+/** GraphQL fields of this service, merged by type from all its capabilities. */
 export function resolversOf(fields: Fields): Resolvers<Loaders> {
   const parts: readonly Resolvers<Loaders>[] = [
     sourceResolvers(fields),
@@ -22,7 +22,7 @@ export function resolversOf(fields: Fields): Resolvers<Loaders> {
   return Object.fromEntries(types.map((type) => [type, Object.assign({}, ...parts.map((part) => part[type]))]));
 }
 
-/** The loaders of one request: they find what belongs to whoever makes it. */
+/** Creates the loaders of one request. They find only rows of the caller's account. */
 export const loadersOf =
   (stores: { readonly sourceStore: SourceStore; readonly receivedStore: ReceivedStore }) =>
   (principal: Principal | null) => ({

@@ -5,7 +5,6 @@ import { type RejectionRoutes, rejectionRoutes } from "./rejections/rejection-ro
 import { type ReplayRoutes, replayRoutes } from "./replays/replay-routes.ts";
 import { type SourceRoutes, sourceRoutes } from "./sources/source-routes.ts";
 
-/** Everything this service answers over HTTP. */
 export function createServiceRoutes(
   parts: IngestRoutes & SourceRoutes & ReceivedRoutes & RejectionRoutes & ReplayRoutes,
 ): Routes {

@@ -28,7 +28,7 @@ import { createSources } from "./sources/sources.ts";
 const prismaDirectory = fileURLToPath(new URL("../prisma", import.meta.url));
 const schemaFile = new URL("../schema.graphql", import.meta.url);
 
-/** Receives webhooks from partners: verifies them, stores them once and publishes them. */
+/** Builds the service that receives webhooks from partners: verifies them, stores them once and publishes them. */
 export async function createService(context: ServiceContext<Properties>): Promise<ServiceParts> {
   const { configuration, runner, clock } = context;
   const sealer = createSealer(configuration.get("secrets.keys"));
@@ -73,7 +73,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
   });
 }
 
-/** Reads what partners publish, and never from an address inside of the house. */
+/** Creates the client that reads partners' key sets, but never from an internal address. */
 function openOutbound({ configuration, clock, metrics, runner }: ServiceContext<Properties>) {
   const duration = metrics.histogram("signalbox_outbound_seconds");
   const outbound = createOutboundClient({

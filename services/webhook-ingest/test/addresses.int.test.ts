@@ -27,7 +27,7 @@ const endOverlaps = ({ id }: { id: string }) =>
     [id],
   );
 
-test("webhooks come to the new address, and to the one before until its overlap ends", async () => {
+test("webhooks are accepted at the new address, and at the former one until its overlap ends", async () => {
   const who = testPerson();
   const source = await newSource(who);
   const { status, body } = await rotate(who, source);
@@ -45,7 +45,7 @@ test("webhooks come to the new address, and to the one before until its overlap 
   assert.equal(items.length, 3);
 });
 
-test("without an overlap the address before is unknown at once, in every instance", async () => {
+test("without an overlap the former address is unknown at once, in every instance", async () => {
   const other = await startIngest({
     "database.url": ingest.context.configuration.get("database.url"),
     "events.url": ingest.context.configuration.get("events.url"),
@@ -64,7 +64,7 @@ test("without an overlap the address before is unknown at once, in every instanc
   }
 });
 
-test("three addresses are taken at once, and one more is refused", async () => {
+test("three addresses are live at once, and one more is refused", async () => {
   const who = testPerson();
   const source = await newSource(who);
   const second = await rotate(who, source, { overlap_seconds: 1_000 });
@@ -81,7 +81,7 @@ test("three addresses are taken at once, and one more is refused", async () => {
   );
 });
 
-test("a rotation is announced and audited, and what is refused at the new address is the source's", async () => {
+test("a rotation is announced and audited, and rejections at the new address belong to the source", async () => {
   const who = testPerson();
   const source = await newSource(who);
   const { body } = await rotate(who, source);
@@ -96,7 +96,7 @@ test("a rotation is announced and audited, and what is refused at the new addres
   });
 });
 
-test("only the owner rotates an address, and by a state that they have seen", async () => {
+test("only the owner rotates an address, and not from an outdated state", async () => {
   const who = testPerson();
   const source = await newSource(who);
   assert.equal((await rotate(testPerson(), source)).status, 404);

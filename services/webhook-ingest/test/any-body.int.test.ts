@@ -10,7 +10,7 @@ import { type Harness, sourcesPath, startIngest } from "./harness.ts";
 import { secrets, sign, type Webhook } from "./signing.ts";
 
 let ingest: Harness;
-/** As the process that runs the service listens: what is refused by its head is so by this server. */
+/** Listens as the process of the service does, because some requests are refused by the server itself. */
 let port: number;
 before(async () => {
   ingest = await startIngest();
@@ -26,7 +26,7 @@ const hmac = { scheme: "hmac", secret: secrets.hmac };
 const receivedOf = async (who: Person, { id }: Source) =>
   (await ingest.send(who, "GET", `${sourcesPath}/${id}/received?limit=50`)).body.items;
 
-/** Writes bytes as they are, piece by piece, and answers what came back once the server has said all. `halfClosed` ends our side first. */
+/** Writes bytes piece by piece, and returns the whole answer. `halfClosed` ends our side first. */
 async function exchange(pieces: readonly (string | Buffer)[], { halfClosed = false } = {}): Promise<string> {
   const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true }).setNoDelay(true);
   let answer = "";
@@ -64,7 +64,7 @@ test("a body is read however it is sent: chunked, or a byte at a time", async ()
   assert.equal((await receivedOf(who, source)).length, 2);
 });
 
-test("a sender that closes its side before it is answered sends again, and its webhook is there once", async () => {
+test("a sender that closes its side before the answer sends again, and its webhook is stored once", async () => {
   const who = testPerson();
   const source = await ingest.newSource(who, hmac);
   const webhook = sign("hmac");
@@ -74,7 +74,7 @@ test("a sender that closes its side before it is answered sends again, and its w
   assert.equal((await receivedOf(who, source)).length, 1);
 });
 
-test("a body that breaks off leaves nothing, and the next one is taken", async () => {
+test("a truncated body leaves nothing, and the next one is accepted", async () => {
   const who = testPerson();
   const source = await ingest.newSource(who, hmac);
   const webhook = sign("hmac");
@@ -85,7 +85,7 @@ test("a body that breaks off leaves nothing, and the next one is taken", async (
   assert.equal((await ingest.post(source, webhook)).status, 202);
 });
 
-test("what could be read in two ways, or is too large to begin with, is refused by its head", async () => {
+test("an ambiguous request, or one announced too large, is refused by its head", async () => {
   const source = await ingest.newSource(testPerson(), hmac);
   const webhook = sign("hmac");
   const length = `content-length: ${webhook.body.length}`;
@@ -97,7 +97,7 @@ test("what could be read in two ways, or is too large to begin with, is refused 
   assert.doesNotMatch(asked, /100 Continue/);
 });
 
-test("a sender that asks before it sends its body is told to go on", async () => {
+test("a sender that expects 100-continue gets it before its body", async () => {
   const source = await ingest.newSource(testPerson(), hmac);
   const webhook = sign("hmac");
   const asked = head(source, webhook, [`content-length: ${webhook.body.length}`, "expect: 100-continue"]);
@@ -105,7 +105,7 @@ test("a sender that asks before it sends its body is told to go on", async () =>
   assert.match(answer, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 202 /);
 });
 
-/** A request whose body stands still; resolves once the server waits for it. */
+/** A request whose body stalls; resolves once the server waits for it. */
 async function stalled(source: Source): Promise<Socket> {
   const socket = connect({ port, host: "127.0.0.1" });
   socket.on("error", () => {});
@@ -115,7 +115,7 @@ async function stalled(source: Source): Promise<Socket> {
   return socket;
 }
 
-test("bodies that stand still keep no place from a partner of the same source", async () => {
+test("stalled bodies take no place from other requests of the source", async () => {
   const source = await ingest.newSource(testPerson(), hmac);
   const slow = await Promise.all(Array.from({ length: 80 }, () => stalled(source)));
   try {
@@ -126,7 +126,7 @@ test("bodies that stand still keep no place from a partner of the same source", 
   }
 });
 
-test("of more bodies on their way than a source may have, the one that has stood still longest is answered 408", async () => {
+test("beyond the limit of incomplete bodies, the one idle for the longest time is answered 408", async () => {
   const source = await ingest.newSource(testPerson(), hmac);
   const first = await stalled(source);
   const answer = once(first, "data");
@@ -135,7 +135,7 @@ test("of more bodies on their way than a source may have, the one that has stood
   for (const socket of [first, ...slow]) socket.destroy();
 });
 
-test("ids and types of any text are kept as far as PostgreSQL can, and longer ones are refused", async () => {
+test("ids and types of any text are kept as PostgreSQL allows, and longer ones are refused", async () => {
   const who = testPerson();
   const source = await ingest.newSource(who, { scheme: "stripe", secret: secrets.stripe });
   const post = async (id: string) => {
@@ -163,14 +163,14 @@ test("JSON at its limits: 128 levels and a mebibyte of numbers are taken, one le
   assert.deepEqual(statuses, [202, 400, 202, 400]);
 });
 
-test("whatever is accepted can be read back byte for byte", async () => {
+test("every accepted body can be read back byte for byte", async () => {
   const who = testPerson();
   const source = await ingest.newSource(who, hmac);
   const bytes = fc.uint8Array({ maxLength: 2_000 });
   await fc.assert(
     fc.asyncProperty(bytes, async (some) => {
       const id = crypto.randomUUID();
-      // What is signed at one time with one content is one webhook.
+      // The same content signed at the same time is one webhook.
       const body = Buffer.concat([Buffer.from(id), some]);
       const { headers } = sign("hmac", { id, body });
       const typed = { ...headers, "content-type": "application/octet-stream" };
@@ -184,7 +184,7 @@ test("whatever is accepted can be read back byte for byte", async () => {
   );
 });
 
-test("the digits of every number, and every other character of the JSON, reach the event as they were written", async () => {
+test("the digits of every number, and every other character of the JSON, reach the event as written", async () => {
   const who = testPerson();
   const source = await ingest.newSource(who, hmac);
   const digits = fc.stringMatching(/^-?(0|[1-9][0-9]{0,40})(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,3})?$/);

@@ -21,7 +21,7 @@ const hmac = { scheme: "hmac", secret: secrets.hmac };
 const receivedOf = async (who: Person, { id }: { id: string }) =>
   (await ingest.send(who, "GET", `${sourcesPath}/${id}/received`)).body.items;
 
-/** Posts headers as they are in the list, repeated ones too; the status of the answer. */
+/** Posts headers in the order of the list, repeated ones too; returns the status. */
 function postRaw(path: string, headers: readonly string[], body: string | Buffer): Promise<number> {
   const { port, host } = new URL(ingest.url);
   const own = ["host", host, "content-length", String(Buffer.byteLength(body))];
@@ -61,7 +61,7 @@ test("a secret of another scheme, a short or an empty one is 422 with the reason
   }
 });
 
-test("an address that no source can have is answered as an unknown one is", async () => {
+test("an impossible address is answered like an unknown one", async () => {
   const webhook = sign("hmac");
   const told = async (path: string) => {
     const { status, body } = await ingest.post({ ingest_path: path }, webhook);
@@ -125,7 +125,7 @@ for (const scheme of schemes) {
     assert.equal(await postRaw(source.ingest_path, flat, body), 202);
     const kept = await receivedOf(who, source);
     const first = kept.filter(({ same_content_as: same }: { same_content_as: string | null }) => same === null);
-    assert.equal(first.length, 1, "what comes again under another unsigned id is shown as such");
+    assert.equal(first.length, 1, "a repetition under another unsigned id is marked");
     if (!["github", "shopify"].includes(scheme)) assert.equal(kept.length, 1);
   });
 }

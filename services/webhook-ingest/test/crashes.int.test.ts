@@ -36,7 +36,7 @@ for (const [mode, log] of [
   ["embedded", "postgres"],
   ["engines", "kafka"],
 ] as const) {
-  test(`${mode}: whatever is killed, every webhook that was answered 202 is one event, also when it is sent again`, async (context) => {
+  test(`${mode}: through any kills, every webhook answered 202 is one event, even when it is sent again`, async (context) => {
     await using opened = new AsyncDisposableStack();
     const system = await startSystem(opened, log);
     const partner = startPartner(system);
@@ -100,7 +100,10 @@ async function startInstance(
   });
 }
 
-/** Posts webhooks as partners do: one that was not taken comes again until it is, and half of those that were come once more. */
+/**
+ * Posts webhooks as partners do: a refused one is repeated until it is accepted, and half of the accepted ones are sent
+ * once more.
+ */
 function startPartner({ origins, sources }: System) {
   const sent = new Set<string>();
   let posts = 0;
@@ -121,7 +124,7 @@ function startPartner({ origins, sources }: System) {
     const webhook = sign(scheme, { id });
     sent.add(id);
     const again = Math.random();
-    // One in four comes twice at the same moment, one in four once more after it was taken.
+    // One in four is sent twice at the same moment, one in four once more after it was accepted.
     const first = again < 0.25 ? [post(path, webhook), post(path, webhook)] : [post(path, webhook)];
     let taken = (await Promise.all(first)).some(Boolean);
     while (!taken) {
@@ -137,7 +140,7 @@ function startPartner({ origins, sources }: System) {
 
 const waiting = sql("", "select count(*)::int as count from signalbox.outbox");
 
-/** The events of each webhook by their ids, once the outbox is empty. A log may have one event twice; it is one. */
+/** Events of each webhook by their ids, once the outbox is empty. A duplicate on the log counts as one. */
 async function eventsOf({ database, eventsUrl }: System): Promise<Map<string, Set<string>>> {
   const context = testContext("webhook-ingest", {});
   const pool = openPool({ ...context, url: database.url, max: 1, applicationName: "check" });

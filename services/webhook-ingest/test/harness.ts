@@ -29,13 +29,13 @@ type Overrides = NonNullable<Parameters<typeof testContext<typeof properties>>[2
 export const sourcesPath = "/api/v1/webhooks/sources";
 export const prismaDirectory = fileURLToPath(new URL("../prisma", import.meta.url));
 
-/** The webhook-ingest service on a database and an event log of its own, spoken to over HTTP. */
+/** The webhook-ingest service on its own database and event log, called over HTTP. */
 export interface Harness {
   readonly context: TestContext<typeof properties>;
   readonly url: string;
-  /** What answers at `url`, for a server of the test's own. */
+  /** Request listener at `url`, for a server of the test. */
   readonly listener: RequestListener;
-  /** The service's own database, to look into. */
+  /** Database of the service, for tests that look into it. */
   readonly pool: Pool;
   readonly send: Send;
   /** Registers a source and shows it. */
@@ -49,9 +49,9 @@ export interface Harness {
   readonly graphql: SubgraphClient;
   /** The events of an account so far, in the order of the log, once `count` of them are there. */
   readonly eventsOf: EventReader["eventsOf"];
-  /** Says on the log what the account service says when the state of an account changes. */
+  /** Publishes the event of the account service about a changed account state. */
   changeState(accountId: string, state: AccountState): Promise<void>;
-  /** Says on the log what another service says. */
+  /** Publishes the event of another service. */
   publish(...events: Parameters<typeof publishEvents>[1]): Promise<void>;
   close(): Promise<void>;
 }

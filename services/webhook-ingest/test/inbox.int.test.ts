@@ -17,7 +17,7 @@ const remembered = sql(
    order by days`,
 );
 
-test("the inbox forgets what is older than events.inbox.retention, and nothing younger", async (context) => {
+test("the inbox deletes rows older than events.inbox.retention, and no younger ones", async (context) => {
   const first = await startIngest();
   await first.pool.query(remember, [consumer, [6, 9, 40]]);
   const another = await startIngest({

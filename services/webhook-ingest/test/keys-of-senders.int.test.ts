@@ -39,7 +39,7 @@ test("a token of the partner's key set lets its webhook in, and no wrong one doe
   const source = await ingest.newSource(who, jwtSource());
   assert.equal((await ingest.post(source, webhookWith(partner.sign()))).status, 202);
   const { body } = await ingest.send(who, "GET", `${sourcesPath}/${source.id}/received`);
-  assert.equal(body.items[0].delivery_id_signed, false, "the token says nothing of the body");
+  assert.equal(body.items[0].delivery_id_signed, false, "the token does not cover the body");
   const { unsigned, foreignKey, confused, expired, tampered, truncated } = partner.wrong;
   const wrong = [unsigned, foreignKey, confused, expired, tampered, truncated].map((make) => make());
   for (const token of [...wrong, partner.sign({ aud: "another" }), partner.sign({ iss: "https://other.example" })]) {
@@ -69,7 +69,7 @@ test("a claim for the body covers it, with its time: a captured webhook has one 
   assert.ok(!JSON.stringify(event).includes(token), "no token in an event");
 });
 
-test("new keys of a partner are found by themselves, and while they cannot be read the partner is told to come again", async () => {
+test("new keys of a partner are found without help, and while they cannot be read the partner is asked to try again", async () => {
   const moved = await createOidcIssuer({ audience: "hub" });
   const allow = ["database.url", "events.url"].map((name) => [
     name,
@@ -96,7 +96,7 @@ test("new keys of a partner are found by themselves, and while they cannot be re
   }
 });
 
-test("a set of keys, and an address that nobody may reach, are judged when they are written", async () => {
+test("a key set, and an address that is not public, are checked on write", async () => {
   const who = testPerson();
   const create = (body: object) => ingest.send(who, "POST", sourcesPath, { body: { name: "Shop", ...body } });
   for (const secret of [

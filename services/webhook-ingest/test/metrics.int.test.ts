@@ -10,7 +10,7 @@ before(async () => {
 });
 after(() => ingest.close());
 
-/** The values of a metric by its labels, without the one that names the service. */
+/** Values of a metric by its labels, without the service's label. */
 async function samplesOf(name: string): Promise<Record<string, number>> {
   const text = await ingest.context.metrics.text();
   const lines = [...text.matchAll(new RegExp(`^${name}\\{([^}]*)\\} (\\S+)$`, "gm"))];
@@ -18,7 +18,7 @@ async function samplesOf(name: string): Promise<Record<string, number>> {
   return Object.fromEntries(lines.map(([, labels = "", value]) => [labelsOf(labels).join(), Number(value)]));
 }
 
-test("webhooks are counted by scheme and outcome, refusals by their reason, and no label names a source", async () => {
+test("webhooks are counted by scheme and outcome, refusals by reason, and no label names a source", async () => {
   const who = testPerson();
   const source = await ingest.newSource(who, { scheme: "hmac", secret: secrets.hmac });
   const github = await ingest.newSource(who, { scheme: "github", secret: secrets.github, event_types: ["push"] });
@@ -43,7 +43,7 @@ test("webhooks are counted by scheme and outcome, refusals by their reason, and 
   assert.ok(!(await ingest.context.metrics.text()).includes(source.id));
 });
 
-test("a source of which most is refused raises the gauge that is alerted on", async () => {
+test("a source with most webhooks refused raises the gauge of the alert", async () => {
   const gauge = async () => Object.values(await samplesOf("signalbox_webhook_sources_mostly_refused"))[0];
   const wrong = await ingest.newSource(testPerson(), { scheme: "hmac", secret: "not the secret of the shop" });
   const before = await gauge();

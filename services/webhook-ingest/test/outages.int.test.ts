@@ -17,7 +17,7 @@ import { secrets, sign } from "./signing.ts";
 
 const hmac = { name: "Shop", scheme: "hmac", secret: secrets.hmac };
 
-/** The service with a way to take one of its databases away from it alone. */
+/** The service, with a way to take one of its databases away from it alone. */
 async function behindProxy(
   property: "database.url" | "events.url",
   work: (ingest: Harness, proxy: TcpProxy) => Promise<void>,
@@ -35,7 +35,7 @@ async function behindProxy(
   }
 }
 
-test("while its database is away a partner is answered 503 and when to come back; then it works by itself", async () => {
+test("while the database is away a partner gets 503 with Retry-After, and afterwards it works without help", async () => {
   await behindProxy("database.url", async (ingest, proxy) => {
     const source = await ingest.newSource(testPerson(), hmac);
     await proxy.refuse();
@@ -47,7 +47,7 @@ test("while its database is away a partner is answered 503 and when to come back
   });
 });
 
-test("while the event log is away deliveries are taken, and their events follow when it is back", async () => {
+test("while the event log is away deliveries are accepted, and their events follow when it is back", async () => {
   await behindProxy("events.url", async (ingest, proxy) => {
     const who = testPerson();
     const source = await ingest.newSource(who, hmac);
@@ -70,9 +70,9 @@ test("while the event log is away deliveries are taken, and their events follow 
 
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 
-test("what was answered 202 survives kill -9 right after, and its event comes out of the next process", async () => {
+test("a webhook answered 202 survives an immediate kill -9, and the next process publishes its event", async () => {
   const [database, events, account] = await Promise.all([testDatabase(), testDatabase(), startAccountStandIn()]);
-  // Holds the event log away from the first process, so that the relay cannot be quicker than the kill.
+  // Blocks the event log for the first process, so that the relay cannot be faster than the kill.
   const proxy = await createTcpProxy({ port: Number(new URL(events.url).port) });
   await createTopics(events.url);
   const [port, managementPort] = [await freePort(), await freePort()];

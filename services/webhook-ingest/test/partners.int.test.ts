@@ -47,7 +47,7 @@ test("Slack's slash commands and interactions are taken, by the recipe that Slac
   assert.deepEqual([first?.payload_text, second?.payload_text], [command, interaction], "the forms as they came");
 });
 
-test("what a partner appends to its address loses nothing", async () => {
+test("a query appended to the address costs no delivery", async () => {
   const source = await ingest.newSource(testPerson(), hmac);
   for (const query of ["?utm=1&utm=2", "?token=abc", "?%zz"]) {
     assert.equal((await ingest.post({ ingest_path: source.ingest_path + query }, sign("hmac"))).status, 202, query);
@@ -64,7 +64,7 @@ test("accepted types can be prefixes", async () => {
   assert.deepEqual(statuses, [202, 202, 202, 400, 400]);
 });
 
-test("headers say which shop it was, and no credential is kept", async () => {
+test("headers name the shop, and no credential is kept", async () => {
   const who = testPerson();
   const settings = { forwarded_headers: ["X-Region"] };
   const source = await ingest.newSource(who, { scheme: "shopify", secret: secrets.shopify, settings });
@@ -80,7 +80,7 @@ test("headers say which shop it was, and no credential is kept", async () => {
   assert.deepEqual([cookie, authorization, signature, region], ["******", "******", "******", "eu"]);
 });
 
-test("the owner reads the bytes that were signed, digit for digit, and nobody else does", async () => {
+test("the owner reads the bytes that were signed, digit for digit, and no other account does", async () => {
   const who = testPerson();
   const source = await ingest.newSource(who, { scheme: "stripe", secret: secrets.stripe });
   const body = '{ "id" : "evt_1", "amount": 12345678901234567890, "rate":1e400, "text":"\\u00e9\\ud83d\\ude00" }';
@@ -97,7 +97,7 @@ test("the owner reads the bytes that were signed, digit for digit, and nobody el
   assert.equal((await ingest.send(who, "GET", `${sourcesPath}/${source.id}/received/rcv_unknown`)).status, 404);
 });
 
-test("a coded body is undone within the limit, and the signature is over what the source says", async () => {
+test("an encoded body is decoded within the limit, and the signature covers the bytes that the source names", async () => {
   const who = testPerson();
   const json = '{"id":"d-1","type":"order.created"}';
   const [wire, decoded] = [
@@ -136,7 +136,7 @@ test("a body that is too large leaves a rejection", async () => {
   });
 });
 
-test("while stopped a source answers that all is well and keeps nothing", async () => {
+test("a stopped source answers success and keeps nothing", async () => {
   const who = testPerson();
   const source = await ingest.newSource(who, hmac);
   await ingest.send(who, "PATCH", `${sourcesPath}/${source.id}`, { body: { status: "stopped" } });
@@ -145,7 +145,7 @@ test("while stopped a source answers that all is well and keeps nothing", async 
   assert.deepEqual(await itemsOf(who, source, "received"), []);
 });
 
-test("until a signature is verified a paused or blocked source looks like one that is not there", async () => {
+test("until a signature is verified a paused or blocked source looks like an unknown one", async () => {
   const who = testPerson();
   const source = await ingest.newSource(who, hmac);
   const forged = { ...sign("hmac"), body: "{}", headers: { ...sign("hmac").headers, ...from("203.0.113.1") } };
@@ -163,7 +163,7 @@ test("until a signature is verified a paused or blocked source looks like one th
   await eventually(async () => assert.deepEqual(await tell(), expected));
 });
 
-test("whoever is refused too often is turned away unread, and nobody else is", async () => {
+test("an address that is refused too often is answered unread, and no other is", async () => {
   const source = await ingest.newSource(testPerson(), hmac);
   const forged = { ...sign("hmac"), body: "{}" };
   const statuses = [];
@@ -173,7 +173,7 @@ test("whoever is refused too often is turned away unread, and nobody else is", a
   assert.equal((await ingest.post(other, sign("hmac"))).status, 202, "the count is of one source and address");
 });
 
-test("a source with a rate takes as many a second as it says, and forged webhooks do not count", async () => {
+test("a source with a rate accepts its rate per second, and forged webhooks do not count", async () => {
   const who = testPerson();
   const source = await ingest.newSource(who, { ...hmac, settings: { rate: 2 } });
   assert.equal((await ingest.post(source, { ...sign("hmac"), body: "{}" })).status, 401);
@@ -188,7 +188,7 @@ test("a source with a rate takes as many a second as it says, and forged webhook
   });
 });
 
-test("a change of the source in another instance counts at once, for what it lets in and what it keeps out", async () => {
+test("a change of the source in another instance counts at once, for acceptance and refusal", async () => {
   const other = await startIngest({
     "database.url": ingest.context.configuration.get("database.url"),
     "events.url": ingest.context.configuration.get("events.url"),
@@ -231,7 +231,7 @@ const signedWith = (secret: string, ageSeconds = 0) => {
   return { body, headers: { ...headers, ...from("203.0.113.2") } };
 };
 
-test("a rotated secret and the one before verify until the overlap ends, three at most", async () => {
+test("a rotated secret and the former one verify until the overlap ends, three at most", async () => {
   const who = testPerson();
   const names = [
     "the first secret of all",

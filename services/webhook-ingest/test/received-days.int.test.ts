@@ -18,7 +18,7 @@ const hmac = { scheme: "hmac", secret: secrets.hmac };
 const run = (text: string, values: unknown[] = []) =>
   ingest.pool.query<Record<string, string>>({ name: "", text }, values);
 
-/** The list of a source, page by page. */
+/** Reads the list of a source, page by page. */
 async function walk(who: ReturnType<typeof testPerson>, { id }: { id: string }, query = "limit=2") {
   const items: { id: string; delivery_id: string; received_at: string }[] = [];
   for (let cursor = ""; ; ) {
@@ -30,7 +30,7 @@ async function walk(who: ReturnType<typeof testPerson>, { id }: { id: string }, 
   }
 }
 
-/** A webhook as it would be there had it come so many days ago. */
+/** Stores a webhook as if it had arrived this many days ago. */
 async function receivedDaysAgo(
   source: { id: string },
   days: number,
@@ -47,7 +47,7 @@ async function receivedDaysAgo(
   return { id, name };
 }
 
-test("a webhook lies in the table of its day", async () => {
+test("a webhook is stored in the table of its day", async () => {
   const who = testPerson();
   const source = await ingest.newSource(who, hmac);
   assert.equal((await ingest.post(source, sign("hmac"))).status, 202);
@@ -75,7 +75,7 @@ test("a list runs through the days of the retention, newest first and without ga
   }
 });
 
-test("a list can be narrowed by type, prefix, delivery id, forwarding and time", async () => {
+test("a list can be filtered by type, prefix, delivery id, forwarding and time", async () => {
   const who = testPerson();
   const source = await ingest.newSource(who, hmac);
   const [paid, made, other] = [
@@ -113,7 +113,7 @@ test("a list can be narrowed by type, prefix, delivery id, forwarding and time",
   }
 });
 
-test("a repetition is known as long as the retention, whichever day its first lies in", async () => {
+test("a repetition is known for the whole retention, on any day", async () => {
   const who = testPerson();
   const source = await ingest.newSource(who, hmac);
   const webhook = sign("hmac");

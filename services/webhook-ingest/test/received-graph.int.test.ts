@@ -21,7 +21,7 @@ const sourceOf = async (who: Person, { id }: { id: string }, selection: string) 
   return answer.data._entities[0];
 };
 
-test("what a source received is in the graph as over REST, in pages and narrowed", async () => {
+test("received webhooks are in GraphQL as over REST, with pages and filters", async () => {
   const who = testPerson();
   const source = await ingest.newSource(who, hmac);
   for (const type of ["order.made", "order.paid", "user.made"]) {
@@ -65,7 +65,7 @@ test("what a source received is in the graph as over REST, in pages and narrowed
   );
 });
 
-test("a received webhook is found by its id, a hundred by one statement, and never that of another", async () => {
+test("a received webhook is found by its id, a hundred by one statement, and never another account's", async () => {
   const [who, other] = [testPerson(), testPerson()];
   const [own, foreign] = [await ingest.newSource(who, hmac), await ingest.newSource(other, hmac)];
   for (const source of [own, foreign]) assert.equal((await ingest.post(source, sign("hmac"))).status, 202);
@@ -109,7 +109,7 @@ test("a refused webhook is shown and retried by a mutation", async () => {
   assert.equal((await retry(who)).data.retryWebhookRejection.outcome, "repeated");
 });
 
-test("replays are begun, watched and cancelled by mutations", async () => {
+test("replays are started, watched and cancelled in GraphQL", async () => {
   const who = testPerson();
   const source = await ingest.newSource(who, hmac);
   for (let nth = 0; nth < 5; nth++) assert.equal((await ingest.post(source, sign("hmac"))).status, 202);

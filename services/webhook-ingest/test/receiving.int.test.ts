@@ -96,7 +96,7 @@ test("a body that is not the JSON it says it is is 400", async () => {
   assert.deepEqual(await receivedOf(who, source), []);
 });
 
-test("what is not JSON travels as the text or the bytes it is", async () => {
+test("a body other than JSON travels as text or bytes", async () => {
   for (const [type, body, expected] of [
     ["text/plain", "plain \u0000 text", { payload_text: "plain \u0000 text" }],
     ["application/x-www-form-urlencoded", "a=1&b=2", { payload_text: "a=1&b=2" }],
@@ -120,7 +120,7 @@ test("a type outside event_types is 400, and one inside is taken", async () => {
   assert.equal((await receivedOf(who, source)).length, 1);
 });
 
-test("while paused a source answers 503 and when to come back, and takes deliveries again afterwards", async () => {
+test("a paused source answers 503 with Retry-After, and accepts deliveries again afterwards", async () => {
   const who = testPerson();
   const source = await ingest.newSource(who, hmac);
   const path = `${sourcesPath}/${source.id}`;
@@ -132,7 +132,7 @@ test("while paused a source answers 503 and when to come back, and takes deliver
   assert.equal((await ingest.post(source, sign("hmac"))).status, 202);
 });
 
-test("the sources of a suspended account take nothing, and take again once it is active", async () => {
+test("the sources of a suspended account accept nothing until it is active again", async () => {
   const who = testPerson();
   const source = await ingest.newSource(who, hmac);
   for (const [state, status] of [
@@ -145,13 +145,13 @@ test("the sources of a suspended account take nothing, and take again once it is
   }
 });
 
-test("a source that nobody registered is 404", async () => {
+test("an unknown source is 404", async () => {
   for (const id of ["src_unknown", "src_%00", "x".repeat(65)]) {
     assert.equal((await ingest.post({ ingest_path: `/ingest/${id}` }, sign("hmac"))).status, 404, id);
   }
 });
 
-test("U+0000 and lone surrogates in ids, types and payloads break nothing", async () => {
+test("deliveries with U+0000 and lone surrogates in ids, types and payloads are accepted", async () => {
   const who = testPerson();
   const source = await ingest.newSource(who, { scheme: "stripe", secret: secrets.stripe });
   const body = String.raw`{"id":"d\u0000\ud800","type":"t\u0000\udfff","text":"\u0000 \ud83d","__proto__":{"a":1}}`;
@@ -164,7 +164,7 @@ test("U+0000 and lone surrogates in ids, types and payloads break nothing", asyn
   assert.equal(JSON.stringify(data?.payload), JSON.stringify(JSON.parse(body)));
 });
 
-test("a mebibyte of numbers is taken as it is written, and a text that JSON would blow up travels as base 64", async () => {
+test("a mebibyte of numbers is accepted as written, and a text that JSON would grow too large travels as base 64", async () => {
   const who = testPerson();
   const source = await ingest.newSource(who, hmac);
   const numbers = `[${Array.from({ length: 150_000 }, () => "1e20").join(",")}]`;
@@ -173,7 +173,7 @@ test("a mebibyte of numbers is taken as it is written, and a text that JSON woul
   assert.equal((taken?.payload as number[] | undefined)?.length, 150_000);
 });
 
-test("a text that JSON would blow up travels as base 64", async () => {
+test("a text that JSON would grow too large travels as base 64", async () => {
   const who = testPerson();
   const source = await ingest.newSource(who, hmac);
   const body = "\u0001".repeat(500_000);
@@ -186,7 +186,7 @@ test("a text that JSON would blow up travels as base 64", async () => {
   assert.equal(data?.payload_base64, Buffer.from(body).toString("base64"));
 });
 
-test("a delivery is taken whatever the partner says it accepts", async () => {
+test("a delivery is accepted with any Accept header", async () => {
   const source = await ingest.newSource(testPerson(), hmac);
   for (const accept of ["application/json", "image/png", "text/html;q=0"]) {
     const { headers, body } = sign("hmac");
@@ -194,7 +194,7 @@ test("a delivery is taken whatever the partner says it accepts", async () => {
   }
 });
 
-test("of rejections the newest are kept, so many a source", async () => {
+test("the newest rejections of each source are kept, up to the limit", async () => {
   const [noisy, quiet] = [testPerson(), testPerson()];
   const [source, other] = [await ingest.newSource(noisy, hmac), await ingest.newSource(quiet, hmac)];
   const wrong = { headers: {}, body: "{}" };

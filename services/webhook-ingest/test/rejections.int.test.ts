@@ -19,7 +19,7 @@ const pathOf = ({ id }: Source) => `${sourcesPath}/${id}`;
 const mend = (who: Person, source: Source) =>
   ingest.send(who, "PATCH", pathOf(source), { body: { secret: secrets.hmac } });
 
-/** Posts a webhook that is refused, and shows its rejection. */
+/** Posts a webhook that is refused, and returns its rejection. */
 async function rejectionOf(who: Person, source: Source, webhook: Webhook) {
   assert.equal((await ingest.post(source, webhook)).status, 401);
   return eventually(async () => {
@@ -32,7 +32,7 @@ const retry = (who: Person, source: Source, { id }: { id: string }) =>
 const receivedOf = async (who: Person, source: Source) =>
   (await ingest.send(who, "GET", `${pathOf(source)}/received`)).body.items;
 
-test("a wrong secret costs no data: what was refused is kept, and taken once when the secret is mended", async () => {
+test("a wrong secret costs no data: refused webhooks are kept, and accepted once with the right secret", async () => {
   const who = testPerson();
   const source = await ingest.newSource(who, keeping);
   const body = '{ "id": "d-1", "amount": 12345678901234567890 }';
@@ -45,9 +45,12 @@ test("a wrong secret costs no data: what was refused is kept, and taken once whe
     ["******", "application/json", body],
   );
   const early = await retry(who, source, rejection);
-  assert.deepEqual([early.status, early.body.error.message], [409, "It is refused again: signature_mismatch."]);
+  assert.deepEqual(
+    [early.status, early.body.error.message],
+    [409, "The webhook is refused again: signature_mismatch."],
+  );
   await mend(who, source);
-  // Whoever tries at the same time has no second effect.
+  // A concurrent retry has no second effect.
   const answers = await Promise.all([retry(who, source, rejection), retry(who, source, rejection)]);
   assert.deepEqual(answers.map((answer) => answer.body.outcome).sort(), ["received", "repeated"]);
   const [received] = await receivedOf(who, source);
@@ -61,7 +64,7 @@ test("a wrong secret costs no data: what was refused is kept, and taken once whe
   assert.equal(received_id, received.id);
 });
 
-test("a webhook that the partner has sent again meanwhile is a repetition", async () => {
+test("a retried webhook that the partner sent again meanwhile is a repetition", async () => {
   const who = testPerson();
   const source = await ingest.newSource(who, keeping);
   const webhook = sign("hmac");
@@ -72,7 +75,7 @@ test("a webhook that the partner has sent again meanwhile is a repetition", asyn
   assert.equal((await receivedOf(who, source)).length, 1);
 });
 
-test("a retry is judged by the time at which the webhook came", async () => {
+test("a retry is judged at the time of the webhook's arrival", async () => {
   const who = testPerson();
   const source = await ingest.newSource(who, { ...keeping, secret: secrets.hmac });
   const rejection = await rejectionOf(who, source, sign("hmac", { ageSeconds: 600 }));
@@ -85,7 +88,7 @@ test("a retry is judged by the time at which the webhook came", async () => {
   assert.ok(Date.parse(received_at) > Date.now() - 60_000, "it is received when it is taken");
 });
 
-test("without the setting nothing is kept, and of a large body only its beginning", async () => {
+test("without the setting nothing is kept, and only the beginning of a large body", async () => {
   const who = testPerson();
   const plain = await ingest.newSource(who, { scheme: "hmac", secret: keeping.secret });
   const unkept = await rejectionOf(who, plain, sign("hmac"));
@@ -103,7 +106,7 @@ test("without the setting nothing is kept, and of a large body only its beginnin
   }
 });
 
-test("signatures of what is kept are sealed, and nobody else reads or retries it", async () => {
+test("signatures of kept webhooks are sealed, and no other account reads or retries them", async () => {
   const who = testPerson();
   const source = await ingest.newSource(who, keeping);
   const webhook = sign("hmac");
@@ -128,7 +131,7 @@ test("signatures of what is kept are sealed, and nobody else reads or retries it
   }
 });
 
-test("a pasted webhook is explained: the step that failed, what it wanted, and what would have verified", async () => {
+test("a pasted webhook is explained with the failed step, its expectation and hints", async () => {
   const who = testPerson();
   const source = await ingest.newSource(who, { scheme: "hmac", secret: secrets.hmac, event_types: ["order.*"] });
   const explain = async ({ headers, body }: Webhook, more: object = {}) => {
@@ -181,7 +184,7 @@ test("a pasted webhook is explained: the step that failed, what it wanted, and w
   const compact = JSON.stringify({ id: "d-1" });
   const signed = sign("hmac", { body: compact });
   const hints = (await explain({ ...signed, body: '{ "id": "d-1" }' })).hints;
-  assert.deepEqual(hints, ["It would verify as compact JSON: the body was written anew."]);
+  assert.deepEqual(hints, ["It would verify as compact JSON: the body was serialized again."]);
   const came = new Date(Date.now() - 3_600_000).toISOString();
   assert.equal((await explain(old, { received_at: came })).outcome, "accepted", "judged by the time at which it came");
   assert.deepEqual(await receivedOf(who, source), [], "nothing of it is received");
@@ -194,7 +197,7 @@ test("a pasted webhook is explained: the step that failed, what it wanted, and w
   );
 });
 
-test("a webhook that is signed with an ended secret is told so", async () => {
+test("a webhook signed with an ended secret gets that hint", async () => {
   const who = testPerson();
   const source = await ingest.newSource(who, { scheme: "hmac", secret: "the former secret of the shop" });
   const body = { secret: secrets.hmac, overlap_seconds: 3_600 };

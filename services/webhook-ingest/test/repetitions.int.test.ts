@@ -23,7 +23,7 @@ const withHeaders = (webhook: Webhook, headers: Record<string, string>): Webhook
   headers: { ...webhook.headers, ...headers },
 });
 
-test("a captured webhook has one effect, whatever unsigned id or type it is given", async () => {
+test("a captured webhook has one effect under any unsigned id or type", async () => {
   const who = testPerson();
   const source = await newSource(who, "hmac");
   const captured = sign("hmac", { id: "d-1", body: '{"paid":1}' });
@@ -59,7 +59,7 @@ test("a partner that sends a webhook again signs it anew, and it is a repetition
   assert.equal((await receivedOf(who, source)).length, 1);
 });
 
-test("an id that comes again with other content is a delivery of its own, and so are its repetitions one", async () => {
+test("an id with other content is a delivery of its own, and its repetitions add none", async () => {
   const who = testPerson();
   const source = await newSource(who, "stripe");
   const [created, paid] = ['{"id":"order_7","state":"created"}', '{"id":"order_7","state":"paid"}'].map((body) =>
@@ -85,7 +85,7 @@ test("two contents under one id that arrive at once are both kept", async () => 
   assert.equal((await receivedOf(who, source)).length, 2);
 });
 
-test("where no time is signed the owner sees what came again, and can have it refused for a while", async () => {
+test("without a signed time repetitions are marked, and can be refused for a while", async () => {
   const who = testPerson();
   const [shown, refused] = [
     await newSource(who, "github"),
@@ -104,7 +104,7 @@ test("where no time is signed the owner sees what came again, and can have it re
   );
 });
 
-test("a source says where its sender's delivery id is", async () => {
+test("a source names the place of its sender's delivery id", async () => {
   for (const [place, expected, signed] of [
     [{ header: "X-Request-Nr" }, "nr-1", false],
     [{ pointer: "/meta/delivery~1id" }, "7", true],

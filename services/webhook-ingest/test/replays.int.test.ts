@@ -22,13 +22,13 @@ const readReplay = async (who: Person, source: Source, { id }: { id: string }) =
 const dataOf = async ({ accountId }: Person, count: number) =>
   (await ingest.eventsOf(accountId, count, "webhook.received")).map(({ data }) => data as Record<string, unknown>);
 
-/** Waits until a replay has ended, and shows it. */
+/** Waits until a replay has ended, and returns it. */
 async function ended(who: Person, source: Source, replay: { id: string }) {
   await eventually(async () => assert.notEqual((await readReplay(who, source, replay)).status, "running"));
   return readReplay(who, source, replay);
 }
 
-/** A source that has received webhooks of these types, with the ids that it gave them, the first first. */
+/** A source that has received webhooks of these types, with their ids in order. */
 async function sourceWith(who: Person, types: readonly string[], source: object = hmac) {
   const made = await ingest.newSource(who, source);
   for (const type of types) assert.equal((await ingest.post(made, sign("hmac", { type }))).status, 202);
@@ -37,7 +37,7 @@ async function sourceWith(who: Person, types: readonly string[], source: object 
   return { source: made, ids };
 }
 
-test("everything since a time is published again, in its order, and says of what it is a replay", async () => {
+test("all webhooks since a time are published again in order, and name the original", async () => {
   const who = testPerson();
   const from = new Date(Date.now() - 60_000).toISOString();
   const { source, ids } = await sourceWith(
@@ -64,7 +64,7 @@ test("everything since a time is published again, in its order, and says of what
   assert.deepEqual((await ingest.send(who, "GET", pathOf(source))).body.items, [done]);
 });
 
-test("chosen ones are published again, each once however often it is named", async () => {
+test("chosen webhooks are published again, each once however often it is named", async () => {
   const who = testPerson();
   const { source, ids } = await sourceWith(who, ["a", "b", "c"]);
   const { body } = await start(who, source, { ids: [ids[2], ids[0], ids[2]] });
@@ -97,7 +97,7 @@ test("a dry run counts by type and time, and publishes nothing", async () => {
   assert.deepEqual((await ingest.send(who, "GET", pathOf(source))).body.items, []);
 });
 
-test("bytes, texts, forms and coded bodies are read again as they were read at first", async () => {
+test("bytes, texts, forms and coded bodies are read again as at their arrival", async () => {
   const who = testPerson();
   const json = '{ "amount": 1.50, "id": 12345678901234567890 }';
   const bodies: [string, string | Buffer, object][] = [
@@ -147,7 +147,7 @@ test("a replay can be cancelled, at most three run at once, and a paused source 
   assert.deepEqual([quick.status, quick.published], ["completed", 6]);
 });
 
-test("a replay that an instance whose clock is ahead was asked for runs at once on the others", async (t) => {
+test("a replay started by an instance with a fast clock runs at once on the others", async (t) => {
   const who = testPerson();
   const { source, ids } = await sourceWith(who, ["a", "b", "c"]);
   const { clock } = ingest.context;
@@ -159,7 +159,7 @@ test("a replay that an instance whose clock is ahead was asked for runs at once 
   assert.deepEqual((await ended(who, source, body)).published, 3);
 });
 
-test("webhooks that are gone when their turn comes are counted, and the rest is published", async () => {
+test("webhooks that are gone in their turn are counted as missing, and the rest is published", async () => {
   const who = testPerson();
   const { source, ids } = await sourceWith(who, ["a", "b", "c"]);
   await ingest.changeState(who.accountId, "suspended");
@@ -172,7 +172,7 @@ test("webhooks that are gone when their turn comes are counted, and the rest is 
   assert.deepEqual([done.published, done.missing], [2, 1]);
 });
 
-test("what does not make a choice is refused, and a stranger sees nothing", async () => {
+test("an invalid choice is refused, and another account sees nothing", async () => {
   const who = testPerson();
   const { source, ids } = await sourceWith(who, ["a"]);
   const from = "2026-01-01T00:00:00Z";
@@ -198,7 +198,7 @@ test("what does not make a choice is refused, and a stranger sees nothing", asyn
   assert.equal((await start(testPerson(), source, { ids })).status, 404);
 });
 
-test("a replay that is repeated under its key begins once", async () => {
+test("a creation repeated under its key starts one replay", async () => {
   const who = testPerson();
   const { source, ids } = await sourceWith(who, ["a"]);
   const headers = { "idempotency-key": crypto.randomUUID() };

@@ -13,7 +13,7 @@ after(() => ingest.close());
 
 const newSource = (scheme: Scheme, who = testPerson()) => ingest.newSource(who, { scheme, secret: secrets[scheme] });
 
-/** The reasons kept for a source, newest first, once `count` are there. */
+/** Reasons kept for a source, newest first, once `count` exist. */
 async function reasons(who: ReturnType<typeof testPerson>, id: string, count: number): Promise<string[]> {
   return eventually(async () => {
     const { body } = await ingest.send(who, "GET", `${sourcesPath}/${id}/rejections`);
@@ -32,7 +32,7 @@ const signatureHeaders = {
 const timed = ["standard-webhooks", "stripe", "slack", "hmac"] as const;
 
 for (const scheme of schemes) {
-  test(`${scheme}: a webhook with a right signature is taken, shown and announced`, async () => {
+  test(`${scheme}: a webhook with a valid signature is stored, shown and published`, async () => {
     const who = testPerson();
     const source = await newSource(scheme, who);
     const answer = await ingest.post(source, sign(scheme, { id: "d-1", type: "order.created" }));
@@ -53,7 +53,7 @@ for (const scheme of schemes) {
     );
   });
 
-  test(`${scheme}: a forged, foreign or missing signature is 401, and the owner learns which`, async () => {
+  test(`${scheme}: a forged, foreign or missing signature is 401, and the owner sees the reason`, async () => {
     const who = testPerson();
     const source = await newSource(scheme, who);
     const right = sign(scheme);
@@ -79,7 +79,7 @@ for (const scheme of schemes) {
 }
 
 for (const scheme of timed) {
-  test(`${scheme}: a signed time outside the tolerance is 401 both ways, inside it is taken`, async () => {
+  test(`${scheme}: a signed time outside the tolerance is 401 both ways, inside it is accepted`, async () => {
     const who = testPerson();
     const source = await newSource(scheme, who);
     for (const ageSeconds of [310, -310]) {
@@ -111,7 +111,7 @@ test("a missing or unreadable time is 401", async () => {
   ]);
 });
 
-test("the secret of one source opens no other", async () => {
+test("the secret of one source verifies at no other", async () => {
   const [own, other] = [
     await newSource("hmac"),
     await ingest.newSource(testPerson(), { scheme: "hmac", secret: "the secret of another shop" }),
@@ -121,7 +121,7 @@ test("the secret of one source opens no other", async () => {
   assert.equal((await ingest.post(other, webhook)).status, 401);
 });
 
-test("a new secret counts at once, and the old one no more", async () => {
+test("a new secret replaces the old one at once", async () => {
   const who = testPerson();
   const source = await ingest.newSource(who, { scheme: "hmac", secret: "the old secret of the shop" });
   assert.equal((await ingest.post(source, sign("hmac"))).status, 401);
@@ -129,7 +129,7 @@ test("a new secret counts at once, and the old one no more", async () => {
   assert.equal((await ingest.post(source, sign("hmac"))).status, 202);
 });
 
-test("the settings of hmac say where a sender keeps what we need", async () => {
+test("the settings of hmac name the places of the sender's data", async () => {
   const who = testPerson();
   const source = await ingest.newSource(who, {
     scheme: "hmac",
@@ -159,7 +159,7 @@ test("the settings of hmac say where a sender keeps what we need", async () => {
   assert.deepEqual([delivery_id, event_type], ["a-1", "paid"]);
 });
 
-test("slack is answered its challenge, when it is signed", async () => {
+test("Slack gets its challenge back, when it is signed", async () => {
   const source = await newSource("slack");
   const body = JSON.stringify({ type: "url_verification", challenge: "3eZbrw1aBm2rZgRNFdxV" });
   const answer = await ingest.post(source, sign("slack", { body }));

@@ -22,7 +22,7 @@ const listOf = async (who: Person, { id }: { id: string }, list: "received" | "r
   (await ingest.send(who, "GET", `${sourcesPath}/${id}/${list}`)).body.items;
 
 for (const [name, { title, scheme, vector, settings }] of Object.entries(presets)) {
-  test(`${title}: a source of the preset has its settings and believes the signature that it publishes`, async () => {
+  test(`${title}: a source of the preset has its settings and verifies the sender's published example`, async () => {
     const who = testPerson();
     // Paddle's own tests sign with a secret that is too short to be stored.
     const isStorable = vector.secret.length >= 16;
@@ -41,12 +41,12 @@ for (const [name, { title, scheme, vector, settings }] of Object.entries(presets
       const items = await listOf(who, source, "rejections");
       return items.length > 0 && items;
     });
-    // The time is judged once the signature was right.
+    // The time is checked after the signature.
     assert.equal(rejection.reason, isStorable ? "timestamp_too_old" : "signature_mismatch");
   });
 }
 
-test("a preset has its scheme, and settings of the source go over its own", async () => {
+test("a preset has its scheme, and settings of the source override its own", async () => {
   const { body } = await create({ preset: "linear", settings: { tolerance_seconds: 60 } });
   assert.equal(body.settings.tolerance_seconds, 60);
   assert.equal(body.settings.signature_header, "linear-signature");
@@ -57,7 +57,7 @@ test("a preset has its scheme, and settings of the source go over its own", asyn
   assert.equal((await create({ preset: "nobody" })).status, 422);
 });
 
-test("a template without the body, or with what nobody knows, is 422 and says why", async () => {
+test("a template without the body, or with an unknown part, is 422 with the reason", async () => {
   for (const [signed_content, says] of [
     ["{timestamp}", /must have \{body\}/],
     ["{body}{nonce}", /\{nonce\} is not known/],
@@ -84,7 +84,7 @@ test("SHA-1 needs accept_weak, which the source then shows", async () => {
   assert.deepEqual([withdrawn.status, withdrawn.body.error.details[0].field], [422, "settings.algorithm"]);
 });
 
-test("a sender that signs method, address, headers and id in milliseconds is understood", async () => {
+test("a sender that signs method, address, headers and id in milliseconds is verified", async () => {
   const who = testPerson();
   const settings = {
     ...{ signed_content: "{method}\n{url}\n{header:X-Shop}\n{id}\n{timestamp}\n{body}", time_unit: "ms" },
@@ -110,7 +110,7 @@ test("a sender that signs method, address, headers and id in milliseconds is und
   assert.deepEqual([delivery_id, delivery_id_signed], ["d-1", true]);
 });
 
-test("a secret that does not fit how it is written is 422, also when only the writing changes", async () => {
+test("a secret that does not fit its encoding is 422, even when only the encoding changes", async () => {
   for (const [given, secret_encoding] of [
     ["not hexadecimal at all, but long", "hex"],
     ["0011", "hex"],
@@ -127,7 +127,7 @@ test("a secret that does not fit how it is written is 422, also when only the wr
   assert.deepEqual([changed.status, changed.body.error.details[0].field], [422, "secret"]);
 });
 
-test("a token in a header, as bearer or as Basic lets its sender in, and nobody else", async () => {
+test("a token in a header, as bearer or as Basic verifies its sender, and no other", async () => {
   const pair = "partner:a password of the partner";
   const basic = (text: string) => `Basic ${Buffer.from(text).toString("base64")}`;
   for (const [settings, given, header, right, wrong] of [
@@ -151,7 +151,7 @@ test("a token in a header, as bearer or as Basic lets its sender in, and nobody 
   }
 });
 
-test("a time in the signed body is judged both ways, and the same body has one effect", async () => {
+test("a time in the signed body is checked both ways, and the same body has one effect", async () => {
   const who = testPerson();
   const { body: source } = await create({ preset: "linear" }, who);
   const post = (content: object, delivery: string) => {
@@ -177,7 +177,7 @@ test("Basic without a colon, and a token of another format, are 422", async () =
   assert.equal((await create({ scheme: "token", settings: { token_format: "digest" } })).status, 422);
 });
 
-test("Discord's PING is answered once it is signed, and an interaction is taken", async () => {
+test("Discord's PING is answered once it is signed, and an interaction is accepted", async () => {
   const { publicKey, privateKey } = generateKeyPairSync("ed25519");
   const key = Buffer.from(publicKey.export({ format: "jwk" }).x as string, "base64url").toString("hex");
   const { body: source } = await create({ preset: "discord", secret: key });
@@ -197,7 +197,7 @@ test("Discord's PING is answered once it is signed, and an interaction is taken"
   assert.deepEqual([wrong.status, wrong.body.error.details[0].field], [422, "secret"]);
 });
 
-test("Zoom's question is answered with its proof once it is signed", async () => {
+test("Zoom's verification request is answered with its proof, when it is signed", async () => {
   const { body: source } = await create({ preset: "zoom" });
   const body = '{"event":"endpoint.url_validation","payload":{"plainToken":"qgg8vlvZRS6UYooatFL8Aw"}}';
   const time = now();
@@ -209,7 +209,7 @@ test("Zoom's question is answered with its proof once it is signed", async () =>
   assert.equal((await ingest.post(source, { headers: json, body })).status, 401);
 });
 
-test("Meta, Dropbox, Microsoft and CloudEvents are answered before they send anything", async () => {
+test("Meta, Dropbox, Microsoft and CloudEvents get answers to their verification requests", async () => {
   const [meta, dropbox, graph, events] = await Promise.all([
     create({ preset: "meta", verify_token: "meatyhamhock" }),
     create({ preset: "dropbox" }),
@@ -247,7 +247,7 @@ test("Meta, Dropbox, Microsoft and CloudEvents are answered before they send any
   assert.equal(refused.error.details[0].field, "verify_token");
 });
 
-test("a question with a wrong token, to another sender's source or to a paused one looks like an unknown source", async () => {
+test("a verification request with a wrong token, to another sender's source or to a paused one looks like an unknown source", async () => {
   const who = testPerson();
   const { body: meta } = await create({ preset: "meta", verify_token: "meatyhamhock" }, who);
   const ask = async (path: string, token = "meatyhamhock") => {
@@ -271,7 +271,7 @@ test("a question with a wrong token, to another sender's source or to a paused o
   });
 });
 
-test("a verify token is changed with a recent sign-in alone, and is in no answer, event or row", async () => {
+test("changing a verify token needs a step-up, and it is in no answer, event or row", async () => {
   const who = testPerson();
   const token = "a-token-that-is-easy-to-find";
   const { body: source } = await create({ preset: "meta", verify_token: "the-first-token" }, who);
@@ -293,7 +293,7 @@ test("a verify token is changed with a recent sign-in alone, and is in no answer
   assert.ok(!JSON.stringify([changed.text, updated, rows, ingest.context.logged]).includes(token));
 });
 
-test("an answer, a size and a tolerance have bounds, and a sender gets the answer that its source has", async () => {
+test("an answer, a size and a tolerance have bounds, and a sender gets its source's answer", async () => {
   const who = testPerson();
   for (const [settings, field] of [
     [{ answer: { status: 200, body: "é".repeat(513) } }, "settings.answer.body"],

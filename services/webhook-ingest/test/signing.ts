@@ -1,6 +1,8 @@
 import { createHmac, randomUUID } from "node:crypto";
 
-/** How the partners of the tests sign: written from their documentation with node:crypto alone, not with our library. */
+/**
+ * Signs as the partners of the tests do: written from their documentation with node:crypto alone, without our library.
+ */
 
 export interface Webhook {
   readonly headers: Record<string, string>;
@@ -11,7 +13,7 @@ interface Content {
   readonly id?: string;
   readonly type?: string;
   readonly body?: string | Buffer;
-  /** Seconds between now and the time that is signed. */
+  /** Seconds between now and the signed time. */
   readonly ageSeconds?: number;
 }
 
@@ -34,7 +36,7 @@ export const secrets = {
 export type Scheme = keyof typeof secrets;
 export const schemes = Object.keys(secrets) as Scheme[];
 
-/** A webhook of the scheme, signed with the secret above. */
+/** Creates a webhook of the scheme, signed with the secret above. */
 export function sign(scheme: Scheme, content: Content = {}): Webhook {
   const { id = randomUUID(), type = "order.created", ageSeconds = 0 } = content;
   const time = String(Math.floor(Date.now() / 1000) - ageSeconds);

@@ -31,7 +31,7 @@ async function newSource(who: Person, input: object = hmac) {
 }
 const codeOf = (answer: { errors?: { extensions: { code: string } }[] }) => answer.errors?.[0]?.extensions.code;
 
-test("a source is created, changed, rotated and deleted in the graph, with the events of REST", async () => {
+test("a source is created, changed, rotated and deleted in GraphQL, with the events of REST", async () => {
   const who = testPerson();
   const source = await newSource(who, { ...hmac, eventTypes: ["order.*"], settings: { timeUnit: "s" } });
   assert.deepEqual([source.eventTypes, source.settings], [["order.*"], { timeUnit: "s" }]);
@@ -57,7 +57,7 @@ test("a source is created, changed, rotated and deleted in the graph, with the e
   );
 });
 
-test("a preset fills a source in the graph too", async () => {
+test("a preset fills a source in GraphQL too", async () => {
   const { scheme, settings } = await newSource(testPerson(), {
     name: "Meetings",
     preset: "zoom",
@@ -66,7 +66,7 @@ test("a preset fills a source in the graph too", async () => {
   assert.deepEqual([scheme, settings.handshake, settings.signedContent], ["hmac", "zoom", "v0:{timestamp}:{body}"]);
 });
 
-test("what is wrong with a source is in the payload under the input's names", async () => {
+test("problems of a source are in the payload under the input's names", async () => {
   const wrong = { ...hmac, name: "", settings: { signed_content: "{timestamp}" } };
   const { data } = await ingest.graphql(testPerson(), create, { input: wrong });
   const fields = data.it.errors.map(({ field }: { field: string }) => field);
@@ -75,7 +75,7 @@ test("what is wrong with a source is in the payload under the input's names", as
   assert.deepEqual(short.data.it.errors, [{ field: "secret", code: "invalid_secret" }]);
 });
 
-test("limits, step-up, scopes and other accounts are held as over REST", async () => {
+test("limits, step-up, scopes and other accounts are enforced as over REST", async () => {
   const who = testPerson();
   const { id } = await newSource(who);
   assert.equal(codeOf(await ingest.graphql(who, create, { input: hmac })), "CONFLICT");

@@ -24,7 +24,7 @@ const changedIn = (event: { data: unknown } | undefined) =>
   (event?.data as { changed?: string[] } | undefined)?.changed;
 const pathOf = ({ id }: { id: string }) => `${sourcesPath}/${id}`;
 
-test("a new source is shown with every field, found again, and announced", async () => {
+test("a new source is shown with every field, found again, and published", async () => {
   const who = testPerson();
   const { status, headers, body } = await ingest.send(who, "POST", sourcesPath, { body: hmac });
   assert.equal(status, 201);
@@ -69,7 +69,7 @@ test("the secret is in no answer, no event, no row and no log line", async () =>
   assert.ok(!written.includes(secret));
 });
 
-test("another secret wants a recent sign-in, or a key that manages the account; other changes want none", async () => {
+test("a new secret needs a step-up, or a key that manages the account; other changes need neither", async () => {
   const who = testPerson();
   const { accountId } = who;
   const source = await ingest.newSource(who, hmac);
@@ -79,7 +79,7 @@ test("another secret wants a recent sign-in, or a key that manages the account; 
   const weakKey = testPerson({ accountId, kind: "api-key", scopes: ["webhooks:read", "webhooks:write"] });
   const client = testPerson({ accountId, kind: "client" });
   for (const from of [stale, weakKey, client]) {
-    // Also the secret that is there: who learns that it is the same has guessed it.
+    // The unchanged secret too: an answer that it is the same would confirm a guess.
     for (const secret of [`${hmac.secret}-2`, hmac.secret]) {
       const refused = await patch(from, { secret, name: "Store" });
       assert.deepEqual([refused.status, refused.body.error.details[0].code], [403, "step_up_required"]);
@@ -93,7 +93,7 @@ test("another secret wants a recent sign-in, or a key that manages the account; 
   }
 });
 
-test("a patch changes what it names, a patch that changes nothing leaves no trace", async () => {
+test("a patch changes the members it names, and one without a change writes nothing", async () => {
   const who = testPerson();
   const source = await ingest.newSource(who, { ...hmac, settings: { time_unit: "ms", signature_prefix: "v0=" } });
   const first = await ingest.send(who, "PATCH", pathOf(source), {
@@ -113,7 +113,7 @@ test("a patch changes what it names, a patch that changes nothing leaves no trac
   assert.deepEqual(events.map(changedIn), [[], ["name", "event_types", "settings"], ["event_types"]]);
 });
 
-test("a write on an outdated state is 409, and nothing changes", async () => {
+test("a write to an outdated state is 409, and nothing changes", async () => {
   const who = testPerson();
   const source = await ingest.newSource(who, hmac);
   const etag = (await ingest.send(who, "GET", pathOf(source))).headers.get("etag") ?? "";
@@ -124,7 +124,7 @@ test("a write on an outdated state is 409, and nothing changes", async () => {
   assert.equal((await ingest.send(who, "GET", pathOf(source))).body.name, "A");
 });
 
-test("a member that is unknown, read-only or unfit is named, all of them at once", async () => {
+test("unknown, read-only and invalid members are named, all of them at once", async () => {
   const who = testPerson();
   const source = await ingest.newSource(who, hmac);
   const { status, body } = await ingest.send(who, "PATCH", pathOf(source), {
@@ -150,7 +150,7 @@ test("a member that is unknown, read-only or unfit is named, all of them at once
   assert.equal((await ingest.send(who, "POST", sourcesPath, { body: { name: "Shop" } })).status, 400);
 });
 
-test("a secret that the scheme could not verify with is 422 on secret", async () => {
+test("a secret that the scheme cannot use is 422 on secret", async () => {
   for (const [scheme, secret] of [
     ["standard-webhooks", "whsec_short"],
     ["github", "with\u0007bell"],
@@ -174,7 +174,7 @@ test("a setting of another scheme is refused", async () => {
   }
 });
 
-test("another account's source reads as missing, whatever is asked of it", async () => {
+test("another account's source reads as missing in every operation", async () => {
   const source = await ingest.newSource(testPerson(), hmac);
   const other = testPerson();
   for (const [method, path, body] of [
@@ -190,14 +190,14 @@ test("another account's source reads as missing, whatever is asked of it", async
   assert.deepEqual((await ingest.send(other, "GET", sourcesPath)).body.items, []);
 });
 
-test("who may do what follows the scopes", async () => {
+test("operations need their scopes", async () => {
   assert.equal((await ingest.send(null, "GET", sourcesPath)).status, 401);
   const reader = testPerson({ scopes: ["webhooks:read"] });
   assert.equal((await ingest.send(reader, "GET", sourcesPath)).status, 200);
   assert.equal((await ingest.send(reader, "POST", sourcesPath, { body: hmac })).status, 403);
 });
 
-test("fifty creations at once leave an account with as many sources as it may have, and say so to the others", async () => {
+test("fifty concurrent creations fill an account to its limit, and the rest are refused with the limit", async () => {
   const who = testPerson();
   const create = () => ingest.send(who, "POST", sourcesPath, { body: hmac });
   const answers = await Promise.all(Array.from({ length: 50 }, create));
@@ -225,7 +225,7 @@ test("sources are listed newest first, page by page", async () => {
   assert.equal((await ingest.send(who, "GET", `${sourcesPath}?limit=101`)).status, 400);
 });
 
-test("a deleted source takes nothing more and leaves nothing behind", async () => {
+test("a deleted source accepts nothing and leaves nothing behind", async () => {
   const who = testPerson();
   const source = await ingest.newSource(who, hmac);
   assert.equal((await ingest.post(source, sign("hmac"))).status, 202);
@@ -242,7 +242,7 @@ test("a deleted source takes nothing more and leaves nothing behind", async () =
   assert.equal(deleted[0]?.subject, source.id);
 });
 
-test("a creation that is repeated under its key makes one source", async () => {
+test("a creation repeated under its key makes one source", async () => {
   const who = testPerson();
   const headers = { "idempotency-key": crypto.randomUUID() };
   const answers = [];
@@ -253,7 +253,7 @@ test("a creation that is repeated under its key makes one source", async () => {
   assert.equal((await ingest.send(who, "GET", sourcesPath)).body.items.length, 1);
 });
 
-test("the graph shows the account its sources", async () => {
+test("GraphQL shows the account its sources", async () => {
   const who = testPerson();
   const source = await ingest.newSource(who, { ...hmac, event_types: ["a"] });
   const query = `query($of: [_Any!]!) { _entities(representations: $of) { ... on Account {
@@ -272,7 +272,7 @@ test("the graph shows the account its sources", async () => {
   assert.equal(foreign.errors[0].extensions.code, "FORBIDDEN");
 });
 
-test("a hundred sources of a query are one statement, what each has are one more, and those of others are null", async () => {
+test("a hundred sources of a query are one statement, each of their lists is one more, and other accounts' are null", async () => {
   const who = testPerson();
   const sources = [await ingest.newSource(who, hmac), await ingest.newSource(who, hmac)];
   const foreign = await ingest.newSource(testPerson(), hmac);

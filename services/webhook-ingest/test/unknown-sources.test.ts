@@ -9,8 +9,8 @@ import { type Source, sourceFrom } from "../src/sources/source.ts";
 import { type Scheme, schemes, secrets, sign } from "./signing.ts";
 
 /**
- * How long a refusal takes must not tell whether there is a source. Times are no promise on a busy machine, so the work is
- * counted that takes the time: reads of the database, verifications, and hashes of the body.
+ * The time of a refusal must not reveal whether a source exists. Times are not reliable on a busy machine, so the work
+ * behind them is counted: database reads, verifications, and hashes of the body.
  */
 interface Work {
   readonly outcome: string;
@@ -36,10 +36,10 @@ after(() => {
   syncBuiltinESMExports();
 });
 
-/** How far apart the requests come: at once, within what a copy is used for, after it, and after the longest memory. */
+/** Intervals between requests: at once, within the lifetime of a copy, after it, and after the longest memory. */
 const pausesMs = [0, 0, 100, 300, 1_000, 31_000, 0];
 
-/** What each of several forged requests to a source costs, or to none. */
+/** Costs of several forged requests to a source, or to none. */
 async function workFor(source: Source | null, secret: string, sentAs: Scheme): Promise<Work[]> {
   const clock = createManualClock(new Date());
   let [reads, verifications] = [0, 0];
@@ -73,7 +73,7 @@ async function workFor(source: Source | null, secret: string, sentAs: Scheme): P
 }
 
 for (const scheme of schemes) {
-  test(`a forged webhook costs the same whether there is a source of ${scheme}, a paused one, or none`, async () => {
+  test(`a forged webhook costs the same for a source of ${scheme}, a paused one, and none`, async () => {
     const wanted = { name: "Shop", scheme, eventTypes: null, forward: true, settings: {} };
     const active = sourceFrom(wanted, "acc_1", new Date());
     for (const sentAs of schemes) {

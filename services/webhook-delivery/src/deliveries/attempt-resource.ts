@@ -5,7 +5,7 @@ import { type Attempt, attemptDecisions, attemptPhases } from "./delivery.ts";
 const milliseconds = z.number().nullable();
 const headers = z.record(z.string(), z.string()).nullable();
 
-/** One POST and what came of it. */
+/** One POST and its result. */
 export const AttemptResource = z
   .object({
     id: identifier("The attempt"),
@@ -17,21 +17,23 @@ export const AttemptResource = z
     phases: z
       .object(Object.fromEntries(attemptPhases.map((phase) => [phase, milliseconds])))
       .nullable()
-      .describe("Milliseconds of each step; null for one that was not needed, as on a connection that was there."),
+      .describe(
+        "Milliseconds of each phase; null for a phase that was not needed, such as `connect` on an open connection.",
+      ),
     status: z.int().nullable().describe("HTTP status; null when no answer came."),
-    error: z.string().nullable().describe("Why no answer came, in a stable word."),
+    error: z.string().nullable().describe("Reason why no answer came, as a stable word."),
     phase: z
       .string()
       .nullable()
-      .describe("How far it came when no answer came: `resolve`, `connect`, `tls` and so on."),
-    request_headers: headers.describe("As they were sent; the values of secret ones are masked."),
+      .describe("Phase that failed when no answer came: `resolve`, `connect`, `tls` and so on."),
+    request_headers: headers.describe("Headers as sent; values of secret headers are masked."),
     response_headers: headers.describe("The first 4 KiB."),
     response: z.string().nullable().describe("The first 16 KiB of the answer, decoded."),
-    decision: z.enum(attemptDecisions).nullable().describe("What followed from it."),
-    next_attempt_at: timestamp.nullable().describe("When the next attempt was due then; null when there was none."),
+    decision: z.enum(attemptDecisions).nullable().describe("Decision that followed from the attempt."),
+    next_attempt_at: timestamp.nullable().describe("Time planned for the next attempt; null when there was none."),
     counted: z
       .boolean()
-      .describe("False for an attempt whose lease had run out: another with its number was recorded first."),
+      .describe("False for an attempt whose lease had expired: another attempt with its number was recorded first."),
   })
   .meta({ id: "WebhookAttempt" })
   .register(examples, {
@@ -55,7 +57,7 @@ export const AttemptResource = z
     },
   });
 
-/** The attempt as its owner sees it. */
+/** Returns the attempt as its owner sees it. */
 export const viewAttempt = (attempt: Attempt) => ({
   id: attempt.id,
   delivery_id: attempt.deliveryId,

@@ -2,13 +2,13 @@ import { draft, type EventDraft } from "@signalbox/contracts";
 import { type Attempt, type Delivery, viewDelivery } from "./delivery.ts";
 import type { Judgement } from "./judge-attempt.ts";
 
-/** What its owner is told about a delivery. */
+/** Creates the event that reports the outcome of a delivery to its owner. */
 export function deliveryEvent(outcome: "exhausted" | "recovered" | "parked", delivery: Delivery): EventDraft {
   const data = { ...viewDelivery(delivery), changed: ["status"] };
   return draft(`webhook_delivery.${outcome}`, { subject: delivery.id, accountId: delivery.accountId, data });
 }
 
-/** What those who watch are told of an attempt. */
+/** Creates the event that reports one attempt. */
 export function attemptedEvent(
   { id: deliveryId, endpointId, accountId, eventType }: Pick<Delivery, "id" | "endpointId" | "accountId" | "eventType">,
   { id, number, status, error, durationMs, startedAt }: Attempt,
@@ -21,7 +21,10 @@ export function attemptedEvent(
   return draft("webhook_delivery.attempted", { subject: endpointId, accountId, data });
 }
 
-/** What failed to be told about webhooks is not told about again, or one dead receiver would never fall silent. */
+/**
+ * True for a delivery about webhooks themselves. No event reports its failure, or one dead receiver would cause events
+ * without end.
+ */
 export function isAboutWebhooks({ eventType }: Pick<Delivery, "eventType">): boolean {
   return eventType.startsWith("webhook_delivery.") || eventType.startsWith("webhook_endpoint.");
 }

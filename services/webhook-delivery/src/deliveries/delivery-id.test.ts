@@ -4,7 +4,7 @@ import { deliveryIdOf, eventTimeOf } from "./delivery-id.ts";
 
 const time = new Date("2026-11-22T10:00:00.123Z");
 
-test("a delivery of an event to an endpoint has one id, which tells the time of the event", () => {
+test("a delivery of an event to an endpoint has one id, which contains the time of the event", () => {
   const id = deliveryIdOf("evt_1", time, "whe_1");
   assert.match(id, /^whd_[0-9a-hjkmnp-tv-z]{26}$/);
   assert.equal(deliveryIdOf("evt_1", time, "whe_1"), id);
@@ -14,7 +14,7 @@ test("a delivery of an event to an endpoint has one id, which tells the time of 
   assert.ok(deliveryIdOf("evt_0", new Date(time.getTime() + 1), "whe_0") > id, "later events have greater ids");
 });
 
-test("what is no id of a delivery tells no time", () => {
+test("a text that is no delivery id yields no time", () => {
   for (const id of ["", "whd_", "whd_1", `whe_${"0".repeat(26)}`, `whd_${"u".repeat(26)}`, `whd_${"z".repeat(26)}`]) {
     assert.equal(eventTimeOf(id), null, id);
   }

@@ -2,15 +2,15 @@ import { hash } from "node:crypto";
 
 const prefix = "whd_";
 const crockford = "0123456789abcdefghjkmnpqrstvwxyz";
-/** Of the 26 digits of an id the first ten are the 48 bits of the time, the others 80 bits of a digest. */
+/** The 26 digits of an id: ten for the 48 bits of the time, the others for 80 bits of a digest. */
 const digits = 26;
 const digestBits = 80n;
-/** Later than any event. */
+/** Upper bound for the time of an event. */
 const timeMsMax = Date.UTC(9999, 0);
 
 /**
- * Makes the id of the delivery of an event to an endpoint: the same however often it is asked for, so that the primary key
- * keeps a second one away. It begins with the time of the event, by which the row is found.
+ * Makes the id of the delivery of an event to an endpoint. It is always the same for the same pair, so that the primary
+ * key refuses a second delivery, and it begins with the time of the event, which finds the row.
  */
 export function deliveryIdOf(eventId: string, eventTime: Date, endpointId: string): string {
   const digest = hash("sha256", `${eventId}\n${endpointId}`, "hex").slice(0, 20);
@@ -23,7 +23,7 @@ export function deliveryIdOf(eventId: string, eventTime: Date, endpointId: strin
   return prefix + text;
 }
 
-/** The time of the event in the id of a delivery; null for what is no such id. */
+/** Returns the event's time from the id of a delivery; null for any other text. */
 export function eventTimeOf(deliveryId: string): Date | null {
   const text = deliveryId.slice(prefix.length);
   if (!deliveryId.startsWith(prefix) || text.length !== digits) return null;

@@ -42,7 +42,7 @@ const AttemptFilter = z.strictObject({
 });
 const positionOfAttempt = ({ startedAt: at, id }: Attempt) => ({ at, id });
 
-/** Deliveries and their attempts in the graph. */
+/** GraphQL fields of deliveries and their attempts. */
 export function deliveryResolvers({
   deliveryStore,
   retryDelivery,
@@ -98,7 +98,7 @@ export function deliveryResolvers({
 
 const retryMutation = (deliveryStore: DeliveryStore, retryDelivery: RetryDelivery) =>
   mutation(
-    // The attempt that follows is the record.
+    // No audit entry: the attempt that follows is the record.
     { scopes: ["webhooks:write"], audit: null, input: z.strictObject({}), payload: "webhookDelivery" },
     (_input, context, { id }: Named) =>
       context.write({
@@ -113,7 +113,7 @@ interface Asking {
   readonly caller: { readonly accountId: string };
 }
 
-/** The loaders of one request: they find what belongs to whoever makes it. */
+/** Creates the loaders of one request. They find only rows of the caller's account. */
 export function deliveryLoaders(
   { deliveryStore, eventStore }: { readonly deliveryStore: DeliveryStore; readonly eventStore: EventStore },
   principal: Principal | null,

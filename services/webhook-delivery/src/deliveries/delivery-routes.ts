@@ -25,10 +25,10 @@ export interface DeliveryRoutes {
 
 const read = { scopes: ["webhooks:read"] } as const;
 const timeFilter = {
-  from: timeParameter().optional().describe("Of this time or later."),
+  from: timeParameter().optional().describe("At this time or later."),
   to: timeParameter().optional().describe("Before this time."),
 };
-/** What narrows a list of deliveries, in REST and in the graph. */
+/** Filters of a list of deliveries, in REST and in GraphQL. */
 export const deliveryFilter = {
   status: z.enum(webhookDeliveryStatuses).optional(),
   type: z.string().max(200).optional().describe("The name of an event, or a prefix that ends in `*`."),
@@ -49,7 +49,7 @@ export const deliveryFilterOf = (given: GivenFilter): ListFilter => ({
 
 const base = "/api/v1/webhooks";
 
-/** What was delivered and what was tried. */
+/** REST routes of deliveries and attempts. */
 export function deliveryRoutes(parts: DeliveryRoutes): Routes {
   const routes = createRoutes({ exampleIds: { id: webhookDeliveryExample.id } });
   declareDeliveries(routes, parts);
@@ -90,9 +90,9 @@ function declareRetry(routes: Routes, { deliveryStore, retryDelivery }: Delivery
     operationId: "retryWebhookDelivery",
     summary: "Attempt a delivery once more, now",
     description:
-      "Of one that is over, whatever came of it, or that waits for its next attempt. One that was exhausted gets one more attempt. It goes under the same `X-Delivery-Id`; while its endpoint is paused or disabled it is held.",
+      "Attempts a delivery that has ended, with any result, or that waits for its next attempt. An exhausted delivery gets one more attempt. It keeps its `X-Delivery-Id`; while its endpoint is paused or disabled it is held.",
     auth: { scopes: ["webhooks:write"] },
-    // The attempt that follows is the record.
+    // No audit entry: the attempt that follows is the record.
     audit: null,
     responses: { 202: WebhookDeliveryResource, 404: "error", 409: "error" },
     idempotent: true,

@@ -95,7 +95,7 @@ export interface ListFilter {
   readonly eventId?: string | undefined;
   readonly from?: Date | undefined;
   readonly to?: Date | undefined;
-  /** Of attempts: those that were acknowledged, or the others. */
+  /** Only attempts that were acknowledged (true), or only the others (false). */
   readonly succeeded?: boolean | undefined;
 }
 
@@ -104,11 +104,11 @@ const endOfTime = new Date("9999-12-31T00:00:00.000Z");
 
 interface StoreDependencies {
   readonly pool: Pool;
-  /** Tells whether the account may act now; the deliveries of one that may not are held. */
+  /** Returns true when the account may act now. Otherwise its deliveries are held. */
   readonly mayWrite: (accountId: string) => boolean;
 }
 
-/** Deliveries and their attempts in PostgreSQL, as their owners see them. */
+/** Reads deliveries and their attempts from PostgreSQL, as their owners see them. */
 export function createDeliveryStore({ pool, mayWrite }: StoreDependencies) {
   return {
     async find(accountId: string, id: string): Promise<Delivery | null> {
@@ -122,7 +122,7 @@ export function createDeliveryStore({ pool, mayWrite }: StoreDependencies) {
       const values = [accountId, known, known.map(eventTimeOf), !mayWrite(accountId)];
       return (await pool.query<Delivery>(findDeliveries, values)).rows;
     },
-    /** Finds the delivery and keeps its results from being recorded until the transaction ends. */
+    /** Finds the delivery, and blocks the recording of its results until the transaction ends. */
     async lock(tx: Tx, accountId: string, id: string): Promise<Delivery | null> {
       const createdAt = eventTimeOf(id);
       if (createdAt === null) return null;

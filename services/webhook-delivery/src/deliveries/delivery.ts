@@ -16,7 +16,7 @@ export interface Delivery {
   readonly nextAttemptAt: Date | null;
 }
 
-/** One POST and what came of it. */
+/** One POST and its result. */
 export interface Attempt {
   readonly id: string;
   readonly deliveryId: string;
@@ -29,9 +29,9 @@ export interface Attempt {
   readonly status: number | null;
   readonly error: string | null;
   readonly response: string | null;
-  /** False for one that came too late: another attempt with its number was recorded first. */
+  /** False for an attempt that ended too late: another attempt with its number was recorded first. */
   readonly counted: boolean;
-  /** How far it came when no answer was brought. */
+  /** Last phase that was reached when no answer came. */
   readonly phase: string | null;
   readonly decision: AttemptDecision | null;
   readonly nextAttemptAt: Date | null;
@@ -41,7 +41,7 @@ export interface Attempt {
 export const attemptDecisions = ["succeeded", "retry", "exhausted", "gone", "held"] as const;
 type AttemptDecision = (typeof attemptDecisions)[number];
 
-/** The headers of an attempt, its owner's secrets masked, and how many milliseconds each step took. */
+/** Headers of an attempt with the owner's secrets masked, and the milliseconds of each phase. */
 interface Exchange {
   readonly requestHeaders: Readonly<Record<string, string>>;
   readonly responseHeaders: Readonly<Record<string, string>>;
@@ -51,7 +51,7 @@ interface Exchange {
 export const attemptPhases = ["resolve", "connect", "tls", "send", "first_byte", "body"] as const;
 export type AttemptPhase = (typeof attemptPhases)[number];
 
-/** The delivery as its owner sees it. */
+/** Returns the delivery as its owner sees it. */
 export function viewDelivery(delivery: Delivery): WebhookDeliveryResource {
   return {
     id: delivery.id,

@@ -16,9 +16,9 @@ export interface FanOutDependencies {
   readonly directory: EndpointDirectory;
   readonly dispatcher: Dispatcher;
   readonly queueWorker: Pick<QueueWorker, "expectLeases" | "instance" | "hasBacklog" | "noteBacklog">;
-  /** Tells whether the account may act now; the deliveries of one that may not wait in the queue. */
+  /** Returns true when the account may act now. Otherwise its deliveries wait in the queue. */
   readonly mayWrite: (accountId: string) => boolean;
-  /** False as long as nobody knows whose deliveries have to wait. */
+  /** False until the states of the accounts are known; deliveries wait in the queue until then. */
   readonly isReady: () => boolean;
   readonly leaseMs: number;
 }
@@ -28,19 +28,21 @@ interface Planned extends NewDelivery {
   readonly endpoint: SigningEndpoint;
 }
 
-/** An account whose endpoints change as often as this while its events are read is asked for again with the events. */
+/**
+ * Number of tries while an account's endpoints keep changing as its events are read. Then the events are read again.
+ */
 const attemptsMax = 5;
 
 export type FanOut = ReturnType<typeof createFanOut>;
 
-/** A delivery of each event for each endpoint that wants it. */
+/** Creates the fan-out: one delivery of each event for each endpoint that wants it. */
 export function createFanOut(parts: FanOutDependencies) {
   const { directory, queueWorker, leaseMs } = parts;
   return {
     /**
-     * Stores the deliveries of the events, and after the commit makes the first attempts without looking into the queue.
-     * Seeing an event again adds none: the id of a delivery is made of the event and the endpoint. Those that are `kept`
-     * are stored even if nobody wants them.
+     * Stores the deliveries of the events, and after the commit makes the first attempts without a look into the queue.
+     * A repeated event adds no delivery, because the id of a delivery is made of the event and the endpoint. The events
+     * in `kept` are stored even if no endpoint wants them.
      */
     async deliver(tx: Tx, events: readonly OutgoingEvent[], kept: readonly OutgoingEvent[] = []): Promise<void> {
       const accountIds = [...new Set(events.map(({ accountId }) => accountId))];
@@ -70,7 +72,9 @@ export function createFanOut(parts: FanOutDependencies) {
   };
 }
 
-/** Gives the deliveries of ordered endpoints their places; one that waits for another of its key is not leased. */
+/**
+ * Gives the deliveries of ordered endpoints their places. A delivery that waits for another of its key is not leased.
+ */
 async function inOrder(tx: Tx, planned: readonly Planned[]): Promise<readonly Planned[]> {
   const ordered = planned.flatMap(({ id, endpoint, event: { subject, createdAt } }) =>
     endpoint.settings.ordered && subject !== null
@@ -87,7 +91,7 @@ async function inOrder(tx: Tx, planned: readonly Planned[]): Promise<readonly Pl
   return planned.flatMap((one) => {
     const [key, place] = [keys.get(one.id), places.get(one.id)];
     if (key === undefined) return [one];
-    // Without a place it is there already.
+    // A delivery without a place exists already.
     return place ? [{ ...one, leased: one.leased && !place.waits, order: { key, ...place } }] : [];
   });
 }
@@ -102,10 +106,13 @@ function plan(
   const rooms = new Map<string, number>();
   let room = mayLease && isReady() ? dispatcher.room : 0;
 
-  /** Whether this delivery goes out of the memory: from the first that does not, none of its endpoint does. */
+  /**
+   * Decides if the delivery starts from memory. After the first one of an endpoint that does not, none of its others
+   * does.
+   */
   function isLeased({ id, status, accountId, settings }: SigningEndpoint): boolean {
     const own = rooms.get(id) ?? (queueWorker.hasBacklog(id) ? 0 : dispatcher.firstRoomOf(id));
-    // An attempt that has its time goes through the queue, where the times are given away.
+    // An attempt at a set time goes through the queue, which grants the times.
     const isTimed = (settings.retry_schedule_seconds?.[0] ?? 0) > 0 || settings.rate !== null;
     const leased = own > 0 && room > 0 && status === "enabled" && !isTimed && mayWrite(accountId);
     rooms.set(id, leased ? own - 1 : 0);
@@ -129,11 +136,16 @@ function plan(
   });
 }
 
-/** Operators of other accounts get what the service says of this one; what it publishes itself stays its own. */
+/**
+ * Operators of other accounts get the service's own events about this account, but not the events that it publishes.
+ */
 const othersOf = (endpoints: readonly SigningEndpoint[], { accountId, type }: OutgoingEvent) =>
   isOutsideOurs(type) ? [] : endpoints.filter((endpoint) => endpoint.accountId !== accountId);
 
-/** The event for each account that gets it. A copy for an operator is kept with that account, and is known as a copy. */
+/**
+ * Returns the event for each account that gets it. A copy for an operator belongs to the operator's account and is
+ * marked as a copy.
+ */
 function createCopies(event: OutgoingEvent): (accountId: string) => OutgoingEvent {
   const copies = new Map([[event.accountId, event]]);
   return (accountId) => {
@@ -143,12 +155,13 @@ function createCopies(event: OutgoingEvent): (accountId: string) => OutgoingEven
   };
 }
 
-/** By how much the clock of an event's producer may be behind ours before its events count as older than they are. */
+/** Largest lag of a producer's clock behind ours. Beyond it, events count as older than they are. */
 const clockSkewMs = minutes(3);
 
 /**
- * An endpoint gets the events that were committed after its creation. The two times are of two clocks: one that is behind
- * must cost nobody an event, so what is only a little older, and arrives after the endpoint was created, goes to it too.
+ * Decides if the endpoint gets the event. It gets events that were committed after its creation. The two times come
+ * from two clocks, and a slow clock must not cost a subscriber an event: so an event that seems slightly older than the
+ * endpoint, but arrives after its creation, is delivered too.
  */
 function isSubscriber(endpoint: SigningEndpoint, event: OutgoingEvent): boolean {
   const isOlder = event.createdAt.getTime() < endpoint.createdAt.getTime() - clockSkewMs;
@@ -156,7 +169,7 @@ function isSubscriber(endpoint: SigningEndpoint, event: OutgoingEvent): boolean 
   return event.version === versionFor(endpoint, event.type) && endpoint.filter(event.data);
 }
 
-/** The newest version of the type that is not newer than the one that the endpoint asked for. */
+/** Returns the newest version of the type that is not newer than the one set for the endpoint. */
 function versionFor({ settings }: SigningEndpoint, type: string): number {
   const max = settings.api_version === null ? Number.POSITIVE_INFINITY : Number(settings.api_version.slice(1));
   const versions = versionsOf.get(type) ?? [1];

@@ -18,7 +18,7 @@ test("any 2xx acknowledges, on any attempt", () => {
   }
 });
 
-test("network errors, 408, 425, 429 and 5xx are tried ten times in all", () => {
+test("network errors, 408, 425, 429 and 5xx get ten attempts in all", () => {
   for (const result of [failed, answered(408), answered(425), answered(429), answered(500), answered(503)]) {
     for (let number = 1; number < 10; number++) assert.equal(judgeAttempt(result, number).outcome, "retry");
     assert.equal(judgeAttempt(result, 10).outcome, "exhausted");
@@ -32,7 +32,7 @@ test("redirects and other 4xx get three attempts", () => {
   }
 });
 
-test("410 ends it at once", () => {
+test("410 ends the endpoint at once", () => {
   assert.deepEqual(judgeAttempt(answered(410), 1), { outcome: "gone" });
 });
 
@@ -56,7 +56,7 @@ test("every delay is its step of the schedule plus at most a fifth", () => {
   );
 });
 
-test("Retry-After is read as seconds or as a date, and rubbish as nothing", () => {
+test("Retry-After is read as seconds or as a date, and an unreadable one is ignored", () => {
   const nowMs = Date.parse("2026-01-01T00:00:00.000Z");
   assert.equal(retryAfterMs("120", nowMs), 120_000);
   assert.equal(retryAfterMs("Thu, 01 Jan 2026 00:01:00 GMT", nowMs), 60_000);
@@ -65,7 +65,7 @@ test("Retry-After is read as seconds or as a date, and rubbish as nothing", () =
   assert.equal(retryAfterMs(undefined, nowMs), null);
 });
 
-test("Retry-After is read in the older forms of a date too, and of two the later counts", () => {
+test("Retry-After is read in the older date formats too, and the later of two counts", () => {
   const nowMs = Date.parse("2026-01-01T00:00:00.000Z");
   assert.equal(retryAfterMs("Thursday, 01-Jan-26 00:01:00 GMT", nowMs), 60_000);
   assert.equal(retryAfterMs("Sunday, 06-Nov-94 08:49:37 GMT", nowMs), 0);

@@ -1,25 +1,25 @@
 import { hours, minutes, seconds } from "@signalbox/core";
 
-/** What came of one POST. `error` is a stable word when no whole answer came. */
+/** Result of one POST. `error` is a stable word when no whole answer came. */
 export interface AttemptResult {
   readonly status: number | null;
   readonly error: string | null;
-  /** What the receiver asked for with `Retry-After`, in milliseconds from now; null when it asked for nothing. */
+  /** Milliseconds from now that the receiver asked for with `Retry-After`; null without the header. */
   readonly retryAfterMs: number | null;
-  /** What the receiver said with the header `webhook-delivery`. */
+  /** Instruction of the receiver in the header `webhook-delivery`. */
   readonly control: DeliveryControl | null;
 }
 
-/** What a receiver may ask for: none of this message any more, or of all that would come. */
+/** Instructions of a receiver: give up this message, or disable the endpoint. */
 export type DeliveryControl = "abort-message" | "disable";
 
 export type Judgement =
   | { readonly outcome: "succeeded" }
   | { readonly outcome: "retry"; readonly delayMs: number }
   | { readonly outcome: "exhausted" }
-  /** The receiver says that this endpoint wants nothing any more. */
+  /** The receiver wants nothing for this endpoint any more. */
   | { readonly outcome: "gone" }
-  /** A probe of a disabled endpoint failed, which costs the delivery nothing. */
+  /** A probe of a disabled endpoint failed. It does not count against the delivery. */
   | { readonly outcome: "held" };
 
 /** Delays before each attempt, the first included (CONTRACT §6; the example of Standard Webhooks): 75 hours in all. */
@@ -36,11 +36,11 @@ export const defaultScheduleMs: readonly number[] = [
   hours(24),
 ];
 
-/** Answers that say "not now"; every other 3xx and 4xx says "not like this" and gets a short budget. */
+/** Statuses that mean "not now". Every other 3xx and 4xx means "not like this" and gets few attempts. */
 const transientStatuses = new Set([408, 425, 429]);
 const refusedAttemptsMax = 3;
 const retryAfterMsMax = hours(24);
-/** Each delay is up to a fifth longer, so that endpoints that failed together do not come back together. */
+/** Each delay is up to a fifth longer, so that endpoints that failed together are not retried together. */
 const jitter = 0.2;
 
 /**
@@ -66,13 +66,13 @@ export function judgeAttempt(
   return { outcome: "retry", delayMs: Math.round(Math.max(waitMs, askedMs)) };
 }
 
-/** Why the endpoint is to be disabled; null where nothing says so. */
+/** Returns the reason to disable the endpoint, or null. */
 export function disableReason({ status, control }: AttemptResult): "gone" | "receiver" | null {
   if (status === 410) return "gone";
   return control === "disable" ? "receiver" : null;
 }
 
-/** Reads the header `webhook-delivery`; what is not known says nothing. */
+/** Reads the header `webhook-delivery`; returns null for unknown words. */
 export function controlOf(header: string | string[] | undefined): DeliveryControl | null {
   const words = [header ?? []].flat().flatMap((text) => text.split(",").map((word) => word.trim().toLowerCase()));
   return controls.find((control) => words.includes(control)) ?? null;
@@ -80,7 +80,10 @@ export function controlOf(header: string | string[] | undefined): DeliveryContro
 
 const controls: readonly DeliveryControl[] = ["disable", "abort-message"];
 
-/** Reads `Retry-After` (RFC 9110 §10.2.3), seconds or a date; of several the latest. Null for none or rubbish. */
+/**
+ * Reads `Retry-After` (RFC 9110 §10.2.3), seconds or a date; the latest of several. Returns null for a missing or
+ * unreadable header.
+ */
 export function retryAfterMs(header: string | string[] | undefined, nowMs: number): number | null {
   const given = [header ?? []].flat().map((one) => waitOf(one.trim(), nowMs));
   const waits = given.filter((ms) => ms !== null);
@@ -95,7 +98,7 @@ function waitOf(text: string, nowMs: number): number | null {
 
 const monthNames = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 const clockTime = "(?<hour>\\d\\d):(?<minute>\\d\\d):(?<second>\\d\\d)";
-/** The forms of a date (RFC 9110 §5.6.7): the one to send, and the two that every recipient has to read. */
+/** Date formats (RFC 9110 §5.6.7): the preferred one, and the two obsolete ones that every recipient has to read. */
 const httpDates = [
   `[A-Z][a-z]{2}, (?<day>\\d\\d) (?<month>[A-Z][a-z]{2}) (?<year>\\d{4}) ${clockTime} GMT`,
   `[A-Z][a-z]{5,8}, (?<day>\\d\\d)-(?<month>[A-Z][a-z]{2})-(?<year>\\d\\d) ${clockTime} GMT`,
@@ -114,7 +117,7 @@ function httpDateMs(text: string, nowMs: number): number | null {
   return null;
 }
 
-/** Of a year of two digits that seems more than 50 years away, the one in the past is meant. */
+/** A year of two digits that seems more than 50 years ahead means the one in the past. */
 function fullYearOf(year: number, nowMs: number): number {
   const nowYear = new Date(nowMs).getUTCFullYear();
   const near = nowYear - (nowYear % 100) + year;

@@ -5,7 +5,7 @@ import { originalOf } from "./original-body.ts";
 const envelope = (data: string) =>
   Buffer.from(`{"id":"e","type":"webhook.received","data":${data},"api_version":"v1"}`);
 
-test("JSON of a partner comes out to the byte: digits, escapes, order and white space", () => {
+test("JSON of a partner comes out byte for byte: digits, escapes, order and white space", () => {
   for (const payload of [
     `{"amount": 1.50, "id":12345678901234567890,\n "name":"\\u00e9 \\"}],"}`,
     `[1, {"data": {"payload": 2}}]`,

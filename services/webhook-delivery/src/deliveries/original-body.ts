@@ -1,7 +1,7 @@
 /** A partner's webhook as the partner sent it. */
 export interface OriginalWebhook {
   readonly body: Buffer;
-  /** What the source lets through of its headers, the media type among them. */
+  /** Headers that the source forwards, the media type among them. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -11,7 +11,7 @@ interface ReceivedData {
   readonly payload_base64?: string;
 }
 
-/** Takes a partner's webhook out of the envelope of `webhook.received`, its JSON to the byte. */
+/** Extracts a partner's webhook from the envelope of `webhook.received`; its JSON stays byte for byte. */
 export function originalOf(envelope: Buffer): OriginalWebhook {
   const { headers = {}, payload_text: text, payload_base64: base64 } = dataOf(envelope);
   if (base64 !== undefined) return { body: Buffer.from(base64, "base64"), headers };
@@ -29,7 +29,7 @@ const closing = new Set([0x7d, 0x5d]);
 const comma = 0x2c;
 const colon = 0x3a;
 
-/** The bytes of a member's value in the text of a JSON object, which is known to be well formed. */
+/** Returns the bytes of a member's value in a well-formed JSON object. */
 function rawMember(json: Buffer, name: string): Buffer {
   let [depth, start, key] = [0, 0, ""];
   for (let at = 0; at < json.length; at++) {
@@ -48,7 +48,7 @@ function rawMember(json: Buffer, name: string): Buffer {
   throw new Error(`the JSON has no member ${name}`);
 }
 
-/** White space around the value is not part of it. */
+/** Cuts white space around the value. */
 function trimmed(json: Buffer): Buffer {
   let [from, to] = [0, json.length];
   while (from < to && (json[from] as number) <= 0x20) from++;

@@ -2,21 +2,23 @@ import { receivedAlias } from "@signalbox/contracts";
 import type { ReceivedEvent } from "@signalbox/events";
 import type { NewEvent } from "../queue/insert-deliveries.ts";
 
-/** An event on its way to whoever subscribed to it. */
+/** An event on its way to its subscribers. */
 export interface OutgoingEvent extends NewEvent {
-  /** An accepted webhook goes by two names, so that a filter can pick what one partner calls it. */
+  /** An accepted webhook has two names, so that a filter can use the partner's name for it. */
   readonly names: readonly string[];
-  /** The version of its shape. Where a type has two, both are published. */
+  /** Version of the data's schema. A type with two versions is published in both. */
   readonly version: number;
-  /** What it is about: the key of ordered endpoints. Null for an event that has no order. */
+  /** Subject of the event: the key of ordered endpoints. Null for an event without order. */
   readonly subject: string | null;
-  /** What filters look into. */
+  /** The data that filters examine. */
   readonly data: unknown;
-  /** An endpoint never hears about itself: a failing one would feed its own failure. */
+  /**
+   * Endpoint that the event is about. It never gets the event itself, or a failing endpoint would feed its own failure.
+   */
   readonly aboutEndpoint: string | null;
 }
 
-/** The event as subscribers get it; null for one that nobody can subscribe to. */
+/** Returns the event as subscribers get it; null for an event that cannot be subscribed to. */
 export function outgoingEventOf(event: ReceivedEvent): OutgoingEvent | null {
   const { id, accountId, name, time, traceparent = null } = event;
   if (accountId === null || !isForwarded(event)) return null;
@@ -30,7 +32,7 @@ export function outgoingEventOf(event: ReceivedEvent): OutgoingEvent | null {
   };
 }
 
-/** The body of every attempt, made once: signatures are over these bytes. The data go in as they were written. */
+/** Builds the body of every attempt once, because signatures cover these bytes. The data stay as written. */
 function bodyOf({ id, name, time, dataJson, version }: ReceivedEvent, accountId: string): Buffer {
   const before = JSON.stringify({ id, type: name, created_at: time.toISOString() });
   const after = JSON.stringify({ api_version: `v${version}`, account_id: accountId });
@@ -43,7 +45,7 @@ function namesOf(event: ReceivedEvent): string[] {
   return event_type === null ? [event.name] : [event.name, receivedAlias(scheme, event_type)];
 }
 
-/** A source can keep what it receives from the account's endpoints. */
+/** Returns false when the source does not forward its webhooks to the account's endpoints. */
 const isForwarded = ({ extensions }: ReceivedEvent): boolean => extensions?.forward !== "false";
 
 function endpointOf({ name, data }: ReceivedEvent): string | null {

@@ -10,13 +10,13 @@ interface RetryDependencies {
   readonly endpointStore: Pick<EndpointStore, "find">;
   readonly deliveryQueue: Pick<DeliveryQueue, "requeue">;
   readonly clock: Clock;
-  /** Tells the worker that something is due. */
+  /** Wakes the worker, because a delivery is due. */
   readonly wake: () => void;
 }
 
 export type RetryDelivery = ReturnType<typeof createRetryDelivery>;
 
-/** Attempts a delivery once more, now. While its endpoint is paused or disabled it is held. */
+/** Creates the operation that attempts a delivery again, now. While its endpoint is paused or disabled it is held. */
 export function createRetryDelivery({ deliveryQueue, endpointStore, clock, wake }: RetryDependencies) {
   return async (tx: Tx, caller: Caller, delivery: Delivery): Promise<Delivery> => {
     const endpoint = await endpointStore.find(caller.accountId, delivery.endpointId);

@@ -9,18 +9,18 @@ export interface CertificatePair {
 
 export type ShownCertificate = NonNullable<WebhookEndpointResource["settings"]["client_certificate"]>;
 
-/** Reads a pair, and shows of it what is no secret; a text says what is wrong with it. */
+/** Checks a pair and returns its public part, or a text that says what is wrong. */
 export function readCertificate({ certificate, key }: CertificatePair, at: Date): ShownCertificate | string {
   let read: X509Certificate;
   try {
     read = new X509Certificate(certificate);
   } catch {
-    return "The certificate cannot be read: PEM is wanted.";
+    return "The certificate cannot be read: it must be PEM.";
   }
   try {
-    if (!read.checkPrivateKey(createPrivateKey(key))) return "The key is not that of the certificate.";
+    if (!read.checkPrivateKey(createPrivateKey(key))) return "The key does not belong to the certificate.";
   } catch {
-    return "The key cannot be read: PEM without a passphrase is wanted.";
+    return "The key cannot be read: it must be PEM without a passphrase.";
   }
   if (read.validToDate <= at) return "The certificate has expired.";
   return {

@@ -19,11 +19,11 @@ export interface EndpointActionRoutes {
   readonly testEndpoint: TestEndpoint;
 }
 
-/** The longest attempt, and its record. */
+/** Time of the longest attempt and of its record. */
 const testDeadlineMs = seconds(40);
 
 const write = { scopes: ["webhooks:write"] } as const;
-/** A secret opens the door to forged deliveries: whoever wants one has to prove who they are. */
+/** A secret allows forged deliveries, so showing one needs a step-up. */
 const secretWrite = { scopes: ["webhooks:write"], stepUp: true } as const;
 
 const SecretBody = z
@@ -35,7 +35,7 @@ const statusActions = [
   ["enable", "enableWebhookEndpoint", "Enable a disabled endpoint, held deliveries first"],
 ] as const;
 
-/** What an owner does to an endpoint besides writing its fields. */
+/** REST routes that act on an endpoint: status, secrets, test. */
 export function endpointActionRoutes(parts: EndpointActionRoutes): Routes {
   const routes = createRoutes({ exampleIds: { id: webhookEndpointExample.id } });
   declareStatus(routes, parts);
@@ -49,9 +49,9 @@ function declareTest(routes: Routes, { endpointStore, testEndpoint }: EndpointAc
     operationId: "testWebhookEndpoint",
     summary: "Send a test event now, and see what comes back",
     description:
-      "Posts `webhook_endpoint.test` with the endpoint as its data, once, whatever the status of the endpoint. The answer is the attempt, also of one that failed.",
+      "Posts `webhook_endpoint.test` once, with the endpoint as its data, at any status of the endpoint. The answer is the attempt, even a failed one.",
     auth: write,
-    // The attempt is the record.
+    // No audit entry: the attempt is the record.
     audit: null,
     responses: { 200: AttemptResource, 404: "error", 503: "error" },
     deadlineMs: testDeadlineMs,

@@ -9,7 +9,7 @@ import { z } from "zod";
 import { isOutsideOurs } from "../events/custom-event.ts";
 import { SettingsBody } from "./settings-body.ts";
 
-const url = z.string().min(1).max(2048).describe("Where deliveries are posted to: https, on a public address.");
+const url = z.string().min(1).max(2048).describe("URL that deliveries are posted to: https, on a public address.");
 const description = z.string().max(500).nullable();
 const names = new Set(webhookEventTypes.filter(({ audience }) => audience === "account").map(({ name }) => name));
 const isKnown = (filter: string): boolean => {
@@ -19,7 +19,7 @@ const isKnown = (filter: string): boolean => {
   const prefix = filter.slice(0, -1);
   return [...names].some((name) => name.startsWith(prefix)) || "received.".startsWith(prefix);
 };
-/** Names of events that the account publishes, or their beginning. */
+/** Names of custom events of the account, or a prefix of them. */
 const customFilter = /^[a-z][a-z0-9_]*((\.[a-z0-9_]+){1,4}|(\.[a-z0-9_]+){0,3}\.\*)$/;
 const eventTypes = z
   .array(z.string().min(1).max(200).refine(isKnown, { error: "No event has this name or prefix." }))
@@ -34,7 +34,9 @@ export const CreateEndpointBody = z
     scope: z
       .enum(webhookEndpointScopes)
       .default("account")
-      .describe("`all`, for operators: also what the service says of every other account. It cannot be changed."),
+      .describe(
+        "`all`, for operators only: also the service's events about every other account. It cannot be changed.",
+      ),
     settings: SettingsBody.optional(),
   })
   .meta({ id: "CreateWebhookEndpoint" })
@@ -46,7 +48,7 @@ export const CreateEndpointBody = z
     },
   });
 
-/** A merge patch: an absent member stays as it is; so does one of `settings`. */
+/** A merge patch: an absent member keeps its value, in `settings` too. */
 export const UpdateEndpointBody = z
   .strictObject({ url, description, event_types: eventTypes, settings: SettingsBody })
   .partial()
@@ -62,14 +64,14 @@ export const OverlapBody = z
       .min(0)
       .max(604_800)
       .optional()
-      .describe("How long the secret before it still signs as well; left out, as long as the service says."),
+      .describe("Seconds for which the previous secret still signs as well. Default: a setting of the service."),
   })
   .meta({ id: "RotateWebhookEndpointSecret" })
   .register(examples, { example: { overlap_seconds: 3_600 } });
 
 /** An endpoint with its secret, on creation, rotation and reveal. */
 export const EndpointWithSecret = WebhookEndpointResource.extend({
-  secret: z.string().describe("What verifies deliveries. Shown on creation, rotation and reveal only."),
+  secret: z.string().describe("Secret that verifies deliveries. Shown on creation, rotation and reveal only."),
 })
   .meta({ id: "WebhookEndpointWithSecret" })
   .register(examples, { example: { ...webhookEndpointExample, secret: secretExample } });

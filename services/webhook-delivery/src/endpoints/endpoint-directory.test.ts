@@ -5,7 +5,7 @@ import { createEndpointDirectory } from "./endpoint-directory.ts";
 const ofOperators = () => Promise.reject(new Error("nobody asked"));
 const endpointsOf = (accountId: string) => ({ accountId, fingerprint: "1", endpoints: [] });
 
-test("an account that is forgotten while others are looked up is answered all the same", async () => {
+test("an account that is forgotten during a look-up of others is still returned", async () => {
   const asked: string[][] = [];
   const lookUp = Promise.withResolvers<void>();
   const directory = createEndpointDirectory(
@@ -27,7 +27,7 @@ test("an account that is forgotten while others are looked up is answered all th
   assert.deepEqual(asked, [["a"], ["b"]]);
 });
 
-test("more accounts than are remembered are answered too", async () => {
+test("more accounts than fit into memory are returned too", async () => {
   const directory = createEndpointDirectory(
     { ofAccounts: async (accountIds) => accountIds.map(endpointsOf), ofOperators },
     1,

@@ -5,8 +5,9 @@ import type { AccountEndpoints, SigningEndpoint } from "./signing-endpoint.ts";
 export type EndpointDirectory = ReturnType<typeof createEndpointDirectory>;
 
 /**
- * The endpoints of accounts in memory, so that an event costs no look-up. A copy may be old: whoever writes deliveries by it
- * hands its fingerprint to the database, and whoever attempts one knows the revision that the endpoint should have.
+ * Creates the directory: endpoints of accounts in memory, so that an event costs no look-up. A copy may be old, so
+ * writers of deliveries hand its fingerprint to the database, and an attempt names the revision that the endpoint
+ * should have.
  */
 export function createEndpointDirectory(
   endpointStore: Pick<EndpointStore, "ofAccounts" | "ofOperators">,
@@ -30,8 +31,8 @@ export function createEndpointDirectory(
 
   return {
     /**
-     * The endpoints of these accounts, as they were when they were last looked up. Every account is among them, also one that
-     * somebody else makes us forget meanwhile: without it an event would be stored as one that nobody wants.
+     * Returns the endpoints of these accounts as of the last look-up. Every account is in the result, even one that is
+     * forgotten meanwhile: without it an event would be stored as one that no endpoint wants.
      */
     async ofAccounts(accountIds: readonly string[]): Promise<AccountEndpoints[]> {
       const found = accountIds.flatMap((accountId) => known.get(accountId) ?? []);
@@ -39,19 +40,19 @@ export function createEndpointDirectory(
       return unknown.length === 0 ? found : [...found, ...(await load(unknown))];
     },
 
-    /** The endpoints for all accounts, under the name of `operators`. */
+    /** Returns the endpoints with scope `all`, under the account id `operators`. */
     async ofOperators(): Promise<AccountEndpoints> {
       operatorEndpoints ??= await endpointStore.ofOperators();
       return operatorEndpoints;
     },
 
-    /** Looks the accounts up again before they are next asked for. */
+    /** Removes the accounts from memory, so that the next use looks them up again. */
     forget(accountIds: readonly string[]): void {
       for (const accountId of accountIds) known.delete(accountId);
       if (accountIds.includes(operators)) operatorEndpoints = null;
     },
 
-    /** The endpoint in this revision or a later one; null when it is gone. */
+    /** Returns the endpoint in this revision or a later one; null when it is gone. */
     async find(accountId: string, id: string, revision: number): Promise<SigningEndpoint | null> {
       const endpointOf = () => known.get(accountId)?.endpoints.find((endpoint) => endpoint.id === id) ?? null;
       const found = endpointOf();

@@ -22,21 +22,24 @@ const probeEveryMs = hours(1);
 
 export type EndpointHealth = ReturnType<typeof createEndpointHealth>;
 
-/** What follows for endpoints that fail for long. */
+/** Creates the judge of failing endpoints: it reports them, disables them and probes them. */
 export function createEndpointHealth(dependencies: HealthDependencies) {
   const { pool, clock, log, limits } = dependencies;
   return {
     limits,
-    /** Looks at endpoints that have failed for some time. What fails here is done with the next failure. */
+    /**
+     * Judges endpoints that have failed for some time. An endpoint whose judging fails is judged again at its next
+     * failure.
+     */
     async judge(ids: readonly string[]): Promise<void> {
       for (const id of ids) {
         await inTransaction(pool, (tx) => judgeOne(dependencies, tx, id)).catch((error: unknown) =>
-          log.warn({ error, endpointId: id }, "an endpoint that fails was not judged"),
+          log.warn({ error, endpointId: id }, "a failing endpoint could not be judged"),
         );
       }
     },
 
-    /** The endpoints whose next probe is due; it is planned again, should this one come to nothing. */
+    /** Takes the endpoints whose next probe is due, and plans another probe in case this one fails. */
     async takeProbes(): Promise<ProbedEndpoint[]> {
       const now = clock.now();
       const next = new Date(now.getTime() + probeEveryMs);

@@ -29,12 +29,12 @@ const payload = "webhookEndpoint";
 const nothing = z.strictObject({});
 const missing = "There is no such endpoint.";
 
-/** What an owner does with endpoints in the graph: the operations of REST, with the same rules. */
+/** GraphQL mutations of endpoints: the operations of REST, with the same rules. */
 export function endpointMutations(parts: EndpointMutations) {
   return { ...fieldMutations(parts), ...statusMutations(parts), ...secretMutations(parts) };
 }
 
-/** Changes an endpoint of the caller, found and held. */
+/** Finds and locks an endpoint of the caller, and changes it. */
 const changeOwn = <Result>(
   { endpointStore }: Pick<EndpointMutations, "endpointStore">,
   { caller, write }: SubgraphContext<unknown>,
@@ -84,7 +84,7 @@ function fieldMutations(parts: EndpointMutations) {
         const endpoint = await endpointStore.find(caller.accountId, id);
         if (endpoint === null) throw new AppError("not_found", missing);
         const attempt = await testEndpoint(endpoint);
-        if (attempt === null) throw new AppError("unavailable", "Nothing can be sent now.");
+        if (attempt === null) throw new AppError("unavailable", "The service cannot send now.");
         return attempt;
       },
     ),
@@ -112,7 +112,7 @@ function statusMutations(parts: EndpointMutations) {
 
 function secretMutations(parts: EndpointMutations) {
   const { endpointSecrets } = parts;
-  /** A secret opens the door to forged deliveries: whoever wants one has to prove who they are. */
+  /** A secret allows forged deliveries, so showing one needs a step-up. */
   const rotation = { ...writers, stepUp: true, audit: "webhook_endpoint.rotate_secret" } as const;
   return {
     rotateWebhookEndpointSecret: mutation(
@@ -145,7 +145,7 @@ function secretMutations(parts: EndpointMutations) {
   };
 }
 
-/** What shows a secret, this once. */
+/** The payload with a secret, shown this once. */
 const withSecret = (result: { readonly endpoint: Endpoint; readonly secret: string } | null) => ({
   webhookEndpoint: result?.endpoint ?? null,
   secret: result?.secret ?? null,

@@ -14,7 +14,7 @@ export interface EndpointFields extends EndpointMutations {
 
 const read = { scopes: ["webhooks:read"] } as const;
 
-/** The endpoints of an account in the graph. */
+/** GraphQL fields of the endpoints of an account. */
 export function endpointResolvers({ pageLimits, ...operations }: EndpointFields): Resolvers<EndpointLoaders> {
   const { endpointStore } = operations;
   return {
@@ -31,7 +31,7 @@ export function endpointResolvers({ pageLimits, ...operations }: EndpointFields)
   };
 }
 
-/** The loaders of one request: they find what belongs to whoever makes it. */
+/** Creates the loaders of one request. They find only rows of the caller's account. */
 export const endpointLoaders = (endpointStore: EndpointStore, principal: Principal | null): EndpointLoaders => ({
   endpoint: createLoader(
     async (ids) => (principal ? endpointStore.findMany(principal.accountId, ids) : []),

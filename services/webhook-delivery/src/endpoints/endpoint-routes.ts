@@ -33,7 +33,7 @@ export const endpointsPath = "/api/v1/webhooks/endpoints";
 const read = { scopes: ["webhooks:read"] } as const;
 const write = { scopes: ["webhooks:write"] } as const;
 
-/** What an owner does with endpoints; `endpoint-action-routes.ts` has what else happens to one. */
+/** REST routes of endpoints. `endpoint-action-routes.ts` holds the actions on one endpoint. */
 export function endpointRoutes(parts: EndpointRoutes): Routes {
   const routes = createRoutes({ exampleIds: { id: webhookEndpointExample.id } });
   declareReads(routes, parts);
@@ -66,7 +66,7 @@ function declareWrites(routes: Routes, { endpoints, endpointStore }: EndpointRou
     operationId: "createWebhookEndpoint",
     summary: "Create an endpoint",
     description:
-      "The answer shows the secret, once. The endpoint gets the events committed from now on. `scope: all` takes `account:admin`.",
+      "The answer shows the secret, once. The endpoint gets the events committed from now on. `scope: all` requires `account:admin`.",
     auth: { ...write, stepUpFor: "the events of all accounts" },
     audit: "webhook_endpoint.create",
     body: CreateEndpointBody,
@@ -116,7 +116,7 @@ export const showEndpoint = (endpoint: Endpoint): HttpResponse =>
 const showFound = (endpoint: Endpoint | null): HttpResponse =>
   endpoint ? showEndpoint(endpoint) : refused(404, "not_found");
 
-/** Finds the endpoint that a write is about among the caller's own, and holds it to `If-Match`. */
+/** Finds and locks the caller's own endpoint for a write, and checks `If-Match` against its ETag. */
 export const ownEndpoint = (endpointStore: EndpointStore) => ({
   find: (tx: Tx, { caller, params }: { readonly caller: Caller; readonly params: { readonly id: string } }) =>
     endpointStore.lock(tx, caller.accountId, params.id),

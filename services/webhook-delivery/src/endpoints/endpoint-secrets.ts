@@ -16,12 +16,12 @@ interface SecretDependencies {
   readonly rotationOverlapMs: () => number;
 }
 
-/** Every one of them is in a header of every delivery. */
+/** Every live secret adds a signature to a header of every delivery. */
 const liveSecretsMax = 5;
 
 export type EndpointSecrets = ReturnType<typeof createEndpointSecrets>;
 
-/** The secrets that deliveries are signed with: rotated, and shown to their owners. */
+/** Creates the operations on the secrets that sign deliveries: rotate them, and show them to their owner. */
 export function createEndpointSecrets({
   endpointStore,
   secretStore,
@@ -30,7 +30,7 @@ export function createEndpointSecrets({
   rotationOverlapMs,
 }: SecretDependencies) {
   return {
-    /** Gives the endpoint a new secret; the old one signs beside it until the overlap ends, as do those before it. */
+    /** Gives the endpoint a new secret. The previous secrets sign beside it until their overlaps end. */
     async rotate(tx: Tx, caller: Caller, endpoint: Endpoint, overlapSeconds?: number) {
       requireScopeOf(endpoint, caller);
       const overlapMs = overlapSeconds === undefined ? rotationOverlapMs() : seconds(overlapSeconds);
@@ -56,7 +56,7 @@ export function createEndpointSecrets({
       await outbox.append(tx, [endpointUpdated(changed, ["secret"]), audited(caller, change)]);
     },
 
-    /** Shows the secret of an endpoint; null where the caller has no such endpoint. */
+    /** Shows the secret of an endpoint; null when the caller has no such endpoint. */
     async reveal(tx: Tx, caller: Caller, id: string): Promise<string | null> {
       const secret = await secretStore.find(tx, caller.accountId, id);
       const endpoint = secret === null ? null : await endpointStore.lock(tx, caller.accountId, id);

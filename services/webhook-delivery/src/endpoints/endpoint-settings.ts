@@ -4,7 +4,7 @@ import { type CertificatePair, readCertificate } from "./client-certificate.ts";
 
 export type EndpointSettings = WebhookEndpointResource["settings"];
 
-/** What an owner gives of the settings. Null is the default of the service; secrets are given in the clear. */
+/** Settings as an owner writes them. Null selects the service's default; secrets are in the clear. */
 export type GivenSettings = {
   readonly [Name in Exclude<keyof EndpointSettings, "headers" | "metadata" | "client_certificate">]?:
     | EndpointSettings[Name]
@@ -12,19 +12,19 @@ export type GivenSettings = {
     | undefined;
 } & {
   readonly headers?: readonly GivenHeader[] | null | undefined;
-  /** A member that is null is removed. */
+  /** A null member is removed. */
   readonly metadata?: Readonly<Record<string, string | null>> | null | undefined;
   readonly client_certificate?: CertificatePair | null | undefined;
 };
 
 interface GivenHeader {
   readonly name: string;
-  /** Null of a secret header: the value that it has. */
+  /** Null keeps the value of a secret header. */
   readonly value: string | null;
   readonly secret: boolean;
 }
 
-/** What `settings` are when the owner says nothing. A row from before a setting was introduced says nothing of it either. */
+/** Default settings. They also fill in the settings that a stored row is too old to have. */
 export const defaultSettings: EndpointSettings = {
   retry_schedule_seconds: null,
   timeout_seconds: null,
@@ -41,19 +41,19 @@ export const defaultSettings: EndpointSettings = {
   format: "envelope",
 };
 
-/** The names under which what is sealed of the settings is kept. */
+/** Names under which the sealed parts of the settings are stored. */
 export const certificateName = "client_certificate";
 export const headerName = (name: string): string => `header:${name.toLowerCase()}`;
 
-/** Settings as they become, and what of them is kept sealed: the new texts, and null for those that go. */
+/** Settings after a change, and the sealed texts to save: null removes one. */
 export interface SettledSettings {
   readonly settings: EndpointSettings;
   readonly credentials: ReadonlyMap<string, string | null>;
 }
 
 /**
- * Lays what was given over the settings that are there (RFC 7396; a filter, a rate and the headers are replaced as a whole).
- * @throws AppError `validation_error` for a secret header without a value and a certificate that cannot be used
+ * Merges the given settings into the current ones (RFC 7396; a filter, a rate and the headers are replaced as a whole).
+ * @throws AppError `validation_error` for a secret header without a value and for a certificate that cannot be used
  */
 export function settle(current: EndpointSettings, given: GivenSettings, at: Date): SettledSettings {
   const { headers, metadata, client_certificate: pair, ...plain } = given;
@@ -96,7 +96,7 @@ function settleMetadata(
     (entry): entry is [string, string] => entry[1] !== null,
   );
   if (merged.length > metadataMax)
-    throw refusedSetting("settings.metadata", `At most ${metadataMax} members are kept.`);
+    throw refusedSetting("settings.metadata", `At most ${metadataMax} members are allowed.`);
   return Object.fromEntries(merged);
 }
 

@@ -19,7 +19,7 @@ interface StatusDependencies {
   readonly endpointStore: EndpointStore;
   readonly outbox: Outbox;
   readonly clock: Clock;
-  /** Tells the worker of this instance that something may be due. */
+  /** Wakes the worker of this instance, because deliveries may be due. */
   readonly wake: () => void;
 }
 
@@ -30,7 +30,10 @@ export type StatusOutcome =
 
 export type EndpointStatus = ReturnType<typeof createEndpointStatus>;
 
-/** The status of an endpoint. Its deliveries stay where they are in the queue, and go out while it is enabled. */
+/**
+ * Creates the operations that change the status of an endpoint. Its deliveries keep their place in the queue, and go
+ * out while the endpoint is enabled.
+ */
 export function createEndpointStatus(dependencies: StatusDependencies) {
   return {
     /** Holds deliveries until the endpoint is resumed. */
@@ -41,7 +44,7 @@ export function createEndpointStatus(dependencies: StatusDependencies) {
       return save(dependencies, tx, endpoint, { status: "paused" }, entry, updated);
     },
 
-    /** Lets a paused endpoint go on, held deliveries first. */
+    /** Resumes a paused endpoint, held deliveries first. */
     async resume(tx: Tx, caller: Caller, endpoint: Endpoint): Promise<StatusOutcome> {
       requireScopeOf(endpoint, caller);
       if (endpoint.status === "enabled") return { outcome: "changed", endpoint };
@@ -57,13 +60,13 @@ export function createEndpointStatus(dependencies: StatusDependencies) {
       return enable(dependencies, tx, endpoint, caller);
     },
 
-    /** Enables an endpoint that was disabled because it failed: a probe has succeeded. */
+    /** Enables an endpoint that was disabled because it failed, after a successful probe. */
     async recover(tx: Tx, endpoint: Endpoint): Promise<void> {
       if (endpoint.status !== "disabled" || endpoint.disabledReason !== "failing") return;
       await enable(dependencies, tx, endpoint, systemActor("delivery"));
     },
 
-    /** Disables an endpoint; one that failed may recover, one that may not have its events any more does not. */
+    /** Disables an endpoint. An endpoint disabled as `failing` can recover; one disabled as `scope` cannot. */
     async disable(tx: Tx, endpoint: Endpoint, reason: DisabledReason): Promise<StatusOutcome> {
       const isFinal = reason !== "scope" || endpoint.disabledReason === reason;
       if (endpoint.status === "disabled" && isFinal) return { outcome: "changed", endpoint };
@@ -87,7 +90,7 @@ interface StatusEntry {
   readonly action: `webhook_endpoint.${"pause" | "resume" | "enable" | "disable"}`;
 }
 
-/** Saves the endpoint with its new status; says so with an event and an audit entry. */
+/** Saves the endpoint with its new status, an event and an audit entry. */
 async function save(
   { endpointStore, outbox, clock, wake }: StatusDependencies,
   tx: Tx,

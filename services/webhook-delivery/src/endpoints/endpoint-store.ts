@@ -88,7 +88,10 @@ const touchEndpoints = sql(
   "update endpoints set revision = revision + 1 where account_id = $1 and deleted_at is null",
 );
 
-/** Endpoints in PostgreSQL. Every look-up on behalf of a caller names the account, so another's endpoint reads as missing. */
+/**
+ * Stores endpoints in PostgreSQL. Every look-up for a caller names the account, so another account's endpoint reads as
+ * missing.
+ */
 export function createEndpointStore(pool: Pool, opening: Opening) {
   const rowsOf = async (from: Queryable, ...query: Parameters<Queryable["query"]>): Promise<Endpoint[]> =>
     (await from.query<Endpoint>(...query)).rows.map(withEverySetting);
@@ -101,17 +104,19 @@ export function createEndpointStore(pool: Pool, opening: Opening) {
     lock: (tx: Tx, accountId: string, id: string) => rowOf(tx, lockEndpoint, [id, accountId]),
     lockById: (tx: Tx, id: string) => rowOf(tx, lockEndpointById, [id]),
     lockAllOf: (tx: Tx, accountId: string) => rowsOf(tx, lockEndpoints, [accountId]),
-    /** Counts the account's endpoints, and keeps others from adding one until the transaction ends. */
+    /** Counts the account's endpoints, and blocks a concurrent insert until the transaction ends. */
     async lockCount(tx: Tx, accountId: string): Promise<number> {
       await advisoryLock(tx, `endpoints:${accountId}`);
       return (await tx.query<{ count: number }>(countEndpoints, [accountId])).rows[0]?.count ?? 0;
     },
-    /** All endpoints of the accounts, with what signs their deliveries. */
+    /** Returns all endpoints of the accounts, with the secrets and keys that sign their deliveries. */
     async ofAccounts(accountIds: readonly string[]): Promise<AccountEndpoints[]> {
       const { rows } = await pool.query<StoredAccount>(accountsOf, [accountIds]);
       return rows.map((account) => openAccount(account, opening));
     },
-    /** All endpoints for all accounts. The fingerprint is read first: what changes meanwhile is noticed by it. */
+    /**
+     * Returns all endpoints with scope `all`. The fingerprint is read first, so that it exposes a change in between.
+     */
     async ofOperators(): Promise<AccountEndpoints> {
       const [now] = (await pool.query<{ fingerprint: string; accountIds: string[] }>(operatorsNow)).rows;
       const accounts = now && now.accountIds.length > 0 ? await this.ofAccounts(now.accountIds) : [];
@@ -119,10 +124,10 @@ export function createEndpointStore(pool: Pool, opening: Opening) {
       return { accountId: operators, fingerprint: now?.fingerprint ?? "0", endpoints };
     },
     insert: (tx: Tx, endpoint: Endpoint): Promise<void> => endpoints.insert(tx, endpoint),
-    /** Counts a change of every endpoint of the account: what is in memory of them is looked up again. */
+    /** Increments the revision of every endpoint of the account, so that copies in memory are looked up again. */
     touchAll: async (tx: Tx, accountId: string): Promise<void> => void (await tx.query(touchEndpoints, [accountId])),
     save: async (tx: Tx, endpoint: Endpoint): Promise<void> => void (await saveEndpoint(tx, endpoint)),
-    /** Notes that what is due by now was held: it goes out slowly. */
+    /** Records the time of release. Deliveries due by then were held, and go out slowly. */
     release: async (tx: Tx, id: string): Promise<void> => void (await tx.query(releaseEndpoint, [id])),
     /** Hides the endpoint at once; a worker removes it with its deliveries. */
     remove: async (tx: Tx, id: string, at: Date): Promise<void> => void (await tx.query(removeEndpoint, [id, at])),

@@ -3,14 +3,14 @@ import { draft, type EventDraft, matchesEventType, type WebhookEndpointResource 
 import { newId, type Patch } from "@signalbox/core";
 import { defaultSettings, type EndpointSettings, type GivenSettings } from "./endpoint-settings.ts";
 
-/** Where an account wants its events delivered. The secret is apart: it is sealed in the store. */
+/** An endpoint of an account: the URL that its events are delivered to. Its secret is stored apart, sealed. */
 export interface Endpoint {
   readonly id: string;
   readonly accountId: string;
   readonly url: string;
   readonly description: string | null;
   readonly eventTypes: readonly string[];
-  /** Whose events it gets: those of its account, or, for operators, of all accounts. */
+  /** `account` gets the account's own events; `all`, for operators, those of every account. */
   readonly scope: WebhookEndpointResource["scope"];
   readonly status: WebhookEndpointResource["status"];
   readonly disabledReason: string | null;
@@ -20,16 +20,16 @@ export interface Endpoint {
   readonly updatedAt: Date;
 }
 
-/** What an owner gives to create an endpoint. Settings that are left out are those of the service. */
+/** Input of a new endpoint. Absent settings get the service's defaults. */
 export type NewEndpoint = Pick<Endpoint, "url" | "description" | "eventTypes" | "scope"> & {
   readonly settings?: GivenSettings | undefined;
 };
 
-/** What an owner may change. Settings are merged into those that are there. */
+/** Fields that an owner may change. Settings are merged into the current ones. */
 export type EndpointChange = Patch<Pick<Endpoint, "url" | "description" | "eventTypes">> &
   Pick<NewEndpoint, "settings">;
 
-/** The fields that a change may have, as clients know them. */
+/** Names of the changeable fields in the API. */
 export const endpointFieldNames = {
   url: "url",
   description: "description",
@@ -37,7 +37,7 @@ export const endpointFieldNames = {
   settings: "settings",
 } as const;
 
-/** The endpoint as it begins. */
+/** Creates a new endpoint in its first revision. */
 export function endpointFrom(
   wanted: Omit<NewEndpoint, "settings"> & Pick<Endpoint, "settings">,
   accountId: string,
@@ -55,26 +55,27 @@ export function endpointFrom(
   };
 }
 
-/** The stored row with the settings that were introduced after it. */
+/** Adds default values for settings that are newer than the stored row. */
 export const withEverySetting = <Row extends Endpoint>(row: Row): Row => ({
   ...row,
   settings: { ...defaultSettings, ...row.settings },
 });
 
 /**
- * Holds what is about an endpoint for all accounts to those who administer all: a key of their account that may only write
- * webhooks must not lead the events of others elsewhere. @throws AppError `forbidden`
+ * Requires `account:admin` for an endpoint with scope `all`: an API key of an administrator that may only write
+ * webhooks must not redirect the events of other accounts.
+ * @throws AppError `forbidden`
  */
 export function requireScopeOf({ scope }: Pick<Endpoint, "scope">, caller: Caller): void {
   if (scope === "all") requireScopes(caller, ["account:admin"]);
 }
 
-/** Tells whether the endpoint wants an event that goes by any of these names. */
+/** Returns true when the endpoint subscribes to one of the event's names. */
 export function wants(endpoint: Pick<Endpoint, "eventTypes">, names: readonly string[]): boolean {
   return endpoint.eventTypes.some((filter) => names.some((name) => matchesEventType(filter, name)));
 }
 
-/** The endpoint as its owner sees it, on every edge and in every event. */
+/** Returns the endpoint as its owner sees it, in the API and in every event. */
 export function viewEndpoint(endpoint: Endpoint): WebhookEndpointResource {
   return {
     id: endpoint.id,
@@ -91,7 +92,7 @@ export function viewEndpoint(endpoint: Endpoint): WebhookEndpointResource {
 }
 
 export const endpointCreated = (endpoint: Endpoint) => about("webhook_endpoint.created", endpoint, []);
-/** `changed` names the fields, `secret` among them but never its value. */
+/** `changed` names the fields. It may name `secret`, but no value is shown. */
 export const endpointUpdated = (endpoint: Endpoint, changed: string[]) =>
   about("webhook_endpoint.updated", endpoint, changed);
 export const endpointEnabled = (endpoint: Endpoint) =>
@@ -104,12 +105,15 @@ export function endpointFailing(endpoint: Endpoint, since: Date) {
 }
 
 /**
- * Why an endpoint is disabled: its receiver answered 410, said so with a header, or failed for long; or it is for all accounts
- * and its own is no administrator any more.
+ * Reason why an endpoint is disabled: its receiver answered 410 (`gone`) or asked for it with a header (`receiver`), it
+ * failed for long (`failing`), or it has scope `all` and its account is no administrator any more (`scope`).
  */
 export type DisabledReason = "gone" | "receiver" | "failing" | "scope";
 
-/** Readers of `webhook_endpoint.disabled` know three reasons; the others are told as a change. */
+/**
+ * Creates the event of a disabled endpoint. `webhook_endpoint.disabled` has three reasons in its schema; `scope` is
+ * published as an update.
+ */
 export function endpointDisabled(endpoint: Endpoint, reason: DisabledReason): EventDraft {
   if (reason === "scope") return endpointUpdated(endpoint, ["status", "disabled_reason"]);
   const data = { ...viewEndpoint(endpoint), changed: ["status", "disabled_reason"], reason };

@@ -30,15 +30,15 @@ interface EndpointDependencies {
   readonly outbound: Pick<OutboundClient, "check">;
   readonly removals: Pick<Removals, "purge">;
   readonly signingKeys: Pick<SigningKeys, "ensure">;
-  /** Endpoints that one account may have: every event costs a delivery for each. */
+  /** Largest number of endpoints of one account: every event costs a delivery for each. */
   readonly endpointsMax: () => number;
-  /** Whether this deployment lets accounts register endpoints. */
+  /** Returns true when this deployment lets accounts register endpoints. */
   readonly mayRegister: () => boolean;
 }
 
 export type Endpoints = ReturnType<typeof createEndpoints>;
 
-/** The endpoints of an account: created, updated, deleted. */
+/** Creates the operations on the endpoints of an account: create, update, delete. */
 export function createEndpoints(dependencies: EndpointDependencies) {
   const { endpointStore, secretStore, removals, signingKeys, outbox, clock, outbound, endpointsMax, mayRegister } =
     dependencies;
@@ -69,18 +69,18 @@ export function createEndpoints(dependencies: EndpointDependencies) {
       return { outcome: "created", endpoint, secret } as const;
     },
 
-    /** Updates an endpoint. A change that alters nothing leaves no trace. */
+    /** Updates an endpoint. A change that alters nothing writes nothing. */
     update: (tx: Tx, caller: Caller, endpoint: Endpoint, change: EndpointChange): Promise<Endpoint> =>
       updateEndpoint(dependencies, tx, caller, endpoint, change),
 
-    /** Deletes an endpoint: nobody sees it or its deliveries from then on, and a worker removes them. */
+    /** Deletes an endpoint. It and its deliveries disappear at once, and a worker removes the rows. */
     async delete(tx: Tx, caller: Caller, endpoint: Endpoint): Promise<void> {
       await endpointStore.remove(tx, endpoint.id, clock.now());
       const entry = audited(caller, { action: "webhook_endpoint.delete", subject: endpoint.id });
       await outbox.append(tx, [endpointDeleted(endpoint), entry]);
     },
 
-    /** Deletes every endpoint of a purged account, and what was delivered to them or waits: the bodies tell of a person. */
+    /** Deletes every endpoint of a purged account with its deliveries, because the bodies hold personal data. */
     async deleteAllOf(tx: Tx, accountId: string): Promise<void> {
       const owned = await endpointStore.lockAllOf(tx, accountId);
       for (const { id } of owned) await endpointStore.remove(tx, id, clock.now());
@@ -90,10 +90,10 @@ export function createEndpoints(dependencies: EndpointDependencies) {
   };
 }
 
-/** What the audit says of an endpoint that gets the events of everybody. */
+/** Audit fields of an endpoint that gets the events of all accounts. */
 const everyAccount = { fields: ["scope"], reason: "all accounts" };
 
-/** Another URL, which gets all that the old one would, needs a recent sign-in. */
+/** Updates an endpoint. A new URL, which gets all events of the old one, needs a step-up. */
 async function updateEndpoint(
   { endpointStore, secretStore, signingKeys, outbox, clock, outbound }: EndpointDependencies,
   tx: Tx,
@@ -119,15 +119,16 @@ async function updateEndpoint(
 }
 
 /**
- * Reads the URL as it will be used: without line feeds and the like, in its one notation. One that could never be delivered
- * to is refused: not https, credentials in it, a fragment, a literal address that is not public. What a name resolves to is
- * judged at the socket, at every attempt. @throws AppError `validation_error` on `url`
+ * Normalizes the URL and refuses one that can never be delivered to: not https, with credentials, with a fragment, or a
+ * literal address that is not public. The addresses that a name resolves to are checked at the socket, at every
+ * attempt.
+ * @throws AppError `validation_error` on `url`
  */
 function targetOf(outbound: Pick<OutboundClient, "check">, text: string): string {
   const problem = outbound.check(text, { requireHttps: true });
   if (problem !== null) throw refusedUrl(problem.code, problem.message);
   const url = new URL(text);
-  if (url.href.includes("#")) throw refusedUrl("malformed", "A fragment (#) is never sent: leave it out.");
+  if (url.href.includes("#")) throw refusedUrl("malformed", "Remove the fragment (#): it is never sent.");
   return url.href;
 }
 

@@ -45,7 +45,7 @@ for (const [filter, holds] of cases) {
   });
 }
 
-test("a filter that cannot be used says where", () => {
+test("a filter that cannot be used names the place of the fault", () => {
   const problemOf = (filter: object) => {
     const compiled = compileFilter(filter as never);
     return typeof compiled === "function" ? null : compiled.path;

@@ -1,9 +1,9 @@
-/** Conditions on the data of an event, as an owner writes them. */
+/** Conditions on the data of an event, as its owner writes them. */
 export type EventFilter = Readonly<Record<string, unknown>>;
 
 export type FilterTest = (data: unknown) => boolean;
 
-/** A filter that cannot be used, and where in it. */
+/** A problem of a filter: its path in the filter and a message. */
 export interface FilterProblem {
   readonly path: string;
   readonly message: string;
@@ -19,7 +19,7 @@ const isScalar = (value: unknown): value is Scalar =>
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Orders numbers among numbers and texts among texts; null for what has no order. */
+/** Compares two numbers or two texts; null for values without an order. */
 function order(one: unknown, other: unknown): number | null {
   const comparable =
     (typeof one === "number" && typeof other === "number") || (typeof one === "string" && typeof other === "string");
@@ -30,7 +30,7 @@ function order(one: unknown, other: unknown): number | null {
 const ordered =
   (holds: (sign: number) => boolean) =>
   (wanted: unknown): FilterTest | string => {
-    if (typeof wanted !== "number" && typeof wanted !== "string") return "A number or a text is compared.";
+    if (typeof wanted !== "number" && typeof wanted !== "string") return "The operand must be a number or a text.";
     return (value) => {
       const sign = order(value, wanted);
       return sign !== null && holds(sign);
@@ -39,13 +39,13 @@ const ordered =
 const ofScalar =
   (test: (value: unknown, wanted: Scalar) => boolean) =>
   (wanted: unknown): FilterTest | string =>
-    isScalar(wanted) ? (value) => test(value, wanted) : "A text, a number, true, false or null is compared.";
+    isScalar(wanted) ? (value) => test(value, wanted) : "The operand must be a text, a number, true, false or null.";
 const ofText =
   (test: (value: unknown, wanted: string) => boolean) =>
   (wanted: unknown): FilterTest | string =>
-    typeof wanted === "string" ? (value) => test(value, wanted) : "A text is wanted.";
+    typeof wanted === "string" ? (value) => test(value, wanted) : "The operand must be a text.";
 
-/** What a condition makes of its operand: a test of the value, or what is wrong with the operand. */
+/** Conditions by name. Each turns its operand into a test of the value, or a message about a wrong operand. */
 const operators: Readonly<Record<string, (wanted: unknown) => FilterTest | string>> = {
   eq: ofScalar((value, wanted) => value === wanted),
   ne: ofScalar((value, wanted) => value !== wanted),
@@ -56,9 +56,9 @@ const operators: Readonly<Record<string, (wanted: unknown) => FilterTest | strin
   in: (wanted) =>
     Array.isArray(wanted) && wanted.length > 0 && wanted.every(isScalar)
       ? (value) => isScalar(value) && wanted.includes(value)
-      : "A list of texts, numbers, true, false or null is wanted.",
+      : "The operand must be a list of texts, numbers, true, false or null.",
   exists: (wanted) =>
-    typeof wanted === "boolean" ? (value) => (value !== undefined) === wanted : "true or false is wanted.",
+    typeof wanted === "boolean" ? (value) => (value !== undefined) === wanted : "The operand must be true or false.",
   prefix: ofText((value, wanted) => typeof value === "string" && value.startsWith(wanted)),
   contains: ofScalar((value, wanted) =>
     typeof value === "string"
@@ -68,9 +68,9 @@ const operators: Readonly<Record<string, (wanted: unknown) => FilterTest | strin
 };
 
 /**
- * Compiles a filter: every member has to hold. A member is a path into `data` with its conditions
- * (`{"order.total": {"gte": 100}}`), `any` with a list of filters of which one has to hold, or `not` with a filter that
- * may not. What is not there equals nothing: of all conditions only `ne` and `exists: false` hold for it.
+ * Compiles a filter: every member must match. A member is a path into `data` with its conditions (`{"order.total":
+ * {"gte": 100}}`), `any` with a list of filters of which one must match, or `not` with a filter that must not match. A
+ * missing value equals nothing: only `ne` and `exists: false` match it.
  */
 export function compileFilter(filter: EventFilter): FilterTest | FilterProblem {
   if (Buffer.byteLength(JSON.stringify(filter)) > bytesMax) {
@@ -129,14 +129,14 @@ function pathTest(name: string, given: unknown, path: string, budget: Budget): F
   if (!isObject(given) || Object.keys(given).length === 0) {
     return {
       path,
-      message: `A path has conditions, such as {"eq": 1}; they are ${Object.keys(operators).join(", ")}.`,
+      message: `A path needs conditions such as {"eq": 1}. Known conditions: ${Object.keys(operators).join(", ")}.`,
     };
   }
   const tests: FilterTest[] = [];
   for (const [operator, wanted] of Object.entries(given)) {
     budget.left--;
     const make = Object.hasOwn(operators, operator) ? operators[operator] : undefined;
-    const test = make?.(wanted) ?? "There is no such condition.";
+    const test = make?.(wanted) ?? "Unknown condition.";
     if (typeof test === "string") return { path: `${path}.${operator}`, message: test };
     tests.push(test);
   }

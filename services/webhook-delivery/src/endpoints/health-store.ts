@@ -23,14 +23,14 @@ const takeProbesStatement = sql(
 );
 const forgetHealthStatement = sql("health.forget", "delete from endpoint_health where endpoint_id = $1");
 
-/** An endpoint that was disabled because it failed, and is asked again whether it works. */
+/** A disabled endpoint whose recovery is probed. */
 export interface ProbedEndpoint {
   readonly id: string;
   readonly accountId: string;
   readonly revision: number;
 }
 
-/** The attempts since the endpoint began to fail, locked; null when it does not fail. */
+/** Locks and returns the attempts since the endpoint began to fail; null for a healthy endpoint. */
 export const lockWindow = async (tx: Tx, id: string): Promise<FailingWindow | null> =>
   (await tx.query<FailingWindow>(lockWindowStatement, [id])).rows[0] ?? null;
 export const noteNotified = async (tx: Tx, id: string, at: Date): Promise<void> =>
@@ -38,10 +38,10 @@ export const noteNotified = async (tx: Tx, id: string, at: Date): Promise<void> 
 export const planProbe = async (tx: Tx, id: string, at: Date): Promise<void> =>
   void (await tx.query(planProbeStatement, [id, at]));
 
-/** The endpoints whose probe is due, each for one of those who ask; its next one is at another time. */
+/** Takes the endpoints whose probe is due and plans their next one, so that a single instance probes each. */
 export const takeProbes = async (pool: Pool, now: Date, next: Date): Promise<ProbedEndpoint[]> =>
   (await pool.query<ProbedEndpoint>(takeProbesStatement, [now, next])).rows;
 
-/** Forgets how often an endpoint failed: it begins anew. */
+/** Deletes the failure counts of an endpoint. */
 export const forgetFailures = async (tx: Tx, id: string): Promise<void> =>
   void (await tx.query(forgetHealthStatement, [id]));

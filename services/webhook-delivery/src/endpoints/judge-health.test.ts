@@ -13,10 +13,10 @@ const cases: [what: string, forHours: number, rest: Partial<FailingWindow>, expe
   ["many failures in a short time", 3.9, { failures: 1_000 }, null],
   ["few failures in a long time", 300, { failures: 9 }, null],
   ["four hours and ten failures", 4, { failures: 10 }, "tell"],
-  ["the same, of which the owner knows", 4, { failures: 10, notified: true }, null],
+  ["the same, with the owner already notified", 4, { failures: 10, notified: true }, null],
   ["five days and nineteen failures", 120, { failures: 19, notified: true }, null],
   ["five days and twenty failures", 120, { failures: 20, notified: true }, "disable"],
-  ["five days of which nobody was notified", 120, { failures: 20 }, "disable"],
+  ["five days without a notification", 120, { failures: 20 }, "disable"],
   ["one success in twenty", 120, { failures: 19, successes: 1 }, "tell"],
   ["more than one success in twenty", 120, { failures: 100, successes: 6 }, null],
 ];

@@ -1,23 +1,26 @@
-/** The attempts at an endpoint since it began to fail. */
+/** Counts of attempts at an endpoint since it began to fail. */
 export interface FailingWindow {
   readonly failingSince: Date;
   readonly failures: number;
   readonly successes: number;
-  /** Whether its owner was notified. */
+  /** True when the owner was notified. */
   readonly notified: boolean;
 }
 
-/** From when on an endpoint counts as failing, and is disabled. Both need so many failures: time alone says little. */
+/**
+ * Limits after which an endpoint counts as failing, and is disabled. Both need a number of failures too: a long time
+ * with few attempts proves little.
+ */
 export interface HealthLimits {
   readonly failingAfterMs: number;
   readonly failuresMin: number;
   readonly disableAfterMs: number;
   readonly disableFailuresMin: number;
-  /** The part of all attempts in the window that has to have failed, from 0 to 1. */
+  /** Share of all attempts in the window that must have failed, from 0 to 1. */
   readonly failedShare: number;
 }
 
-/** Decides what follows for an endpoint that fails: its owner is notified once, and much later it is disabled. */
+/** Decides what happens to a failing endpoint: its owner is notified once, and much later it is disabled. */
 export function judgeHealth(window: FailingWindow, nowMs: number, limits: HealthLimits): "tell" | "disable" | null {
   const { failures, successes, notified } = window;
   const forMs = nowMs - window.failingSince.getTime();

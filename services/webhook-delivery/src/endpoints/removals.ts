@@ -1,6 +1,6 @@
 import { type Pool, sql, type Tx } from "@signalbox/storage";
 
-/** Rows of one statement: keeps its locks and its log short. */
+/** Rows of one statement: few enough for short locks and a short log. */
 const batch = 5_000;
 
 const findDeleted = sql("removal.find", "select id from endpoints where deleted_at is not null limit 1");
@@ -9,7 +9,7 @@ const unqueue = sql(
   `delete from delivery_queue where ctid = any (array(
      select ctid from delivery_queue where endpoint_id = $1 limit ${batch}))`,
 );
-/** The body of an event goes with its last delivery. */
+/** Removes deliveries. The last delivery of an event takes its body along. */
 const removeDeliveries = sql(
   "",
   `with chosen as materialized (
@@ -66,8 +66,8 @@ const removeEvents = sql(
    where e.account_id = chosen.account_id and e.created_at = chosen.created_at and e.id = chosen.id`,
 );
 /**
- * Of copies that operators got: the delivery stays, and what is attempted from now on says nothing of the person. That the
- * account was deleted is told all the same.
+ * Erases the copies that operators got of a purged account's events: the deliveries stay, and later attempts carry no
+ * personal data. `account.deleted` is kept.
  */
 const eraseCopies = sql(
   "",
@@ -82,14 +82,16 @@ const endPurge = sql("removal.end-purge", "delete from purged_accounts where acc
 
 export type Removals = ReturnType<typeof createRemovals>;
 
-/** What deleted endpoints and purged accounts leave behind, removed in steps. Nobody sees it meanwhile. */
+/**
+ * Creates the job that removes the rows of deleted endpoints and purged accounts in steps. They are hidden meanwhile.
+ */
 export function createRemovals(pool: Pool) {
   const countOf = async (...query: Parameters<Pool["query"]>): Promise<number> => {
     const { rows, rowCount } = await pool.query<{ count?: number }>(...query);
     return rows[0]?.count ?? rowCount;
   };
 
-  /** False when there is nothing left of it. */
+  /** Removes a batch; returns false when none is left. */
   async function removeSome(id: string): Promise<boolean> {
     for (const statement of [unqueue, removeDeliveries, removeAttempts, removeOrder]) {
       if ((await countOf(statement, [id])) > 0) return true;
@@ -98,10 +100,10 @@ export function createRemovals(pool: Pool) {
   }
 
   return {
-    /** Lets everything else of the account go as well, its events also those of endpoints that were deleted before. */
+    /** Marks the account as purged, so that the events of endpoints deleted before go too. */
     purge: async (tx: Tx, accountId: string): Promise<void> => void (await tx.query(purge, [accountId])),
 
-    /** Removes a step of what is left behind; answers "again" while there may be more. */
+    /** Removes one batch; returns "again" while there may be more. */
     async removeStep(): Promise<"again" | "done"> {
       const [deleted] = (await pool.query<{ id: string }>(findDeleted)).rows;
       if (deleted) {

@@ -49,7 +49,7 @@ const credentialPlace = (endpointId: unknown, name: unknown) => ({
   row: `${endpointId}/${name}`,
 });
 
-/** Everything of this service that is sealed. */
+/** Sealed columns of this service. */
 export const sealedColumns: readonly SealedColumn[] = [
   { table: "endpoint_secrets", column: "sealed", key: ["endpoint_id", "id"], place: ([id]) => place(id) },
   {
@@ -67,7 +67,7 @@ export const openingWith = (sealer: Sealer): Opening => ({
   signingKey: openSigningKey(sealer),
 });
 
-/** The secrets of endpoints, and what is sealed of their settings, in PostgreSQL. */
+/** Stores the sealed secrets of endpoints and the sealed parts of their settings in PostgreSQL. */
 export function createSecretStore(sealer: Sealer) {
   const { secret: open } = openingWith(sealer);
   const insert = (tx: Tx, endpointId: string, secret: string, at: Date) =>
@@ -81,24 +81,24 @@ export function createSecretStore(sealer: Sealer) {
 
   return {
     insert,
-    /** Counts the secrets that sign at this time; forgets those that have expired. */
+    /** Counts the secrets that sign at this time, and deletes expired ones. */
     async countLive(tx: Tx, id: string, at: Date): Promise<number> {
       await tx.query(forgetSecrets, [id, at]);
       return (await tx.query<{ count: number }>(countSecrets, [id])).rows[0]?.count ?? 0;
     },
-    /** Adds a secret, the newest; the one before it expires then. */
+    /** Adds the newest secret; the previous one expires at `previousUntil`. */
     async add(tx: Tx, id: string, secret: string, at: Date, previousUntil: Date): Promise<void> {
       await tx.query(expireSecrets, [id, previousUntil]);
       await insert(tx, id, secret, at);
     },
-    /** Removes all secrets but the newest; answers how many. */
+    /** Removes all secrets but the newest; returns their number. */
     removePrevious: async (tx: Tx, id: string): Promise<number> => (await tx.query(removePrevious, [id])).rowCount,
-    /** The newest secret as it was shown; null when the account has no such endpoint. */
+    /** Returns the newest secret in the clear; null when the account has no such endpoint. */
     async find(tx: Tx, accountId: string, id: string): Promise<string | null> {
       const [row] = (await tx.query<{ sealed: string }>(findSecret, [id, accountId])).rows;
       return row === undefined ? null : open(id, row.sealed);
     },
-    /** Keeps what is sealed of the settings; what is null goes. */
+    /** Saves the sealed parts of the settings; null removes one. */
     async saveCredentials(tx: Tx, id: string, credentials: ReadonlyMap<string, string | null>): Promise<void> {
       for (const [name, text] of credentials) {
         if (text === null) await tx.query(removeCredential, [id, name]);

@@ -4,7 +4,7 @@ import type { GivenSettings } from "./endpoint-settings.ts";
 import { metadataMax } from "./endpoint-settings.ts";
 import { compileFilter } from "./event-filter.ts";
 
-/** A header belongs to the connection, to the body, to HTTP itself, or to our signatures. */
+/** Headers that belong to the connection, the body, HTTP itself or our signatures. An endpoint cannot set them. */
 const ownHeaders =
   /^(connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect|host|date|content-.*|accept-encoding|webhook-.*|svix-.*|x-(event-type|delivery-id|replay-id|sequence|timestamp|signature.*|hub-signature.*)|stripe-signature)$/;
 
@@ -13,7 +13,7 @@ const header = z.strictObject({
     .string()
     .max(100)
     .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/)
-    .refine((name) => !ownHeaders.test(name.toLowerCase()), { error: "This header is not the endpoint's to set." }),
+    .refine((name) => !ownHeaders.test(name.toLowerCase()), { error: "An endpoint cannot set this header." }),
   // Visible characters of ASCII, and spaces between them (RFC 9110 §5.5).
   value: z
     .string()
@@ -28,9 +28,9 @@ const headers = z
   .array(header)
   .max(10)
   .refine((given) => new Set(given.map(({ name }) => name.toLowerCase())).size === given.length, {
-    error: "A header is named twice.",
+    error: "Duplicate header.",
   })
-  .describe("Replaced as a whole. A `secret` one keeps its value when none is given.");
+  .describe("Replaced as a whole. A `secret` header without a value keeps its value.");
 
 const filter = z
   .record(z.string(), z.unknown())
@@ -51,18 +51,20 @@ const members = {
   rate: z
     .strictObject({ limit: z.int().min(1).max(10_000), per_seconds: z.int().min(1).max(3_600) })
     .nullable()
-    .describe("Attempts in a time, over all processes, evenly spread."),
+    .describe("Attempts per time, over all processes, evenly spread."),
   ordered: z.boolean().nullable().describe("One delivery at a time for each subject, in the order of its events."),
   order_hold_seconds: z.int().min(1).max(604_800).nullable(),
   filter: filter.nullable(),
   headers: headers.nullable(),
   metadata: z
     .record(z.string().min(1).max(64), z.string().max(500).nullable())
-    .refine((given) => Object.keys(given).length <= metadataMax, { error: `At most ${metadataMax} members are kept.` })
+    .refine((given) => Object.keys(given).length <= metadataMax, {
+      error: `At most ${metadataMax} members are allowed.`,
+    })
     .nullable(),
   signatures: z
     .array(z.enum(webhookSignatures))
-    .refine((given) => new Set(given).size === given.length, { error: "A signature is named twice." })
+    .refine((given) => new Set(given).size === given.length, { error: "Duplicate signature." })
     .nullable(),
   client_certificate: z
     .strictObject({ certificate: pem, key: pem })
@@ -72,7 +74,7 @@ const members = {
   format: z.enum(webhookFormats).nullable(),
 };
 
-/** Null is the default of the service, so in a merge patch it removes what was set (RFC 7396). */
+/** Null selects the service's default, so in a merge patch it removes the setting (RFC 7396). */
 export const SettingsBody = z
   .strictObject(members)
   .partial()

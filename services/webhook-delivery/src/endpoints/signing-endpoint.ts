@@ -3,34 +3,34 @@ import { type Endpoint, withEverySetting } from "./endpoint.ts";
 import { certificateName, headerName } from "./endpoint-settings.ts";
 import { compileFilter, type FilterTest } from "./event-filter.ts";
 
-/** A secret that signs deliveries until it expires; the newest has no end. */
+/** A secret that signs deliveries until it expires; the newest has no expiry. */
 export interface LiveSecret {
   readonly secret: string;
   readonly expiresAt: Date | null;
 }
 
-/** An endpoint with all that its deliveries need, opened and compiled once. */
+/** An endpoint with everything its deliveries need, opened and compiled once. */
 export interface SigningEndpoint extends Endpoint {
   /** Newest first. */
   readonly secrets: readonly LiveSecret[];
-  /** The Ed25519 keys of its account, where it asked for `v1a`; newest first. */
+  /** Ed25519 keys of its account, newest first; empty without `v1a`. */
   readonly signingKeys: readonly LiveSecret[];
   readonly filter: FilterTest;
-  /** Its own headers; null where the value of one is missing, which fails every attempt. */
+  /** Its own headers; null when a value is missing, which fails every attempt. */
   readonly headers: Readonly<Record<string, string>> | null;
-  /** Null where it shows none, `missing` where it should and cannot, which fails every attempt. */
+  /** Null without a client certificate; `missing` when it cannot be loaded, which fails every attempt. */
   readonly certificate: CertificatePair | "missing" | null;
 }
 
 /** The endpoints of one account at one moment. */
 export interface AccountEndpoints {
   readonly accountId: string;
-  /** Changes with any of them. */
+  /** A text that changes with any of the endpoints. */
   readonly fingerprint: string;
   readonly endpoints: readonly SigningEndpoint[];
 }
 
-/** A sealed secret with its end, as JSON has it. */
+/** A sealed secret with its expiry, as read from JSON. */
 interface StoredSecret {
   readonly id: string;
   readonly sealed: string;
@@ -42,7 +42,7 @@ export interface StoredAccount extends Omit<AccountEndpoints, "endpoints"> {
   readonly signingKeys: readonly StoredSecret[] | null;
 }
 
-/** As JSON has it: times are texts. */
+/** An endpoint as read from JSON: times are texts. */
 interface StoredEndpoint extends Omit<Endpoint, "createdAt" | "updatedAt"> {
   readonly createdAt: string;
   readonly updatedAt: string;
@@ -50,14 +50,14 @@ interface StoredEndpoint extends Omit<Endpoint, "createdAt" | "updatedAt"> {
   readonly credentials: Readonly<Record<string, string>> | null;
 }
 
-/** How the sealed texts of each kind are opened. */
+/** Functions that open the sealed texts of each kind. */
 export interface Opening {
   secret(endpointId: string, sealed: string): string;
   credential(endpointId: string, name: string, sealed: string): string;
   signingKey(id: string, sealed: string): string;
 }
 
-/** Opens what is sealed of an account's endpoints, and compiles their filters. */
+/** Opens the sealed parts of an account's endpoints, and compiles their filters. */
 export function openAccount(account: StoredAccount, opening: Opening): AccountEndpoints {
   const { accountId, fingerprint } = account;
   const keys = (account.signingKeys ?? []).map(({ id, sealed, expiresAt }) =>

@@ -21,7 +21,7 @@ const write = { scopes: ["webhooks:write"] } as const;
 const payload = "webhookEventType";
 const missing = "There is no such type.";
 
-/** What there is to subscribe to, in the graph, and what the account declares of it. */
+/** GraphQL fields of event types: those of the service, and the account's own. */
 export function eventTypeResolvers({ eventTypes, eventTypeStore, pageLimits }: EventTypeFields): Resolvers<unknown> {
   return {
     Account: {

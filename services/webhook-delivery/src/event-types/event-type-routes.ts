@@ -41,10 +41,12 @@ const EventTypeResource = z
   .object({
     name: z.string(),
     description: z.string().nullable(),
-    own: z.boolean().describe("Whether the account declared it."),
-    example: z.unknown().optional().describe("The data of one, of types that are ours."),
+    own: z.boolean().describe("True for a type that the account declared."),
+    example: z.unknown().optional().describe("Example of the data; only for the service's own types."),
     schema: z.record(z.string(), z.unknown()).nullable().describe("JSON Schema 2020-12 of the data; null for any."),
-    enforcement: z.enum(enforcements).describe("What comes of an event that does not fit the schema."),
+    enforcement: z
+      .enum(enforcements)
+      .describe("Handling of an event that does not match the schema: accepted, accepted with a warning, or refused."),
   })
   .meta({ id: "WebhookEventType" })
   .register(examples, { example: { ...example, own: true } });
@@ -57,7 +59,7 @@ const schema = z
   .nullable();
 const members = { description: z.string().max(500).nullable(), schema, enforcement: z.enum(enforcements) };
 
-/** What declares a type. */
+/** Body of a new event type. */
 export const CreateEventTypeBody = z
   .strictObject({
     name: z
@@ -78,21 +80,21 @@ export const UpdateEventTypeBody = z
   .meta({ id: "UpdateWebhookEventType" })
   .register(examples, { example: { enforcement: "warn" } });
 
-/** The types that are ours, as clients see them. */
+/** The service's own event types, as clients see them. */
 export const ourTypes = webhookEventTypes
   .filter(({ audience }) => audience === "account")
   .map((type) => ({
     ...{ name: type.name, description: type.description, example: type.example },
     ...{ own: false, schema: null, enforcement: "off" as const },
   }));
-/** The name alone orders them. */
+/** Position in a list: types are ordered by name alone. */
 export const placeOfType = ({ name }: { readonly name: string }) => ({ at: new Date(0), id: name });
 
 const read = { scopes: ["webhooks:read"] } as const;
 const write = { scopes: ["webhooks:write"] } as const;
 const base = "/api/v1/webhooks/event-types";
 
-/** What there is to subscribe to, and what an account publishes. */
+/** REST routes of event types: those that can be subscribed to, and the account's own. */
 export function eventTypeRoutes(parts: EventTypeRoutes): Routes {
   const routes = createRoutes({ exampleIds: { name: example.name } });
   declareReads(routes, parts);
@@ -103,7 +105,7 @@ export function eventTypeRoutes(parts: EventTypeRoutes): Routes {
 function declareReads(routes: Routes, { eventTypeStore, pageLimits }: EventTypeRoutes): void {
   routes.get(base, {
     operationId: "webhookEventTypes",
-    summary: "List what endpoints can subscribe to, by name",
+    summary: "List the event types that endpoints can subscribe to, by name",
     auth: read,
     query: z.object(pageParameters(pageLimits)),
     responses: { 200: pageOf(EventTypeResource) },
@@ -121,7 +123,7 @@ function declareReads(routes: Routes, { eventTypeStore, pageLimits }: EventTypeR
 
   routes.get(`${base}/:name`, {
     operationId: "webhookEventType",
-    summary: "Read a type of the account's own",
+    summary: "Read an event type of the account",
     auth: read,
     responses: { 200: EventTypeResource, 404: "error" },
     async handle({ caller, params }) {

@@ -1,6 +1,6 @@
 import { advisoryLock, type Pool, type Queryable, sql, type Tx, table } from "@signalbox/storage";
 
-/** A type of events that an account publishes. */
+/** An event type that an account publishes. */
 export interface EventType {
   readonly id: string;
   readonly accountId: string;
@@ -14,7 +14,7 @@ export interface EventType {
   readonly updatedAt: Date;
 }
 
-/** What comes of an event whose data do not fit: nothing, a warning to the publisher, or a refusal. */
+/** Handling of an event whose data do not match: accept, accept with a warning to the publisher, or refuse. */
 export const enforcements = ["off", "warn", "block"] as const;
 type Enforcement = (typeof enforcements)[number];
 
@@ -36,7 +36,7 @@ const lockType = sql("event-type.lock", `${findType.text} for update`);
 const listTypes = sql("event-type.list", `${select} where account_id = $1`);
 const removeType = sql("event-type.remove", "delete from event_types where id = $1");
 
-/** The types of accounts in PostgreSQL; an account has few enough to read them all. */
+/** Stores the event types of accounts in PostgreSQL. An account has few enough to read them all. */
 export function createEventTypeStore(pool: Pool) {
   const rowOf = async (from: Queryable, ...query: Parameters<Queryable["query"]>): Promise<EventType | null> =>
     (await from.query<EventType>(...query)).rows[0] ?? null;
@@ -44,7 +44,7 @@ export function createEventTypeStore(pool: Pool) {
     find: (accountId: string, name: string) => rowOf(pool, findType, [accountId, name]),
     lock: (tx: Tx, accountId: string, name: string) => rowOf(tx, lockType, [accountId, name]),
     list: async (accountId: string): Promise<EventType[]> => (await pool.query<EventType>(listTypes, [accountId])).rows,
-    /** The same, and keeps others from adding one until the transaction ends. */
+    /** Lists the types, and blocks a concurrent insert until the transaction ends. */
     async lockAllOf(tx: Tx, accountId: string): Promise<EventType[]> {
       await advisoryLock(tx, `event-types:${accountId}`);
       return (await tx.query<EventType>(listTypes, [accountId])).rows;

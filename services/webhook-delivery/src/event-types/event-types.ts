@@ -21,20 +21,20 @@ export type CreatedType =
   | { readonly outcome: "exists" }
   | { readonly outcome: "limit-reached"; readonly max: number };
 
-/** How an event is held to its type. */
+/** A type whose schema its events are checked against. */
 export interface EnforcedType {
   readonly enforcement: "warn" | "block";
   readonly check: (data: unknown) => Misfit | null;
 }
 
 const typesMax = 500;
-/** For so long another instance may go by a type as it was. */
+/** Time for which another instance may use an outdated type. */
 const rememberMs = seconds(1);
 const accountsMax = 1_000;
 
 export type EventTypes = ReturnType<typeof createEventTypes>;
 
-/** The types of events that accounts declare for themselves. */
+/** Creates the operations on event types that accounts declare. */
 export function createEventTypes({ eventTypeStore, outbox, clock }: EventTypeDependencies) {
   const known = new LRUCache<string, ReadonlyMap<string, EnforcedType>>({ max: accountsMax, ttl: rememberMs });
 
@@ -76,7 +76,7 @@ export function createEventTypes({ eventTypeStore, outbox, clock }: EventTypeDep
       await written(tx, caller, "delete", type);
     },
 
-    /** The types of the account that its events are held to, by name; compiled and remembered for a second. */
+    /** Returns the account's types with a schema to check, by name; compiled, and cached for a second. */
     async enforced(accountId: string): Promise<ReadonlyMap<string, EnforcedType>> {
       const remembered = known.get(accountId);
       if (remembered) return remembered;
@@ -84,7 +84,7 @@ export function createEventTypes({ eventTypeStore, outbox, clock }: EventTypeDep
       for (const { id, revision, name, schema, enforcement } of await eventTypeStore.list(accountId)) {
         if (schema === null || enforcement === "off") continue;
         const check = compiledOnce(`${id} ${revision}`, schema);
-        // One that was accepted and cannot be compiled now lets nothing through.
+        // A schema that was accepted and does not compile now refuses every event.
         const refuse = () => ({ pointer: "", message: String(check) });
         found.set(name, { enforcement, check: typeof check === "function" ? check : refuse });
       }

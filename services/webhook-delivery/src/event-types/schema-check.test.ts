@@ -8,7 +8,7 @@ const checkOf = (schema: object) => {
   return check;
 };
 
-test("what does not fit is named by its place", () => {
+test("a mismatch is reported with its place", () => {
   const check = checkOf({
     $schema: "https://json-schema.org/draft/2020-12/schema",
     type: "object",
@@ -21,7 +21,7 @@ test("what does not fit is named by its place", () => {
   assert.equal(check({})?.pointer, "");
 });
 
-test("a schema that is none, of another draft, or that leads elsewhere is refused", () => {
+test("an invalid schema, one of another draft, and one with an outside reference are refused", () => {
   for (const schema of [
     { type: "nothing" },
     { $ref: "https://elsewhere.example/schema.json" },
@@ -43,7 +43,7 @@ test("a check that would take for ever is ended", () => {
 
 const sleep = (milliseconds: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 
-/** A member whose reading takes long, once: the time of that number. */
+/** An object with one member that takes a given time to read, once. */
 function slowOnce<T extends object>(of: T, name: string, value: unknown, milliseconds: number, slowAt = 1) {
   let reads = 0;
   const get = () => {
@@ -53,13 +53,13 @@ function slowOnce<T extends object>(of: T, name: string, value: unknown, millise
   return { slow: Object.defineProperty(of, name, { enumerable: true, get }), reads: () => reads };
 }
 
-test("time that the process was not given does not count", () => {
+test("time in which the process did not run does not count", () => {
   const check = checkOf(slowOnce({ properties: { order: { type: "integer" } } }, "type", "object", 1_000).slow);
   assert.equal(check(slowOnce({}, "order", 17, 200).slow), null);
   assert.equal(check(slowOnce({}, "order", "17", 200).slow)?.pointer, "/order");
 });
 
-test("a compilation that was ended at its last step is made anew", () => {
+test("a compilation that was interrupted at its last step starts again", () => {
   const schema = () => ({ properties: { order: { type: "integer" } } });
   const quick = slowOnce(schema(), "type", "object", 0);
   checkOf(quick.slow);

@@ -3,25 +3,25 @@ import { webhookEventTypes } from "@signalbox/contracts";
 import { newId } from "@signalbox/core";
 import type { OutgoingEvent } from "../deliveries/outgoing-event.ts";
 
-/** What an account publishes. */
+/** An event that an account publishes. */
 export interface CustomEvent {
   readonly id?: string | undefined;
   readonly type: string;
   readonly data: unknown;
   readonly subject?: string | undefined;
-  /** When it happened, as its publisher says. */
+  /** Time of the event, as its publisher states it. */
   readonly created_at?: string | undefined;
 }
 
-/** A name of an account's own: two to five words with dots between them. */
+/** Name of a custom event type: two to five words with dots between them. */
 export const customTypePattern = /^[a-z][a-z0-9_]*(\.[a-z0-9_]+){1,4}$/;
 
 const ourPrefixes = new Set(["received", ...webhookEventTypes.map(({ name }) => name.split(".")[0])]);
 
-/** Tells whether a type, or a filter by the beginning of types, stays out of the names that are ours. */
+/** Returns true when a type or filter is outside the service's own event names. */
 export const isOutsideOurs = (type: string): boolean => !ourPrefixes.has(type.split(".")[0]?.replace(/\*$/, ""));
 
-/** The event as subscribers get it, from the moment at which it was accepted. */
+/** Returns the event as subscribers get it, with the time of its acceptance. */
 export function customEventOf(custom: CustomEvent, accountId: string, at: Date, traceparent?: string): OutgoingEvent {
   const id = custom.id ?? newId("evt", at.getTime());
   const envelope = {
@@ -44,7 +44,7 @@ export function customEventOf(custom: CustomEvent, accountId: string, at: Date, 
   };
 }
 
-/** Equal for two publications that say the same, in whatever order they name their members. */
+/** Returns a digest that is equal for two publications with the same content, in any order of members. */
 export function digestOf({ type, data, subject, created_at }: CustomEvent): Buffer {
   return hash("sha256", JSON.stringify([type, sorted(data), subject ?? null, created_at ?? null]), "buffer");
 }

@@ -20,7 +20,7 @@ export interface EventFields {
 const Filter = z.strictObject(eventFilter);
 const PublishInput = z.strictObject({ events: z.array(CustomEventBody).min(1).max(eventsMax) });
 
-/** The events of an account in the graph. */
+/** GraphQL fields of the events of an account. */
 export function eventResolvers({ events, eventStore, pageLimits }: EventFields): Resolvers<unknown> {
   return {
     Account: {
@@ -48,7 +48,7 @@ export function eventResolvers({ events, eventStore, pageLimits }: EventFields):
   };
 }
 
-/** The rules of the input. `data` is the caller's own JSON: its names stay as they were written. */
+/** Rules of the input. `data` is the caller's own JSON: its names stay as written. */
 async function withEvents(_context: unknown, given: object): Promise<typeof PublishInput> {
   const list = (given as { readonly events?: readonly Record<string, unknown>[] }).events ?? [];
   const events = list.map(({ createdAt, ...rest }) => ({

@@ -38,16 +38,16 @@ export const CustomEventBody = z
       .string()
       .regex(/^[A-Za-z0-9._:-]{1,128}$/)
       .optional()
-      .describe("Given by you, it makes the publication safe to repeat; left out, we make one."),
+      .describe("Your own id makes the publication safe to repeat. Default: a new id."),
     type: z
       .string()
       .max(128)
       .regex(customTypePattern)
       .refine(isOutsideOurs, { error: "This prefix belongs to the events of the service." })
-      .describe("A name of your own: two to five words with dots between them."),
-    data: z.record(z.string(), z.unknown()).describe("A JSON object, delivered as it is."),
-    subject: z.string().min(1).max(255).optional().describe("What the event is about."),
-    created_at: timestamp.optional().describe("When it happened; now when left out."),
+      .describe("Name of your event type: two to five words with dots between them."),
+    data: z.record(z.string(), z.unknown()).describe("A JSON object, delivered unchanged."),
+    subject: z.string().min(1).max(255).optional().describe("Subject of the event, such as an order number."),
+    created_at: timestamp.optional().describe("Time of the event. Default: now."),
   })
   .meta({ id: "CustomEvent" })
   .register(examples, { example });
@@ -64,10 +64,10 @@ const Published = z
       z.object({
         id: z.string(),
         type: z.string(),
-        duplicate: z.boolean().describe("True when the same was published before: it is not delivered again."),
+        duplicate: z.boolean().describe("True for a repetition, which is not delivered again."),
         warnings: z
           .array(z.object({ pointer: z.string(), message: z.string() }))
-          .describe("Where the data do not fit the schema of a type that only warns."),
+          .describe("Mismatches with the schema of a type that only warns."),
       }),
     ),
   })
@@ -79,7 +79,7 @@ const EventResource = z
     id: z.string(),
     type: z.string(),
     created_at: timestamp,
-    body: z.string().describe("What deliveries post, byte for byte: signatures are over this text."),
+    body: z.string().describe("Body of its deliveries, byte for byte: signatures cover this text."),
   })
   .meta({ id: "WebhookEvent" })
   .register(examples, {
@@ -91,24 +91,24 @@ const EventResource = z
     },
   });
 
-/** What narrows a list of events, in REST and in the graph. */
+/** Filters of a list of events, in REST and in GraphQL. */
 export const eventFilter = {
   type: z.string().max(200).optional().describe("A name, or a prefix that ends in `*`."),
-  from: timeParameter().optional().describe("Events of this time or later."),
+  from: timeParameter().optional().describe("Events at this time or later."),
   to: timeParameter().optional().describe("Events before this time."),
 };
 
 const read = { scopes: ["webhooks:read"] } as const;
 const base = "/api/v1/webhooks/events";
 
-/** The events of an account: its own, published, and all that its endpoints got, to be read again. */
+/** REST routes of events: publish events, and read those that the endpoints got. */
 export function eventRoutes({ events, eventStore, pageLimits }: EventRoutes): Routes {
   const routes = createRoutes({ exampleIds: { id: example.id } });
 
   routes.post(base, {
     operationId: "publishWebhookEvents",
     summary: "Publish events of your own to your endpoints",
-    description: `One event, or up to ${eventsMax}: all are accepted or none. Accepted is what is stored. The same id with the same content is accepted again without a second delivery; with another content it is 409.`,
+    description: `One event, or up to ${eventsMax}: all are accepted or none. Accepted events are stored. The same id with the same content is accepted again without a second delivery; with different content it is refused with 409.`,
     auth: { scopes: ["events:publish"] },
     audit: null,
     body: PublishBody,
@@ -123,7 +123,7 @@ export function eventRoutes({ events, eventStore, pageLimits }: EventRoutes): Ro
   routes.get(base, {
     operationId: "webhookEvents",
     summary: "List events with their bodies, newest first",
-    description: "For whoever has lost what was delivered: the bodies are those that were signed.",
+    description: "Recovers deliveries that the receiver has lost: the bodies are those that were signed.",
     auth: read,
     query: z.object({
       ...pageParameters(pageLimits),
@@ -159,20 +159,20 @@ function answerOfPublish(result: PublishOutcome, isList: boolean): HttpResponse 
   return accepted({ items: result.published.map((one) => ({ ...one, warnings: [...one.warnings] })) });
 }
 
-/** Why nothing was published, under the name of the event in a list or alone. */
+/** Describes why nothing was published. The field names the event's place in a list. */
 export function refusedPublication(
   result: Exclude<PublishOutcome, { readonly outcome: "published" }>,
   isList: boolean,
 ): Refusal {
   switch (result.outcome) {
     case "conflict": {
-      const message = "Something else was published under this id.";
+      const message = "A different event was published under this id.";
       return { code: "conflict", message, details: [{ field: `[${result.index}].id`, code: "repeated", message }] };
     }
     case "misfit": {
       const { pointer, message: reason } = result.misfit;
       const field = isList ? `[${result.index}].data` : "data";
-      const message = "The data do not fit the type's schema.";
+      const message = "The data do not match the type's schema.";
       const details = [{ field, code: "invalid" as const, message: `${pointer || "The data"} ${reason}.` }];
       return { code: "validation_error", message, details };
     }

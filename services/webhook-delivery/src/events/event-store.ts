@@ -24,7 +24,7 @@ export interface DeliveredEvent extends StoredEvent {
   readonly deliveryId: string;
 }
 
-/** Who reads events. What an endpoint for all accounts got of others is for those to see who administer them. */
+/** Reader of events. Copies of other accounts' events are only for administrators of all accounts. */
 interface EventReader {
   readonly accountId: string;
   readonly seesOthers: boolean;
@@ -80,10 +80,10 @@ const knownPublished = sql(
 
 const beginning = new Date(0);
 const endOfTime = new Date("9999-12-31T00:00:00.000Z");
-/** An id is made a moment before or after the time of its event, by the clock of another instance. */
+/** An id may be made a moment before or after the time of its event, by the clock of another instance. */
 const idSkewMs = 3_600_000;
 
-/** The events of accounts, as their subscribers get them. */
+/** Stores the events of accounts, as their subscribers get them. */
 export function createEventStore(pool: Pool) {
   return {
     async list(
@@ -106,14 +106,16 @@ export function createEventStore(pool: Pool) {
       return (await pool.query<StoredEvent>(find, values)).rows[0] ?? null;
     },
 
-    /** The events of the account's deliveries, by the ids of these. */
+    /** Returns the events of the account's deliveries, by delivery id. */
     async ofDeliveries({ accountId, seesOthers }: EventReader, ids: readonly string[]): Promise<DeliveredEvent[]> {
       const known = ids.filter((id) => eventTimeOf(id) !== null);
       return (await pool.query<DeliveredEvent>(ofDeliveries, [accountId, known, known.map(eventTimeOf), seesOthers]))
         .rows;
     },
 
-    /** Notes ids that were given by the publisher; answers those that are new. Who publishes one at the same time waits. */
+    /**
+     * Records ids that their publisher chose, and returns the new ones. A concurrent publication of the same id waits.
+     */
     async notePublished(tx: Tx, accountId: string, given: ReadonlyMap<string, Buffer>, at: Date): Promise<Set<string>> {
       const values = [accountId, [...given.keys()], [...given.values()], at];
       return new Set((await tx.query<{ id: string }>(notePublished, values)).rows.map(({ id }) => id));
@@ -135,7 +137,7 @@ export const publishedRetention = (keepMs: () => number): RetentionRule => ({
   keepMs,
 });
 
-/** The time in a UUIDv7, or in an id of ours; null when it tells none. */
+/** Returns the time in a UUIDv7 or in one of our ids; null for any other id. */
 function timeIn(id: string): number | null {
   if (/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-/.test(id)) return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
   return id.startsWith("evt_") ? timeOfPublicId(id) : null;

@@ -19,25 +19,28 @@ interface EventDependencies {
 interface Publication {
   readonly id: string;
   readonly type: string;
-  /** The same was published before under this id: it is not delivered a second time. */
+  /** True for a repetition, which is not delivered a second time. */
   readonly duplicate: boolean;
-  /** Where the data do not fit the schema of a type that only warns: JSON Pointers with the reason. */
+  /** Mismatches with the schema of a type that only warns: JSON Pointers with the reason. */
   readonly warnings: readonly Misfit[];
 }
 
 export type PublishOutcome =
   | { readonly outcome: "published"; readonly published: readonly Publication[] }
-  /** Something else was published under this id, before or in the same request. */
+  /** A different event was published under this id, before or in the same request. */
   | { readonly outcome: "conflict"; readonly index: number }
-  /** The data do not fit the schema of a type that blocks. */
+  /** The data do not match the schema of a type that blocks. */
   | { readonly outcome: "misfit"; readonly index: number; readonly misfit: Misfit };
 
 export type Events = ReturnType<typeof createEvents>;
 
-/** The events that accounts publish themselves. */
+/** Creates the operation that publishes an account's own events. */
 export function createEvents({ eventStore, eventTypes, fanOut, clock, tracer }: EventDependencies) {
   return {
-    /** Stores the events with their deliveries, all or none. One that was published before with the same content is left. */
+    /**
+     * Stores the events with their deliveries, all or none. An event that was published before with the same content is
+     * skipped.
+     */
     async publish(tx: Tx, caller: Caller, given: readonly CustomEvent[]): Promise<PublishOutcome> {
       const { accountId } = caller;
       const now = clock.now();

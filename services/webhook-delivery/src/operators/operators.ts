@@ -13,7 +13,7 @@ import { inTransaction, type Pool, sql } from "@signalbox/storage";
 import type { EndpointStatus } from "../endpoints/endpoint-status.ts";
 import type { EndpointStore } from "../endpoints/endpoint-store.ts";
 
-/** Should an announcement be lost. */
+/** Interval between reviews, in case an announcement is lost. */
 const reviewEveryMs = seconds(10);
 
 interface OperatorDependencies {
@@ -23,7 +23,7 @@ interface OperatorDependencies {
   readonly administratorsAmong: AskAdministrators;
 }
 
-/** Which of these accounts may administer all; null where roles come with tokens, and nobody can tell. */
+/** Returns the accounts that are administrators; null when roles come with tokens and cannot be looked up. */
 type AskAdministrators = (accountIds: readonly string[]) => Promise<ReadonlySet<string> | null>;
 
 const findOperators = sql(
@@ -34,14 +34,14 @@ const findOperators = sql(
 
 export type Operators = ReturnType<typeof createOperators>;
 
-/** Those whose endpoints get the events of all accounts. */
+/** Creates the review of endpoints that get the events of all accounts. */
 export function createOperators({ pool, endpointStore, endpointStatus, administratorsAmong }: OperatorDependencies) {
   const wakeUp = createWakeUp(reviewEveryMs);
   return {
-    /** Says that somebody's access has changed. */
+    /** Starts a review, because some account's access has changed. */
     wake: wakeUp.wake,
 
-    /** Reviews them whenever somebody's access has changed, and now and then, until the signal aborts. */
+    /** Reviews the endpoints after each change of access and at intervals, until the signal aborts. */
     async run(signal: AbortSignal, beat: () => void): Promise<void> {
       while (!signal.aborted) {
         beat();
@@ -52,7 +52,7 @@ export function createOperators({ pool, endpointStore, endpointStatus, administr
     },
   };
 
-  /** Disables the endpoints for all accounts whose own account is no administrator any more. */
+  /** Disables endpoints with scope `all` whose account is no administrator any more. */
   async function review(): Promise<void> {
     const { rows } = await pool.query<{ id: string; accountId: string }>(findOperators);
     if (rows.length === 0) return;
@@ -72,7 +72,7 @@ interface ClientContext {
   readonly runner: Pick<Runner, "defer">;
 }
 
-/** Asks the account service. */
+/** Opens a client that asks the account service. */
 export function openAdministrators({ configuration, runner }: ClientContext): AskAdministrators {
   const headers = () => ({ [internalTokenHeader]: configuration.get("internal.token")[0] ?? "" });
   const limits = { deadlineMs: seconds(5), responseBytesMax: 64 * KiB };

@@ -20,14 +20,14 @@ export interface Attempted {
   readonly result: AttemptResult;
 }
 
-/** A longer answer costs its connection; up to here it is read to the end, so that the connection can be used again. */
+/** An answer is read up to here so that its connection can be reused; a longer one costs the connection. */
 const drainBytesMax = 65_536;
-/** A status acknowledges, whatever becomes of the body behind it: waiting longer holds a place that others need. */
+/** Time for the body after the status. The status decides, and a longer wait holds a place that others need. */
 const bodyGraceMs = 1_000;
 
 /**
- * Posts a delivery once, signed now. Whatever happens from then on is the result of the attempt. Throws only before it,
- * when nothing can be signed, or our proxy lets nothing through: that is our failure and must not use up an attempt.
+ * Posts a delivery once, signed now. Every later failure is a result of the attempt. Throws only before the attempt,
+ * when it cannot be signed or the outbound proxy fails: that is our failure and does not count as an attempt.
  */
 export async function attemptDelivery(
   dependencies: AttemptDependencies,
@@ -65,7 +65,10 @@ interface Message {
   readonly body: Buffer;
 }
 
-/** What an attempt posts, or the word for why it cannot: without what the owner asked for nothing is sent. */
+/**
+ * Builds the request of an attempt, or returns the error when one of the owner's settings is missing: then nothing is
+ * sent.
+ */
 function messageOf(delivery: LeasedDelivery, endpoint: SigningEndpoint, at: Date): Message | "header" | "certificate" {
   const { settings, headers: own, certificate } = endpoint;
   if (own === null) return "header";
@@ -91,7 +94,7 @@ function messageOf(delivery: LeasedDelivery, endpoint: SigningEndpoint, at: Date
 
 const envelopeHeaders = { "content-type": "application/json", "user-agent": "Signalbox" };
 
-/** Later headers replace earlier ones of the same name, in whatever case: nothing overrides a signature. */
+/** Merges headers by name, in any case; later ones win, so that none overrides a signature. */
 function headersOf(...given: readonly Readonly<Record<string, string>>[]): Record<string, string> {
   const byName = new Map(
     given.flatMap((headers) => Object.entries(headers)).map((entry) => [entry[0].toLowerCase(), entry] as const),
@@ -136,7 +139,7 @@ async function post(
       exchange: { requestHeaders, responseHeaders: limitHeaders(headers), phases: phasesOf(timing) },
     };
   } catch (error) {
-    // Our own proxy is no fault of the endpoint: nothing was attempted.
+    // A failure of our own proxy is not the endpoint's: no attempt was made.
     if (!isOutboundError(error) || error.stage === "proxy") throw error;
     const phase = error.stage === "deadline" ? (error.during ?? null) : error.stage;
     return { ...unsent(error.code), phase, exchange: { requestHeaders, responseHeaders: {}, phases: null } };

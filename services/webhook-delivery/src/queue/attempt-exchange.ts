@@ -7,7 +7,7 @@ type Timing = Awaited<ReturnType<OutboundClient["request"]>>["timing"];
 
 const headersBytesMax = 4_096;
 
-/** The headers as they were sent, without the values that their owner keeps secret. */
+/** Returns the sent headers with the values of secret headers masked. */
 export function maskSecretHeaders(
   sent: Readonly<Record<string, string>>,
   { settings }: SigningEndpoint,
@@ -18,7 +18,7 @@ export function maskSecretHeaders(
   );
 }
 
-/** The headers of an answer, as many as fit into 4 KiB. PostgreSQL stores no U+0000 in a text. */
+/** Returns as many headers of an answer as fit into 4 KiB. PostgreSQL cannot store U+0000 in a text. */
 export function limitHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   const shown: Record<string, string> = {};
   let left = headersBytesMax;
@@ -31,7 +31,7 @@ export function limitHeaders(headers: IncomingHttpHeaders): Record<string, strin
   return shown;
 }
 
-/** How long each step took. On a connection that was there already nothing was resolved, connected or agreed on. */
+/** Returns the milliseconds of each phase. A reused connection has no resolve, connect and tls. */
 export function phasesOf({
   totalMs,
   sentAfterMs,

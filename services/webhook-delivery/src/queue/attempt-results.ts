@@ -29,11 +29,11 @@ export interface ResultDependencies {
   readonly delayMsMin: number;
   /** Selects the attempts that are published as events. */
   readonly published: () => "off" | "failed" | "all";
-  /** Tells the worker that a delivery is due in so many milliseconds. */
+  /** Wakes the worker in so many milliseconds, when a delivery is due. */
   readonly onPostponed: (delayMs: number) => void;
 }
 
-/** An attempt that was made, with whom it was made for. */
+/** A finished attempt with its delivery and endpoint. */
 export interface MadeAttempt extends Attempted {
   readonly delivery: LeasedDelivery;
   readonly endpoint: SigningEndpoint;
@@ -47,13 +47,15 @@ interface Waiting {
 
 const batchMax = 64;
 const batchMs = 5;
-/** Records that are under way at the same time. */
+/** Batches that are recorded at the same time. */
 const lanes = 2;
 const pauseMsMax = 2_000;
-/** How long a delivery that fails holds up those behind it of its key, where the endpoint does not say. */
+/** Default time for which a failed delivery blocks the later ones of its key. */
 const holdMsDefault = seconds(3_600);
 
-/** Records attempts and what follows from them, many at a time. While the database is away they wait: none is repeated. */
+/**
+ * Records attempts and their consequences in batches. While the database is away they wait, and no attempt is repeated.
+ */
 export class AttemptResults {
   readonly #parts: ResultDependencies;
   readonly #duration: Histogram<"outcome">;
@@ -70,7 +72,7 @@ export class AttemptResults {
     this.#arrival = parts.metrics.histogram("signalbox_webhook_arrival_seconds");
   }
 
-  /** Resolves when the attempt is recorded. */
+  /** Queues the attempt; resolves when it is recorded. */
   add(made: MadeAttempt): Promise<void> {
     const judgement = judgementOf(made, this.#parts.delayMsMin);
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -92,7 +94,10 @@ export class AttemptResults {
     }
   }
 
-  /** Writes the batch. One that cannot be written is halved until what spoils it is alone; that is set aside. */
+  /**
+   * Writes the batch. A batch that cannot be written is halved until the faulty result is alone; its delivery is
+   * parked.
+   */
   async #record(batch: readonly Waiting[]): Promise<void> {
     let recorded: Recorded;
     try {
@@ -108,7 +113,7 @@ export class AttemptResults {
     if (recorded.failing.length > 0) void this.#parts.endpointHealth.judge(recorded.failing);
   }
 
-  /** Tries again for as long as the database is away; every other failure is the caller's. */
+  /** Retries while the database is away; any other error goes to the caller. */
   async #untilBack<T>(work: () => Promise<T>): Promise<T> {
     const { log } = this.#parts;
     for (let pauseMs = 50; ; pauseMs = Math.min(2 * pauseMs, pauseMsMax)) {
@@ -124,19 +129,22 @@ export class AttemptResults {
     }
   }
 
-  /** Parks a delivery whose result cannot be written: tried again it would be posted over and over, for nothing. */
+  /** Parks a delivery whose result cannot be written. A retry would post it again and again. */
   async #setAside({ made: { delivery, attempt }, done }: Waiting, error: unknown): Promise<void> {
     const { log, pool } = this.#parts;
     const ids = { deliveryId: delivery.id, endpointId: delivery.endpointId, number: attempt.number };
-    log.error({ error, ...ids }, "the result of an attempt cannot be recorded: its delivery is parked");
+    log.error({ error, ...ids }, "the result of an attempt cannot be recorded; its delivery is parked");
     const park = () => inTransaction(pool, (tx) => parkInOrder(tx, delivery, "not-recorded"));
     await this.#untilBack(park).catch((failure: unknown) =>
-      log.error({ error: failure, ...ids }, "a delivery is not parked: it is attempted again when its lease is over"),
+      log.error(
+        { error: failure, ...ids },
+        "a delivery could not be parked; it is attempted again when its lease expires",
+      ),
     );
     done();
   }
 
-  /** Writes results with one statement where no event follows from them. */
+  /** Writes the results, with a single statement when no event follows from them. */
   async #write(batch: readonly Waiting[]): Promise<Recorded> {
     const { pool, endpointStore, endpointHealth } = this.#parts;
     const results = batch.map(resultOf);
@@ -151,7 +159,7 @@ export class AttemptResults {
         tx,
         ordered.map(({ made }) => made.endpoint.id),
       );
-      // Endpoints before what is counted of them, as everywhere: two who lock them the other way round wait for each other.
+      // Endpoints are locked before their counts, as everywhere, or two transactions could deadlock.
       const changed = new Map(
         published.filter(changesEndpoint).map(({ made }) => [made.endpoint.id, made.endpoint.accountId]),
       );
@@ -187,7 +195,10 @@ export class AttemptResults {
     return published === "all" ? batch : batch.filter(({ judgement }) => judgement.outcome !== "succeeded");
   }
 
-  /** Of what is over, the next of its key goes on; what failed holds up its key from now on, unless it does already. */
+  /**
+   * Releases the next delivery of a key after a final result. A failed delivery blocks its key from now on, unless it
+   * does already.
+   */
   async #advance(tx: Tx, ordered: readonly Waiting[]): Promise<void> {
     const keyed = ordered.map(({ made: { delivery, endpoint }, judgement: { outcome } }) => ({
       ...{ endpointId: endpoint.id, orderKey: delivery.orderKey ?? "", sequence: delivery.sequence ?? 0, outcome },
@@ -235,7 +246,7 @@ export class AttemptResults {
     const { number, status, error: failure, durationMs } = attempt;
     const ids = { deliveryId, endpointId, accountId, eventId, eventType };
     const line = { ...ids, number, status, failure, durationMs, ...judgement, recorded };
-    // The row is the record of what went well at once.
+    // Debug only: the row is the record of a delivery that succeeded at once.
     if (judgement.outcome === "succeeded" && number === 1 && recorded) log.debug(line, "webhook attempt");
     else log.info(line, "webhook attempt");
     if (judgement.outcome === "retry") onPostponed(judgement.delayMs);
@@ -243,7 +254,7 @@ export class AttemptResults {
   }
 }
 
-/** `2xx` to `5xx`, or `none` where no answer came. */
+/** `2xx` to `5xx`, or `none` when no answer came. */
 const answerClass = (status: number | null): string => (status === null ? "none" : `${Math.floor(status / 100)}xx`);
 
 function judgementOf({ delivery, endpoint, attempt, result }: MadeAttempt, delayMsMin: number): Judgement {
@@ -284,7 +295,7 @@ function isPublished(one: Waiting): boolean {
   return isNews && !isAboutWebhooks(one.made.delivery);
 }
 
-/** Whether the receiver ended the endpoint, or a probe has shown that it works again. */
+/** Returns true when the receiver ended the endpoint, or a probe showed that it works again. */
 function changesEndpoint({ made: { delivery, result }, judgement }: Waiting): boolean {
   if (delivery.purpose === "test") return false;
   return disableReason(result) !== null || (delivery.purpose === "probe" && judgement.outcome === "succeeded");
@@ -302,7 +313,7 @@ function outcomeEvent(outcome: "exhausted" | "recovered", delivery: LeasedDelive
   });
 }
 
-/** Parks a delivery; the next of its key goes on. */
+/** Parks a delivery and releases the next of its key. */
 async function parkInOrder(tx: Tx, delivery: LeasedDelivery, reason: string): Promise<void> {
   const { endpointId, orderKey } = delivery;
   if (orderKey !== null) await lockOrder(tx, [endpointId]);

@@ -1,16 +1,16 @@
 import { columnsOf, type RetentionRule, sql, type Tx } from "@signalbox/storage";
 
-/** What deliveries of an ordered endpoint wait for each other by. */
+/** Key of the deliveries of an ordered endpoint that wait for each other. */
 export interface OrderKey {
   readonly endpointId: string;
   readonly orderKey: string;
 }
 
-/** The place of a delivery among those of its key. */
+/** Position of a delivery among those of its key. */
 interface OrderPlace {
   /** 1 for the first of the key. */
   readonly sequence: number;
-  /** Whether another of the key has to go out first. */
+  /** True when another delivery of the key has to go out first. */
   readonly waits: boolean;
 }
 
@@ -21,7 +21,7 @@ const lock = sql(
    ) as places`,
 );
 
-/** Not prepared, for the same reason as `recordResults`. Deliveries that are there already have no place among the new. */
+/** Not prepared, for the same reason as `recordResults`. Deliveries that exist already get no new place. */
 const places = sql(
   "",
   `with given as (
@@ -36,7 +36,7 @@ const places = sql(
    from fresh left join delivery_order using (endpoint_id, order_key)`,
 );
 
-/** The one that goes next is due now: it is the first of those that wait, whenever they came. */
+/** Makes the next delivery due now: the waiting one with the lowest sequence. */
 const advanceText = (condition: string): string => `with next as materialized (
      select k.endpoint_id, n.delivery_id from unnest($1::text[], $2::text[]) as k (endpoint_id, order_key)
      cross join lateral (
@@ -63,14 +63,14 @@ const hold = sql(
 );
 
 /**
- * Keeps everybody else from changing what goes next at these endpoints until the transaction ends. Comes before any row
- * that the transaction locks, as everywhere, and before the look at who goes next.
+ * Locks the order of these endpoints until the transaction ends. Call it before any row lock of the transaction, as
+ * everywhere, and before the next delivery is read.
  */
 export async function lockOrder(tx: Tx, endpointIds: readonly string[]): Promise<void> {
   if (endpointIds.length > 0) await tx.query(lock, [endpointIds]);
 }
 
-/** Gives new deliveries their places behind those that are there; whoever asks has locked the order. */
+/** Gives new deliveries their places behind the existing ones. The caller has locked the order. */
 export async function orderPlaces(
   tx: Tx,
   deliveries: readonly (OrderKey & { readonly id: string; readonly createdAt: Date })[],
@@ -85,17 +85,17 @@ export async function orderPlaces(
   return new Map(rows.map(({ id, ...place }) => [id, place]));
 }
 
-/** Lets the next delivery of each key go, after the one before it has left the queue. */
+/** Releases the next delivery of each key, after the previous one has left the queue. */
 export async function advanceKeys(tx: Tx, keys: readonly OrderKey[]): Promise<void> {
   if (keys.length > 0) await tx.query(advance, keyColumns(keys));
 }
 
-/** The same where nobody knows whether another of the key is on its way. */
+/** Releases the next delivery of each key that has none due or leased. */
 export async function advanceIdleKeys(tx: Tx, keys: readonly OrderKey[]): Promise<void> {
   if (keys.length > 0) await tx.query(advanceIdle, keyColumns(keys));
 }
 
-/** Notes until when a delivery that fails holds up its key: counted from its first failure. */
+/** Records the time until which a failed delivery blocks its key, counted from its first failure. */
 export async function noteHolds(
   tx: Tx,
   failed: readonly (OrderKey & { readonly sequence: number; readonly holdMs: number })[],
@@ -109,7 +109,7 @@ function keyColumns(keys: readonly OrderKey[]): unknown[] {
   return columnsOf(keys, [({ endpointId }) => endpointId, ({ orderKey }) => orderKey]);
 }
 
-/** A key without an event for so long begins again with 1; nothing that was counted before is left by then. */
+/** Retention of counters: a key without events for this long starts again at 1, when none of its deliveries is left. */
 export const orderRetention = (keepMs: () => number): RetentionRule => ({
   name: "trim keys of ordered endpoints",
   table: "delivery_order",

@@ -4,7 +4,7 @@ import type { Delivery } from "../deliveries/delivery.ts";
 import { advanceIdleKeys, type OrderKey } from "./delivery-order.ts";
 import type { Rate } from "./endpoint-rates.ts";
 
-/** A delivery that this instance has leased, with everything one attempt needs besides its endpoint. */
+/** A delivery leased by this instance, with everything an attempt needs besides its endpoint. */
 export interface LeasedDelivery {
   readonly id: string;
   readonly endpointId: string;
@@ -17,35 +17,35 @@ export interface LeasedDelivery {
   readonly createdAt: Date;
   /** Attempts made before this one. */
   readonly attempts: number;
-  /** Whether it had been given up before it was retried. */
+  /** True when it was exhausted before this retry. */
   readonly wasExhausted: boolean;
-  /** A probe asks whether a disabled endpoint works again; a test is for its owner to see. */
+  /** `probe` checks a disabled endpoint; `test` shows its owner the result. */
   readonly purpose: "delivery" | "probe" | "test";
-  /** The replay that asked for it. */
+  /** The replay that queued it. */
   readonly replayId: string | null;
-  /** What it is ordered by, and its place there; null where the endpoint was not ordered when its event came. */
+  /** Key and position in the order; null when the endpoint was not ordered at the time of the event. */
   readonly orderKey: string | null;
   readonly sequence: number | null;
-  /** When it became due, for the database: its place in the queue, should it be handed back. */
+  /** Time at which it became due, by the database's clock: its place in the queue when it is handed back. */
   readonly dueAt: string;
-  /** Also the fence: whoever takes the delivery over writes another time. */
+  /** Also the fencing token: an instance that takes the delivery over writes another time. */
   readonly leasedUntil: Date;
 }
 
-/** An endpoint with something in the queue. */
+/** An enabled endpoint with deliveries in the queue. */
 export interface WaitingEndpoint {
   readonly id: string;
   readonly accountId: string;
-  /** How long until its first delivery is due; less than nothing when it is. */
+  /** Time until its first delivery is due; negative when overdue. */
   readonly dueInMs: number;
-  /** How many attempts it gets in which time; null for as many as it takes. */
+  /** Rate limit of its attempts; null without one. */
   readonly rate: Rate | null;
 }
 
-/** How fast an endpoint without a rate gets what was held while it was paused or disabled. */
+/** Rate of an endpoint without a limit for deliveries that were held while it was paused or disabled. */
 const releaseRate: Rate = { limit: 20, per_seconds: 1 };
 
-/** Jumps from endpoint to endpoint: the cost is that of the endpoints that have anything in the queue. */
+/** Jumps from endpoint to endpoint, so that the cost depends on the number of endpoints with queued deliveries. */
 const waiting = sql(
   "queue.waiting",
   `with recursive first as (
@@ -63,7 +63,9 @@ const waiting = sql(
    where p.status = 'enabled' and p.deleted_at is null`,
 );
 
-/** Takes from each endpoint what there is room for, the oldest first: the cost is that of what is taken. */
+/**
+ * Leases as many deliveries of each endpoint as it has room for, the oldest first. The cost depends on the rows taken.
+ */
 const claimText = (isProbe: boolean): string => `with taken as materialized (
      select q.* from unnest($1::text[], $2::int[]) as lane (endpoint_id, room) cross join lateral (
        select ctid as place, due_at, delivery_id from delivery_queue
@@ -88,7 +90,7 @@ const claimText = (isProbe: boolean): string => `with taken as materialized (
      where account_id = d.account_id and created_at = d.created_at and id = d.event_id offset 0) as e
    order by taken.due_at, d.id`;
 const claim = sql("queue.claim", claimText(false));
-/** Takes one that is not due yet, too. */
+/** Leases a delivery even before it is due. */
 const claimProbe = sql("queue.claim-probe", claimText(true));
 
 /** Not prepared, for the same reason as `recordResults`. */
@@ -101,8 +103,8 @@ const handBack = sql(
 );
 
 /**
- * Whoever calls it holds the row of the delivery: a result that is being recorded comes before or after. One with an order
- * gets into the line of its key.
+ * The caller holds the row of the delivery, so that a result is recorded before or after. An ordered delivery joins the
+ * queue of its key.
  */
 const requeue = sql(
   "",
@@ -130,47 +132,54 @@ const releaseForgotten = sql(
   `update delivery_queue set due_at = statement_timestamp(), leased_by = null
    where leased_by = $1 and due_at < statement_timestamp() + $2::int * interval '1 ms' and delivery_id <> all ($3::text[])`,
 );
-/** A lease that is younger may be on its way into memory. */
+/** A younger lease may not be in memory yet. */
 const rememberedAfterMs = seconds(5);
-/** Time after a failure in which lost leases are looked for. */
+/** Time after a failure in which lost leases are searched for. */
 const suspectMs = seconds(15);
 
 interface LeaseTerms {
   readonly leaseMs: number;
-  /** Whose lease it is. */
+  /** The instance that holds the lease. */
   readonly instance: number;
 }
 
-/** What is to be attempted: rows of PostgreSQL, each leased to one instance at a time. Every time is the database's. */
+/**
+ * Creates the delivery queue: rows of PostgreSQL, each leased to one instance at a time. All times are the database's.
+ */
 export function createDeliveryQueue(pool: Pool, clock: Pick<Clock, "steadyMs">) {
   const { suspectOnFailure, areLeasesSuspect, suspectLeases, begin } = createLeaseSuspicion(clock);
   return {
-    /** Notes that leases may be lost because their holder failed. */
+    /** Notes that leases may be lost, because their holder failed. */
     suspectLeases,
-    /** Says that a transaction gives leases to this instance; what it gives is called when they are in memory. */
+    /**
+     * Notes that a transaction is about to lease deliveries to this instance. The returned function says that they are
+     * in memory.
+     */
     expectLeases: begin,
 
-    /** The endpoints that are enabled and have anything in the queue. */
+    /** Returns the enabled endpoints with deliveries in the queue. */
     waiting: async (): Promise<WaitingEndpoint[]> => (await pool.query<WaitingEndpoint>(waiting)).rows,
 
-    /** Leases the deliveries that are due, of each endpoint as many as there is room for. */
+    /** Leases due deliveries, as many of each endpoint as it has room for. */
     async claim(rooms: ReadonlyMap<string, number>, { leaseMs, instance }: LeaseTerms): Promise<LeasedDelivery[]> {
       const values = [[...rooms.keys()], [...rooms.values()], leaseMs, instance];
       return (await suspectOnFailure(pool.query<LeasedDelivery>(claim, values))).rows;
     },
 
-    /** Leases the oldest delivery of an endpoint that is not enabled, also one that is not due yet. */
+    /** Leases the oldest delivery of an endpoint that is not enabled, even before it is due. */
     async claimProbe(endpointId: string, { leaseMs, instance }: LeaseTerms): Promise<LeasedDelivery[]> {
       return (await suspectOnFailure(pool.query<LeasedDelivery>(claimProbe, [[endpointId], [1], leaseMs, instance])))
         .rows;
     },
 
-    /** Makes a delivery, whose row the caller holds, due now: one that is over, or one that waits for its next attempt. */
+    /**
+     * Makes a delivery due now, one that has ended or one that waits for its next attempt. The caller holds its row.
+     */
     async requeue(tx: Tx, { id, createdAt }: Delivery): Promise<void> {
       await advanceIdleKeys(tx, (await tx.query<OrderKey>(requeue, [id, createdAt])).rows);
     },
 
-    /** Gives leases back, without an attempt, to where the deliveries stood in the queue. */
+    /** Returns leased deliveries without an attempt to their place in the queue. */
     async handBack(some: readonly LeasedDelivery[]): Promise<void> {
       const columns = columnsOf(some, [
         ({ endpointId }) => endpointId,
@@ -182,15 +191,15 @@ export function createDeliveryQueue(pool: Pool, clock: Pick<Clock, "steadyMs">) 
     },
 
     /**
-     * Frees the leases of this instance that it does not have in hand: the answer to a claim was lost, or what was handed
-     * back did not arrive. Looks only after such a failure; answers how many it freed.
+     * Frees leases of this instance that it does not have in hand, because the answer to a claim or a hand-back was
+     * lost. Looks only after such a failure; returns the number of freed leases.
      */
     async releaseForgotten(inHand: () => readonly string[], { leaseMs, instance }: LeaseTerms): Promise<number> {
       if (!areLeasesSuspect()) return 0;
       return (await pool.query(releaseForgotten, [instance, leaseMs - rememberedAfterMs, inHand()])).rowCount;
     },
 
-    /** The revisions of endpoints; of one that is deleted there is none. */
+    /** Returns the revisions of endpoints; a deleted endpoint has none. */
     async revisions(ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
       const { rows } = await pool.query<{ id: string; revision: number }>(revisions, [ids]);
       return new Map(rows.map(({ id, revision }) => [id, revision]));
@@ -198,7 +207,7 @@ export function createDeliveryQueue(pool: Pool, clock: Pick<Clock, "steadyMs">) 
   };
 }
 
-/** Remembers for a while that a change of leases failed or that its outcome is unknown: it may have been committed. */
+/** Remembers for a while that a change of leases failed or has an unknown outcome: it may have been committed. */
 function createLeaseSuspicion(clock: Pick<Clock, "steadyMs">) {
   let suspectUntilMs = Number.NEGATIVE_INFINITY;
   const open = new Set<{ readonly sinceMs: number }>();
@@ -215,7 +224,7 @@ function createLeaseSuspicion(clock: Pick<Clock, "steadyMs">) {
       }
       return clock.steadyMs() <= suspectUntilMs;
     },
-    /** Begins a change; the caller ends it by calling the returned function. */
+    /** Starts a change; the returned function ends it. */
     begin(): () => void {
       const change = { sinceMs: clock.steadyMs() };
       open.add(change);

@@ -14,7 +14,7 @@ const deliveriesOf = ({ id: endpointId }: SigningEndpoint, count: number) =>
     (_, at) => ({ id: `${endpointId}-${at}`, endpointId, body: Buffer.from("{}") }) as LeasedDelivery,
   );
 
-/** A dispatcher whose attempts end when the test says so, with what it says. */
+/** A dispatcher whose attempts end on the test's command, with the given result. */
 function dispatcherUnderTest(bounds: { readonly inFlightMax: number; readonly inFlightMaxPerHost: number }) {
   const clock = createManualClock(new Date("2026-01-02T03:04:05Z"));
   const underWay: { readonly endpointId: string; readonly end: (status: number | null, error?: string) => void }[] = [];
@@ -38,7 +38,7 @@ function dispatcherUnderTest(bounds: { readonly inFlightMax: number; readonly in
   return { clock, dispatcher, underWay, settled };
 }
 
-test("one host gets so many attempts at once over all accounts, and others do not wait for it", async () => {
+test("concurrent attempts at one host are limited over all accounts, and other hosts do not wait", async () => {
   const { dispatcher, underWay, settled } = dispatcherUnderTest({ inFlightMax: 100, inFlightMaxPerHost: 3 });
   const [ada, bob] = [endpointAt("ada", "https://shared.example/a"), endpointAt("bob", "https://shared.example/b")];
   const eve = endpointAt("eve", "https://other.example/");

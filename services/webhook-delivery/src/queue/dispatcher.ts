@@ -16,34 +16,34 @@ export interface DispatcherDependencies {
   readonly clock: Clock;
   readonly log: Logger;
   readonly leaseMs: number;
-  /** The longest time that an attempt may take, its record included. */
+  /** Longest time of an attempt, its record included. */
   readonly attemptMsMax: () => number;
-  /** Connections that are used at the same time. */
+  /** Largest number of concurrent attempts, each on a connection. */
   readonly inFlightMax: number;
   readonly inFlightMaxPerEndpoint: number;
   readonly inFlightMaxPerHost: number;
-  /** Tells the worker that an endpoint has nothing in memory any more. */
+  /** Reports to the worker that an endpoint has no deliveries left in memory. */
   readonly onEmpty: (endpointId: string) => void;
-  /** Tells the worker that deliveries of an endpoint went back into the queue. */
+  /** Reports to the worker that deliveries of an endpoint went back into the queue. */
   readonly onHandedBack: (endpointId: string) => void;
 }
 
-/** What this instance holds in memory, recorded or not. */
+/** Limits of the deliveries that this instance holds in memory, recorded or not. */
 const deliveriesMax = 8_192;
 const bytesMax = 64 * MiB;
-/** Endpoints that are remembered with what they bear, while they have nothing to do. */
+/** Endpoints whose measured limits are remembered while they are idle. */
 const lanesMax = 10_000;
-/** A lease that is about to run out is another's soon. */
+/** Safety margin before a lease expires and another instance takes the delivery. */
 const leaseMarginMs = seconds(5);
-/** Of all places those that slow endpoints share. */
+/** Share of all places that slow endpoints may use together. */
 const slowShare = 0.25;
 
-/** Makes attempts: so many at once in all, per endpoint and per host, and slow endpoints in a part of the places. */
+/** Makes attempts, limited in total, per endpoint and per host. Slow endpoints share a part of the places. */
 export class Dispatcher {
   readonly #parts: DispatcherDependencies;
   readonly #proxyOutage: Outage;
   readonly #lanes = new Map<string, Lane>();
-  /** Lanes that have deliveries in memory and room for an attempt of their own. */
+  /** Lanes with deliveries in memory and room for another attempt. */
   readonly #ready = new Set<Lane>();
   readonly #hosts = new Map<string, number>();
   readonly #running = new Set<Promise<void>>();
@@ -58,34 +58,37 @@ export class Dispatcher {
     this.#proxyOutage = parts.log.outage("The outbound proxy");
   }
 
-  /** How many more deliveries fit into memory. */
+  /** Number of further deliveries that fit into memory. */
   get room(): number {
     return this.#isStopping || this.#heldBytes >= bytesMax ? 0 : Math.max(0, deliveriesMax - this.#held.size);
   }
 
-  /** How many deliveries of an endpoint may be taken from the queue; `atOnce` leaves out those that would wait in memory. */
+  /**
+   * Returns the number of deliveries of an endpoint that may be taken from the queue; `atOnce` leaves out those that
+   * would wait in memory.
+   */
   roomOf(endpointId: string, atOnce: boolean): number {
     const lane = this.#lanes.get(endpointId);
     if (lane === undefined) return firstLimit;
     return atOnce ? lane.roomAtOnce : lane.room;
   }
 
-  /** How many new ones it may get without the queue. */
+  /** Returns the number of new deliveries that the endpoint may get without the queue. */
   firstRoomOf(endpointId: string): number {
     return this.#lanes.get(endpointId)?.firstRoom ?? firstLimit * 8;
   }
 
-  /** The endpoints with deliveries in memory. */
+  /** Returns the endpoints with deliveries in memory. */
   endpoints(): SigningEndpoint[] {
     return [...this.#lanes.values()].filter(({ waiting }) => waiting > 0).map(({ endpoint }) => endpoint);
   }
 
-  /** The ids of the deliveries that are leased to this instance as far as it knows. */
+  /** Returns the ids of the deliveries that this instance believes to have leased. */
   inHand(): string[] {
     return [...this.#held];
   }
 
-  /** Counts a delivery as in hand, until it is forgotten. */
+  /** Counts a delivery as in hand, until `forget`. */
   hold({ id, body }: LeasedDelivery): void {
     if (!this.#held.has(id)) this.#heldBytes += body.length;
     this.#held.add(id);
@@ -95,7 +98,7 @@ export class Dispatcher {
     if (this.#held.delete(id)) this.#heldBytes -= body.length;
   }
 
-  /** Takes leased deliveries of an endpoint, in their order. */
+  /** Accepts leased deliveries of an endpoint, in their order. */
   add(endpoint: SigningEndpoint, deliveries: readonly LeasedDelivery[]): void {
     const { clock, leaseMs, attemptMsMax } = this.#parts;
     const lane = this.#laneOf(endpoint);
@@ -108,7 +111,10 @@ export class Dispatcher {
     this.#pump();
   }
 
-  /** Goes on with an endpoint as it is now; with null, or one that is not enabled, its deliveries go back to the queue. */
+  /**
+   * Continues with the new state of an endpoint. With null, or one that is not enabled, its deliveries go back to the
+   * queue.
+   */
   async update(id: string, endpoint: SigningEndpoint | null): Promise<void> {
     const lane = this.#lanes.get(id);
     if (lane === undefined) return;
@@ -116,7 +122,7 @@ export class Dispatcher {
     else await this.#handBack(lane.takeAll());
   }
 
-  /** Begins nothing more, hands back what waits, and resolves when every attempt under way is recorded. */
+  /** Starts no more attempts, hands back waiting deliveries, and resolves when every running attempt is recorded. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     await this.#handBack([...this.#lanes.values()].flatMap((lane) => lane.takeAll()));
@@ -144,10 +150,10 @@ export class Dispatcher {
     else this.#ready.delete(lane);
   }
 
-  /** Begins what may begin, one of each lane in turn. */
+  /** Starts attempts while there is room, one of each lane in turn. */
   #pump(): void {
     if (this.#isStopping) return;
-    // A lane that is put back to the end of the set is met again in the same pass.
+    // A lane that is re-added to the end of the set is visited again in this pass.
     for (const lane of this.#ready) {
       if (this.#inFlight >= this.#parts.inFlightMax) return;
       if (!this.#hasPlace(lane)) continue;
@@ -174,10 +180,10 @@ export class Dispatcher {
     this.#running.add(running);
   }
 
-  /** One line for all that wait for the proxy, which are many; one for each that we could not sign. */
+  /** Logs one line for all deliveries that wait for the proxy, and one for each that could not be signed. */
   #reportUnmade(error: unknown, { id: deliveryId }: LeasedDelivery): void {
     if (isProxyError(error)) this.#proxyOutage.failed("deliveries", error);
-    else this.#parts.log.error({ error, deliveryId }, "an attempt was not made");
+    else this.#parts.log.error({ error, deliveryId }, "an attempt could not be made");
   }
 
   async #deliver(lane: Lane, delivery: LeasedDelivery): Promise<void> {
@@ -202,7 +208,8 @@ export class Dispatcher {
     try {
       if (attempted) this.#proxyOutage.passed("deliveries");
       if (attempted) await this.#parts.results.add({ delivery, endpoint: lane.endpoint, ...attempted });
-      // Nothing could be signed, or there is no way out: our failure, which uses up no attempt. The lease runs out, and it is tried again.
+      // Without an attempt (not signed, or no way out) the failure is ours and counts for nothing: the lease expires,
+      // and the delivery is attempted again.
     } finally {
       this.forget(delivery);
     }
@@ -222,11 +229,14 @@ export class Dispatcher {
   }
 
   #afterAttempt(lane: Lane): void {
-    // What waits behind an endpoint that has become slow waits better in the database.
+    // An endpoint that has become slow keeps nothing in memory: its deliveries wait in the database.
     if (lane.limit.isSlow && lane.waiting > 0) {
       const { log } = this.#parts;
       this.#handBack(lane.takeAll()).catch((error: unknown) =>
-        log.warn({ error, endpointId: lane.endpoint.id }, "deliveries wait until their leases have run out"),
+        log.warn(
+          { error, endpointId: lane.endpoint.id },
+          "deliveries could not be handed back; they wait until their leases expire",
+        ),
       );
     }
     this.#schedule(lane);

@@ -2,17 +2,17 @@ import type { WebhookEndpointResource } from "@signalbox/contracts";
 import { seconds } from "@signalbox/core";
 import { type Pool, sql } from "@signalbox/storage";
 
-/** So many attempts in so many seconds, evenly spread. */
+/** Rate limit: a number of attempts per number of seconds, evenly spread. */
 export type Rate = NonNullable<WebhookEndpointResource["settings"]["rate"]>;
 
-/** Who is late may catch up by so much of the time that a rate is about: it stays a rate within 5 %. */
+/** Share of a rate's period that a late caller may catch up on. It keeps the rate within 5 %. */
 const lateShare = 0.05;
-/** Attempts of a fast endpoint are taken some at a time. */
+/** Shortest time between two grants, so that a fast endpoint gets several attempts at once. */
 const grantMsMin = 5;
 
 /**
- * The times of attempts are given away one after the other (GCRA): `next_at` is that of the next one. Who asks later than
- * that gets those that have passed, but for the ones that are too long ago.
+ * Grants the times of attempts one after the other (GCRA): `next_at` is the next free one. A late caller also gets the
+ * times that have passed, except those too long ago.
  */
 const grant = sql(
   "rate.grant",
@@ -48,10 +48,10 @@ const stepMs = ({ limit, per_seconds }: Rate): number => seconds(per_seconds) / 
 
 export type EndpointRates = ReturnType<typeof createEndpointRates>;
 
-/** How many attempts each endpoint with a rate gets now, over all instances. */
+/** Creates the rate limiter of endpoints with a rate, over all instances. */
 export function createEndpointRates(pool: Pool) {
   async function take(rooms: ReadonlyMap<string, number>, rates: ReadonlyMap<string, Rate>): Promise<Grant[]> {
-    // In one order for all instances: two who lock them the other way round wait for each other.
+    // All instances lock in the same order, or two could deadlock.
     const asked = [...rates].toSorted(([one], [other]) => (one < other ? -1 : 1));
     const { rows } = await pool.query<Grant>(grant, [
       asked.map(([id]) => id),
@@ -63,7 +63,7 @@ export function createEndpointRates(pool: Pool) {
   }
 
   return {
-    /** Cuts the rooms to what the rates leave now, and answers how long until there is more. */
+    /** Cuts the rooms to the attempts that the rates grant now; returns the milliseconds until more are granted. */
     async grant(rooms: Map<string, number>, rates: ReadonlyMap<string, Rate>): Promise<number> {
       let grants = await take(rooms, rates);
       if (grants.length < rates.size) {
@@ -78,7 +78,7 @@ export function createEndpointRates(pool: Pool) {
       return Math.max(grantMsMin, Math.min(...grants.map(({ nextInMs }) => nextInMs)));
     },
 
-    /** Gives back the times of attempts for which nothing was due. */
+    /** Returns granted times for which no delivery was due. */
     giveBack: async (id: string, rate: Rate, count: number): Promise<void> =>
       void (await pool.query(giveBack, [id, count * stepMs(rate)])),
   };

@@ -1,52 +1,55 @@
 import { columnsOf, sql, type Tx } from "@signalbox/storage";
 
-/** An event that is to be stored with its deliveries. */
+/** An event to store with its deliveries. */
 export interface NewEvent {
   readonly id: string;
   readonly accountId: string;
   readonly type: string;
-  /** The exact bytes that every delivery posts. */
+  /** Exact bytes that every delivery posts. */
   readonly body: Buffer;
   readonly traceparent: string | null;
   readonly createdAt: Date;
-  /** Of a copy for operators: whose event it is. */
+  /** Account that the event is about, on a copy for operators. */
   readonly aboutAccountId?: string;
 }
 
-/** The name of the endpoints for all accounts among those of accounts. */
+/** Account id that stands for the endpoints with scope `all`. */
 export const operators = "*";
 
 export interface NewDelivery {
   readonly id: string;
   readonly event: NewEvent;
   readonly endpointId: string;
-  /** Whether this instance makes the first attempt at once, out of its memory. */
+  /** True when this instance makes the first attempt at once, from memory. */
   readonly leased: boolean;
-  /** How long after now it is due. */
+  /** Delay until the first attempt. */
   readonly delayMs: number;
-  /** Its place among those of its key, where the endpoint is ordered. */
+  /** Position in the order of its key; null when the endpoint is not ordered. */
   readonly order: DeliveryPlace | null;
 }
 
 interface DeliveryPlace {
   readonly key: string;
   readonly sequence: number;
-  /** Whether it waits for another of the key. */
+  /** True when another delivery of the key has to go out first. */
   readonly waits: boolean;
 }
 
-/** The endpoints of an account as they were when deliveries were made for them; see `EndpointDirectory`. */
+/** Fingerprint of an account's endpoints at the time when its deliveries were planned; see `EndpointDirectory`. */
 export interface Fingerprint {
   readonly accountId: string;
   readonly fingerprint: string;
 }
 
-/** The sum of the endpoints' ids and revisions: another one for every change, creation and deletion. */
+/**
+ * SQL of the fingerprint: the sum of hashes of ids and revisions, which changes with every change, creation and
+ * deletion.
+ */
 export const fingerprintOf = (endpoints: string) => `coalesce(sum(hashtextextended(${endpoints}.id, revision)), 0)`;
 
 /**
- * Nothing is written when the endpoints of an account are not those that were in memory. The queue is in the order of the
- * events, and within a millisecond in that of the rows: what waited for an endpoint goes out as it happened.
+ * Writes nothing when the endpoints of an account differ from those in memory. The queue is in the order of the events,
+ * and within a millisecond in that of the rows, so that waiting deliveries go out in their order.
  */
 const insert = sql(
   "queue.insert",
@@ -93,7 +96,10 @@ const insert = sql(
      date_trunc('milliseconds', statement_timestamp()) + $18::int * interval '1 ms' as "leasedUntil"`,
 );
 
-/** Stores events with their deliveries, unless the endpoints of an account have changed: then it names the account. */
+/**
+ * Stores events with their deliveries. When the endpoints of an account have changed, it stores nothing and returns the
+ * account as stale.
+ */
 export async function insertDeliveries(
   tx: Tx,
   accounts: readonly Fingerprint[],

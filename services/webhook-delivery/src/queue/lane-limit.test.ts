@@ -8,7 +8,7 @@ const timeout = (startedMs: number) => ({
   endedMs: startedMs + 15_000,
 });
 
-test("an endpoint that bears what it gets is given more, up to its bound", () => {
+test("the limit of an endpoint that keeps up grows to its bound", () => {
   const limit = new LaneLimit(18);
   assert.equal(limit.value, 16);
   for (let count = 0; count < 5; count++) limit.observe(success, true);
@@ -23,7 +23,7 @@ test("a limit that is not reached does not grow", () => {
   assert.equal(limit.value, 16);
 });
 
-test("timeouts halve it once for those under way together, down to one probe, and a success ends the slowness", () => {
+test("concurrent timeouts halve the limit once, down to one, and a success ends the slow state", () => {
   const limit = new LaneLimit(64);
   for (let count = 0; count < 16; count++) limit.observe(timeout(0), true);
   assert.equal(limit.value, 8);
@@ -35,7 +35,7 @@ test("timeouts halve it once for those under way together, down to one probe, an
   assert.equal(limit.value, 33);
 });
 
-test("an answer of 429 halves it without making the endpoint a slow one", () => {
+test("a 429 halves the limit without making the endpoint slow", () => {
   const limit = new LaneLimit(64);
   limit.observe({ ...success, overloaded: true, succeeded: false }, true);
   assert.deepEqual([limit.value, limit.isSlow], [8, false]);

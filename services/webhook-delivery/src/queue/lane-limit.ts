@@ -1,16 +1,16 @@
 import { seconds } from "@signalbox/core";
 
-/** How many attempts an endpoint gets at once before anything is known of it. */
+/** Limit of concurrent attempts of an endpoint without measurements. */
 export const firstLimit = 16;
-/** Slower than this is slow: an attempt holds its place so long that others would feel it. */
+/** Attempts longer than this are slow: they hold a place so long that other endpoints would notice. */
 const slowMs = seconds(2);
-/** The attempts that tell how fast an endpoint is. */
+/** Number of last attempts that decide if an endpoint is slow. */
 const windowSize = 32;
 const slowShare = 0.1;
 
-/** What one attempt says about how much its endpoint bears. */
+/** Measurement of one attempt. */
 export interface LaneSample {
-  /** Out of time, or the receiver asked for less (429). */
+  /** True after a timeout or a 429. */
   readonly overloaded: boolean;
   readonly succeeded: boolean;
   readonly durationMs: number;
@@ -19,11 +19,11 @@ export interface LaneSample {
 }
 
 /**
- * How many attempts at once an endpoint bears: one more for each success while it is full, half as many for each overload,
- * down to a single probe. Attempts that were under way when it was halved say nothing new.
+ * Adaptive limit of concurrent attempts of an endpoint: it grows by one with each success while it is fully used, and
+ * halves with each overload, down to 1. Attempts that were running when it was halved do not halve it again.
  */
 export class LaneLimit {
-  /** The owner's or the service's own bound. */
+  /** Upper bound, set by the owner or the service. */
   max: number;
   #limit: number;
   #halvedMs = Number.NEGATIVE_INFINITY;
@@ -40,7 +40,10 @@ export class LaneLimit {
     return Math.min(this.#limit, this.max);
   }
 
-  /** Nine of ten attempts do not end in time, or the last one did not: it shares the places of the slow ones. */
+  /**
+   * True when more than a tenth of the last attempts were slow, or the last one timed out. A slow endpoint shares the
+   * slow places.
+   */
   get isSlow(): boolean {
     return this.#lastTimedOut || this.#slowCount > this.#slow.length * slowShare;
   }

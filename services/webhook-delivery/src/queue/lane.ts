@@ -2,17 +2,17 @@ import type { SigningEndpoint } from "../endpoints/signing-endpoint.ts";
 import type { LeasedDelivery } from "./delivery-queue.ts";
 import { LaneLimit } from "./lane-limit.ts";
 
-/** A delivery in memory, and until when, on the steady clock, an attempt may begin. */
+/** A delivery in memory, and the time on the steady clock until which its attempt may start. */
 export interface InHand {
   readonly delivery: LeasedDelivery;
   readonly beginUntilMs: number;
 }
 
-/** More than a few turns ahead would only wait in memory what can wait in the database. */
+/** Rounds of attempts that are fetched ahead. More would wait in memory instead of in the database. */
 const turnsAhead = 8;
 const firstTurnsAhead = 32;
 
-/** The attempts of one endpoint: those under way, and the deliveries in memory behind them. */
+/** Attempts of one endpoint: the running ones, and the deliveries in memory behind them. */
 export class Lane {
   endpoint: SigningEndpoint;
   readonly limit: LaneLimit;
@@ -41,17 +41,19 @@ export class Lane {
     return new URL(this.endpoint.url).host;
   }
 
-  /** How many deliveries the lane takes from the queue: of a slow endpoint only what it can begin at once. */
+  /**
+   * Number of deliveries that the lane takes from the queue; of a slow endpoint only those that it can start at once.
+   */
   get room(): number {
     return this.limit.isSlow ? this.roomAtOnce : this.#roomAhead(turnsAhead);
   }
 
-  /** How many it begins at once. */
+  /** Number of deliveries that the lane can start at once. */
   get roomAtOnce(): number {
     return this.#roomAhead(1);
   }
 
-  /** How many new ones it takes without the queue. */
+  /** Number of new deliveries that the lane takes without the queue. */
   get firstRoom(): number {
     return this.limit.isSlow ? 0 : this.#roomAhead(firstTurnsAhead);
   }
@@ -75,7 +77,7 @@ export class Lane {
     return next;
   }
 
-  /** Takes all that wait. */
+  /** Takes all waiting deliveries. */
   takeAll(): InHand[] {
     const all = this.#waiting.slice(this.#taken);
     this.#waiting = [];

@@ -17,19 +17,19 @@ const takeOver = sql(
    update delivery_queue set due_at = statement_timestamp(), leased_by = null where leased_by = any($1::int[])`,
 );
 
-/** The instances that may have leases, and what becomes of the leases of those that have gone. */
+/** Creates the register of instances that may hold leases, which also takes over the leases of dead ones. */
 export function createLeaseHolders(pool: Pool) {
   return {
-    /** Says that this instance may have leases, before it has any. */
+    /** Registers this instance before it holds a lease. */
     register: async (instance: number): Promise<void> => void (await pool.query(register, [instance])),
-    /** Keeps the leases of this instance, which goes by another name since its connection was lost. */
+    /** Moves the leases of this instance to its new id, after its connection was lost. */
     adopt: async (former: number, instance: number): Promise<void> =>
       void (await pool.query(adopt, [former, instance])),
 
-    /** The instances that no longer show that they live. */
+    /** Returns the instances without a sign of life. */
     findGone: async (instance: number): Promise<number[]> =>
       (await pool.query<{ id: number }>(findGone, [instance])).rows.map(({ id }) => id),
-    /** Frees the leases of instances that have gone; answers how many. */
+    /** Frees the leases of dead instances; returns their number. */
     takeOver: async (instances: readonly number[]): Promise<number> =>
       (await pool.query(takeOver, [instances])).rowCount,
   };

@@ -29,14 +29,14 @@ interface EngineDependencies {
   readonly clock: Clock;
 }
 
-/** Accounts whose endpoints are in memory. */
+/** Number of accounts whose endpoints are kept in memory. */
 const accountsMax = 10_000;
-/** The longest that an endpoint may ask for. */
+/** Longest timeout that an endpoint may set. */
 const ownTimeoutMsMax = seconds(30);
-/** For the record of an attempt, and for a clock that runs a little faster. */
+/** Margin for the record of an attempt, and for a clock that runs a little fast. */
 const recordMs = seconds(10);
 
-/** The way of a delivery: fan-out, queue, dispatcher, attempt, result. */
+/** Builds the path of a delivery: fan-out, queue, dispatcher, attempt, result. */
 export function openEngine(
   { configuration, log, tracer, metrics }: ServiceContext<Properties>,
   { pool, outbox, presence, accessStates }: OpenedService,
@@ -100,7 +100,7 @@ function healthLimits(configuration: ServiceContext<Properties>["configuration"]
   };
 }
 
-/** A lease that ends under an attempt lets another instance make it a second time. */
+/** Refuses a lease shorter than an attempt, because another instance would then repeat the attempt. */
 function assertLease(leaseMs: number, timeoutMs: number): void {
   const leastMs = Math.max(timeoutMs, ownTimeoutMsMax) + recordMs;
   if (leaseMs > leastMs) return;

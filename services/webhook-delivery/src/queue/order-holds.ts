@@ -9,9 +9,9 @@ interface HoldDependencies {
   readonly pool: Pool;
   readonly outbox: Outbox;
   readonly log: Logger;
-  /** Tells whether the account may act now; what waits for one that may not is parked by nobody. */
+  /** Returns true when the account may act now. Deliveries of other accounts are not parked. */
   readonly mayWrite: (accountId: string) => boolean;
-  /** Tells the worker that something is due. */
+  /** Wakes the worker, because a delivery is due. */
   readonly wake: () => void;
 }
 
@@ -27,7 +27,10 @@ interface Parked extends Delivery {
 }
 
 const batch = 100;
-/** What is due is attempted first: an endpoint that was paused for long gets its chance. */
+/**
+ * A delivery that is due is attempted before it is parked, so that an endpoint that was paused for long gets its
+ * chance.
+ */
 const isOverdue = "hold_until <= statement_timestamp() and leased_by is null and due_at > statement_timestamp()";
 const findOverdue = sql(
   "order.overdue",
@@ -53,7 +56,7 @@ const park = sql(
      d.order_key as "orderKey"`,
 );
 
-/** Those that may be parked: what waits for accounts that may not act stands in nobody's way. */
+/** Returns overdue deliveries that may be parked. Those of accounts that may not act do not block the others. */
 async function overdueNow({ pool, mayWrite }: Pick<HoldDependencies, "pool" | "mayWrite">): Promise<Overdue[]> {
   const blocked = new Set<string>();
   for (;;) {
@@ -66,11 +69,11 @@ async function overdueNow({ pool, mayWrite }: Pick<HoldDependencies, "pool" | "m
 
 export type OrderHolds = ReturnType<typeof createOrderHolds>;
 
-/** Deliveries that fail for so long that those behind them go on without them. */
+/** Creates the job that parks deliveries which fail for too long, so that those behind them go out. */
 export function createOrderHolds(dependencies: HoldDependencies) {
   const { pool, outbox, log, wake } = dependencies;
   return {
-    /** Parks deliveries that have held up their key for long enough; answers "again" while there may be more. */
+    /** Parks deliveries that have blocked their key for long enough; returns "again" while there may be more. */
     async parkStep(): Promise<"again" | "done"> {
       const overdue = await overdueNow(dependencies);
       if (overdue.length === 0) return "done";
@@ -90,7 +93,7 @@ export function createOrderHolds(dependencies: HoldDependencies) {
         tx.afterCommit(() => {
           wake();
           for (const { id: deliveryId, endpointId, attempts } of parked) {
-            log.info({ deliveryId, endpointId, attempts }, "a delivery is parked, so that its key can go on");
+            log.info({ deliveryId, endpointId, attempts }, "a delivery was parked to unblock its key");
           }
         });
       });

@@ -16,23 +16,23 @@ export interface QueueWorkerDependencies {
   readonly directory: EndpointDirectory;
   readonly endpointHealth: Pick<EndpointHealth, "takeProbes">;
   readonly presence: Presence;
-  /** Tells whether the account may act now; the deliveries of one that may not wait. */
+  /** Returns true when the account may act now. Otherwise its deliveries wait. */
   readonly mayWrite: (accountId: string) => boolean;
-  /** False as long as nobody knows whose deliveries have to wait. */
+  /** False until the states of the accounts are known; no delivery is leased until then. */
   readonly isReady: () => boolean;
-  /** Ends the sleep of the worker. */
+  /** Wakes the worker. */
   readonly wakeUp: WakeUp;
   readonly log: Logger;
   readonly leaseMs: number;
 }
 
-/** The longest sleep: deliveries that another instance scheduled for now are found this late at most. */
+/** Longest sleep, and so the longest delay of a delivery that another instance scheduled for now. */
 export const idleMsMax = 500;
 
-/** Takes what is due out of the queue, as much as the dispatcher has room for. */
+/** Leases due deliveries from the queue, as many as the dispatcher has room for. */
 export class QueueWorker {
   readonly #parts: QueueWorkerDependencies;
-  /** Endpoints with more in the queue than in memory: new deliveries go behind it, not past it. */
+  /** Endpoints with more in the queue than in memory: new deliveries go behind those, not past them. */
   readonly #backlogged = new Set<string>();
   #registered: number | null = null;
   #isStopping = false;
@@ -42,7 +42,7 @@ export class QueueWorker {
     this.#parts = parts;
   }
 
-  /** The name of this instance in leases; null while it may have no new ones. */
+  /** Id of this instance in leases; null while it may hold no new ones. */
   get instance(): number | null {
     const id = this.#parts.presence.id();
     return !this.#isStopping && id !== null && id === this.#registered ? id : null;
@@ -52,7 +52,10 @@ export class QueueWorker {
     return this.#backlogged.has(endpointId);
   }
 
-  /** Says that a transaction gives leases to this instance; what it gives is called when they are in memory. */
+  /**
+   * Notes that a transaction is about to lease deliveries to this instance. The returned function says that they are in
+   * memory.
+   */
   expectLeases(): () => void {
     return this.#parts.deliveryQueue.expectLeases();
   }
@@ -63,15 +66,15 @@ export class QueueWorker {
     this.#parts.wakeUp.wake();
   }
 
-  /** Wakes the worker for an endpoint that has run out in memory but has a backlog in the queue. */
+  /** Wakes the worker for an endpoint that has no deliveries left in memory but a backlog in the queue. */
   resume(endpointId: string): void {
     if (this.#backlogged.has(endpointId)) this.#parts.wakeUp.wake();
   }
 
-  /** Leases what is due until the signal aborts; then finishes what is in hand. */
+  /** Leases due deliveries until the signal aborts; then finishes the attempts in hand. */
   async run(signal: AbortSignal, beat: () => void): Promise<void> {
     const { wakeUp, isReady, dispatcher, deliveryQueue } = this.#parts;
-    // It begins again when a turn has failed, which may have been after the claim.
+    // The worker also restarts after a failed turn, whose claim may have been committed.
     deliveryQueue.suspectLeases();
     while (!signal.aborted) {
       beat();
@@ -84,11 +87,12 @@ export class QueueWorker {
       clearTimeout(timer);
     }
     this.#isStopping = true;
-    // Its name stays: a batch that is being inserted may still lease to it, and others take over what they find there.
+    // The instance stays registered: a batch being inserted may still lease to it, and other instances take over from
+    // registered ones only.
     await dispatcher.stop();
   }
 
-  /** A lease is only taken over from an instance that is written down. */
+  /** Registers the instance: leases are only taken over from registered instances. */
   async #register(): Promise<void> {
     const id = this.#parts.presence.id();
     if (id === null || id === this.#registered) return;
@@ -99,8 +103,8 @@ export class QueueWorker {
   }
 
   /**
-   * Frees the leases of this instance that it does not know of, and those of instances that have gone. An instance whose
-   * connection was lost may live and come back under another name, so it has to be missed twice.
+   * Frees leases of this instance that it does not know, and those of dead instances. An instance that lost its
+   * connection may come back under another id, so it has to be missed twice.
    */
   async takeOver(): Promise<void> {
     const { leaseHolders, deliveryQueue, dispatcher, leaseMs, log, wakeUp } = this.#parts;
@@ -112,7 +116,7 @@ export class QueueWorker {
     this.#missed = new Set(gone);
     if (again.length === 0) return;
     const deliveries = await leaseHolders.takeOver(again);
-    log.info({ deliveries }, "deliveries of instances that have gone are attempted by others");
+    log.info({ deliveries }, "deliveries of dead instances were taken over");
     wakeUp.wake();
   }
 
@@ -127,7 +131,7 @@ export class QueueWorker {
     }
   }
 
-  /** Answers how long until something is due; nothing when there may be more at once. */
+  /** Runs one turn; returns the milliseconds until something is due, 0 when more may be due already. */
   async #turn(): Promise<number> {
     const { deliveryQueue, mayWrite } = this.#parts;
     await this.#followChanges();
@@ -142,7 +146,10 @@ export class QueueWorker {
     return Math.min(idleMsMax, ...[moreInMs, ...later].map((ms) => Math.ceil(ms)));
   }
 
-  /** What waits in memory goes back to the queue when its endpoint is paused, disabled or gone, or its account may not act. */
+  /**
+   * Follows changes: waiting deliveries go back to the queue when their endpoint is paused, disabled or gone, or its
+   * account may not act.
+   */
   async #followChanges(): Promise<void> {
     const { deliveryQueue, dispatcher, directory, mayWrite } = this.#parts;
     const inHand = dispatcher.endpoints();
@@ -157,7 +164,7 @@ export class QueueWorker {
     }
   }
 
-  /** Answers how long until more of what is due may be taken; nothing when an endpoint had as much as was asked for. */
+  /** Leases due deliveries; returns the milliseconds until more may be taken, 0 when an endpoint filled its room. */
   async #take(due: readonly WaitingEndpoint[]): Promise<number> {
     const { deliveryQueue, dispatcher, endpointRates, leaseMs } = this.#parts;
     const { instance } = this;
@@ -189,7 +196,7 @@ export class QueueWorker {
   }
 }
 
-/** What each endpoint gets of the room that there is, in turns, so that a busy one does not take it all. */
+/** Divides the room evenly, so that a busy endpoint does not take it all. */
 function roomsOf(due: readonly WaitingEndpoint[], dispatcher: Dispatcher): Map<string, number> {
   const share = Math.max(1, Math.floor(dispatcher.room / Math.max(1, due.length)));
   let left = dispatcher.room;

@@ -3,35 +3,36 @@ import type { Attempt } from "../deliveries/delivery.ts";
 import type { HealthLimits } from "../endpoints/judge-health.ts";
 import type { LeasedDelivery } from "./delivery-queue.ts";
 
-/** An attempt, and what follows from it. */
+/** An attempt and the new state of its delivery. */
 export interface Result {
   readonly delivery: LeasedDelivery;
   readonly attempt: Attempt;
   readonly status: "pending" | "succeeded" | "exhausted";
-  /** How many attempts the delivery has used up. */
+  /** Number of attempts that the delivery has used. */
   readonly used: number;
-  /** How long after now the next attempt is due; null when there is none. */
+  /** Delay until the next attempt; null without one. */
   readonly delayMs: number | null;
-  /** What it says about the endpoint; null where it says nothing, as a test does. */
+  /** True for a failure, false for a success of the endpoint; null for a test, which does not count. */
   readonly failed: boolean | null;
 }
 
-/** What a batch of results has led to. */
+/** Outcome of a recorded batch. */
 export interface Recorded {
-  /** The deliveries whose lease still held. */
+  /** Ids of the deliveries whose lease still held. */
   readonly won: ReadonlySet<string>;
-  /** Endpoints that have failed for some time: somebody has to look at them. */
+  /** Endpoints that have failed for some time and have to be judged. */
   readonly failing: readonly string[];
 }
 
 /**
- * Not prepared: a plan that is made while a day is young would read all of it later. The bounds of the days keep the others
- * out of the plan.
+ * Not prepared: a plan made early in a day would later read the whole day. The bounds of created_at keep other days out
+ * of the plan.
  *
- * Writes what came of attempts. One whose lease is another's by now changes nothing, but is shown. What is over leaves the
- * queue; what goes on gets its next time, by the clock of the database. May be sent again when its answer was lost: what
- * was written stays as it is. Failures of an endpoint are counted from the first one on, and with them its successes, until
- * these are more than one in so many; where none has failed nothing is written.
+ * Writes the results of attempts. An attempt whose lease another instance holds by now changes nothing, but is listed.
+ * Ended deliveries leave the queue; others get their next time, by the clock of the database. The statement may be
+ * repeated when its answer was lost: written rows stay. The failures of an endpoint are counted from the first one,
+ * together with its successes, until the share of successes is high enough; for an endpoint without a failure nothing
+ * is written.
  */
 const record = sql(
   "",
@@ -93,7 +94,6 @@ const record = sql(
 
 export type RecordLimits = Pick<HealthLimits, "failedShare" | "failingAfterMs" | "disableAfterMs">;
 
-/** Writes results. */
 export async function recordResults(
   db: Queryable,
   results: readonly Result[],
@@ -136,7 +136,10 @@ const park = sql(
    where id = $3 and created_at = $4 and exists (select from left_queue)`,
 );
 
-/** Takes a leased delivery out of the queue, for its owner to retry; says why. False when the lease was another's. */
+/**
+ * Takes a leased delivery out of the queue and records the reason; its owner can retry it. Returns false when another
+ * instance held the lease.
+ */
 export async function parkDelivery(db: Queryable, delivery: LeasedDelivery, reason: string): Promise<boolean> {
   const { endpointId, leasedUntil, id, createdAt } = delivery;
   return (await db.query(park, [endpointId, leasedUntil, id, createdAt, reason])).rowCount === 1;

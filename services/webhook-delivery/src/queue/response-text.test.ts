@@ -13,7 +13,7 @@ for (const [name, encode] of Object.entries(encoders)) {
   });
 }
 
-test("an answer that is cut off, or no such encoding after all, is shown as far as it goes", async () => {
+test("a truncated answer, or one that is not encoded after all, is shown as far as it can be decoded", async () => {
   const whole = gzipSync(Buffer.from("a".repeat(100_000)));
   assert.equal(await responseText(Buffer.from("plain"), "gzip"), null);
   assert.equal(await responseText(Buffer.from("plain"), undefined), "plain");

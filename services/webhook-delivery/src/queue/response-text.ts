@@ -1,7 +1,7 @@
 import type { Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
 
-/** What of an answer is kept for the owner to look at, decoded. */
+/** Bytes of a response that are kept for the owner, decoded. */
 export const responseBytesMax = 16 * 1024;
 
 const decoders = new Map<string, () => Transform>([
@@ -12,14 +12,14 @@ const decoders = new Map<string, () => Transform>([
   ["zstd", createZstdDecompress],
 ]);
 
-/** The beginning of an answer as text; null when it had no body. PostgreSQL stores no U+0000 in a text. */
+/** Returns the beginning of a response as text; null without a body. PostgreSQL cannot store U+0000 in a text. */
 export async function responseText(body: Buffer, encoding: string | undefined): Promise<string | null> {
   const decoder = decoders.get((encoding ?? "").trim().toLowerCase());
   const bytes = decoder === undefined ? body : await decoded(decoder(), body);
   return bytes.length === 0 ? null : bytes.subarray(0, responseBytesMax).toString("utf8").replaceAll("\0", "�");
 }
 
-/** Decodes as far as it goes: what is broken or cut off is shown up to there, and what would grow ends at the bound. */
+/** Decodes as far as possible: a broken or truncated body is shown up to the fault, and a bomb ends at the bound. */
 function decoded(decoder: Transform, body: Buffer): Promise<Buffer> {
   const { promise, resolve } = Promise.withResolvers<Buffer>();
   const chunks: Buffer[] = [];

@@ -24,8 +24,9 @@ interface TestDependencies {
 export type TestEndpoint = ReturnType<typeof createEndpointTest>;
 
 /**
- * Sends the event `webhook_endpoint.test` to an endpoint now, whatever its status, and answers with the attempt. It is in
- * the log like every other, is made once, and says nothing about the endpoint's health. Null where nothing can be sent now.
+ * Creates the operation that sends the event `webhook_endpoint.test` to an endpoint now, at any status, and returns the
+ * attempt. The attempt is logged like every other, is made once, and does not count for the endpoint's health. Returns
+ * null when nothing can be sent now.
  */
 export function createEndpointTest({
   pool,

@@ -17,7 +17,7 @@ export interface ReplayFields {
 
 const write = { scopes: ["webhooks:write"] } as const;
 
-/** Replays in the graph. */
+/** GraphQL fields of replays. */
 export function replayResolvers({ replays, replayStore, clock, pageLimits }: ReplayFields): Resolvers<EndpointLoaders> {
   return {
     Account: {
@@ -46,7 +46,7 @@ export function replayResolvers({ replays, replayStore, clock, pageLimits }: Rep
         },
       ),
       cancelWebhookReplay: mutation(
-        // The replay is the record.
+        // No audit entry: the replay is the record.
         { ...write, audit: null, input: z.strictObject({}), payload: "webhookReplay" },
         (_input, context, { id }: { readonly id: string }) =>
           context.write({

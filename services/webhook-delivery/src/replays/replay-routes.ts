@@ -51,10 +51,10 @@ const ReplayResource = z
     event_ids: z.array(z.string()).describe("Empty for all."),
     from: timestamp,
     to: timestamp,
-    rate: z.int().nullable().describe("Deliveries in a second; null for as many as the endpoint takes."),
+    rate: z.int().nullable().describe("Deliveries per second; null for no limit."),
     status: z.enum(replayStatuses),
-    total: z.int().describe("Deliveries that were wanted when it began."),
-    replayed: z.int().describe("Deliveries that have been put into the queue so far."),
+    total: z.int().describe("Number of matching deliveries at its start."),
+    replayed: z.int().describe("Number of deliveries queued so far."),
     created_at: timestamp,
     ended_at: timestamp.nullable(),
   })
@@ -68,24 +68,24 @@ const CountedResource = z
 
 const time = z.iso.datetime().transform((text) => new Date(text));
 
-/** What a replay is made of; the graph takes the same. */
+/** Body of a new replay; GraphQL takes the same. */
 export const StartReplayBody = z
   .strictObject({
     endpoint_id: z.string().min(1).max(64),
-    status: z.enum(replayedStatuses).optional().describe("Left out, every delivery that is over."),
+    status: z.enum(replayedStatuses).optional().describe("Default: every delivery that has ended."),
     event_types: z.array(z.string().min(1).max(200)).max(50).default([]),
     event_ids: z.array(z.string().min(1).max(128)).max(1_000).default([]),
-    from: time.describe("Deliveries of events of this time or later."),
-    to: time.optional().describe("Deliveries of events before this time; now when left out."),
-    rate: z.int().min(1).max(1_000).nullable().default(null).describe("Deliveries in a second."),
-    dry_run: z.boolean().default(false).describe("Only counts."),
+    from: time.describe("Deliveries of events at this time or later."),
+    to: time.optional().describe("Deliveries of events before this time. Default: now."),
+    rate: z.int().min(1).max(1_000).nullable().default(null).describe("Deliveries per second."),
+    dry_run: z.boolean().default(false).describe("Only counts the deliveries."),
   })
   .meta({ id: "StartWebhookReplay" })
   .register(examples, {
     example: { endpoint_id: example.endpoint_id, status: "exhausted", from: example.from, to: example.to, rate: 50 },
   });
 
-/** The deliveries that a body asks for; never those of events to come. */
+/** Builds the filter of a replay; it never includes future events. */
 export function filterOf(body: z.output<typeof StartReplayBody>, now: Date): ReplayFilter {
   const { endpoint_id: endpointId, status, event_types: eventTypes, event_ids: eventIds, from: fromTime, to } = body;
   const toTime = to === undefined || to > now ? now : to;
@@ -96,7 +96,7 @@ const read = { scopes: ["webhooks:read"] } as const;
 const write = { scopes: ["webhooks:write"] } as const;
 const base = "/api/v1/webhooks/replays";
 
-/** Deliveries once more. */
+/** REST routes of replays. */
 export function replayRoutes(parts: ReplayRoutes): Routes {
   const routes = createRoutes({ exampleIds: { id: example.id } });
   declareReads(routes, parts);
@@ -116,7 +116,7 @@ function declareReads(routes: Routes, { replayStore, pageLimits }: ReplayRoutes)
 
   routes.get(`${base}/:id`, {
     operationId: "webhookReplay",
-    summary: "Read a replay: how far it is",
+    summary: "Read a replay and its progress",
     auth: read,
     responses: { 200: ReplayResource, 404: "error" },
     async handle({ caller, params }) {
@@ -129,8 +129,8 @@ function declareReads(routes: Routes, { replayStore, pageLimits }: ReplayRoutes)
 function declareWrites(routes: Routes, { replays, replayStore, clock }: ReplayRoutes): void {
   routes.post(base, {
     operationId: "startWebhookReplay",
-    summary: "Deliver once more what was delivered, given up or parked",
-    description: `Up to ${deliveriesMax.toLocaleString("en")} deliveries of one endpoint, from the oldest on, under their own ids. With \`dry_run\` they are only counted. One replay of an endpoint runs at a time.`,
+    summary: "Replay deliveries that succeeded, were exhausted or parked",
+    description: `Up to ${deliveriesMax.toLocaleString("en")} deliveries of one endpoint, the oldest first, under their own ids. With \`dry_run\` they are only counted. One replay of an endpoint runs at a time.`,
     auth: write,
     audit: "webhook_endpoint.replay",
     body: StartReplayBody,
@@ -144,9 +144,9 @@ function declareWrites(routes: Routes, { replays, replayStore, clock }: ReplayRo
 
   routes.post(`${base}/:id/cancel`, {
     operationId: "cancelWebhookReplay",
-    summary: "End a replay; what is in the queue by now goes out",
+    summary: "Cancel a replay; deliveries already queued go out",
     auth: write,
-    // The replay is the record.
+    // No audit entry: the replay is the record.
     audit: null,
     responses: { 200: ReplayResource, 404: "error" },
     idempotent: true,

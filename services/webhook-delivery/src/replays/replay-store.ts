@@ -50,7 +50,7 @@ const lockDue = sql(
   `${select} where status = 'running' and due_at <= statement_timestamp() order by due_at limit 1 for update skip locked`,
 );
 
-/** The wanted deliveries; the values are those of `wantedValues`. */
+/** Condition for the deliveries of a replay; `wantedValues` gives its values. */
 const wanted = `endpoint_id = $1 and status = any($2::text[]) and created_at >= $3 and created_at < $4
   and (cardinality($5::text[]) = 0 or exists (
     select from unnest($5::text[]) as f (filter)
@@ -61,7 +61,10 @@ const countWanted = sql(
   `select count(*)::int as count from (
      select 1 from deliveries where ${wanted} limit ${deliveriesMax + 1}) as found`,
 );
-/** What waits is not put into the queue a second time, and a retention that comes between takes what it takes. */
+/**
+ * Queues the next deliveries. Pending ones are not queued a second time, and those that the retention removed meanwhile
+ * are skipped.
+ */
 const queueNext = sql(
   "",
   `with chosen as materialized (
@@ -101,27 +104,27 @@ export function createReplayStore(pool: Pool) {
     list: async (accountId: string, range: ListRange): Promise<Replay[]> =>
       (await pool.query<Replay>(listReplays, [accountId, ...rangeValues(range)])).rows,
     lock: (tx: Tx, accountId: string, id: string) => rowOf(tx, lockReplay, [id, accountId]),
-    /** A running replay whose next step is due, for one of those who ask. */
+    /** Locks a running replay whose next step is due and which no other instance has locked. */
     lockDue: (tx: Tx) => rowOf(tx, lockDue, []),
     isRunning: async (tx: Tx, endpointId: string): Promise<boolean> =>
       (await tx.query(findRunning, [endpointId])).rows.length > 0,
-    /** Its first step is due at once. */
+    /** Inserts the replay; its first step is due at once. */
     insert: (tx: Tx, replay: Replay): Promise<void> => replays.insert(tx, { ...replay, dueAt: new Date(0) }),
-    /** The next step is due so much later. */
+    /** Saves the replay; its next step is due after `dueInMs`. */
     async save(tx: Tx, replay: Replay, dueInMs: number): Promise<void> {
       await saveReplay(tx, replay);
       await tx.query(postponeReplay, [replay.id, dueInMs]);
     },
 
-    /** How many deliveries are wanted; one more than the most stands for any more. */
+    /** Counts the matching deliveries, up to one more than the largest replay. */
     countWanted: async (db: Queryable, filter: ReplayFilter): Promise<number> =>
       (await db.query<{ count: number }>(countWanted, wantedValues(filter))).rows[0]?.count ?? 0,
-    /** How much waits for the endpoint, up to `most`. */
+    /** Counts the queued deliveries of the endpoint, up to `most`. */
     countQueued: async (tx: Tx, endpointId: string, most: number): Promise<number> =>
       (await tx.query<{ count: number }>(countQueued, [endpointId, most])).rows[0]?.count ?? 0,
     /**
-     * Puts the next deliveries into the queue, one due so many microseconds after the other, those with an order into the
-     * line of their key; answers how far it came.
+     * Queues the next deliveries, due at intervals of `apartUs` microseconds; ordered ones join the queue of their key.
+     * Returns their number and the new position.
      */
     async queueNext(tx: Tx, replay: Replay, limit: number, apartUs: number) {
       const { endpointId } = replay;
@@ -142,11 +145,11 @@ interface QueuedStep {
   readonly count: number;
   readonly placeTime: Date | null;
   readonly placeId: string | null;
-  /** What the ordered ones among them are ordered by. */
+  /** Order keys of the ordered deliveries among them. */
   readonly keys: readonly string[];
 }
 
-/** Its deliveries are gone by then. */
+/** Retention of replays: their deliveries are gone by then. */
 export const replayRetention = (keepMs: () => number): RetentionRule => ({
   name: "trim replays",
   table: "replays",

@@ -1,4 +1,4 @@
-/** Deliveries of an endpoint that its owner wants once more. */
+/** A replay: deliveries of an endpoint that go out again. */
 export interface Replay {
   readonly id: string;
   readonly accountId: string;
@@ -9,12 +9,12 @@ export interface Replay {
   readonly eventIds: readonly string[];
   readonly fromTime: Date;
   readonly toTime: Date;
-  /** Deliveries in a second; null for as many as the endpoint takes. */
+  /** Deliveries per second; null for no limit. */
   readonly rate: number | null;
   readonly status: (typeof replayStatuses)[number];
   readonly total: number;
   readonly replayed: number;
-  /** The last delivery that was queued. */
+  /** Position: the last delivery that was queued. */
   readonly placeTime: Date;
   readonly placeId: string;
   readonly createdAt: Date;
@@ -22,12 +22,12 @@ export interface Replay {
 }
 
 export const replayStatuses = ["running", "done", "cancelled"] as const;
-/** Those that are over: what waits goes out anyway. */
+/** Statuses of ended deliveries. Pending ones go out anyway. */
 export const replayedStatuses = ["succeeded", "exhausted", "parked"] as const;
 type ReplayedStatus = (typeof replayedStatuses)[number];
 
-/** Which deliveries are wanted. */
+/** Filter of the deliveries of a replay. */
 export type ReplayFilter = Pick<Replay, "endpointId" | "statuses" | "eventTypes" | "eventIds" | "fromTime" | "toTime">;
 
-/** One replay is not for more. */
+/** Largest number of deliveries of one replay. */
 export const deliveriesMax = 1_000_000;

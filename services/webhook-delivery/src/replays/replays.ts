@@ -14,7 +14,7 @@ interface ReplayDependencies {
   readonly endpointStore: Pick<EndpointStore, "lock">;
   readonly outbox: Outbox;
   readonly clock: Clock;
-  /** Tells the worker that something is due. */
+  /** Wakes the worker, because a delivery is due. */
   readonly wake: () => void;
 }
 
@@ -23,19 +23,24 @@ export type ReplayOutcome =
   | { readonly outcome: "counted"; readonly count: number }
   | { readonly outcome: "no-endpoint" | "running" | "too-many" };
 
-/** More than this waiting for an endpoint, and a replay waits: what is queued goes out although it is cancelled. */
+/**
+ * Queued deliveries of an endpoint beyond which a replay waits, because queued ones go out even after it is cancelled.
+ */
 const queuedMax = 1_000;
-/** Without a rate, so many in one transaction. */
+/** Deliveries of one step, in one transaction, without a rate. */
 const stepMax = 500;
 const stepMs = seconds(1);
 
 export type Replays = ReturnType<typeof createReplays>;
 
-/** Deliveries that are made once more: a step at a time, each one transaction, so that it goes on wherever it was cut off. */
+/**
+ * Creates the operations on replays. A replay runs in steps, each in one transaction, so that it continues after any
+ * interruption.
+ */
 export function createReplays(dependencies: ReplayDependencies) {
   const { pool, replayStore, endpointStore, outbox, clock } = dependencies;
   return {
-    /** Begins a replay of what is wanted, or counts it. */
+    /** Starts a replay of the matching deliveries, or counts them. */
     async start(
       tx: Tx,
       caller: Caller,
@@ -61,7 +66,7 @@ export function createReplays(dependencies: ReplayDependencies) {
       return { outcome: "started", replay };
     },
 
-    /** Ends a replay; what is in the queue by now goes out. One that is over stays as it is. */
+    /** Cancels a replay; deliveries already queued go out. An ended replay stays as it is. */
     async cancel(tx: Tx, replay: Replay): Promise<Replay> {
       if (replay.status !== "running") return replay;
       const cancelled = { ...replay, status: "cancelled", endedAt: clock.now() } as const;
@@ -69,7 +74,7 @@ export function createReplays(dependencies: ReplayDependencies) {
       return cancelled;
     },
 
-    /** Takes a step of a replay that is due; answers "again" while there may be another. */
+    /** Runs one step of a due replay; returns "again" while there may be another. */
     async step(): Promise<"again" | "done"> {
       return inTransaction(pool, (tx) => stepOf(dependencies, tx));
     },

@@ -18,7 +18,7 @@ const SigningKeyResource = z
     id: identifier("The key"),
     public_key: z.string().describe("`whpk_` and the 32 bytes of an Ed25519 key in base 64."),
     created_at: timestamp,
-    expires_at: timestamp.nullable().describe("When it stops signing; null for the newest."),
+    expires_at: timestamp.nullable().describe("Time at which it stops signing; null for the newest."),
   })
   .meta({ id: "WebhookSigningKey" })
   .register(examples, {
@@ -33,7 +33,7 @@ const SigningKeyResource = z
 const KeySet = z.object({ items: z.array(SigningKeyResource) }).meta({ id: "WebhookSigningKeys" });
 const base = "/api/v1/webhooks/keys";
 
-/** The keys that verify `v1a` signatures. */
+/** REST routes of the keys that verify `v1a` signatures. */
 export function signingKeyRoutes({ signingKeys, signingKeyStore, clock }: SigningKeyRoutes): Routes {
   const routes = createRoutes({ exampleIds: {} });
 
@@ -41,7 +41,7 @@ export function signingKeyRoutes({ signingKeys, signingKeyStore, clock }: Signin
     operationId: "webhookSigningKeys",
     summary: "List the public keys of an account, newest first",
     description:
-      "For receivers of `v1a` signatures: every key here may have signed what comes now. `account_id` is in the body of every delivery. An account that asked for no such signature has none.",
+      "For receivers of `v1a` signatures: any of these keys may sign the next delivery. `account_id` is in the body of every delivery. An account without such signatures has no keys.",
     auth: "anonymous",
     query: z.object({ account_id: z.string().min(1).max(64) }),
     responses: { 200: KeySet },
@@ -54,7 +54,7 @@ export function signingKeyRoutes({ signingKeys, signingKeyStore, clock }: Signin
   routes.post(`${base}/rotate`, {
     operationId: "rotateWebhookSigningKey",
     summary: "Give the account a new signing key",
-    description: "The keys before it sign as well until the overlap ends; five at most are live.",
+    description: "The previous keys sign beside it until their overlaps end; at most five are live.",
     auth: { scopes: ["webhooks:write"], stepUp: true },
     audit: "webhook_signing_key.rotate",
     body: OverlapBody,

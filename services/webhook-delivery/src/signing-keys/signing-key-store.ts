@@ -1,14 +1,14 @@
 import { newId } from "@signalbox/core";
 import { advisoryLock, type Pool, type SealedColumn, type Sealer, sql, type Tx, table } from "@signalbox/storage";
 
-/** A public key of an account, by which receivers verify `v1a` signatures. */
+/** A public key of an account, which verifies `v1a` signatures. */
 export interface SigningKey {
   readonly id: string;
   readonly accountId: string;
   /** `whpk_` and 32 bytes in base 64. */
   readonly publicKey: string;
   readonly createdAt: Date;
-  /** When it stops signing; null for the newest. */
+  /** Time at which it stops signing; null for the newest. */
   readonly expiresAt: Date | null;
 }
 
@@ -46,20 +46,20 @@ export const openSigningKey =
   (id: string, sealed: string): string =>
     sealer.open(sealed, place(id)).toString("utf8");
 
-/** The signing keys of accounts in PostgreSQL; the private halves are sealed. */
+/** Stores the signing keys of accounts in PostgreSQL, the private keys sealed. */
 export function createSigningKeyStore(pool: Pool, sealer: Sealer) {
   return {
-    /** The keys that sign at this time, newest first. */
+    /** Returns the keys that sign at this time, newest first. */
     list: async (accountId: string, at: Date): Promise<SigningKey[]> =>
       (await pool.query<SigningKey>(listKeys, [accountId, at])).rows,
 
-    /** The same, and keeps others from adding one until the transaction ends. */
+    /** Lists the keys, and blocks a concurrent insert until the transaction ends. */
     async lockAllOf(tx: Tx, accountId: string, at: Date): Promise<SigningKey[]> {
       await advisoryLock(tx, `signing-keys:${accountId}`);
       return (await tx.query<SigningKey>(listKeys, [accountId, at])).rows;
     },
 
-    /** Adds a key, the newest; the one before it expires then. */
+    /** Adds the newest key; the previous one expires at `previousUntil`. */
     async insert(
       tx: Tx,
       accountId: string,

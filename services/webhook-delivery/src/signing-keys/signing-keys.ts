@@ -15,7 +15,7 @@ interface SigningKeyDependencies {
   readonly rotationOverlapMs: () => number;
 }
 
-/** Every one of them costs a signature in every `v1a` delivery. */
+/** Every live key adds a signature to every `v1a` delivery. */
 const liveKeysMax = 5;
 
 export type RotatedKey =
@@ -24,18 +24,23 @@ export type RotatedKey =
 
 export type SigningKeys = ReturnType<typeof createSigningKeys>;
 
-/** The Ed25519 keys of an account: deliveries with `v1a` are signed with them, and anybody may read their public halves. */
+/**
+ * Creates the operations on an account's Ed25519 keys, which sign its `v1a` deliveries. Their public keys are open to
+ * all.
+ */
 export function createSigningKeys(dependencies: SigningKeyDependencies) {
   const { signingKeyStore, endpointStore, outbox, clock, rotationOverlapMs } = dependencies;
   return {
-    /** Makes the first key of the account, unless it has one. */
+    /** Creates the first key of the account, unless it has one. */
     async ensure(tx: Tx, accountId: string): Promise<void> {
       const at = clock.now();
       if ((await signingKeyStore.lockAllOf(tx, accountId, at)).length > 0) return;
       await signingKeyStore.insert(tx, accountId, createSigningKey(), at, at);
     },
 
-    /** Adds a key; those before it sign as well until the overlap ends, so that receivers can learn the new one. */
+    /**
+     * Adds a key. The previous ones sign beside it until their overlaps end, so that receivers can fetch the new one.
+     */
     async rotate(tx: Tx, caller: Caller, overlapSeconds?: number): Promise<RotatedKey> {
       const { accountId } = caller;
       const at = clock.now();

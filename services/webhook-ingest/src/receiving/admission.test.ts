@@ -4,7 +4,7 @@ import { createAdmission, type Place } from "./admission.ts";
 
 const limits = { requestsPerSource: 3, arrivingPerSource: 4, arriving: 6, bytesPerSource: 100, bytes: 150 };
 
-/** Requests by name, and which of them gave way, in their order. */
+/** Requests by name, and those that gave way, in their order. */
 function start() {
   const admission = createAdmission(limits);
   const gone: string[] = [];
@@ -18,7 +18,7 @@ function start() {
   return { gone, enter, whole };
 }
 
-test("a source has so many requests and bytes in hand, and a place that is left is free again", () => {
+test("requests and bytes in hand are limited per source, and a place that is left is free again", () => {
   const { enter, whole } = start();
   const places = ["1", "2", "3"].map((name) => whole("a", name, 10));
   assert.ok(places.every((place) => place !== null));
@@ -38,14 +38,14 @@ test("one source's burst leaves room for another, until the process is full", ()
   assert.notEqual(whole("c", "4", 100), null);
 });
 
-test("whoever's body is on its way keeps nobody out whose body is there", () => {
+test("a request with an incomplete body blocks no request with a complete one", () => {
   const { gone, enter, whole } = start();
   for (const name of ["slow 1", "slow 2", "slow 3", "slow 4"]) assert.notEqual(enter("a", name), null);
   for (const name of ["1", "2", "3"]) assert.notEqual(whole("a", name, 10), null);
   assert.deepEqual(gone, ["slow 1"], "the first made room for one that came, and those that came are not on their way");
 });
 
-test("of many that come at once as many are taken as may be, and the others hear of it once they are there", () => {
+test("of many concurrent requests the limit is accepted, and the others are refused when their bodies are complete", () => {
   const { gone, enter } = start();
   const places = ["1", "2", "3", "4"].map((name) => enter("a", name));
   assert.deepEqual(
@@ -55,7 +55,7 @@ test("of many that come at once as many are taken as may be, and the others hear
   assert.deepEqual(gone, []);
 });
 
-test("bytes of slow bodies give way, that one first which has stood still for the longest time", () => {
+test("slow bodies give way to free bytes, the one idle for the longest time first", () => {
   const { gone, enter, whole } = start();
   const [first, second] = [enter("a", "first"), enter("a", "second")];
   for (const place of [first, second]) assert.equal(place?.moved(40), true);

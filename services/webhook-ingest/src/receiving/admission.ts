@@ -1,13 +1,16 @@
 import { MiB } from "@signalbox/core";
 
-/** What one source may have in hand in this process, and all of them together: nobody's burst takes the memory of others. */
+/**
+ * Limits of the requests and bytes in hand, per source and for the process, so that one source's burst leaves memory
+ * for the others.
+ */
 export interface AdmissionLimits {
-  /** Requests whose body is there, until they are answered. */
+  /** Requests with a complete body, until they are answered. */
   readonly requestsPerSource: number;
-  /** Requests whose body is on its way. */
+  /** Requests whose body is still arriving. */
   readonly arrivingPerSource: number;
   readonly arriving: number;
-  /** Bytes that have come, of both. */
+  /** Bytes received, of both kinds of requests. */
   readonly bytesPerSource: number;
   readonly bytes: number;
 }
@@ -17,18 +20,18 @@ const defaults: AdmissionLimits = {
   ...{ bytesPerSource: 8 * MiB, bytes: 64 * MiB },
 };
 
-/** A request in hand. */
+/** An admitted request. */
 export interface Place {
-  /** Counts bytes of the body that came. False when they are too many, even if everybody else gave way. */
+  /** Counts received bytes of the body. Returns false when they are too many even after all others gave way. */
   moved(bytes: number): boolean;
-  /** Says that the body is there. False when the source has as many requests in hand as it may. */
+  /** Marks the body as complete. Returns false when the source already has its limit of requests in hand. */
   arrived(): boolean;
   leave(): void;
 }
 
 interface Arriving {
   bytes: number;
-  /** Tells the request that it lost its place. */
+  /** Cancels the request, whose place another needs. */
   readonly giveWay: () => void;
   readonly leave: () => void;
 }
@@ -36,15 +39,16 @@ interface Arriving {
 interface Hand {
   requests: number;
   bytes: number;
-  /** The one that has stood still for the longest time comes first. */
+  /** Requests with an incomplete body, the one idle for the longest time first. */
   readonly arriving: Set<Arriving>;
 }
 
 const emptyHand = (): Hand => ({ requests: 0, bytes: 0, arriving: new Set() });
 
 /**
- * Counts the requests in hand and the bytes that they brought. A body on its way holds nothing that another needs: where there
- * are too many of them, or too many bytes, the one that has stood still for the longest time gives way.
+ * Creates the admission, which counts the requests in hand and their bytes. A request with an incomplete body holds no
+ * place that a complete one needs: when there are too many requests or bytes, the one idle for the longest time is
+ * cancelled.
  */
 export function createAdmission(limits: AdmissionLimits = defaults) {
   const hands = new Map<string, Hand>();
@@ -52,7 +56,10 @@ export function createAdmission(limits: AdmissionLimits = defaults) {
   const ofSource = { bytes: limits.bytesPerSource, arriving: limits.arrivingPerSource };
 
   return {
-    /** Null when the source has as many requests in hand as it may. `giveWay` is called if another takes the place. */
+    /**
+     * Admits a request; returns null when the source has its limit of requests in hand. `giveWay` is called when
+     * another request takes the place.
+     */
     enter(sourceId: string, giveWay: () => void): Place | null {
       const own = hands.get(sourceId) ?? emptyHand();
       if (own.requests >= limits.requestsPerSource) return null;
@@ -80,7 +87,7 @@ export function createAdmission(limits: AdmissionLimits = defaults) {
           request.bytes += bytes;
           for (const hand of both) {
             hand.bytes += bytes;
-            // To the end: it moves.
+            // Moved to the end, because it made progress.
             hand.arriving.delete(request);
             hand.arriving.add(request);
           }
@@ -100,7 +107,7 @@ export function createAdmission(limits: AdmissionLimits = defaults) {
 
 export type Admission = ReturnType<typeof createAdmission>;
 
-/** Lets others give way until there is room for a request, which is false where they cannot make it. */
+/** Cancels requests until there is room; returns false when that is not enough. */
 function makeRoom(hand: Hand, most: Pick<AdmissionLimits, "bytes" | "arriving">, asking: Arriving): boolean {
   for (const request of hand.arriving) {
     const isTooMuch = hand.bytes > most.bytes;

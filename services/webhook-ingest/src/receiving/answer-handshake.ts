@@ -7,14 +7,14 @@ interface Dependencies extends Pick<Judge, "mayWrite" | "clock"> {
   readonly knownSources: Pick<KnownSources, "find" | "current">;
 }
 
-/** `refused`: the source is there, and its sender does not ask so, or it takes nothing now. */
+/** `refused`: the source exists, but its sender does not use this handshake, or it accepts nothing now. */
 type HandshakeOutcome =
   | { readonly outcome: "answered"; readonly answer: HandshakeAnswer }
   | { readonly outcome: "refused" | "unknown-source" };
 
 type Asked = Pick<Webhook, "sourceId" | "address">;
 
-/** Answers a sender that asks whether the address is ours, before it sends anything. */
+/** Creates the operation that answers a sender's verification request, before the sender posts anything. */
 export function createAnswerHandshake({ knownSources, mayWrite, clock }: Dependencies) {
   const answerBy = (known: KnownSource | null, { address }: Asked, question: Question): HandshakeOutcome => {
     if (known === null || !isLiveAddress(known.source, address, clock.nowMs())) return { outcome: "unknown-source" };
@@ -26,7 +26,7 @@ export function createAnswerHandshake({ knownSources, mayWrite, clock }: Depende
   };
   return async function answerHandshake(asked: Asked, question: Question): Promise<HandshakeOutcome> {
     const first = answerBy(await knownSources.find(asked.sourceId), asked, question);
-    // A copy may be stale: nobody is turned away by one.
+    // A copy may be stale: no sender is refused by one.
     return first.outcome === "answered" ? first : answerBy(await knownSources.current(asked.sourceId), asked, question);
   };
 }

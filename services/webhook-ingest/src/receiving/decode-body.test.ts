@@ -5,7 +5,7 @@ import { decodeBody } from "./decode-body.ts";
 
 const text = Buffer.from('{"id":"d-1"}');
 
-test("each coding is undone, and no coding leaves the bytes", async () => {
+test("each coding is decoded, and without one the bytes stay", async () => {
   for (const [coding, body] of [
     [undefined, text],
     ["identity", text],
@@ -18,7 +18,7 @@ test("each coding is undone, and no coding leaves the bytes", async () => {
   }
 });
 
-test("what becomes too large, is damaged or has another coding is refused", async () => {
+test("a body that decodes too large, is damaged or has another coding is refused", async () => {
   const bomb = gzipSync(Buffer.alloc(1_000_000));
   assert.deepEqual(await decodeBody(bomb, "gzip", 1_000), { problem: "size" });
   assert.deepEqual(await decodeBody(bomb.subarray(0, 20), "gzip", 1_000), { problem: "malformed" });

@@ -11,8 +11,8 @@ const decoders = {
 export type Decoding = { readonly body: Buffer } | { readonly problem: "coding" | "size" | "malformed" };
 
 /**
- * Undoes the `Content-Encoding` of a body (RFC 9110 §8.4), one coding and never more than `bytesMax` of what comes out of
- * it: a few bytes can hold gigabytes.
+ * Decodes the `Content-Encoding` of a body (RFC 9110 §8.4): one coding, and at most `bytesMax` of output, because a few
+ * bytes can hold gigabytes.
  */
 export async function decodeBody(body: Buffer, coding: string | undefined, bytesMax: number): Promise<Decoding> {
   const name = coding?.trim().toLowerCase() ?? "identity";

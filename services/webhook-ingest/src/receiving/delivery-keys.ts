@@ -1,20 +1,20 @@
 import { createHash } from "node:crypto";
 import type { Delivery } from "./delivery.ts";
 
-/** By what a delivery is known again, each a digest of 16 bytes; kept as long as what was received. */
+/** Keys that identify a delivery, each a digest of 16 bytes; kept as long as received webhooks. */
 export interface DeliveryKeys {
-  /** Of the delivery id: the same one with the same content is a repetition. */
+  /** Key of the delivery id: the same id with the same content is a repetition. */
   readonly id: Buffer;
-  /** Of the body. */
+  /** Key of the body. */
   readonly content: Buffer;
   /**
-   * Of everything that is signed, where a webhook may be renamed: whoever captured it can give it another id, and it is
-   * still the same. Without a signed time it is that of the body alone, which a partner may send again.
+   * Key of the signed content, where no signature covers the id: a captured webhook with another id is still a
+   * repetition. Without a signed time it covers the body alone, which a partner may send again.
    */
   readonly signed: Buffer | null;
 }
 
-/** The keys of a delivery under the name `deliveryId`. */
+/** Computes the keys of a delivery under the name `deliveryId`. */
 export function keysOf(
   { deliveryId, mayBeRenamed, signedSeconds, body }: Delivery,
   name = deliveryId.value,
@@ -24,17 +24,17 @@ export function keysOf(
   return { id: idKeyOf(name), content, signed: mayBeRenamed ? digest("signed", time, content) : null };
 }
 
-/** By what a delivery of this name is known again. */
+/** Computes the key of a delivery id. */
 export const idKeyOf = (name: string): Buffer => digest("id", name);
 
-/** The name of a delivery that says no id: a digest of what its partner signed. */
+/** Computes an id for a delivery without one: a digest of its signed content. */
 export const digestId = (signedSeconds: number | null, body: Buffer): string =>
   createHash("sha256")
     .update(`${signedSeconds ?? ""}.`)
     .update(body)
     .digest("hex");
 
-/** The name of a delivery whose id came before with other content: nothing that a partner sent is lost to a name. */
+/** Returns another id for a delivery whose id was used for other content, so that both are kept. */
 export const nameBesides = (name: string, { content }: DeliveryKeys): string =>
   `${name}#${content.toString("hex").slice(0, 8)}`;
 

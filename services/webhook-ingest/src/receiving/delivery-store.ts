@@ -3,7 +3,7 @@ import { columnsOf, type Pool, sql } from "@signalbox/storage";
 import type { Delivery } from "./delivery.ts";
 import type { DeliveryKeys } from "./delivery-keys.ts";
 
-/** A delivery on its way into the database, under the name that it will have there. */
+/** A delivery to store, under the id that it gets in the database. */
 export interface DeliveryWrite {
   readonly delivery: Delivery;
   readonly deliveryId: string;
@@ -15,13 +15,16 @@ export interface DeliveryWrite {
 /** A key that an earlier delivery has. */
 export interface KnownKey {
   readonly digest: Buffer;
-  /** The digest of that delivery's body. */
+  /** Digest of the earlier delivery's body. */
   readonly content: Buffer;
   readonly receivedId: string;
   readonly receivedAt: Date;
 }
 
-/** `repeated`: its name came before with the same content; `known`: one of its keys is another's, see `findKeys`. */
+/**
+ * `repeated`: its id exists with the same content. `known`: one of its keys belongs to another delivery, see
+ * `findKeys`.
+ */
 type InsertOutcome = "new" | "repeated" | "known" | "stale";
 
 const columns = `id, source_id, delivery_id, is_id_signed, event_type, is_type_signed, content_type, same_content_as,
@@ -29,9 +32,9 @@ const columns = `id, source_id, delivery_id, is_id_signed, event_type, is_type_s
 const keyColumns = "source_id, digest, content, received_id, received_at";
 
 /**
- * Stores deliveries with their keys and events. The keys of what is signed come first and those of the ids follow in their
- * order, so two batches never wait for each other in a circle. A source that was changed, or is being removed, has none of its
- * deliveries taken; nobody waits for it.
+ * Stores deliveries with their keys and events. The keys of signed content come first, then those of the ids in their
+ * order, so that two batches never deadlock. Deliveries of a source that was changed or is being removed are not
+ * stored, without waiting for its lock.
  */
 const insert = sql(
   "delivery.insert",
@@ -84,10 +87,13 @@ const renewKey = sql(
    where source_id = $1 and digest = $2 and received_id = $5 and received_at = $6`,
 );
 
-/** What partners sent and was taken, written to PostgreSQL; see `received-store.ts` for those who read it. */
+/** Writes accepted webhooks to PostgreSQL; `received-store.ts` reads them. */
 export function createDeliveryStore(pool: Pool) {
   return {
-    /** Says of each whether it is new, a repetition, has a key that is known, or was verified by a source that has changed. */
+    /**
+     * Stores the deliveries. Returns for each one if it is new, a repetition, has a known key, or was verified by a
+     * source that has changed.
+     */
     async insert(
       writes: readonly DeliveryWrite[],
     ): Promise<{ readonly outcomes: ReadonlyMap<string, InsertOutcome>; readonly shards: readonly number[] }> {
@@ -97,7 +103,7 @@ export function createDeliveryStore(pool: Pool) {
       );
       return { outcomes: new Map(rows.map(({ id, outcome }) => [id, outcome])), shards: rows[0]?.shards ?? [] };
     },
-    /** The keys of each that are known, its own among them. */
+    /** Returns the known keys of each delivery, its own among them. */
     async findKeys(writes: readonly DeliveryWrite[]): Promise<KnownKey[][]> {
       const wanted = writes.flatMap(({ delivery: { source }, keys: { id, signed } }, nth) =>
         [id, signed].flatMap((digest) => (digest ? [{ sourceId: source.id, digest, nth }] : [])),
@@ -106,7 +112,7 @@ export function createDeliveryStore(pool: Pool) {
       const { rows } = await pool.query<KnownKey & { nth: number }>(findKeys, values);
       return writes.map((_, nth) => rows.filter((row) => row.nth === nth));
     },
-    /** Makes a key that of a later delivery. False when another one was quicker. */
+    /** Moves a key to a later delivery. Returns false when another delivery was faster. */
     async renewKey({ id, source, receivedAt }: Delivery, key: KnownKey): Promise<boolean> {
       const values = [source.id, key.digest, id, receivedAt, key.receivedId, key.receivedAt];
       return (await pool.query(renewKey, values)).rowCount === 1;
@@ -116,7 +122,7 @@ export function createDeliveryStore(pool: Pool) {
 
 export type DeliveryStore = ReturnType<typeof createDeliveryStore>;
 
-/** The columns of `given`. */
+/** Columns of `given`. */
 const columnsOfGiven: readonly ((write: DeliveryWrite) => unknown)[] = [
   ({ delivery }) => delivery.id,
   ({ delivery }) => delivery.source.id,

@@ -8,12 +8,12 @@ import { keysOf, nameBesides } from "./delivery-keys.ts";
 import type { DeliveryStore, DeliveryWrite, KnownKey } from "./delivery-store.ts";
 import { webhookReceived } from "./webhook-received.ts";
 
-/** `stale`: the source was changed since the webhook was verified, and nothing was written. */
+/** `stale`: the source changed after the verification, and nothing was written. */
 export type WriteOutcome = "received" | "repeated" | "stale";
 
 interface Waiting extends DeliveryWrite {
   readonly answer: PromiseWithResolvers<WriteOutcome>;
-  /** Makes the event in the trace of the request that brought the delivery. */
+  /** Creates the event in the trace of the request that brought the delivery. */
   readonly prepare: (deliveryId: string) => PreparedEvent;
 }
 
@@ -25,16 +25,19 @@ interface Dependencies {
 
 const batchMax = 64;
 const batchBytesMax = 1 * MiB;
-/** Batches that are not full start so far apart: a thousand webhooks a second are two hundred commits, and an idle process waits for nothing. */
+/**
+ * Interval between the starts of batches that are not full: a thousand webhooks a second need two hundred commits, and
+ * an idle process waits for nothing.
+ */
 const apartMs = 5;
-/** A batch can be held up by a lock. Those behind it do not wait longer than that for its end. */
+/** A lock can delay a batch. Later deliveries wait at most this long for its end. */
 const patienceMs = 25;
 const underWayMax = 4;
 
 /**
- * Writes deliveries with their events. What comes in one turn of the event loop, or while a batch is under way, shares a
- * statement and a commit; who comes to an idle process waits for nobody. A delivery id that is known is a repetition when its content is the same; with
- * other content the delivery is kept under a name of its own.
+ * Writes deliveries with their events. Deliveries of one turn of the event loop, or of the time in which a batch runs,
+ * share a statement and a commit; in an idle process a delivery does not wait. A known delivery id with the same
+ * content is a repetition; with other content the delivery is stored under an id of its own.
  */
 export class DeliveryWriter {
   readonly #deliveryStore: Dependencies["deliveryStore"];
@@ -52,7 +55,7 @@ export class DeliveryWriter {
     this.#clock = clock;
   }
 
-  /** Resolves once the delivery is stored, or need not be. */
+  /** Resolves when the delivery is stored, or known to be a repetition. */
   write(delivery: Delivery): Promise<WriteOutcome> {
     const inTrace = AsyncLocalStorage.snapshot();
     const prepare = (deliveryId: string) => inTrace(() => eventOf(this.#outbox, delivery, deliveryId));
@@ -86,7 +89,7 @@ export class DeliveryWriter {
     }
   }
 
-  /** How long those that wait, fewer than a batch has, still wait for company. */
+  /** Returns the milliseconds that an incomplete batch still waits for more deliveries. */
   #msToNext(): number {
     const apart = this.#underWay === 0 ? apartMs : patienceMs;
     return this.#lastStartMs + apart - this.#clock.steadyMs();
@@ -125,7 +128,7 @@ export class DeliveryWriter {
     }
   }
 
-  /** Tells repetitions from deliveries that only share a name or a content with an earlier one. */
+  /** Separates repetitions from deliveries that only share an id or a content with an earlier one. */
   async #settle(writes: readonly Waiting[]): Promise<void> {
     const keys = await this.#deliveryStore.findKeys(writes);
     for (const [index, write] of writes.entries()) {
@@ -135,7 +138,7 @@ export class DeliveryWriter {
     }
   }
 
-  /** How the delivery can be kept beside the ones that have its keys; null for a repetition. */
+  /** Returns the id and keys under which the delivery is stored beside earlier ones; null for a repetition. */
   async #besides(
     { delivery, deliveryId, keys, sameContentAs }: DeliveryWrite,
     found: readonly KnownKey[],
@@ -145,7 +148,7 @@ export class DeliveryWriter {
     );
     if (sameSigned) {
       if (!mayComeAgain(delivery, sameSigned)) return null;
-      // Only one of those that come at once goes on by this key; the others find it renewed.
+      // Only one of several concurrent deliveries gets the key; the others find it renewed.
       if (!(await this.#deliveryStore.renewKey(delivery, sameSigned))) return { deliveryId, keys, sameContentAs };
       return { deliveryId, keys: { ...keys, signed: null }, sameContentAs: sameSigned.receivedId };
     }
@@ -158,14 +161,18 @@ export class DeliveryWriter {
 
 type Other = Pick<DeliveryWrite, "deliveryId" | "keys" | "sameContentAs">;
 
-/** What is signed with its time never comes twice; a body alone may, unless its source says for how long it may not. */
+/**
+ * Decides if signed content may come again: with a signed time never, without one after the source's own time limit.
+ */
 function mayComeAgain({ signedSeconds, source, receivedAt }: Delivery, earlier: KnownKey): boolean {
   if (signedSeconds !== null) return false;
   const refusedMs = seconds(source.settings.refuseSameContentSeconds ?? 0);
   return receivedAt.getTime() - earlier.receivedAt.getTime() >= refusedMs;
 }
 
-/** The first of those that wait, without two of one name: only one of them would know its outcome. */
+/**
+ * Returns the first waiting deliveries, at most one of each key: a statement reports the outcome of one row per key.
+ */
 function nextBatch(waiting: readonly Waiting[]): Set<Waiting> {
   const batch = new Set<Waiting>();
   const taken = new Set<string>();

@@ -1,23 +1,25 @@
 import type { Claim } from "@signalbox/webhook-signatures";
 import type { Source } from "../sources/source.ts";
 
-/** A webhook that was verified and is about to be stored. */
+/** A verified webhook that is about to be stored. */
 export interface Delivery {
   readonly id: string;
-  /** The source as it was when the webhook was verified: a later revision makes the verification void. */
+  /** The source at the time of the verification; a later revision voids the verification. */
   readonly source: Source;
-  /** As the partner names it, unique per source; see `deliveryWriter` for a name that comes again with other content. */
+  /**
+   * Delivery id of the partner, unique per source. `DeliveryWriter` renames one that comes again with other content.
+   */
   readonly deliveryId: Claim;
-  /** Whoever captured it could give it another id: its scheme or source names deliveries where no signature covers it. */
+  /** True when no signature covers the id, so that a captured webhook could be sent again under another one. */
   readonly mayBeRenamed: boolean;
   readonly eventType: Claim | null;
   readonly contentType: string | null;
-  /** Every header as it came, signatures and credentials masked. */
+  /** All headers as they came, signatures and credentials masked. */
   readonly headers: Headers;
-  /** The bytes as they were signed. */
+  /** The bytes that the signature covers. */
   readonly body: Buffer;
   readonly payload: Payload;
-  /** Seconds, where the scheme signs a time. */
+  /** Signed time in seconds; null when the scheme signs none. */
   readonly signedSeconds: number | null;
   readonly receivedAt: Date;
 }
@@ -25,8 +27,8 @@ export interface Delivery {
 export type Headers = Readonly<Record<string, string | readonly string[]>>;
 
 /**
- * The body for those who read the event. `json` is the text itself, so that no digit of a number is lost; `form` is the body
- * that it was read from, where it was a form.
+ * The body in the event. `json` is the original text, so that no digit of a number is lost; `form` is the form that it
+ * was read from.
  */
 export type Payload =
   | { readonly json: string; readonly form?: string }

@@ -3,28 +3,28 @@ import type { KnownSource } from "../sources/known-sources.ts";
 import { judgeAgainstSource } from "./judge-against-source.ts";
 import type { Judge, Webhook } from "./judge-webhook.ts";
 
-/** Why a webhook is taken or refused. Nothing in it helps to sign one. */
+/** Explanation of an outcome. It holds nothing that helps to forge a signature. */
 export interface Explanation {
   readonly outcome: "accepted" | "challenged" | "dropped" | "refused";
-  /** The stable word of a refusal, as rejections have it. */
+  /** Stable word of a refusal, the same as in rejections. */
   readonly reason: string | null;
   /** The step that failed. */
   readonly step: string | null;
-  /** What that step wanted. */
+  /** Expectation of the failed step. */
   readonly expected: string | null;
-  /** What would have verified instead. */
+  /** Changes that would make it verify. */
   readonly hints: readonly string[];
-  /** The headers that were looked at. */
+  /** Headers that were read. */
   readonly headersRead: readonly string[];
   readonly deliveryId: string | null;
   readonly eventType: string | null;
 }
 
-/** What each reason wanted, and at which step. */
+/** Failed step and expectation for each reason. */
 const reasons: Readonly<Record<string, readonly [step: string, expected: string]>> = {
   coding_not_supported: ["decode", "The Content-Encoding gzip, deflate or br, or none."],
-  decoded_body_too_large: ["decode", "A body within the limit, also once its Content-Encoding is undone."],
-  secret_unusable: ["signature", "A secret of the form that the scheme has. Give the source another one."],
+  decoded_body_too_large: ["decode", "A body within the limit, after decoding too."],
+  secret_unusable: ["signature", "A secret in the form of the scheme. Give the source a new one."],
   signature_missing: ["signature", "The header with the signature."],
   signature_malformed: ["signature", "A signature in the form and encoding of the scheme."],
   signature_mismatch: ["signature", "A signature over exactly these bytes, made with a secret of the source."],
@@ -34,12 +34,15 @@ const reasons: Readonly<Record<string, readonly [step: string, expected: string]
   token_malformed: ["signature", "A token in the form of the scheme."],
   token_mismatch: ["signature", "The token that the source has."],
   key_unknown: ["signature", "A key of the sender's JWKS: the one with the token's kid, fit for its alg."],
-  keys_unreachable: ["signature", "The sender's JWKS, which cannot be read now. Is the address right, and public?"],
-  issuer_mismatch: ["signature", "The iss that is the issuer of the source."],
-  audience_mismatch: ["signature", "An aud in which the audience of the source is."],
+  keys_unreachable: [
+    "signature",
+    "The sender's JWKS, which cannot be read now. Check that the address is right and public.",
+  ],
+  issuer_mismatch: ["signature", "An iss equal to the issuer of the source."],
+  audience_mismatch: ["signature", "An aud that contains the audience of the source."],
   body_digest_mismatch: ["signature", "The SHA-256 of exactly these bytes in the claim that the source names."],
   delivery_id_missing: ["signature", "The id of the delivery, which the signature covers."],
-  timestamp_missing: ["time", "The time that is signed."],
+  timestamp_missing: ["time", "The signed time."],
   timestamp_malformed: ["time", "A signed time in the unit of the scheme."],
   timestamp_too_old: ["time", "A signed time that is not older than the tolerance of the source."],
   timestamp_in_future: ["time", "A signed time that is not further ahead than the tolerance of the source."],
@@ -47,14 +50,14 @@ const reasons: Readonly<Record<string, readonly [step: string, expected: string]
   paused: ["source", "A source that is not paused."],
   blocked: ["source", "An account that is active."],
   media_type_not_supported: ["payload", "A Content-Type that the scheme sends."],
-  body_malformed: ["payload", "A body that is what its Content-Type says."],
+  body_malformed: ["payload", "A body that matches its Content-Type."],
   body_too_deep: ["payload", "JSON of at most 128 levels."],
   body_member_twice: ["payload", "JSON without duplicate members."],
   delivery_id_too_long: ["delivery_id", "An id of at most 512 characters."],
-  event_type_not_accepted: ["event_type", "A type that is among event_types of the source."],
+  event_type_not_accepted: ["event_type", "A type that event_types of the source accepts."],
 };
 
-/** Explains what would become of a webhook that came at the time of `judge.clock`. Nothing is stored or counted. */
+/** Explains the outcome of a webhook that arrives at the time of `judge.clock`. Nothing is stored or counted. */
 export async function explainWebhook(
   judge: Judge,
   webhook: Webhook,
@@ -78,15 +81,21 @@ export async function explainWebhook(
   return { ...common, outcome: "refused", reason, step, expected, hints };
 }
 
-/** What a sender, or something on the way, commonly does to a webhook: each with what it means when it would verify. */
+/**
+ * Common changes that senders and proxies make to a body, each with the hint for the case that undoing it makes the
+ * body verify.
+ */
 const repairs: readonly [hint: string, repair: (text: string) => string][] = [
   ["It would verify without the line break at its end.", (text) => text.replace(/\r?\n$/, "")],
   ["It would verify with a line break at its end.", (text) => `${text}\n`],
   ["It would verify with line feeds alone: its line breaks were changed.", (text) => text.replaceAll("\r\n", "\n")],
-  ["It would verify as compact JSON: the body was written anew.", (text) => JSON.stringify(JSON.parse(text))],
-  ["It would verify as indented JSON: the body was written anew.", (text) => JSON.stringify(JSON.parse(text), null, 2)],
+  ["It would verify as compact JSON: the body was serialized again.", (text) => JSON.stringify(JSON.parse(text))],
+  [
+    "It would verify as indented JSON: the body was serialized again.",
+    (text) => JSON.stringify(JSON.parse(text), null, 2),
+  ],
 ];
-/** No signed time is further away than this. */
+/** A tolerance larger than any difference. */
 const anyTime = Number.MAX_SAFE_INTEGER;
 
 async function hintsOf(
@@ -125,7 +134,7 @@ function repaired(body: Buffer, repair: (text: string) => string): Buffer | null
   }
 }
 
-/** The headers, noting which of them somebody asks for by name. */
+/** Returns the headers, and records the names that are read. */
 function observed(headers: IncomingHttpHeaders, read: Set<string>): IncomingHttpHeaders {
   return new Proxy(headers, {
     get(target, name) {

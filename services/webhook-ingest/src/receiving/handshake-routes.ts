@@ -19,7 +19,7 @@ export interface HandshakeRoutes {
   readonly ingestLimits: IngestLimits;
   readonly recordRejection: RecordRejection;
   readonly sourceIdAt: SourceIdAt;
-  /** Whether this deployment takes webhooks of partners. */
+  /** Returns true when this deployment accepts partners' webhooks. */
   readonly areOpen: () => boolean;
 }
 
@@ -27,7 +27,7 @@ type Input = RouteInput<null, { readonly source_id: string }, unknown, null>;
 
 const answered = { content: ["text/plain"], example: "1158201444" };
 
-/** Where senders ask whether an address is ours before they post to it. What else they ask looks like an unknown source. */
+/** Routes for verification requests of senders. Any other request is answered like one to an unknown source. */
 export function handshakeRoutes(parts: HandshakeRoutes): Routes {
   const routes = createRoutes({ exampleIds: { source_id: webhookSourceExample.id } });
   const shared = {
@@ -42,15 +42,16 @@ export function handshakeRoutes(parts: HandshakeRoutes): Routes {
   routes.get("/ingest/:source_id", {
     ...shared,
     operationId: "webhookHandshake",
-    summary: "Answer a sender that asks whether the address is ours",
-    description: "As Meta (`hub.challenge`) and Dropbox (`challenge`) ask, where the source has that `handshake`.",
+    summary: "Answer a sender's verification request",
+    description:
+      "The requests of Meta (`hub.challenge`) and Dropbox (`challenge`), for a source with that `handshake`.",
   });
   routes.options("/ingest/:source_id", {
     ...shared,
     operationId: "confirmWebhookOrigin",
-    summary: "Answer a sender of CloudEvents that asks whether it may send",
+    summary: "Answer a CloudEvents sender that asks for permission",
     description:
-      "As the CloudEvents specification for webhooks has it, where the source has the `handshake` cloudevents.",
+      "The request of the CloudEvents specification for webhooks, for a source with the `handshake` cloudevents.",
   });
   return routes;
 }
@@ -65,7 +66,7 @@ async function answerHandshakeOf(input: Input, parts: HandshakeRoutes): Promise<
   return (await handshakeIn(input, parts)) ?? refused(404, "not_found");
 }
 
-/** The answer to the question that a request may be; null where it is none, which is counted. */
+/** Answers a verification request; returns null for any other request, which is counted as a refusal. */
 export async function handshakeIn(input: Input, parts: HandshakeRoutes): Promise<HttpResponse | null> {
   const { params, headers, request, clientAddress: address } = input;
   const { source_id: sourceId } = params;

@@ -4,17 +4,17 @@ import type { EdgeLimits } from "@signalbox/service";
 
 type LimiterOf = EdgeLimits["limiterOf"];
 
-/** How many refusals a minute a sender hears before it is turned away unread. */
+/** Refusals per minute after which requests are answered unread. */
 export interface IngestAllowance {
-  /** For ids that belong to no source, by address. */
+  /** For unknown sources, by address. */
   readonly unknownSources: number;
-  /** For one source and address, of webhooks that were not verified. */
+  /** For failed verifications, by source and address. */
   readonly failedVerifications: number;
 }
 
 /**
- * Bounds what a sender can try: every refusal is counted, and past the allowance the next request is answered before its body
- * is read. What is accepted is never counted here.
+ * Creates the limits of refused requests: every refusal is counted, and beyond the allowance the next request is
+ * answered before its body is read. Accepted requests are not counted.
  */
 export function createIngestLimits(limiterOf: LimiterOf, allowance: IngestAllowance) {
   const policyOf = (name: string, limit: number) => limiterOf({ name, limit, windowMs: minutes(1) });
@@ -23,7 +23,7 @@ export function createIngestLimits(limiterOf: LimiterOf, allowance: IngestAllowa
   const pairOf = (sourceId: string, address: string) => `${sourceId} ${addressBucket(address)}`;
 
   return {
-    /** Seconds to wait when the allowance is used up, else null. Counts nothing. */
+    /** Returns the seconds to wait when the allowance is used up, else null. Counts nothing. */
     secondsToWait(sourceId: string, address: string): number | null {
       const decisions = [unknown.take(addressBucket(address), 0), failed.take(pairOf(sourceId, address), 0)];
       return decisions.find(({ remaining }) => remaining <= 0)?.resetSeconds ?? null;

@@ -28,37 +28,36 @@ export interface IngestRoutes extends HandshakeRoutes {
   readonly admission: Admission;
   readonly ingestLimits: IngestLimits;
   readonly webhookBytesMax: () => number;
-  /** What stands before the path in the addresses that partners post to. */
+  /** Origin of the addresses that partners post to. */
   readonly baseUrl: string;
-  /** Whether this deployment takes webhooks of partners. */
+  /** Returns true when this deployment accepts partners' webhooks. */
   readonly areOpen: () => boolean;
   readonly receivingMetrics: ReceivingMetrics;
 }
 
 type Input = RouteInput<null, { readonly source_id: string }, unknown, null>;
 
-/** A sender that is slower than this holds a place that others need. */
+/** Slowest pace of a body. A slower sender holds a place that others need. */
 const pace = { bytes: 1 * KiB, perMs: seconds(10) };
-const tooMuchInHand = "This source has too much in hand right now.";
-/** What an unknown source is answered, in the time that a known one takes. */
+const tooMuchInHand = "This source has too many requests in progress.";
+/** Answer to an unknown source, which takes as long as that of a known one. */
 const hidden: HttpResponse = refused(404, "not_found");
 
-/** Where partners post. Anonymous: the signature is the credential. */
+/** Routes that partners post to. Anonymous: the signature is the credential. */
 export function ingestRoutes(parts: IngestRoutes): Routes {
   const routes = createRoutes({ exampleIds: { source_id: webhookSourceExample.id } });
   routes.post("/ingest/:source_id", {
     operationId: "receiveWebhook",
     summary: "Receive a webhook from a partner",
-    description:
-      "202 says that the delivery is stored. One that was received before is answered 202 again and has no second effect.",
+    description: "202 means that the delivery is stored. A repetition is answered 202 again and has no second effect.",
     auth: "anonymous",
-    // What partners send has lists of its own: received and refused.
+    // No audit entry: deliveries have their own lists of received and rejected ones.
     audit: null,
-    // Limited per source by what it has in hand, not per address: partners send bursts from few addresses.
+    // Limited per source by the requests in hand, not per address: partners send bursts from few addresses.
     rateLimit: "none",
-    // Whatever a partner says it accepts: the answer is its status, and a delivery must not be lost to a header.
+    // Any `Accept` will do: the answer is its status, and a header must not cost a delivery.
     ownNegotiation: true,
-    // Nor to what it appends to the address that it was given.
+    // Nor must a query that the partner appends to its address.
     ownQuery: true,
     body: {
       unread: {
@@ -86,7 +85,7 @@ export function ingestRoutes(parts: IngestRoutes): Routes {
   return routes;
 }
 
-/** Refuses by the head what can be refused by it, then reads the body in the place that the source has for it. */
+/** Refuses what the head shows to be refused, then reads the body in a place of the source. */
 async function take(input: Input, parts: IngestRoutes): Promise<HttpResponse> {
   const { params, headers, request, clientAddress } = input;
   const { source_id: address } = params;
@@ -121,7 +120,7 @@ async function take(input: Input, parts: IngestRoutes): Promise<HttpResponse> {
   }
 }
 
-/** Counts a body that was not read to its end; one that is too large is listed, too. */
+/** Counts a body that was not read to its end. One that is too large is also listed as a rejection. */
 function countUnread(error: unknown, input: Input, parts: IngestRoutes, bytesMax: number): void {
   if (!isAppError(error)) return;
   const { receivingMetrics } = parts;
@@ -171,14 +170,14 @@ function reject(input: Input, parts: IngestRoutes, refusal: Refusal, webhook: Re
   parts.recordRejection({ sourceId: params.source_id, ...refusal, address }, webhook);
 }
 
-/** Why is told in one sentence; which part of a signature was wrong is for the owner alone. */
+/** Maps a refusal to its answer, in one sentence. The failed part of a signature is shown to the owner only. */
 function refusalOf({ outcome }: Exclude<Refused, { outcome: "unknown-source" }>): HttpResponse {
   switch (outcome) {
     case "hidden":
       return hidden;
     case "paused":
     case "blocked":
-      return later("This source takes no webhooks at the moment.");
+      return later("This source accepts no webhooks at the moment.");
     case "keys-away":
       return refused(503, "unavailable", {
         message: "The keys of the sender cannot be read now.",
@@ -198,7 +197,7 @@ function refusalOf({ outcome }: Exclude<Refused, { outcome: "unknown-source" }>)
         message: "A webhook can have the Content-Encoding gzip, deflate or br.",
       });
     case "too-large":
-      return refused(413, "payload_too_large", { message: "The body is larger than this source takes." });
+      return refused(413, "payload_too_large", { message: "The body is larger than this source accepts." });
     case "malformed":
       return refused(400, "invalid_request", { message: "The body does not match its media type." });
     case "no-delivery-id":

@@ -14,8 +14,8 @@ export async function judgeAgainstSource(
 }
 
 /**
- * Judges a webhook by the keys that its partner publishes, where it has any. They are read again for a key that is not known:
- * partners change them without saying so.
+ * Judges a webhook by the partner's published keys, if it has any. An unknown key makes them be read again, because
+ * partners change keys without notice.
  */
 export async function judgeByKeys(judge: Judge, webhook: DecodedWebhook, known: KnownSource): Promise<Judgement> {
   const { keySets } = judge;
@@ -24,7 +24,7 @@ export async function judgeByKeys(judge: Judge, webhook: DecodedWebhook, known: 
   const first = await judgeNow();
   if (!("reason" in first)) return first;
   if (first.reason === "key_unknown" && (await keySets.reread(known))) return judgeNow();
-  // Nobody has said that the webhook is wrong: its sender should come again.
+  // The webhook was not proved wrong: its sender should try again.
   const isAway = first.outcome === "not-verified" && first.reason === "secret_unusable";
   return isAway ? { outcome: "keys-away", reason: "keys_unreachable" } : first;
 }

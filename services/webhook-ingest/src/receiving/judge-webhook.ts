@@ -21,19 +21,19 @@ import { digestId } from "./delivery-keys.ts";
 import { fittingPayload, readPayload } from "./read-payload.ts";
 import { keptHeaders } from "./request-headers.ts";
 
-/** A webhook as it came: the raw bytes, before anything read them. */
+/** A webhook as it arrived, with its raw bytes. */
 export interface Webhook {
   readonly sourceId: string;
-  /** The last part of the path that it was posted to. */
+  /** Last segment of the path that it was posted to. */
   readonly address: string;
   readonly method: string;
-  /** The whole address that it was posted to. */
+  /** Full URL that it was posted to. */
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
 }
 
-/** A webhook whose `Content-Encoding` is undone, if that could be. */
+/** A webhook with the result of decoding its `Content-Encoding`. */
 export interface DecodedWebhook extends Webhook {
   readonly decoding: Decoding;
 }
@@ -66,30 +66,30 @@ export type Judgement =
 export interface Judge {
   readonly clock: Clock;
   readonly keySets: Pick<KeySets, "inPlaceOf" | "reread">;
-  /** Milliseconds that a signed time may differ from ours, both ways. */
+  /** Largest difference in milliseconds between a signed time and ours, both ways. */
   readonly toleranceMs: () => number;
-  /** The largest event that the log takes. */
+  /** Largest event that the log accepts. */
   readonly eventBytesMax: number;
-  /** Whether the account may have webhooks taken now. */
+  /** Returns true when the account may receive webhooks now. */
   readonly mayWrite: (accountId: string) => boolean;
 }
 
-/** What is told of a body whose coding cannot be undone. */
+/** Refusals of a body that cannot be decoded. */
 const undecodedAs = {
   coding: { outcome: "coding", reason: "coding_not_supported" },
   size: { outcome: "too-large", reason: "decoded_body_too_large" },
   malformed: { outcome: "malformed", reason: "body_malformed" },
 } as const satisfies Readonly<Record<string, Refused>>;
 
-/** A partner's id for a delivery may be any text; longer ones would not fit an index and are no ids. */
+/** Longest delivery id. A partner's id may be any text, but a longer one would not fit an index. */
 const deliveryIdCharactersMax = 512;
 const eventTypeCharactersMax = 256;
 const contentTypeCharactersMax = 256;
 
 /**
- * Judges a webhook in the order of CONTRACT §7: verify the raw bytes and their time, parse once, find the delivery id, check
- * the type. Before the signature is verified a source that takes nothing looks like one that is not there: ids are no
- * oracle for what an account does.
+ * Judges a webhook in the order of CONTRACT §7: verify the raw bytes and their time, parse once, find the delivery id,
+ * check the type. Before the signature is verified, a source that accepts nothing looks like an unknown one, so that
+ * its id reveals nothing about the account.
  */
 export function judgeWebhook(judge: Judge, webhook: DecodedWebhook, known: KnownSource): Judgement {
   const { source, secrets, scheme } = known;
@@ -144,7 +144,7 @@ export function judgeWebhook(judge: Judge, webhook: DecodedWebhook, known: Known
   };
 }
 
-/** Verifies the bytes as they came, or as they were before their `Content-Encoding`: what cannot be decoded is not verified then. */
+/** Verifies the raw bytes or, where the source says so, the decoded ones; a body that cannot be decoded then fails. */
 function verifyBytes({ clock, toleranceMs }: Judge, webhook: DecodedWebhook, { source, secrets, scheme }: KnownSource) {
   const { method, headers, decoding } = webhook;
   const { signatureOver, publicUrl, toleranceSeconds } = source.settings;
@@ -165,7 +165,7 @@ function verifyBytes({ clock, toleranceMs }: Judge, webhook: DecodedWebhook, { s
   return { verification, limits, signed };
 }
 
-/** What the scheme says, or the places that the source names instead. */
+/** Returns the identity by the scheme, or by the places that the source names instead. */
 function identityOf(
   { settings }: Source,
   scheme: SignatureScheme,
@@ -189,5 +189,5 @@ function accepts({ eventTypes }: Source, eventType: Claim | null): boolean {
   return eventType !== null && eventTypes.some((filter) => matchesEventType(filter, eventType.value));
 }
 
-/** PostgreSQL stores no U+0000 in a text, and a lone surrogate is no text: both become U+FFFD. */
+/** PostgreSQL cannot store U+0000 in a text, and a lone surrogate is no text: both become U+FFFD. */
 const storable = (claim: Claim): Claim => ({ ...claim, value: claim.value.toWellFormed().replaceAll("\0", "\ufffd") });

@@ -6,7 +6,7 @@ const read = (body: string | Buffer, type: string | null, mediaTypes: string[] |
   readPayload(Buffer.from(body as string), type, { mediaTypes, ...(readsForms && { readsForms }) });
 const form = "application/x-www-form-urlencoded";
 
-test("each media type is read as what it is", () => {
+test("each media type is read by its own rules", () => {
   assert.deepEqual(read('{"a":0}', "application/json; charset=utf-8"), {
     payload: { json: '{"a":0}' },
     value: { a: 0 },
@@ -40,14 +40,14 @@ test("a form of a scheme that sends forms is the JSON of its member payload, or 
   assert.deepEqual(read("payload=%7B", form, null, true), { problem: "body_malformed" });
 });
 
-test("a body that is not what its type says is malformed", () => {
+test("a body that does not match its type is malformed", () => {
   for (const body of ["", "{", '{"a":1} x', Buffer.from([0x22, 0xff, 0x22])]) {
     assert.deepEqual(read(body, "application/json"), { problem: "body_malformed" });
   }
   assert.deepEqual(read(Buffer.from([0xff]), "text/plain"), { problem: "body_malformed" });
 });
 
-test("what readers of JSON disagree about is refused", () => {
+test("JSON that parsers read differently is refused", () => {
   assert.deepEqual(read('{"a":{"b":1,"\\u0062":2}}', "application/json"), { problem: "body_member_twice" });
   const nested = (depth: number) => `${"[".repeat(depth)}${"]".repeat(depth)}`;
   assert.deepEqual(read(nested(129), "application/json"), { problem: "body_too_deep" });
@@ -58,7 +58,7 @@ test("a type the scheme does not send is refused", () => {
   assert.deepEqual(read("a=1", form, ["application/json"]), { problem: "media_type_not_supported" });
 });
 
-test("a text that JSON would blow up beyond what the log takes travels as bytes", () => {
+test("a text that JSON would grow beyond the log's limit travels as bytes", () => {
   const body = Buffer.alloc(100_000, 1);
   assert.deepEqual(fittingPayload({ text: body.toString() }, body, 600_000), { bytes: body });
   assert.deepEqual(fittingPayload({ text: body.toString() }, body, 900_000), { text: body.toString() });

@@ -3,7 +3,7 @@ import { findJsonFlaw } from "@signalbox/http";
 import type { SignatureScheme } from "@signalbox/webhook-signatures";
 import type { Payload } from "./delivery.ts";
 
-/** What a verified body says: `value` for us to look into, `payload` for those who read the event. */
+/** A parsed body: `value` for us to look into, `payload` for the readers of the event. */
 export type Reading =
   | { readonly payload: Payload; readonly value: unknown }
   | { readonly problem: "media_type_not_supported" | "body_malformed" | "body_too_deep" | "body_member_twice" };
@@ -11,13 +11,13 @@ export type Reading =
 const jsonType = /^application\/(?:[\w.+-]+\+)?json$/;
 const textType = /^(?:text\/.*|application\/x-www-form-urlencoded|application\/xml|application\/[\w.+-]+\+xml)$/;
 const formType = "application/x-www-form-urlencoded";
-/** Far deeper than any sender nests; everything that walks the event later recurses. */
+/** Far deeper than any sender nests. Later readers of the event recurse through it. */
 const depthMax = 128;
 const malformed: Reading = { problem: "body_malformed" };
 
 /**
- * Reads a verified body once, as its media type says. A body without a type is JSON when it parses: several senders leave
- * the header out.
+ * Reads a verified body once, by its media type. A body without a type counts as JSON when it parses, because several
+ * senders omit the header.
  */
 export function readPayload(
   body: Buffer,
@@ -36,8 +36,9 @@ export function readPayload(
 }
 
 /**
- * The payload as the event can carry it: as read, unless it passes what the log takes: a control character of a text becomes
- * six bytes of JSON, and a form travels twice. Then it travels as base 64: a verified delivery is not refused for it.
+ * Returns the payload in a form that fits the event: as read, or in base 64 when it would exceed the log's limit. JSON
+ * turns a control character into six bytes, and a form is carried twice. A verified delivery is not refused for its
+ * size.
  */
 export function fittingPayload(payload: Payload, body: Buffer, eventBytesMax: number): Payload {
   const [json, text] = "text" in payload ? ["", payload.text] : "form" in payload ? [payload.json, payload.form] : [];
@@ -53,7 +54,7 @@ function readJson(body: Buffer): Reading | null {
   return isUtf8(body) ? parsed(body.toString("utf8")) : null;
 }
 
-/** A form of Slack or GitHub: its member `payload` holds the JSON, and one without it is what it says itself. */
+/** Reads a form: the JSON in its member `payload` (Slack, GitHub), or its members as they are. */
 function readForm(text: string): Reading {
   const members = new URLSearchParams(text);
   const json = members.get("payload") ?? JSON.stringify(Object.fromEntries(members));
@@ -61,7 +62,7 @@ function readForm(text: string): Reading {
   return "payload" in reading ? { payload: { json, form: text }, value: reading.value } : reading;
 }
 
-/** Null for what is no JSON. */
+/** Parses JSON; null for any other text. */
 function parsed(json: string): Reading | null {
   let value: unknown;
   try {

@@ -13,46 +13,46 @@ export type ReceiveOutcome = (
   | Exclude<Judgement, { delivery: unknown }>
   | { readonly outcome: "received" | "repeated"; readonly answer: CustomAnswer | undefined }
 ) & {
-  /** Null for a source that is not there. */
+  /** Null for an unknown source. */
   readonly scheme: SchemeName | null;
-  /** Where the source wants to have what it refuses: the headers that prove who sent it, besides the usual ones. */
+  /** Set when the source keeps refused webhooks: the headers that prove the sender, besides the usual ones. */
   readonly kept?: { readonly proofHeaders: readonly string[] } | null;
 };
 
 interface Dependencies extends Judge {
   readonly webhookBytesMax: () => number;
   readonly knownSources: KnownSources;
-  /** Counts the webhook. */
+  /** Counts the webhook; returns false beyond the source's rate. */
   readonly isWithinRate: (source: Source) => boolean;
   readonly deliveryWriter: Pick<DeliveryWriter, "write">;
   readonly metrics: { observeVerification(scheme: SchemeName, seconds: number): void };
 }
 
-/** Stands in for a source that does not exist. Nobody knows its secret, so nothing is ever verified by it. */
+/** Stands in for an unknown source. Its secret is random, so nothing is ever verified by it. */
 const unknownSource = knownSource(
   sourceFrom({ name: "", scheme: "hmac", eventTypes: null, forward: false, settings: {} }, "", new Date(0)),
   { current: randomBytes(32).toString("hex"), former: [], verifyToken: null },
 );
-/** Refusals that took a hash of the body to find. */
+/** Refusals that needed a hash of the body. */
 const foundByHashing: ReadonlySet<string> = new Set(["signature_mismatch", "timestamp_too_old", "timestamp_in_future"]);
 
-/** A source that changes more often than this while one webhook is taken is being changed by a loop. */
+/** A source that changes more often than this during one webhook is being changed in a loop. */
 const triesMax = 4;
 
 /**
- * Takes one webhook of a partner: judged by the source as it is known in memory, stored uniquely together with its event.
- * Whoever is told "received" can forget it. What a copy says that may be stale never turns anybody away: the source is read
- * again first, and a copy that is stale when it is written by, too.
+ * Creates the operation that accepts a partner's webhook: judged by the source in memory, and stored once, together
+ * with its event. After "received" the sender may forget it. A stale copy never refuses a webhook: before a refusal the
+ * source is read again, and so is a copy that proves stale on write.
  */
 export function createReceiveWebhook(dependencies: Dependencies) {
   const { clock, knownSources, isWithinRate, deliveryWriter, webhookBytesMax, metrics } = dependencies;
 
-  /** Judges as quickly for nobody's source, and notes how long it took. */
+  /** Judges the webhook, in the same time for an unknown source, and measures that time. */
   async function judged(webhook: DecodedWebhook, known: KnownSource): Promise<Judgement> {
     const startedMs = clock.steadyMs();
     const judgement = await judgeByKeys(dependencies, webhook, known);
     const isUnverified = "outcome" in judgement && ["not-verified", "hidden"].includes(judgement.outcome);
-    // A refusal that needs no hash is as slow as one that does: by its time nobody tells a source, or its scheme.
+    // A refusal without a hash takes as long as one with it, so that its time reveals neither a source nor its scheme.
     if (isUnverified && "reason" in judgement && !foundByHashing.has(judgement.reason)) dummyHash(webhook.body);
     metrics.observeVerification(known.source.scheme, (clock.steadyMs() - startedMs) / 1_000);
     return judgement;
@@ -64,7 +64,7 @@ export function createReceiveWebhook(dependencies: Dependencies) {
     const webhook = { ...received, decoding };
     const judge = async (known: KnownSource | null): Promise<Judgement> => {
       if (known === null || !isLiveAddress(known.source, webhook.address, clock.nowMs())) {
-        // Takes the time of a source that is there: an id must not be told by how long its refusal takes.
+        // Takes the time of a known source, so that the time of a refusal does not reveal an id.
         await judged(webhook, unknownSource);
         return { outcome: "unknown-source" };
       }
@@ -77,7 +77,7 @@ export function createReceiveWebhook(dependencies: Dependencies) {
         const { scheme, settings } = judgement.delivery.source;
         if (!isCounted && !isWithinRate(judgement.delivery.source))
           return { outcome: "too-many", reason: "rate_exceeded", scheme };
-        // Once, however often it has to be judged.
+        // Counted once, however often it is judged.
         isCounted = true;
         const outcome = await deliveryWriter.write(judgement.delivery);
         if (outcome !== "stale") return { outcome, scheme, answer: settings.answer };

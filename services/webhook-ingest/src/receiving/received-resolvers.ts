@@ -29,7 +29,7 @@ interface Named {
 const read = { scopes: ["webhooks:read"] } as const;
 const Filter = z.strictObject({ ...receivedFilter, forwarded: z.boolean().optional() });
 
-/** What sources received, in the graph. */
+/** GraphQL fields of received webhooks. */
 export function receivedResolvers({
   receivedStore,
   pageLimits,

@@ -36,16 +36,18 @@ const ReceivedResource = z
     delivery_id: z
       .string()
       .describe(
-        "As the partner names it; one that came before with other content ends in # and digits of the content.",
+        "Delivery id of the partner; one that was used before for other content ends in # and digits of the content.",
       ),
-    delivery_id_signed: z.boolean().describe("Whether the partner's signature covers the id."),
+    delivery_id_signed: z.boolean().describe("True when the partner's signature covers the id."),
     event_type: z.string().nullable(),
-    event_type_signed: z.boolean().describe("Whether the partner's signature covers the type."),
+    event_type_signed: z.boolean().describe("True when the partner's signature covers the type."),
     same_content_as: z
       .string()
       .nullable()
-      .describe("An earlier delivery with the same body, where the scheme signs no time: a repetition, or a replay."),
-    forwarded: z.boolean().describe("Whether it went on to the account's endpoints."),
+      .describe(
+        "Earlier delivery with the same body, where the scheme signs no time: this one is a repetition or a replay.",
+      ),
+    forwarded: z.boolean().describe("True when it was forwarded to the account's endpoints."),
     content_type: z.string().nullable(),
     body_bytes: z.int(),
     received_at: timestamp,
@@ -79,7 +81,7 @@ export interface ReceivedRoutes {
   readonly pageLimits: PageLimits;
 }
 
-/** What a partner sent and was taken, newest first. */
+/** REST routes of received webhooks, newest first. */
 export function receivedRoutes(parts: ReceivedRoutes): Routes {
   const routes = createRoutes({ exampleIds: { id: webhookSourceExample.id, ref: receivedExample.id } });
   declareList(routes, parts);
@@ -87,11 +89,11 @@ export function receivedRoutes(parts: ReceivedRoutes): Routes {
   return routes;
 }
 
-/** What narrows a list of what was received, in REST and in the graph, besides `forwarded`. */
+/** Filters of a list of received webhooks, in REST and in GraphQL, besides `forwarded`. */
 export const receivedFilter = {
   event_type: z.string().max(256).optional().describe("A type of the partner, or a prefix that ends in `*`."),
-  delivery_id: z.string().max(600).optional().describe("As the partner names it."),
-  from: timeParameter().optional().describe("Webhooks of this time or later."),
+  delivery_id: z.string().max(600).optional().describe("Delivery id of the partner."),
+  from: timeParameter().optional().describe("Webhooks at this time or later."),
   to: timeParameter().optional().describe("Webhooks before this time."),
 };
 
@@ -113,7 +115,7 @@ function declareList(routes: Routes, { sourceStore, receivedStore, pageLimits }:
     query: z.object({
       ...pageParameters(pageLimits),
       ...receivedFilter,
-      forwarded: booleanParameter().optional().describe("Whether it went on to the account's endpoints."),
+      forwarded: booleanParameter().optional().describe("True for those forwarded to the account's endpoints."),
     }),
     responses: { 200: pageOf(ReceivedResource), 404: "error" },
     async handle({ caller, params: { id }, query }) {
@@ -148,7 +150,7 @@ function declareReads(routes: Routes, { sourceStore, receivedStore }: ReceivedRo
     async handle({ caller, params }) {
       const found = await find(caller.accountId, params);
       if (!found) return refused(404, "not_found");
-      // A partner's bytes are never shown by a browser as a page of ours, whatever they say they are.
+      // A browser must never show a partner's bytes as one of our pages, so their media type is not sent.
       return bytes(found.body, "application/octet-stream", {
         headers: { "content-disposition": `attachment; filename="${found.id}"` },
       });
@@ -157,7 +159,7 @@ function declareReads(routes: Routes, { sourceStore, receivedStore }: ReceivedRo
 }
 
 const pathOf = ({ sourceId, id }: ListedDelivery) => `/api/v1/webhooks/sources/${sourceId}/received/${id}`;
-/** Where the bytes are. */
+/** Returns the path of the body. */
 export const bodyPathOf = (delivery: ListedDelivery): string => `${pathOf(delivery)}/body`;
 
 export const positionOfReceived = (row: ListedDelivery) => ({ at: row.receivedAt, id: row.id });

@@ -15,7 +15,7 @@ import {
 import type { Delivery } from "./delivery.ts";
 import { idKeyOf } from "./delivery-keys.ts";
 
-/** A received webhook as a list shows it: its size, not its bytes. */
+/** A received webhook in a list: with its size, not its bytes. */
 export interface ListedDelivery {
   readonly id: string;
   readonly sourceId: string;
@@ -32,14 +32,14 @@ export interface ListedDelivery {
   readonly headers: Delivery["headers"];
 }
 
-/** A received webhook with everything that was kept of it. */
+/** A received webhook with everything that is stored of it. */
 export interface StoredDelivery extends ListedDelivery {
   readonly body: Buffer;
-  /** Whether the `Content-Encoding` that its headers name is undone in the body. */
+  /** True when the body is stored decoded, without the `Content-Encoding` that its headers name. */
   readonly bodyDecoded: boolean;
 }
 
-/** Which received webhooks a list has; what is left out narrows nothing. */
+/** Filter of received webhooks; an absent member filters nothing. */
 export interface ReceivedFilter {
   /** A name, or a prefix that ends in `*`. */
   readonly eventType?: string | undefined;
@@ -58,7 +58,7 @@ interface Dependencies {
 const listed = `id, source_id as "sourceId", delivery_id as "deliveryId", is_id_signed as "isIdSigned",
   event_type as "eventType", is_type_signed as "isTypeSigned", content_type as "contentType",
   same_content_as as "sameContentAs", forwarded, octet_length(body) as "bodyBytes", received_at as "receivedAt", headers`;
-// Without names: planned with their values, the statements touch only the days that they are about.
+// Unnamed, so that the plan knows the values and touches only the days in question.
 const list = sql(
   "",
   ofEachParent(`select ${listed} from received_deliveries
@@ -77,7 +77,7 @@ const findByKey = sql(
   "select received_id as id from received_keys where source_id = any($1) and digest = $2",
 );
 
-/** One of many webhooks that are chosen by their time and type. */
+/** Condition on a webhook chosen by its time and type. */
 const chosen = `source_id = $1 and received_at >= $2 and received_at < $3 and (cardinality($4::text[]) = 0 or exists (
   select from unnest($4::text[]) as wanted where event_type = wanted
     or (right(wanted, 1) = '*' and starts_with(event_type, left(wanted, -1)))))`;
@@ -105,17 +105,17 @@ const findIds = sql(
   "select id from received_deliveries where source_id = $1 and id = any($2) and received_at = any($3)",
 );
 
-/** Webhooks of a source that came between two times, with the types that are wanted of them; none named takes all. */
+/** Webhooks of a source between two times with one of the types; no type selects all. */
 export interface ReceivedChoice extends Stretch {
   readonly sourceId: string;
   readonly eventTypes: readonly string[];
 }
 
-/** What was received, as its owner reads it. */
+/** Reads received webhooks for their owner. */
 export function createReceivedStore(dependencies: Dependencies) {
   const { pool } = dependencies;
   return {
-    /** Lists the same range of what each of the sources received, newest first. */
+    /** Lists the same range of each source's received webhooks, newest first. */
     async list(sourceIds: readonly string[], range: ListRange, filter: ReceivedFilter = {}): Promise<ListedDelivery[]> {
       const { eventType, deliveryId = null, forwarded = null, until } = filter;
       const [name, prefix] = eventType?.endsWith("*") ? [null, eventType.slice(0, -1)] : [eventType ?? null, null];
@@ -131,28 +131,28 @@ export function createReceivedStore(dependencies: Dependencies) {
       return [...found.values()].flatMap((rows) => rows.slice(0, range.limit));
     },
 
-    /** Finds one with its bytes; null when it is not of this source, or past the retention. */
+    /** Finds a webhook with its bytes; null when it belongs to another source or is past the retention. */
     async find(sourceId: string, id: string): Promise<StoredDelivery | null> {
       const at = timeOfPublicId(id);
       if (at === null) return null;
       return (await pool.query<StoredDelivery>(find, [sourceId, id, new Date(at)])).rows[0] ?? null;
     },
 
-    /** Finds those of the ids with their bytes, in the order in which they came. */
+    /** Finds the webhooks of these ids with their bytes, in the order of their arrival. */
     findMany: async (sourceId: string, ids: readonly string[]): Promise<StoredDelivery[]> =>
       (await pool.query<StoredDelivery>(findMany, [sourceId, ids, timesOf(ids)])).rows,
 
-    /** Finds those of the ids that sources of the account received. */
+    /** Finds the webhooks of these ids that sources of the account received. */
     findOwnMany: async (accountId: string, ids: readonly string[]): Promise<ListedDelivery[]> =>
       (await pool.query<ListedDelivery>(findOwn, [accountId, ids, timesOf(ids)])).rows,
 
-    /** The ids that are there. */
+    /** Returns the ids that exist. */
     async existing(sourceId: string, ids: readonly string[]): Promise<Set<string>> {
       const { rows } = await pool.query<{ id: string }>(findIds, [sourceId, ids, timesOf(ids)]);
       return new Set(rows.map(({ id }) => id));
     },
 
-    /** Counts what was chosen, and stops behind `max`. */
+    /** Counts the chosen webhooks, up to one more than `max`. */
     async count({ sourceId, eventTypes, ...between }: ReceivedChoice, max: number): Promise<number> {
       let sum = 0;
       for (const { fromMs, toMs } of stretchesBack(between)) {
@@ -163,7 +163,7 @@ export function createReceivedStore(dependencies: Dependencies) {
       return sum;
     },
 
-    /** The first of what was chosen behind a place, in the order in which they came. */
+    /** Returns the next chosen webhooks after a position, in the order of their arrival. */
     async next(choice: ReceivedChoice, { at, id }: TimePosition, limit: number): Promise<StoredDelivery[]> {
       const { sourceId, eventTypes, fromMs, toMs } = choice;
       const values = [sourceId, new Date(fromMs), new Date(toMs), eventTypes, at, id, limit];
@@ -172,7 +172,7 @@ export function createReceivedStore(dependencies: Dependencies) {
   };
 }
 
-/** The days that may have rows of the filter, the newest first. */
+/** Yields the stretches of days that may hold rows of the filter, the newest first. */
 async function* stretchesOf(
   { pool, clock, keepMs }: Dependencies,
   sourceIds: readonly string[],

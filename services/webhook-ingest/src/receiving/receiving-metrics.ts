@@ -3,7 +3,7 @@ import type { Metrics } from "@signalbox/telemetry";
 import type { ReceiveOutcome } from "./receive-webhook.ts";
 import { createRefusedShares } from "./refused-shares.ts";
 
-/** Counts what becomes of webhooks: by scheme, never by source, of which there may be any number. */
+/** Counts the outcomes of webhooks by scheme, never by source, because sources are unbounded. */
 export function createReceivingMetrics(metrics: Metrics, clock: Clock) {
   const outcomes = metrics.counter("signalbox_webhooks_received_total");
   const refusals = metrics.counter("signalbox_webhooks_refused_total");
@@ -24,7 +24,7 @@ export function createReceivingMetrics(metrics: Metrics, clock: Clock) {
       if (reason !== null) refusals.inc({ scheme, reason });
       shares.count(sourceId, reason !== null);
     },
-    /** Counts one that was turned away before its source was looked at. */
+    /** Counts a webhook that was refused before its source was looked up. */
     countTurnedAway: (reason: "allowance_used" | "in_hand" | "body_too_large" | "body_too_slow"): void => {
       refusals.inc({ scheme: "none", reason });
     },

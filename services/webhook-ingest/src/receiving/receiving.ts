@@ -30,11 +30,11 @@ interface ReceivingDependencies {
   readonly sourceIdAt: SourceIdAt;
   readonly keySets: KeySets;
   readonly sealer: Sealer;
-  /** Whether this deployment takes webhooks of partners. */
+  /** Returns true when this deployment accepts partners' webhooks. */
   readonly areOpen: () => boolean;
 }
 
-/** What receives webhooks, wired: the parts of its routes and the workers behind them. */
+/** Builds the receiving of webhooks: the parts of its routes and its workers. */
 export async function openReceiving(
   context: Context,
   opened: Opened,
@@ -88,7 +88,7 @@ export async function openReceiving(
   };
 }
 
-/** A rejection is its source's, whichever of its addresses the webhook came to. */
+/** Records a rejection with its source, for any of the source's addresses. */
 function atItsSource(
   sourceIdAt: SourceIdAt,
   dependencies: Parameters<typeof createRecordRejection>[0],
@@ -101,8 +101,8 @@ function atItsSource(
 }
 
 /**
- * Counts a webhook of a source that has a rate; false when there were as many within the second as there may be. Only what was
- * verified is counted: nobody else uses up what a partner may send, and nobody is told of a source by its rate.
+ * Creates the check of a source's rate; it returns false beyond the rate of the second. Only verified webhooks count,
+ * so that a stranger can neither use up a partner's rate nor detect a source by it.
  */
 const createRateCheck =
   (limiterOf: Opened["limiterOf"]) =>
@@ -115,24 +115,27 @@ const allowanceOf = (configuration: Configuration<Properties>) => ({
   failedVerifications: configuration.get("webhook-ingest.refusals.failed-verifications"),
 });
 
-/** Keeps the tables of days of what was received, and deletes the keys that are past their time. */
+/** Keeps the day tables of received webhooks, and deletes expired keys. */
 async function startRetaining({ runner, clock, log, configuration }: Context, { pool }: Opened): Promise<void> {
   const keepMs = () => configuration.get("webhook-ingest.received.retention");
   const dayTables = createDayTables({ pool, clock, keepMs }, [{ name: "received_deliveries", column: "received_at" }]);
-  // Before the first webhook comes: what finds no table of its day has to be moved later.
+  // Before the first webhook: a row that finds no table for its day has to be moved later.
   const waitMs = configuration.get("database.start-wait");
   await atStart(() => dayTables.keep(), { waitMs, log });
   runner.every("received days", hours(1), () => dayTables.keep());
-  // Seldom: what the BRIN of the column has not summed up yet is read each time.
+  // Rarely: pages that the BRIN of the column has not summarized yet are read each time.
   const rule = { name: "trim received keys", table: "received_keys", column: "received_at", keepMs } as const;
   startRetention({ runner, pool, clock }, [{ ...rule, unordered: true, batch: 5_000, everyMs: hours(1) }]);
 }
 
-/** Nobody authenticates at ingest, so it is here that nothing passes before the access states are known. */
+/**
+ * Creates the check of an account's access. Ingest has no authentication, so the check itself refuses everything until
+ * the access states are known.
+ */
 function createMayWrite(accessStates: AccessStates) {
   return (accountId: string): boolean => {
     if (!accessStates.isCaughtUp())
-      throw new AppError("unavailable", "Access is being read.", { retryAfterSeconds: 1 });
+      throw new AppError("unavailable", "The access states are being read.", { retryAfterSeconds: 1 });
     return mayAccess(accessStates.stateOf(accountId)?.state ?? "active", "write");
   };
 }

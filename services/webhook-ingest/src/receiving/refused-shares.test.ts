@@ -13,7 +13,7 @@ function shares() {
   return { clock, count, mostlyRefused: counted.mostlyRefused };
 }
 
-test("a source is told of when more than half of its webhooks is refused, and there are enough to say so", () => {
+test("a source counts when more than half of enough webhooks are refused", () => {
   const { count, mostlyRefused } = shares();
   count("src_half", 15, 15);
   count("src_most", 15, 16);
@@ -21,7 +21,7 @@ test("a source is told of when more than half of its webhooks is refused, and th
   assert.deepEqual(mostlyRefused(), ["src_most"]);
 });
 
-test("what is older than ten minutes counts no more", () => {
+test("webhooks older than ten minutes do not count", () => {
   const { clock, count, mostlyRefused } = shares();
   count("src_a", 0, 20);
   clock.advance(minutes(5));
@@ -30,7 +30,7 @@ test("what is older than ten minutes counts no more", () => {
   assert.deepEqual(mostlyRefused(), []);
 });
 
-test("a source whose secret was mended is told of no more once most is taken", () => {
+test("a source with a corrected secret counts no more once most webhooks are accepted", () => {
   const { clock, count, mostlyRefused } = shares();
   count("src_a", 0, 20);
   clock.advance(minutes(5));

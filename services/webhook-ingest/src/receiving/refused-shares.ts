@@ -7,26 +7,26 @@ interface Window {
   refused: number;
 }
 
-/** The windows of a source: the one of now and the one before. */
+/** Windows of a source: the current and the previous one. */
 interface Windows {
   now: Window;
   before: Window;
 }
 
 const windowMs = minutes(5);
-/** Fewer webhooks in the time say nothing. */
+/** Fewer webhooks than this prove nothing. */
 const enough = 20;
 const sourcesMax = 10_000;
 
 /**
- * Tells of how many sources most webhooks are refused, over the last five to ten minutes: their secret is wrong, or somebody
- * forges webhooks. Ids of sources are no labels of a metric, so what is alerted on is their number.
+ * Counts the sources that had most of their webhooks refused in the last five to ten minutes: their secret is wrong, or
+ * somebody forges webhooks. Source ids are no metric labels, so the alert is on their number.
  */
 export function createRefusedShares(clock: Pick<Clock, "nowMs">) {
   const windows = new LRUCache<string, Windows>({ max: sourcesMax });
   const empty = (startsMs: number): Window => ({ startsMs, taken: 0, refused: 0 });
 
-  /** The windows of a source as they are at this time. */
+  /** Returns the windows of a source at this time. */
   function current(known: Windows | undefined): Windows {
     const startsMs = Math.floor(clock.nowMs() / windowMs) * windowMs;
     if (known?.now.startsMs === startsMs) return known;
@@ -43,7 +43,7 @@ export function createRefusedShares(clock: Pick<Clock, "nowMs">) {
       if (counted !== known) windows.set(sourceId, counted);
     },
 
-    /** The sources of which more than half is refused. */
+    /** Returns the sources with more than half of their webhooks refused. */
     mostlyRefused(): string[] {
       return [...windows.entries()].flatMap(([sourceId, known]) => {
         const { now, before } = current(known);

@@ -6,7 +6,7 @@ import type { Headers } from "./delivery.ts";
 
 const credential = /signature|secret|token|password|authori[sz]ation|credential|cookie|hmac|api-?key/;
 
-/** All headers of a webhook, in lower case, without what proves who sent it: a list is no place for credentials. */
+/** Returns all headers of a webhook in lower case, with credentials masked: lists must not show them. */
 export function keptHeaders(
   headers: IncomingHttpHeaders,
   { proofHeaders = [] }: Pick<SignatureScheme, "proofHeaders">,
@@ -19,7 +19,7 @@ export function keptHeaders(
   );
 }
 
-/** What a scheme's sender says in headers, which would be lost with them. */
+/** Headers in which a scheme's sender passes data besides the body. */
 const shownByScheme: Readonly<Record<SchemeName, readonly string[]>> = {
   "standard-webhooks": ["webhook-id", "webhook-timestamp", "svix-id", "svix-timestamp"],
   stripe: [],
@@ -46,7 +46,7 @@ const shownByScheme: Readonly<Record<SchemeName, readonly string[]>> = {
   jwt: [],
 };
 
-/** The headers that the event carries: those of the scheme, those that the source asks for, and the media type. */
+/** Returns the headers of the event: those of the scheme, those that the source asks for, and the media type. */
 export function eventHeaders({ scheme, settings }: Source, headers: Headers): Record<string, string> {
   const { deliveryIdHeader, eventTypeHeader, timestampHeader, forwardedHeaders = [] } = settings;
   const places = [settings.deliveryIdFrom, settings.eventTypeFrom].flatMap((place) =>

@@ -3,7 +3,7 @@ import type { Source } from "../sources/source.ts";
 import type { Headers, Payload } from "./delivery.ts";
 import { eventHeaders } from "./request-headers.ts";
 
-/** What an event tells of a webhook. */
+/** Part of a webhook that its event carries. */
 interface ReceivedWebhook {
   readonly id: string;
   readonly deliveryId: string;
@@ -13,7 +13,7 @@ interface ReceivedWebhook {
   readonly payload: Payload;
 }
 
-/** The event of a webhook that was accepted, or of one that is published again. */
+/** Creates the event of an accepted webhook, or of a replayed one. */
 export function webhookReceived(source: Source, webhook: ReceivedWebhook, { isReplay = false } = {}) {
   const { id, deliveryId, eventType, receivedAt, headers, payload } = webhook;
   return draft("webhook.received", {

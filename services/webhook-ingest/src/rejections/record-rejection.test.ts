@@ -38,7 +38,7 @@ test("ten rejections of a source are written a second, the rest are only counted
   assert.equal(counts.written, 21, "the next second begins anew");
 });
 
-test("a rejection that cannot be written is counted and logged, and nobody waits for it", async () => {
+test("a rejection that cannot be written is counted and logged, without delaying the answer", async () => {
   const { counts, reject } = recorder(() => Promise.reject(new Error("the database is away")));
   reject("src_a", 1);
   await new Promise(setImmediate);

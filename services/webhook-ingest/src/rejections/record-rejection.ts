@@ -5,7 +5,7 @@ import type { RejectionStore } from "./rejection-store.ts";
 
 export type RecordRejection = (
   rejection: Pick<Rejection, "sourceId" | "reason" | "status" | "bodyBytes" | "address">,
-  /** Given where its source keeps what it refuses. */
+  /** Given when the source keeps refused webhooks. */
   webhook?: RejectedWebhook | null,
 ) => void;
 
@@ -13,19 +13,20 @@ interface Dependencies {
   readonly rejectionStore: Pick<RejectionStore, "insert">;
   readonly clock: Clock;
   readonly log: Logger;
-  /** How many of the newest are kept for each source. */
+  /** Number of the newest rejections that are kept for each source. */
   readonly keptMax: () => number;
   /** Counts a rejection that was not written. */
   readonly onDropped: () => void;
 }
 
-/** Anybody can be rejected at any rate, so what is written of it is bounded: this many a second and source. */
+/** Rejections written per source and second. Anybody can cause rejections at any rate, so the writes are bounded. */
 const writtenPerSecondMax = 10;
 const sourcesRememberedMax = 10_000;
 
 /**
- * Keeps why a delivery was refused, for the owner to read. Not part of the answer: a partner with a wrong secret is told
- * so also while the database is away. Beyond the bound rejections are only counted; the log gets the first of each second.
+ * Creates the operation that records why a delivery was refused, for its owner. It is not part of the answer: a partner
+ * with a wrong secret gets its answer even while the database is away. Beyond the bound rejections are only counted;
+ * the log gets the first of each second.
  */
 export function createRecordRejection({
   rejectionStore,
@@ -37,7 +38,7 @@ export function createRecordRejection({
   let windowEndsMs = 0;
   const written = new Map<string, number>();
 
-  /** Which one of its source this is in this second, from 1 on. */
+  /** Returns the number of this rejection among those of its source in this second, from 1. */
   function nthOf(sourceId: string): number {
     if (clock.nowMs() >= windowEndsMs || written.size >= sourcesRememberedMax) {
       written.clear();

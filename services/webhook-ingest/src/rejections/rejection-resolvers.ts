@@ -16,7 +16,7 @@ export interface RejectionFields {
 const read = { scopes: ["webhooks:read"] } as const;
 const write = { scopes: ["webhooks:write"] } as const;
 
-/** What sources refused, in the graph. */
+/** GraphQL fields of refused webhooks. */
 export function rejectionResolvers(fields: RejectionFields): Resolvers<unknown> {
   const { rejectionStore, receivedStore, retryRejection, pageLimits } = fields;
   return {

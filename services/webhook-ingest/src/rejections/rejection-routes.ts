@@ -36,11 +36,11 @@ const RejectionResource = z
   .object({
     id: identifier("The rejection"),
     reason: z.string().describe("A stable word, such as signature_mismatch."),
-    status: z.int().describe("What the partner was answered."),
+    status: z.int().describe("Status of the answer to the partner."),
     body_bytes: z.int(),
     address: z.string(),
-    kept: z.boolean().describe("Whether the webhook is kept whole, and can be tried again."),
-    received_id: z.string().nullable().describe("The received webhook that a retry made of it."),
+    kept: z.boolean().describe("True when the whole webhook is kept and can be retried."),
+    received_id: z.string().nullable().describe("The received webhook that a retry created."),
     rejected_at: timestamp,
   })
   .meta({ id: "WebhookRejection" })
@@ -50,7 +50,9 @@ const RejectionInFullResource = RejectionResource.extend({
   headers: z
     .record(z.string(), z.union([z.string(), z.array(z.string())]))
     .nullable()
-    .describe("Every header as it came; signatures and credentials are masked. Null where the source did not keep it."),
+    .describe(
+      "All headers as they came; signatures and credentials are masked. Null when the source keeps no refused webhooks.",
+    ),
   body_base64: z.string().nullable().describe("The first 4 KiB of the body."),
 })
   .meta({ id: "WebhookRejectionInFull" })
@@ -60,7 +62,9 @@ const RejectionInFullResource = RejectionResource.extend({
 
 const RetriedResource = z
   .object({
-    outcome: z.enum(["received", "repeated"]).describe("repeated: it was received before, by a retry or a repetition."),
+    outcome: z
+      .enum(["received", "repeated"])
+      .describe("repeated: it was already received, by a retry or a repetition."),
     received_id: z.string().nullable(),
   })
   .meta({ id: "RetriedWebhookRejection" })
@@ -69,10 +73,10 @@ const RetriedResource = z
 const VerifyBody = z
   .strictObject({
     headers: z.record(z.string().max(256), z.string().max(16_384)).describe("The headers as they came."),
-    body: z.string().optional().describe("The body as text, to the byte."),
-    body_base64: z.base64().optional().describe("The body, where it is no text."),
-    received_at: z.iso.datetime({ offset: true }).optional().describe("When it came; now where left out."),
-    url: z.url().max(2_048).optional().describe("The address that it was posted to, where the signature covers it."),
+    body: z.string().optional().describe("The body as text, byte for byte."),
+    body_base64: z.base64().optional().describe("The body, when it is not text."),
+    received_at: z.iso.datetime({ offset: true }).optional().describe("Time of its arrival. Default: now."),
+    url: z.url().max(2_048).optional().describe("URL that it was posted to, if the signature covers it."),
   })
   .refine(({ body, body_base64 }) => body === undefined || body_base64 === undefined, {
     path: ["body_base64"],
@@ -85,12 +89,12 @@ const VerifyBody = z
 
 const ExplanationResource = z
   .object({
-    outcome: z.enum(["accepted", "challenged", "dropped", "refused"]).describe("What would become of it."),
-    reason: z.string().nullable().describe("A stable word, as rejections have it."),
+    outcome: z.enum(["accepted", "challenged", "dropped", "refused"]).describe("Outcome that the webhook would have."),
+    reason: z.string().nullable().describe("Stable word, the same as in rejections."),
     step: z.string().nullable().describe("The step that failed."),
-    expected: z.string().nullable().describe("What that step wanted."),
-    hints: z.array(z.string()).describe("What would have verified instead."),
-    headers_read: z.array(z.string()).describe("The headers that were looked at."),
+    expected: z.string().nullable().describe("Expectation of the failed step."),
+    hints: z.array(z.string()).describe("Changes that would make it verify."),
+    headers_read: z.array(z.string()).describe("Headers that were read."),
     delivery_id: z.string().nullable(),
     event_type: z.string().nullable(),
   })
@@ -108,7 +112,7 @@ const ExplanationResource = z
 const read = { scopes: ["webhooks:read"] } as const;
 const write = { scopes: ["webhooks:write"] } as const;
 const path = "/api/v1/webhooks/sources/:id";
-/** A body of a mebibyte in base 64, with its headers. */
+/** Size of a body of a mebibyte in base 64, with its headers. */
 const verifyBytesMax = 2 * MiB;
 
 export interface RejectionRoutes {
@@ -121,7 +125,7 @@ export interface RejectionRoutes {
   readonly pageLimits: PageLimits;
 }
 
-/** What a partner sent and was refused, and why. */
+/** REST routes of refused webhooks with their reasons. */
 export function rejectionRoutes(parts: RejectionRoutes): Routes {
   const routes = createRoutes({ exampleIds: { id: webhookSourceExample.id, rejection_id: rejectionExample.id } });
   declareReads(routes, parts);
@@ -133,7 +137,7 @@ export function rejectionRoutes(parts: RejectionRoutes): Routes {
 function declareReads(routes: Routes, { sourceStore, rejectionStore, pageLimits }: RejectionRoutes): void {
   routes.get(`${path}/rejections`, {
     operationId: "rejectedWebhooks",
-    summary: "List the webhooks that were refused, with the reason, newest first",
+    summary: "List refused webhooks with the reason, newest first",
     auth: read,
     query: z.object(pageParameters(pageLimits)),
     responses: { 200: pageOf(RejectionResource), 404: "error" },
@@ -144,7 +148,7 @@ function declareReads(routes: Routes, { sourceStore, rejectionStore, pageLimits 
   });
   routes.get(`${path}/rejections/:rejection_id`, {
     operationId: "rejectedWebhook",
-    summary: "Read a webhook that was refused, with what its source keeps of it",
+    summary: "Read a refused webhook with its headers and body, if they are kept",
     auth: read,
     responses: { 200: RejectionInFullResource, 404: "error" },
     async handle({ caller, params: { id, rejection_id: ref } }) {
@@ -160,7 +164,7 @@ function declareRetry(routes: Routes, { rejectionStore, retryRejection }: Reject
     operationId: "retryWebhookRejection",
     summary: "Verify a refused webhook again",
     description:
-      "With the secrets and settings of now, by the time at which it came. What is taken is received as any other webhook, once.",
+      "Verifies it with the current secrets and settings, at the time of its arrival. An accepted webhook is received like any other, once.",
     auth: write,
     audit: "webhook_source.retry_rejection",
     responses: { 200: RetriedResource, 404: "error", 409: "error" },
@@ -177,8 +181,8 @@ function declareVerify(routes: Routes, parts: RejectionRoutes): void {
   const { sourceStore, knownSources, judge, webhookBytesMax } = parts;
   routes.post(`${path}/verify`, {
     operationId: "verifyWebhook",
-    summary: "Explain what would become of a webhook",
-    description: "Which step fails and what it wanted. Nothing is received, and no signature is told.",
+    summary: "Explain the outcome of a webhook",
+    description: "Shows the failed step and its expectation. Nothing is received, and no signature is shown.",
     auth: { ...read, access: "read" },
     audit: null,
     body: { json: VerifyBody, maxBytes: verifyBytesMax },
@@ -195,7 +199,7 @@ function declareVerify(routes: Routes, parts: RejectionRoutes): void {
   });
 }
 
-/** A pasted webhook as Node would give it. */
+/** Returns a pasted webhook in the form that Node gives requests. */
 function webhookOf({ headers, body = "", body_base64: base64, url }: z.output<typeof VerifyBody>, path: string) {
   return {
     method: "POST",
@@ -243,11 +247,11 @@ function answerOfRetry(result: RetryOutcome): HttpResponse {
   return refused(409, "conflict", retryRefusal(result));
 }
 
-/** Why a retry changed nothing, for both edges. */
+/** Describes why a retry changed nothing, for REST and GraphQL. */
 export function retryRefusal(result: Extract<RetryOutcome, { outcome: "refused" | "not-kept" }>) {
   const message =
     result.outcome === "refused"
-      ? `It is refused again: ${result.reason}.`
-      : "The webhook is not kept. Let the source keep what it refuses (keep_rejected_bodies), and have it sent again.";
+      ? `The webhook is refused again: ${result.reason}.`
+      : "The webhook was not kept. Set keep_rejected_bodies on the source, and have the webhook sent again.";
   return { message, details: [{ field: "rejection", code: "invalid" as const, message }] };
 }

@@ -39,7 +39,7 @@ const saveReceived = sql("rejection.save-received", "update rejections set recei
 
 const place = (id: unknown) => ({ service: "webhook-ingest", table: "rejections", row: String(id) });
 
-/** What is needed to verify rejections again. */
+/** Sealed column with the data for a retry. */
 export const sealedProofs: SealedColumn = {
   ...{ table: "rejections", column: "sealed_proof", key: ["id"], condition: "sealed_proof is not null" },
   place: ([id]) => place(id),
@@ -49,15 +49,15 @@ export const sealedProofs: SealedColumn = {
 const wholeBytesMax = 64 * KiB;
 const cutBytes = 4 * KiB;
 
-/** A rejection that is about to be changed, with its webhook as it came; null where that is not kept whole. */
+/** A locked rejection with its webhook; null when the webhook is not kept whole. */
 export interface LockedRejection extends Rejection {
   readonly webhook: RejectedWebhook | null;
 }
 
-/** What partners sent and was refused, in PostgreSQL. */
+/** Stores refused webhooks in PostgreSQL. */
 export function createRejectionStore(pool: Pool, sealer: Sealer) {
   return {
-    /** Writes the rejection, with its webhook where that is given; of its source only the newest `perSource` stay. */
+    /** Stores the rejection, with its webhook if given, and deletes all but the newest `perSource` of the source. */
     async insert(
       rejection: Omit<Rejection, "isKept" | "receivedId">,
       perSource: number,
@@ -67,15 +67,15 @@ export function createRejectionStore(pool: Pool, sealer: Sealer) {
       const row = [id, sourceId, reason, status, bodyBytes, address, rejectedAt, perSource];
       await pool.query(insert, [...row, ...(webhook ? keptOf(id, webhook) : [null, null, null])]);
     },
-    /** Lists the same range of each of the sources, newest first. */
+    /** Lists the same range of each source's rejections, newest first. */
     list: async (sourceIds: readonly string[], range: ListRange): Promise<Rejection[]> =>
       (await pool.query<Rejection>(list, [sourceIds, ...rangeValues(range)])).rows,
-    /** Finds one with what is kept of it: no more of the body than a page shows. */
+    /** Finds a rejection with the kept part of its webhook; the body is cut to the size that is shown. */
     async find(sourceId: string, id: string): Promise<RejectionInFull | null> {
       const [found] = (await pool.query<RejectionInFull>(find, [sourceId, id])).rows;
       return found ? { ...found, body: found.body?.subarray(0, cutBytes) ?? null } : null;
     },
-    /** Finds one of the account with its webhook, and keeps others from trying it too until the transaction ends. */
+    /** Finds a rejection of the account with its webhook, and blocks a concurrent retry until the transaction ends. */
     async lock(tx: Tx, accountId: string, sourceId: string, id: string): Promise<LockedRejection | null> {
       type Row = RejectionInFull & { readonly sealedProof: string | null };
       const [found] = (await tx.query<Row>(lock, [accountId, sourceId, id])).rows;
@@ -92,7 +92,7 @@ export function createRejectionStore(pool: Pool, sealer: Sealer) {
       void (await tx.query(saveReceived, [id, receivedId])),
   };
 
-  /** The headers that anybody may see, the bytes, and sealed what they may not. */
+  /** Returns the headers with credentials masked, the bytes, and the sealed credentials. */
   function keptOf(id: string, { method, url, headers, body, proofHeaders = [] }: RejectedWebhook): unknown[] {
     const shown = keptHeaders(headers, { proofHeaders });
     const proofs = Object.fromEntries(Object.entries(headers).filter(([name]) => shown[name] === masked));
@@ -104,7 +104,7 @@ export function createRejectionStore(pool: Pool, sealer: Sealer) {
 interface Proof {
   readonly method: string;
   readonly url: string;
-  /** The headers that are masked where they are shown. */
+  /** Headers that are masked when they are shown. */
   readonly proofs: IncomingHttpHeaders;
 }
 

@@ -21,7 +21,7 @@ interface Dependencies {
 
 export type RetryOutcome =
   | { readonly outcome: "received"; readonly receivedId: string }
-  /** The partner has sent it again meanwhile, or it was retried before. */
+  /** The partner sent it again meanwhile, or it was already retried. */
   | { readonly outcome: "repeated"; readonly receivedId: string | null }
   | { readonly outcome: "refused"; readonly reason: string }
   | { readonly outcome: "not-kept" };
@@ -29,8 +29,9 @@ export type RetryOutcome =
 export type RetryRejection = ReturnType<typeof createRetryRejection>;
 
 /**
- * Verifies a refused webhook again, with the secrets and settings of now and by the time at which it came: a wrong secret
- * costs no data. What is taken becomes a received webhook as any other; it has one effect however often it is tried.
+ * Creates the operation that verifies a refused webhook again, with the current secrets and settings at the time of its
+ * arrival, so that a wrong secret costs no data. An accepted webhook becomes a received one like any other, and has one
+ * effect however often it is retried.
  */
 export function createRetryRejection(dependencies: Dependencies) {
   const { judge, webhookBytesMax, knownSources, deliveryWriter, rejectionStore, outbox } = dependencies;
@@ -50,7 +51,7 @@ export function createRetryRejection(dependencies: Dependencies) {
     if (!("delivery" in judgement)) {
       return { outcome: "refused", reason: "reason" in judgement ? judgement.reason : judgement.outcome };
     }
-    // It is received now: the day of its rejection may be past the retention.
+    // Received now: the day of its rejection may be past the retention.
     const receivedAt = judge.clock.now();
     const delivery = { ...judgement.delivery, id: newId("rcv", receivedAt.getTime()), receivedAt };
     const outcome = await deliveryWriter.write(delivery);

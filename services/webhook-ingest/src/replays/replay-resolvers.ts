@@ -20,7 +20,7 @@ interface OfSource {
 const read = { scopes: ["webhooks:read"] } as const;
 const write = { scopes: ["webhooks:write"] } as const;
 
-/** Replays in the graph. */
+/** GraphQL fields of replays. */
 export function replayResolvers({ sourceStore, replayStore, replays, pageLimits }: ReplayFields): Resolvers<unknown> {
   return {
     WebhookSource: {

@@ -22,20 +22,23 @@ const path = "/api/v1/webhooks/sources/:id/replays";
 const read = { scopes: ["webhooks:read"] } as const;
 const write = { scopes: ["webhooks:write"] } as const;
 
-/** Webhooks are chosen by their ids, or by their time. */
+/** Body of a new replay: webhooks by their ids, or by their time. */
 export const CreateReplayBody = z
   .strictObject({
     ids: z.array(z.string().max(64)).min(1).max(1_000).optional().describe("The received webhooks to publish again."),
-    from: z.iso.datetime({ offset: true }).optional().describe("Instead of ids: those that came then or later."),
-    to: z.iso.datetime({ offset: true }).optional().describe("Those that came before; now where left out."),
+    from: z.iso
+      .datetime({ offset: true })
+      .optional()
+      .describe("Instead of ids: webhooks received at this time or later."),
+    to: z.iso.datetime({ offset: true }).optional().describe("Webhooks received before this time. Default: now."),
     event_types: z
       .array(z.string().min(1).max(256))
       .min(1)
       .max(100)
       .optional()
-      .describe("Of those between the times, the ones of these types; each a name or a prefix that ends in `*`."),
-    rate: z.int().min(1).max(1_000).default(100).describe("How many a second are published."),
-    dry_run: z.boolean().default(false).describe("Counts what would be published, and publishes nothing."),
+      .describe("Types of the webhooks between the times, each a name or a prefix that ends in `*`."),
+    rate: z.int().min(1).max(1_000).default(100).describe("Webhooks published per second."),
+    dry_run: z.boolean().default(false).describe("Counts the webhooks and publishes nothing."),
   })
   .refine(({ ids, from }) => (ids === undefined) !== (from === undefined), {
     path: ["ids"],
@@ -43,11 +46,11 @@ export const CreateReplayBody = z
   })
   .refine(({ ids, to, event_types }) => ids === undefined || (to ?? event_types) === undefined, {
     path: ["ids"],
-    error: "Ids stand alone: leave out to and event_types.",
+    error: "Leave out to and event_types when ids are given.",
   })
   .refine(({ from, to }) => from === undefined || to === undefined || Date.parse(from) < Date.parse(to), {
     path: ["to"],
-    error: "It must be later than from.",
+    error: "to must be later than from.",
   })
   .meta({ id: "CreateReceivedWebhookReplay", anyOf: [{ required: ["ids"] }, { required: ["from"] }] })
   .register(examples, { example: { from: "2026-01-01T09:00:00.000Z", event_types: ["order.*"], rate: 50 } });
@@ -57,10 +60,10 @@ const ReplayResource = z
     id: identifier("The replay"),
     source_id: identifier("The source"),
     status: z.enum(["running", "completed", "cancelled"]),
-    total: z.int().describe("How many were chosen when it began."),
+    total: z.int().describe("Number of chosen webhooks at its start."),
     published: z.int(),
-    missing: z.int().describe("Of those chosen by id, how many were past the retention when their turn came."),
-    rate: z.int().describe("How many a second are published."),
+    missing: z.int().describe("Number of webhooks chosen by id that were past the retention when their turn came."),
+    rate: z.int().describe("Webhooks published per second."),
     ids: z.array(z.string()).nullable(),
     event_types: z.array(z.string()).nullable(),
     from: timestamp,
@@ -79,7 +82,7 @@ const ReplayResource = z
   });
 
 const ReplayCount = z
-  .object({ count: z.int().describe("How many would be published.") })
+  .object({ count: z.int().describe("Number of webhooks that would be published.") })
   .meta({ id: "ReceivedWebhookReplayCount" })
   .register(examples, { example: { count: 1_200 } });
 
@@ -90,7 +93,7 @@ export interface ReplayRoutes {
   readonly pageLimits: PageLimits;
 }
 
-/** What was received, published again. */
+/** REST routes of replays. */
 export function replayRoutes(parts: ReplayRoutes): Routes {
   const routes = createRoutes({ exampleIds: { id: webhookSourceExample.id, replay_id: exampleId } });
   declareReads(routes, parts);
@@ -112,7 +115,7 @@ function declareReads(routes: Routes, { sourceStore, replayStore, pageLimits }: 
   });
   routes.get(`${path}/:replay_id`, {
     operationId: "receivedWebhookReplay",
-    summary: "Read how far a replay is",
+    summary: "Read a replay and its progress",
     auth: read,
     responses: { 200: ReplayResource, 404: "error" },
     async handle({ caller, params }) {
@@ -127,7 +130,7 @@ function declareWrites(routes: Routes, { sourceStore, replayStore, replays }: Re
     operationId: "createReceivedWebhookReplay",
     summary: "Publish received webhooks again",
     description:
-      "In the order in which they came, with `replay_of` in their events. Endpoints get them as new events; a dry run counts.",
+      "Publishes them in the order of their arrival, with `replay_of` in their events. Endpoints get them as new events; a dry run counts them.",
     auth: write,
     audit: "webhook_source.replay",
     body: CreateReplayBody,
@@ -142,7 +145,7 @@ function declareWrites(routes: Routes, { sourceStore, replayStore, replays }: Re
   routes.post(`${path}/:replay_id/cancel`, {
     operationId: "cancelReceivedWebhookReplay",
     summary: "Cancel a replay",
-    description: "What it has published stays published.",
+    description: "Webhooks that are already published stay published.",
     auth: write,
     audit: "webhook_source.cancel_replay",
     responses: { 200: ReplayResource, 404: "error" },
@@ -155,7 +158,7 @@ function declareWrites(routes: Routes, { sourceStore, replayStore, replays }: Re
   });
 }
 
-/** What a body chooses. */
+/** Converts the body of a request. */
 export function newReplayOf(body: z.output<typeof CreateReplayBody>): NewReplay {
   const { ids, from, to, event_types: eventTypes = [], rate, dry_run: dryRun } = body;
   if (ids !== undefined) return { choice: { ids }, rate, dryRun };
@@ -179,7 +182,7 @@ function answerOfCreate(result: Awaited<ReturnType<Replays["create"]>>): HttpRes
   }
 }
 
-/** Why a replay cannot begin, for both edges. */
+/** Describes why a replay cannot start, for REST and GraphQL. */
 export function replayRefusal({
   outcome,
   max,

@@ -38,7 +38,7 @@ const postpone = sql(
   "replay.postpone",
   "update received_replays set due_at = statement_timestamp() + $2 * interval '1 ms' where id = $1",
 );
-// What could not be done in its time is made up for a second at most, and never all at once.
+// A late replay catches up on one second at most, never on all at once.
 const keepPace = sql(
   "replay.keep-pace",
   `update received_replays
@@ -62,33 +62,33 @@ const lockDue = sql(
   `${select} where status = 'running' and due_at <= statement_timestamp() order by due_at limit 1 for update skip locked`,
 );
 
-/** Replays in PostgreSQL. Every look-up on behalf of a caller names the account. */
+/** Stores replays in PostgreSQL. Every look-up for a caller names the account. */
 export function createReplayStore(pool: Pool) {
   const rowOf = async (from: Queryable, statement: Statement, values: unknown[]): Promise<Replay | null> =>
     (await from.query<Replay>(statement, values)).rows[0] ?? null;
   return {
     find: (accountId: string, sourceId: string, id: string) => rowOf(pool, find, [accountId, sourceId, id]),
     lock: (tx: Tx, accountId: string, sourceId: string, id: string) => rowOf(tx, lock, [accountId, sourceId, id]),
-    /** The one that has waited longest, of those whose next webhooks are due and nobody is at. */
+    /** Locks the due replay that has waited longest and that no other instance has locked. */
     lockDue: (tx: Tx) => rowOf(tx, lockDue, []),
-    /** Lists the same range of each of the sources, newest first. */
+    /** Lists the same range of each source's replays, newest first. */
     list: async (accountId: string, sourceIds: readonly string[], range: ListRange): Promise<Replay[]> =>
       (await pool.query<Replay>(list, [sourceIds, accountId, ...rangeValues(range)])).rows,
-    /** Counts those of a source that run, and keeps others from adding one until the transaction ends. */
+    /** Counts the running replays of a source, and blocks a concurrent insert until the transaction ends. */
     async lockCount(tx: Tx, sourceId: string): Promise<number> {
       await advisoryLock(tx, `replays:${sourceId}`);
       return (await tx.query<{ count: number }>(countRunning, [sourceId])).rows[0]?.count ?? 0;
     },
-    /** Its first step is due at once. */
+    /** Inserts the replay; its first step is due at once. */
     async insert(tx: Tx, replay: Replay): Promise<void> {
       await replays.insert(tx, { ...replay, dueAt: new Date(0) });
       await tx.query(postpone, [replay.id, 0]);
     },
     save,
-    /** Its next step is due so much later than now. */
+    /** Schedules the next step at this time from now. */
     postpone: async (tx: Tx, { id }: Replay, byMs: number): Promise<void> =>
       void (await tx.query(postpone, [id, byMs])),
-    /** Its next step is due so much later than this one was. */
+    /** Schedules the next step at this time after the present one was due. */
     keepPace: async (tx: Tx, { id }: Replay, byMs: number): Promise<void> =>
       void (await tx.query(keepPace, [id, byMs])),
   };

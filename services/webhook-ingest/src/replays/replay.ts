@@ -1,30 +1,30 @@
 import type { ReceivedChoice } from "../receiving/received-store.ts";
 
-/** What was received of a source and is published again, in the order in which it came. */
+/** A replay: received webhooks of a source that are published again, in the order of their arrival. */
 export interface Replay {
   readonly id: string;
   readonly sourceId: string;
   readonly accountId: string;
   readonly status: "running" | "completed" | "cancelled";
-  /** The chosen ones in their order; empty for all between the times. */
+  /** The chosen webhooks in their order; empty for all between the times. */
   readonly receivedIds: readonly string[];
   readonly eventTypes: readonly string[];
   readonly fromAt: Date;
   readonly toAt: Date;
-  /** So many a second. */
+  /** Webhooks per second. */
   readonly rate: number;
   readonly total: number;
   readonly published: number;
-  /** Of those that were chosen by their ids, so many were past the retention when their turn came. */
+  /** Number of webhooks chosen by id that were past the retention when their turn came. */
   readonly missing: number;
-  /** The last one that was published. */
+  /** Position: the last webhook that was published. */
   readonly positionAt: Date;
   readonly positionId: string;
   readonly createdAt: Date;
   readonly finishedAt: Date | null;
 }
 
-/** What an owner chooses: webhooks by their ids, or all of a time, until now where it has no end, and of some types. */
+/** Selection of webhooks: by id, or by time and type; without an end, until now. */
 export type ReplayChoice =
   | { readonly ids: readonly string[] }
   | { readonly from: Date; readonly to: Date | null; readonly eventTypes: readonly string[] };
@@ -33,7 +33,7 @@ export const choiceOf = ({ sourceId, eventTypes, fromAt, toAt }: Replay): Receiv
   ...{ sourceId, eventTypes, fromMs: fromAt.getTime(), toMs: toAt.getTime() },
 });
 
-/** The replay as its owner sees it. */
+/** Returns the replay as its owner sees it. */
 export const viewReplay = (replay: Replay) => ({
   id: replay.id,
   source_id: replay.sourceId,

@@ -13,29 +13,32 @@ interface Dependencies {
   readonly receivedStore: Pick<ReceivedStore, "existing" | "count">;
   readonly outbox: Outbox;
   readonly clock: Clock;
-  /** How long received webhooks are kept. */
+  /** Retention of received webhooks. */
   readonly keepMs: () => number;
 }
 
 export interface NewReplay {
   readonly choice: ReplayChoice;
-  /** So many a second. */
+  /** Webhooks per second. */
   readonly rate: number;
-  /** Counts and publishes nothing. */
+  /** Counts the webhooks and publishes nothing. */
   readonly dryRun: boolean;
 }
 
-/** The most webhooks of one replay. */
+/** Largest number of webhooks of one replay. */
 const totalMax = 1_000_000;
-/** Replays of one source that run at once. */
+/** Largest number of running replays of one source. */
 const runningMax = 3;
 
 export type Replays = ReturnType<typeof createReplays>;
 
-/** Publishes again what a source received: for subscribers that lost it, or could not read it then. */
+/** Creates the operations on replays, for subscribers that lost webhooks or could not read them. */
 export function createReplays({ replayStore, receivedStore, outbox, clock, keepMs }: Dependencies) {
   return {
-    /** Starts a replay; a dry run tells what it would publish. @throws AppError `validation_error` for ids that are not there. */
+    /**
+     * Starts a replay; a dry run counts its webhooks.
+     * @throws AppError `validation_error` for unknown ids
+     */
     async create(tx: Tx, caller: Caller, source: Source, { choice, rate, dryRun }: NewReplay) {
       const begun = begin(source, choice, rate, { now: clock.now(), keepMs: keepMs() });
       if ("ids" in choice) await assertThere(source, begun.receivedIds);
@@ -51,7 +54,7 @@ export function createReplays({ replayStore, receivedStore, outbox, clock, keepM
       return { outcome: "created", replay } as const;
     },
 
-    /** Ends a replay; what it has published stays published. One that has ended stays as it is. */
+    /** Cancels a replay; published webhooks stay published. An ended replay stays as it is. */
     async cancel(tx: Tx, caller: Caller, replay: Replay): Promise<Replay> {
       if (replay.status !== "running") return replay;
       const cancelled = { ...replay, status: "cancelled", finishedAt: clock.now() } as const;
@@ -69,7 +72,7 @@ export function createReplays({ replayStore, receivedStore, outbox, clock, keepM
       there.has(one) ? [] : [{ field: "ids", code: "invalid_value" as const, message: `${one}: ${message}` }],
     );
     if (details.length === 0) return;
-    throw new AppError("validation_error", "Some of these webhooks are not there.", { details: details.slice(0, 20) });
+    throw new AppError("validation_error", "Some of these webhooks do not exist.", { details: details.slice(0, 20) });
   }
 }
 
@@ -78,7 +81,7 @@ interface Moment {
   readonly keepMs: number;
 }
 
-/** The replay as it begins. */
+/** Creates the replay in its first state. */
 function begin({ id: sourceId, accountId }: Source, choice: ReplayChoice, rate: number, moment: Moment): Replay {
   const { now } = moment;
   const receivedIds = "ids" in choice ? [...new Set(choice.ids)].sort() : [];
@@ -90,7 +93,7 @@ function begin({ id: sourceId, accountId }: Source, choice: ReplayChoice, rate: 
   };
 }
 
-/** No day before the retention is looked into, and nothing that comes after the request is part of it. */
+/** Limits the times to the retention and to the present. */
 function boundsOf({ from, to }: Extract<ReplayChoice, { from: Date }>, { now, keepMs }: Moment) {
   const oldestMs = startOfDay(now.getTime() - keepMs);
   const toMs = Math.min(to?.getTime() ?? now.getTime(), now.getTime());

@@ -23,17 +23,20 @@ interface Dependencies {
   readonly clock: Clock;
   readonly webhookBytesMax: () => number;
   readonly eventBytesMax: number;
-  /** Whether the account may have webhooks published now. */
+  /** Returns true when the account may publish webhooks now. */
   readonly mayWrite: (accountId: string) => boolean;
 }
 
-/** Webhooks of one transaction: of the largest ones, some twenty mebibytes. */
+/** Webhooks of one transaction: some twenty mebibytes of the largest ones. */
 const stepMax = 20;
 const everyMs = seconds(1);
-/** One statement looks into the tables of so many days at most. */
+/** Largest number of day tables that one statement reads. */
 const windowDays = 7;
 
-/** Runs replays a few webhooks at a time, each time in one transaction with their events: a crash repeats and loses none. */
+/**
+ * Starts the worker of replays. Each step publishes a few webhooks in one transaction with their events, so that a
+ * crash neither repeats nor loses any.
+ */
 export function startReplays(dependencies: Dependencies): void {
   const { runner, pool } = dependencies;
   runner.every("replays", everyMs, () => inTransaction(pool, (tx) => step(tx, dependencies)));
@@ -61,7 +64,7 @@ async function step(tx: Tx, dependencies: Dependencies): Promise<"again" | "done
   return "again";
 }
 
-/** The next webhooks of a replay and where it stands behind them. */
+/** Returns the next webhooks of a replay, and the position after them. */
 async function nextOf(replay: Replay, { receivedStore }: Dependencies) {
   const limit = Math.min(stepMax, Math.max(1, Math.ceil(replay.rate / 10)));
   const { positionAt, positionId, receivedIds, published, missing } = replay;
@@ -83,7 +86,7 @@ async function nextOf(replay: Replay, { receivedStore }: Dependencies) {
   return { webhooks, missing, positionAt: position.at, positionId: position.id, isLast };
 }
 
-/** Reads the bytes as they were read when they came. What the source of now would not read goes out as bytes. */
+/** Reads the bytes as at their arrival. A body that the current source could not read goes out as bytes. */
 async function payloadOf(
   source: Source,
   { headers, body, bodyDecoded, contentType }: StoredDelivery,

@@ -11,7 +11,7 @@ const batch = 5_000;
 const everyMs = seconds(5);
 
 const findRemoved = sql("source.find-removed", "select id from removed_sources order by removed_at limit 1");
-/** One source at a time, in whichever instance takes it; the marker goes with the last of what it received. */
+/** One source at a time, in any one instance. The marker is deleted with the source's last row. */
 const forget = sql(
   "source.forget-removed",
   `with source as (
@@ -32,7 +32,10 @@ const forget = sql(
    select (deliveries + keys + (select count(*) from done))::int as gone from counted`,
 );
 
-/** Deletes what removed sources received, a few thousand rows in each statement: the sources themselves are gone at once. */
+/**
+ * Starts the job that deletes the received webhooks of removed sources, a few thousand rows per statement. The sources
+ * themselves are gone at once.
+ */
 export function startForgettingRemovedSources({ runner, pool }: Dependencies): void {
   runner.every("forget removed sources", everyMs, async () => {
     const [removed] = (await pool.query<{ id: string }>(findRemoved)).rows;

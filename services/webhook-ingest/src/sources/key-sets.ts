@@ -10,9 +10,9 @@ interface Dependencies {
   readonly log: Pick<Logger, "warn">;
 }
 
-/** The key set at an address. */
+/** The key set at a URL. */
 interface KeySet {
-  /** As it was read last; null until it could be read. */
+  /** Text of the last successful read; null before the first. */
   text: string | null;
   readAtMs: number;
   triedAtMs: number;
@@ -23,11 +23,11 @@ export type KeySets = ReturnType<typeof createKeySets>;
 
 const setsMax = 1_000;
 const maxAgeMs = minutes(10);
-/** Made-up key ids must not make us ask a partner without end. Without any key a second's pause is enough. */
+/** Made-up key ids must not cause endless requests to a partner. Without any key a pause of a second is enough. */
 const pauseMs = { known: seconds(30), unknown: seconds(1) };
 const limits = { deadlineMs: seconds(5), responseBytesMax: 256 * KiB, requireHttps: true };
 
-/** The key sets that partners publish, read through the outbound guard. While an address is away the set last read stays. */
+/** Reads partners' key sets through the outbound guard. While an address is away the last set stays. */
 class PublishedSets {
   readonly #dependencies: Dependencies;
   readonly #sets = new LRUCache<string, KeySet>({ max: setsMax });
@@ -36,14 +36,14 @@ class PublishedSets {
     this.#dependencies = dependencies;
   }
 
-  /** The set at an address; null where it could not be read. */
+  /** Returns the set at a URL; null when it was never read. */
   async find(url: string): Promise<string | null> {
     const set = this.#setAt(url);
     if (this.#nowMs() - set.readAtMs >= maxAgeMs) await this.reread(url);
     return set.text;
   }
 
-  /** Reads a set. False when it was asked for a moment ago. */
+  /** Reads a set again. Returns false when it was requested a moment ago. */
   async reread(url: string): Promise<boolean> {
     const set = this.#setAt(url);
     const pause = set.text === null ? pauseMs.unknown : pauseMs.known;
@@ -67,7 +67,7 @@ class PublishedSets {
     set.triedAtMs = this.#nowMs();
     try {
       const { status, body } = await outbound.request({ url, headers: { accept: "application/json" }, ...limits });
-      if (status !== 200) throw new Error(`the key set is answered ${status}`);
+      if (status !== 200) throw new Error(`the key set request was answered ${status}`);
       set.text = body.toString("utf8");
       set.readAtMs = this.#nowMs();
     } catch (error) {
@@ -78,7 +78,7 @@ class PublishedSets {
   #nowMs = (): number => this.#dependencies.clock.steadyMs();
 }
 
-/** Puts the keys that partners publish in the place of their addresses. */
+/** Creates the operations that replace the URL of a partner's key set by its keys. */
 export function createKeySets(dependencies: Dependencies) {
   const sets = new PublishedSets(dependencies);
 
@@ -88,7 +88,7 @@ export function createKeySets(dependencies: Dependencies) {
   }
 
   return {
-    /** The source with the keys in place of their addresses; an empty text where they cannot be read. */
+    /** Returns the source with keys in place of their URLs; an empty text for keys that cannot be read. */
     async inPlaceOf(known: KnownSource): Promise<KnownSource> {
       const { secrets } = known;
       const all = [secrets.current, ...secrets.former.map(({ secret }) => secret)];
@@ -96,7 +96,7 @@ export function createKeySets(dependencies: Dependencies) {
       const kept = secrets.former.map((one, nth) => ({ ...one, secret: former[nth] ?? "" }));
       return { ...known, secrets: { ...secrets, current, former: kept } };
     },
-    /** Reads the keys of a source again, where that was not done a moment ago. */
+    /** Reads the keys of a source again, unless that was done a moment ago. */
     async reread({ scheme, secrets }: KnownSource): Promise<boolean> {
       const all = [secrets.current, ...secrets.former.map(({ secret }) => secret)];
       const wereRead = await Promise.all(

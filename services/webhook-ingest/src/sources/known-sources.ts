@@ -4,35 +4,35 @@ import { LRUCache } from "lru-cache";
 import type { Source } from "./source.ts";
 import type { SourceSecrets, SourceStore } from "./source-store.ts";
 
-/** A source with what its partner signs with, as it was read a while ago. */
+/** A source with its partner's secrets, as read a while ago. */
 export interface KnownSource {
   readonly source: Source;
   readonly secrets: SourceSecrets;
-  /** How its partner signs, made once of its settings. */
+  /** Signature scheme of the partner, built once from the settings. */
   readonly scheme: SignatureScheme;
 }
 
-/** A source that was read, ready to judge by. */
+/** Builds a known source from a row. */
 export function knownSource(source: Source, secrets: SourceSecrets): KnownSource {
   return { source, secrets, scheme: schemeOf(source.scheme, source.settings) };
 }
 
 /**
- * The sources that webhooks have come for, in memory: to verify one costs no database. A copy may be stale. Who accepts by
- * it notices when the delivery is written, which names the revision; who refuses by it asks `current` first.
+ * The sources in use, in memory, so that a verification costs no query. A copy may be stale. An acceptance notices that
+ * when the delivery is written with the source's revision; a refusal asks `current` first.
  */
 export interface KnownSources {
-  /** The source as it is known; null when there is none. */
+  /** Returns the source from memory; null for an unknown one. */
   find(id: string): Promise<KnownSource | null>;
-  /** The source as it was a moment ago at most. */
+  /** Returns the source at most a moment old. */
   current(id: string): Promise<KnownSource | null>;
   /** Reads the source again, because a copy proved stale. */
   reread(id: string): Promise<KnownSource | null>;
-  /** Forgets a source that was changed here: the next webhook is judged by what it is now. */
+  /** Removes a changed source from memory, so that the next webhook is judged by its new state. */
   forget(id: string): void;
 }
 
-/** A source as it was read, or that there was none. */
+/** A source as read, or its absence. */
 interface Copy {
   readonly known: KnownSource | null;
   readonly readAtMs: number;
@@ -42,14 +42,14 @@ const knownMax = 10_000;
 const absentMax = 10_000;
 const absentMs = seconds(30);
 /**
- * Forged requests must not cost a statement each: by a copy of this age somebody is refused. The same holds where there is no
- * source, so that how long a refusal takes does not tell an id.
+ * Largest age of a copy that may refuse a webhook: forged requests must not cost a query each. It applies to unknown
+ * sources too, so that the time of a refusal does not reveal an id.
  */
 const currentMs = 250;
 
 export function createKnownSources(sourceStore: Pick<SourceStore, "findWithSecrets">, clock: Clock): KnownSources {
   const copies = new LRUCache<string, Copy>({ max: knownMax });
-  /** Apart, so that made-up ids put no source out of memory. */
+  /** Separate, so that made-up ids evict no source. */
   const absences = new LRUCache<string, Copy>({ max: absentMax });
   const reading = new Map<string, Promise<KnownSource | null>>();
 
@@ -69,14 +69,17 @@ export function createKnownSources(sourceStore: Pick<SourceStore, "findWithSecre
       absences.set(id, { known: null, readAtMs });
       return null;
     }
-    // The same object as long as nothing changed: what was judged by it need not be judged again.
+    // The same object while nothing has changed, so that a judgement by it need not be repeated.
     const isSame = before?.source.revision === found.source.revision;
     const known = before && isSame ? before : knownSource(found.source, found.secrets);
     copies.set(id, { known, readAtMs });
     return known;
   }
 
-  /** Who asks while a read is under way waits for the next one: this one may have begun before a change. */
+  /**
+   * Reads the source again. A read that is already running may have started before a change, so the caller waits for
+   * the next one.
+   */
   async function reread(id: string): Promise<KnownSource | null> {
     await reading.get(id)?.catch(() => null);
     const under = reading.get(id);
@@ -99,7 +102,7 @@ export function createKnownSources(sourceStore: Pick<SourceStore, "findWithSecre
     reread,
     forget(id) {
       drop(id);
-      // A read that is under way may have begun before the change.
+      // A running read may have started before the change.
       void reading
         .get(id)
         ?.finally(() => drop(id))

@@ -24,15 +24,15 @@ const signedContent = z
     if (typeof parsed === "string") addIssue({ code: "custom", message: parsed });
   })
   .describe(
-    "What is signed: text with {timestamp}, {id}, {body}, {method}, {url} and {header:name} in it; {body} must be there.",
+    "Template of the signed text, with {timestamp}, {id}, {body}, {method}, {url} and {header:name}. {body} is required.",
   );
 
-/** What senders can differ in who sign a text made of parts of the request. */
+/** Settings of senders that sign a text made of parts of the request. */
 const templateMembers = {
   signed_content: signedContent,
-  encoding: z.enum(["hex", "base64", "base64url"]).describe("How a signature is written."),
-  secret_encoding: z.enum(["utf8", "hex", "base64"]).describe("How the secret stands for the bytes of the key."),
-  time_unit: z.enum(["s", "ms", "rfc3339"]).describe("How the signed time is written."),
+  encoding: z.enum(["hex", "base64", "base64url"]).describe("Encoding of a signature."),
+  secret_encoding: z.enum(["utf8", "hex", "base64"]).describe("Encoding of the key's bytes in the secret."),
+  time_unit: z.enum(["s", "ms", "rfc3339"]).describe("Unit of the signed time."),
   pairs: z
     .strictObject({
       time_key: pairKey.nullable().default(null),
@@ -40,52 +40,54 @@ const templateMembers = {
       separator: z.enum([",", ";", " ", "&"]).default(","),
     })
     .nullable()
-    .describe("Where the signature header holds `t=…,v1=…`: how its members are named."),
+    .describe("Names of the members of a signature header such as `t=…,v1=…`."),
   signature_header: headerName,
   previous_signature_header: headerName.nullable(),
-  signature_prefix: z.string().max(32).describe("Stands before each signature in its header."),
+  signature_prefix: z.string().max(32).describe("Prefix of each signature in its header."),
   signature_separator: z
     .enum([",", ";", " "])
     .nullable()
-    .describe("Stands between several signatures in one header; null where there is one."),
+    .describe("Separator of several signatures in one header; null when there is only one."),
   timestamp_header: headerName,
   timestamp_from: atPointer
     .nullable()
-    .describe("Where the body holds the time that is signed, for senders that write it there."),
+    .describe("Place of the signed time in the body, for senders that write it there."),
   delivery_id_header: headerName,
   event_type_header: headerName,
 };
 const hmacMembers = {
-  algorithm: z.enum(["sha256", "sha512", "sha1"]).describe("sha1 is taken with `accept_weak` alone."),
+  algorithm: z.enum(["sha256", "sha512", "sha1"]).describe("sha1 needs `accept_weak`."),
   accept_weak: z.boolean(),
 };
 const tokenMembers = {
   token_from: atPointer
     .nullable()
     .describe(
-      "Where the body holds the token; of a list on the way every item has to show it. Nothing in a header then counts.",
+      "Place of the token in the body; every item of a list on the way must hold it. Headers then do not count.",
     ),
 };
 const shownTokenMembers = {
   token_header: headerName,
   token_format: z
     .enum(["plain", "bearer", "basic"])
-    .describe("`plain`: the header is the secret; `bearer`: behind `Bearer`; `basic`: the secret is `user:password`."),
+    .describe(
+      "`plain`: the header is the secret; `bearer`: the secret follows `Bearer`; `basic`: the secret is `user:password`.",
+    ),
 };
 const claimName = z.string().min(1).max(256);
 const jwtMembers = {
-  issuer: claimName.nullable().describe("The `iss` of the sender's tokens."),
-  audience: claimName.nullable().describe("What must be among the `aud` of a token."),
-  body_digest_claim: claimName.nullable().describe("The claim with the SHA-256 of the body, where a token has one."),
-  body_digest_encoding: z.enum(["hex", "base64", "base64url"]).describe("How that digest is written."),
+  issuer: claimName.nullable().describe("Required `iss` of the sender's tokens."),
+  audience: claimName.nullable().describe("Audience that must be among the `aud` of a token."),
+  body_digest_claim: claimName.nullable().describe("Claim with the SHA-256 of the body, if the tokens have one."),
+  body_digest_encoding: z.enum(["hex", "base64", "base64url"]).describe("Encoding of that digest."),
 };
-/** For every scheme. */
+/** Settings of every scheme. */
 const senderMembers = {
-  keep_rejected_bodies: z.boolean().describe("Whether what is refused is kept, to be looked at and tried again."),
-  delivery_id_from: placeOfId.describe("Where the sender says which delivery it is, instead of where its scheme does."),
-  event_type_from: z.union([inHeader, atPointer]).describe("Where the sender says what type the event has."),
+  keep_rejected_bodies: z.boolean().describe("Keeps refused webhooks, so that they can be read and retried."),
+  delivery_id_from: placeOfId.describe("Place of the delivery id, instead of the scheme's own."),
+  event_type_from: z.union([inHeader, atPointer]).describe("Place of the event type, instead of the scheme's own."),
   forwarded_headers: z.array(headerName).max(20),
-  rate: z.int().min(1).max(10_000).describe("Webhooks a second that are taken; what comes above is answered 429."),
+  rate: z.int().min(1).max(10_000).describe("Webhooks accepted per second; more are answered 429."),
   refuse_same_content_seconds: z.int().min(0).max(86_400),
   signature_over: z.enum(["wire", "decoded"]),
   tolerance_seconds: z.int().min(30).max(3_600),
@@ -111,13 +113,11 @@ const senderMembers = {
   public_url: z
     .url({ protocol: /^https?$/ })
     .max(2_048)
-    .describe(
-      "The address as the sender has it, where it signs that and it is not `http.base-url` and the source's path.",
-    ),
-  handshake: z.enum(handshakes).describe("How the sender asks whether the address is ours."),
+    .describe("URL that the sender signs, if it differs from `http.base-url` with the source's path."),
+  handshake: z.enum(handshakes).describe("Kind of the sender's verification request."),
 };
 
-/** Every setting of a source by its name on the wire, in the order that every view shows them. */
+/** Settings of a source by their names in the API, in the order of every view. */
 export const settingMembers = {
   ...hmacMembers,
   ...templateMembers,
@@ -129,7 +129,7 @@ export const settingMembers = {
 
 const names = (...objects: object[]): ReadonlySet<string> => new Set(objects.flatMap(Object.keys));
 
-/** The settings that belong to schemes; what is not here is for every scheme. */
+/** Settings that belong to certain schemes; all others belong to every scheme. */
 export const settingsOfSchemes: Readonly<Partial<Record<string, ReadonlySet<string>>>> = {
   hmac: names(hmacMembers, templateMembers),
   ed25519: names(templateMembers),

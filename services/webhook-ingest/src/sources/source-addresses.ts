@@ -14,10 +14,12 @@ interface AddressDependencies {
   readonly clock: Clock;
 }
 
-/** The addresses that are taken at once: the one of today and two that were rotated out. */
+/** Largest number of live addresses: the current one and two former ones. */
 const addressesMax = 3;
 
-/** The source with a new address; the one before is taken until the overlap ends. Null when it has as many as it may. */
+/**
+ * Returns the source with a new address; the former one is accepted until the overlap ends. Returns null at the limit.
+ */
 function withNewAddress(source: Source, overlapSeconds: number, now: Date): Source | null {
   const live = source.formerAddresses.flatMap((address, index) => {
     const endsAt = source.formerAddressesEndAt[index];
@@ -38,10 +40,10 @@ function withNewAddress(source: Source, overlapSeconds: number, now: Date): Sour
 
 export type SourceAddresses = ReturnType<typeof createSourceAddresses>;
 
-/** The addresses that partners post to. */
+/** Creates the operation that rotates the address that a partner posts to. */
 export function createSourceAddresses({ sourceStore, knownSources, outbox, clock }: AddressDependencies) {
   return {
-    /** Gives a source another address, for one that got into wrong hands; what still comes to the old one is taken for a while. */
+    /** Gives a source a new address, for one that has leaked. The former address is accepted for the overlap. */
     async rotate(tx: Tx, caller: Caller, source: Source, overlapSeconds: number) {
       const rotated = withNewAddress(source, overlapSeconds, clock.now());
       if (rotated === null) return { outcome: "limit-reached", max: addressesMax } as const;

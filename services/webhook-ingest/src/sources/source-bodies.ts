@@ -5,31 +5,29 @@ import type { NewSource } from "./source.ts";
 import { mergeSettings, SettingsBody, SettingsPatchBody } from "./source-settings.ts";
 
 const presetNames = Object.keys(presets) as [PresetName, ...PresetName[]];
-const secret = z.string().min(1).max(1024).describe("What the partner signs with. Write-only.");
+const secret = z.string().min(1).max(1024).describe("Secret that the partner signs with. Write-only.");
 const verifyToken = z
   .string()
   .min(8)
   .max(256)
   .regex(/^[\x21-\x7e]+$/)
-  .describe("What Meta shows when it asks whether the address is ours. Write-only.");
+  .describe("Token that Meta sends with its verification request. Write-only.");
 const eventTypes = z
   .array(z.string().min(1).max(256))
   .min(1)
   .max(100)
   .nullable()
-  .describe(
-    "The partner's types that are accepted, each a name or a prefix that ends in `*`; null accepts every type.",
-  );
-const forward = z.boolean().describe("Whether accepted webhooks go on to the account's endpoints.");
+  .describe("Accepted types of the partner, each a name or a prefix that ends in `*`; null accepts every type.");
+const forward = z.boolean().describe("Forwards accepted webhooks to the account's endpoints.");
 
 export const CreateSourceBody = z
   .strictObject({
     name: displayName,
     preset: z
       .enum(presetNames)
-      .describe("A sender whose scheme and settings are known; `settings` beside it go over them.")
+      .describe("Known sender with its scheme and settings; `settings` override them.")
       .optional(),
-    scheme: z.enum(webhookSchemes).describe("How the partner signs; that of the preset where there is one.").optional(),
+    scheme: z.enum(webhookSchemes).describe("Signature scheme of the partner. Default: the preset's.").optional(),
     secret,
     verify_token: verifyToken.nullable().default(null),
     event_types: eventTypes.default(null),
@@ -39,12 +37,12 @@ export const CreateSourceBody = z
   .superRefine(({ preset, scheme, settings, verify_token }, { addIssue }) => {
     const handshake = settings.handshake ?? (preset && (presets[preset] as Preset).settings.handshake);
     if (handshake === "meta" && verify_token === null) {
-      const message = "Meta shows a token when it asks whether the address is ours; give it here too.";
+      const message = "Meta sends a token with its verification request; give the same token here.";
       addIssue({ code: "custom", path: ["verify_token"], message });
     }
     const right = preset && presets[preset].scheme;
     if (preset === undefined && scheme === undefined) {
-      addIssue({ code: "custom", path: ["scheme"], message: "A source has a scheme or a preset." });
+      addIssue({ code: "custom", path: ["scheme"], message: "Give a scheme or a preset." });
     } else if (right !== undefined && scheme !== undefined && scheme !== right) {
       addIssue({ code: "custom", path: ["scheme"], message: `The preset ${preset} has the scheme ${right}.` });
     }
@@ -60,7 +58,7 @@ export const RotateSecretBody = z
       .min(0)
       .max(604_800)
       .default(86_400)
-      .describe("How long the present secret still verifies."),
+      .describe("Seconds for which the present secret still verifies."),
   })
   .meta({ id: "RotateWebhookSourceSecret" })
   .register(examples, { example: { secret: "the next secret of the shop", overlap_seconds: 3_600 } });
@@ -72,12 +70,12 @@ export const RotateUrlBody = z
       .min(0)
       .max(86_400)
       .default(86_400)
-      .describe("How long webhooks that come to the present address are still taken."),
+      .describe("Seconds for which the present address is still accepted."),
   })
   .meta({ id: "RotateWebhookSourceUrl" })
   .register(examples, { example: { overlap_seconds: 3_600 } });
 
-/** What a new source is made of: the scheme and settings of its preset, with its own settings over them. */
+/** Converts the body of a new source: the scheme and settings of its preset, with its own settings over them. */
 export function newSourceOf(body: z.output<typeof CreateSourceBody>): NewSource {
   const { event_types: eventTypes, verify_token, preset, scheme = "hmac", settings, ...rest } = body;
   const named = { ...rest, eventTypes, verifyToken: verify_token };
@@ -86,7 +84,7 @@ export function newSourceOf(body: z.output<typeof CreateSourceBody>): NewSource 
   return { ...named, scheme: known.scheme, settings: mergeSettings(known.settings, settings) };
 }
 
-/** A merge patch: an absent member stays as it is. The scheme is fixed, because a secret belongs to it. */
+/** A merge patch: an absent member keeps its value. The scheme is fixed, because the secret belongs to it. */
 export const UpdateSourceBody = z
   .strictObject({
     name: displayName,
@@ -98,8 +96,8 @@ export const UpdateSourceBody = z
     status: z
       .enum(["active", "paused", "stopped"])
       .describe(
-        "While paused, the partner is answered 503 and tries again. While stopped, it is answered 202 and nothing is kept: " +
-          "for a sender that gives up an address that fails.",
+        "A paused source answers 503, so that the partner tries again. A stopped source answers 202 and keeps nothing, ~" +
+          "for a sender that would give up a failing address.",
       ),
   })
   .partial()

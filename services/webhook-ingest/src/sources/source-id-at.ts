@@ -3,17 +3,20 @@ import { LRUCache } from "lru-cache";
 import { isSourceId } from "./source.ts";
 import type { SourceStore } from "./source-store.ts";
 
-/** Says which source an address belongs to; the address itself where it belongs to none. */
+/** Returns the id of the source that an address belongs to, or the address itself when it belongs to none. */
 export type SourceIdAt = (address: string) => Promise<string>;
 
 const knownMax = 10_000;
 const absentMax = 10_000;
 const absentMs = seconds(30);
 
-/** Knows the addresses that sources got in place of their ids. None goes from one source to another, so nothing grows stale. */
+/**
+ * Creates the look-up of addresses that replace the ids of sources. An address never moves to another source, so that a
+ * copy cannot become stale.
+ */
 export function createSourceIdAt({ findIdAt }: Pick<SourceStore, "findIdAt">, clock: Clock): SourceIdAt {
   const ids = new LRUCache<string, string>({ max: knownMax });
-  /** Until when an address is taken to belong to no source. */
+  /** Time until which an address counts as unknown. */
   const absent = new LRUCache<string, number>({ max: absentMax });
 
   return async function sourceIdAt(address) {

@@ -23,9 +23,9 @@ interface Named {
 const writers = { scopes: ["webhooks:write"] } as const;
 const payload = "webhookSource";
 
-/** What an owner does with sources in the graph: the operations of REST, with the same rules. */
+/** GraphQL mutations of sources: the operations of REST, with the same rules. */
 export function sourceMutations({ sources, sourceSecrets, sourceAddresses, sourceStore }: SourceMutations) {
-  /** Changes a source of the caller, found and held. */
+  /** Finds and locks a source of the caller, and changes it. */
   const changeOwn = <Result>(
     { caller, write }: SubgraphContext<unknown>,
     { id }: Named,

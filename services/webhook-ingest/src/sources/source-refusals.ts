@@ -10,7 +10,7 @@ const tooMany = (field: string, message: string): Refusal => ({
   details: [{ field, code: "too_many", message }],
 });
 
-/** Why a source is not created. */
+/** Describes why a source was not created. */
 export function refusedCreation(
   result: { outcome: "switched-off" } | ({ outcome: "limit-reached" } & LimitReached),
 ): Refusal {
@@ -19,10 +19,10 @@ export function refusedCreation(
     : tooMany("sources", `The account has ${result.max} sources; delete one that is not needed.`);
 }
 
-/** Why a source gets no other secret now. */
+/** Refusal of one secret too many. */
 export const tooManySecrets = ({ max }: LimitReached): Refusal =>
   tooMany("secret", `A source has at most ${max} secrets at once; wait until one ends, or replace them.`);
 
-/** Why a source gets no other address now. */
+/** Refusal of one address too many. */
 export const tooManyAddresses = ({ max }: LimitReached): Refusal =>
   tooMany("ingest_path", `A source has at most ${max} addresses at once; wait until one ends.`);

@@ -14,7 +14,7 @@ export interface SourceFields extends SourceMutations {
 
 const read = { scopes: ["webhooks:read"] } as const;
 
-/** The sources of an account in the graph. */
+/** GraphQL fields of the sources of an account. */
 export function sourceResolvers({ pageLimits, ...operations }: SourceFields): Resolvers<SourceLoaders> {
   const { sourceStore } = operations;
   return {
@@ -38,7 +38,7 @@ export function sourceResolvers({ pageLimits, ...operations }: SourceFields): Re
   };
 }
 
-/** The loaders of one request: they find what belongs to whoever makes it. */
+/** Creates the loaders of one request. They find only rows of the caller's account. */
 export const sourceLoaders =
   (sourceStore: SourceStore) =>
   (principal: Principal | null): SourceLoaders => ({

@@ -37,7 +37,7 @@ const path = "/api/v1/webhooks/sources";
 const read = { scopes: ["webhooks:read"] } as const;
 const write = { scopes: ["webhooks:write"] } as const;
 
-/** What an owner does with sources. */
+/** REST routes of sources. */
 export function sourceRoutes(parts: SourceRoutes): Routes {
   const routes = createRoutes({ exampleIds: { id: webhookSourceExample.id } });
   declareReads(routes, parts);
@@ -136,8 +136,8 @@ function declareAddresses(routes: Routes, { sourceAddresses, sourceStore }: Sour
     operationId: "rotateWebhookSourceUrl",
     summary: "Give a source another address",
     description:
-      "Until the overlap ends, a day unless told otherwise, webhooks that come to the present address are taken too. At most " +
-      "three addresses are taken at once.",
+      "The present address is accepted until the overlap ends, by default a day. At most ~" +
+      "three addresses are accepted at once.",
     auth: write,
     audit: "webhook_source.rotate_url",
     body: RotateUrlBody,
@@ -155,7 +155,7 @@ const etagOf = (source: Source): string => strongEtag(source.revision, source.id
 const show = (source: Source): HttpResponse => ok(viewSource(source), { etag: etagOf(source) });
 const showFound = (source: Source | null): HttpResponse => (source ? show(source) : refused(404, "not_found"));
 
-/** Finds the source that a write is about among the caller's own, and holds it to `If-Match`. */
+/** Finds and locks the caller's own source for a write, and checks `If-Match` against its ETag. */
 const ownSource = (sourceStore: SourceStore) => ({
   find: (tx: Tx, { caller, params }: { readonly caller: Caller; readonly params: { readonly id: string } }) =>
     sourceStore.lock(tx, caller.accountId, params.id),

@@ -16,24 +16,25 @@ interface SecretDependencies {
   readonly assertUsable: AssertUsable;
 }
 
-/** The secrets that verify at once: the one of today and two that were rotated out. */
+/** Largest number of live secrets: the current one and two former ones. */
 const secretsMax = 3;
 
 export interface SecretRotation {
   readonly secret: string;
-  /** How long the secret of today goes on to verify. */
+  /** Time for which the present secret still verifies. */
   readonly overlapSeconds: number;
 }
 
 export type SourceSecretOperations = ReturnType<typeof createSourceSecrets>;
 
-/** The secrets that partners sign with. */
+/** Creates the operation that rotates the secret that a partner signs with. */
 export function createSourceSecrets(dependencies: SecretDependencies) {
   const { sourceStore, knownSources, outbox, clock, assertUsable } = dependencies;
   return {
     /**
-     * Gives a source its partner's next secret; the one before verifies until the overlap ends, so no webhook is lost while the
-     * partner changes over. @throws AppError `validation_error` for a secret that does not fit the scheme.
+     * Gives a source its partner's next secret. The present one verifies until the overlap ends, so that no webhook is
+     * lost while the partner changes over.
+     * @throws AppError `validation_error` for a secret that does not fit the scheme
      */
     async rotate(tx: Tx, caller: Caller, source: Source, { secret, overlapSeconds }: SecretRotation) {
       requireStepUp(caller, clock);

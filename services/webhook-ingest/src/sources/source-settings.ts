@@ -10,34 +10,34 @@ import {
 import { z } from "zod";
 import { settingMembers, settingsOfSchemes } from "./setting-members.ts";
 
-/** What a source is told about its sender. */
+/** Settings of a source about its sender. */
 export type SourceSettings = Partial<SchemeOptions & SenderSettings>;
 
-/** What any scheme can be told. */
+/** Settings of every scheme. */
 interface SenderSettings {
-  /** Where the sender says which delivery it is, instead of where its scheme says so. */
+  /** Place of the delivery id, instead of the scheme's own. */
   readonly deliveryIdFrom: DeliveryIdPlace;
-  /** Where it says which type the event has. */
+  /** Place of the event type, instead of the scheme's own. */
   readonly eventTypeFrom: Exclude<DeliveryIdPlace, "digest">;
   /** Headers that the event carries besides those of the scheme, in lower case. */
   readonly forwardedHeaders: readonly string[];
-  /** Webhooks a second that are taken. */
+  /** Webhooks accepted per second. */
   readonly rate: number;
-  /** For how long content that was received is a repetition whatever its id, where the sender signs no time. */
+  /** Time for which content that was received is a repetition under any id, where the sender signs no time. */
   readonly refuseSameContentSeconds: number;
-  /** Whether the signature is over the bytes as they came or after their `Content-Encoding` was undone. */
+  /** Bytes that the signature covers: as they came, or decoded from their `Content-Encoding`. */
   readonly signatureOver: "wire" | "decoded";
-  /** How far a signed time may differ from ours, both ways, instead of `webhook-ingest.tolerance`. */
+  /** Largest difference between a signed time and ours, both ways, instead of `webhook-ingest.tolerance`. */
   readonly toleranceSeconds: number;
-  /** Less than `limits.maxWebhookBytes`. */
+  /** Largest body, below `limits.maxWebhookBytes`. */
   readonly maxBodyBytes: number;
-  /** What the sender wants to hear when its webhook is taken. */
+  /** Answer that the sender expects to an accepted webhook. */
   readonly answer: CustomAnswer;
-  /** The address as the sender has it, which some of them sign. */
+  /** URL that the sender uses, which some senders sign. */
   readonly publicUrl: string;
-  /** How the sender asks whether the address is ours. */
+  /** Kind of the sender's verification request. */
   readonly handshake: Handshake;
-  /** Whether what is refused is kept, to be looked at and tried again. */
+  /** True when refused webhooks are kept, so that they can be read and retried. */
   readonly keepRejectedBodies: boolean;
 }
 
@@ -50,27 +50,27 @@ export interface CustomAnswer {
 const camelCase = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 const names = Object.keys(settingMembers).map((name) => [camelCase(name) as keyof SourceSettings, name] as const);
-/** Those that may be null; any other goes back to its default by null. */
+/** Settings that may be null. Null resets any other to its default. */
 const nullable: ReadonlySet<string> = new Set(
   names
     .filter(([, name]) => settingMembers[name as keyof typeof settingMembers].safeParse(null).success)
     .map(([key]) => key),
 );
 
-const meaning = "How the sender differs from its scheme. A setting of another scheme is refused.";
+const meaning = "Differences of the sender from its scheme. A setting of another scheme is refused.";
 
 export const SettingsBody = z.strictObject(settingMembers).partial().transform(fromWire).describe(meaning);
 
-/** A merge patch (RFC 7396): a member that is null goes back to the default, but one that may be null. */
+/** A merge patch (RFC 7396): a null member goes back to the default, unless it may be null. */
 export const SettingsPatchBody = z
   .strictObject(mapValues(settingMembers, (member) => member.nullable()))
   .partial()
   .transform(fromWire)
-  .describe(`${meaning} Members that are absent stay; null goes back to the default.`);
+  .describe(`${meaning} An absent member keeps its value; null restores the default.`);
 
 export type SettingsPatch = { readonly [K in keyof SourceSettings]?: SourceSettings[K] | null };
 
-/** The settings after a patch. */
+/** Returns the settings after a patch. */
 export function mergeSettings(current: SourceSettings, patch: SettingsPatch): SourceSettings {
   const merged = { ...current, ...patch };
   const kept = names.filter(([key]) => {
@@ -80,7 +80,7 @@ export function mergeSettings(current: SourceSettings, patch: SettingsPatch): So
   return Object.fromEntries(kept.map(([key]) => [key, merged[key]]));
 }
 
-/** The settings as clients see them. */
+/** Returns the settings under their names in the API. */
 export function viewSourceSettings(settings: SourceSettings): Record<string, unknown> {
   return Object.fromEntries(
     names.flatMap(([key, name]) => {
@@ -92,7 +92,10 @@ export function viewSourceSettings(settings: SourceSettings): Record<string, unk
 
 export type AssertUsable = ReturnType<typeof createAssertUsable>;
 
-/** Refuses settings and a secret that the scheme could do nothing with. @throws AppError `validation_error` on each */
+/**
+ * Creates the check that refuses settings and a secret that the scheme cannot use.
+ * @throws AppError `validation_error` with each problem
+ */
 export function createAssertUsable({ check }: Pick<OutboundClient, "check">) {
   return function assertUsable(scheme: SchemeName, settings: SourceSettings, secret: string | undefined): void {
     assertSettingsFit(scheme, settings);
@@ -109,7 +112,10 @@ export function createAssertUsable({ check }: Pick<OutboundClient, "check">) {
   };
 }
 
-/** Settings of another scheme would promise something that is not done. @throws AppError naming each */
+/**
+ * Refuses settings of another scheme, which would have no effect.
+ * @throws AppError with each problem
+ */
 function assertSettingsFit(scheme: SchemeName, settings: SourceSettings): void {
   const own = settingsOfSchemes[scheme];
   const foreign = names.filter(([key, name]) => key in settings && !own?.has(name) && isOfSomeScheme(name));
@@ -121,12 +127,13 @@ function assertSettingsFit(scheme: SchemeName, settings: SourceSettings): void {
     throw new AppError("validation_error", `Some of these settings are not for the scheme ${scheme}.`, { details });
 }
 
-/** A sender's keys sign for all its customers: a token must be for this source, or for this body. */
+/** A sender's keys sign for all its customers: a token must be bound to this source, or to this body. */
 function jwtProblems({ issuer, audience, bodyDigestClaim, tokenFormat }: SourceSettings) {
   const problems = [];
-  if (tokenFormat === "basic") problems.push(problemOf("token_format", "A token of jwt is plain or bearer."));
+  if (tokenFormat === "basic")
+    problems.push(problemOf("token_format", "The scheme jwt needs token_format plain or bearer."));
   if (!bodyDigestClaim && !(issuer && audience))
-    problems.push(problemOf("audience", "A source of jwt has an issuer and an audience, or a body_digest_claim."));
+    problems.push(problemOf("audience", "The scheme jwt needs an issuer and an audience, or a body_digest_claim."));
   return problems;
 }
 
@@ -144,7 +151,7 @@ function fromWire<T extends object>(given: T): SourceSettings {
   );
 }
 
-/** A value with the members of its objects renamed. */
+/** Renames the members of an object. */
 function renamed(value: unknown, rename: (name: string) => string): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [rename(name), member]));

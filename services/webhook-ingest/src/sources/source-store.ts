@@ -30,7 +30,7 @@ const columns = {
   createdAt: "timestamptz",
   updatedAt: "timestamptz",
 } as const;
-/** What a source shows; its secret is read by itself. */
+/** Columns that a source shows; its secrets are read separately. */
 const sources = table("sources", columns);
 const sealedSources = table("sources", {
   ...columns,
@@ -51,11 +51,11 @@ const select = `select ${sources.columns} from sources`;
 const findSource = sql("source.find", `${select} where id = $1 and account_id = $2`);
 const findSources = sql("source.find-many", `${select} where id = any($1) and account_id = $2`);
 const listSources = sql("source.list", `${select} where account_id = $1 and ${newestFirst(2)}`);
-// A change of a source must not make its deliveries wait, which hold its key.
+// `no key update`, so that a change of a source does not block its deliveries, which lock its key.
 const lockSource = sql("source.lock", `${select} where id = $1 and account_id = $2 for no key update`);
 const lockSources = sql("source.lock-all", `${select} where account_id = $1 order by id for update`);
 const countSources = sql("source.count", "select count(*)::int as count from sources where account_id = $1");
-// What it received may be more than one statement can delete in its time; a worker does that.
+// A source may have received more than one statement can delete in time; a worker removes that.
 const removeSource = sql(
   "source.remove",
   `with gone as (delete from sources where id = $1 returning id)
@@ -69,11 +69,11 @@ const place = (id: unknown) => ({ service: "webhook-ingest", table: "sources", r
 const placeOfFormer = (id: unknown) => place(`${id} former`);
 const placeOfToken = (id: unknown) => place(`${id} verify token`);
 
-/** What a partner signs with: the secret of today, and the former ones until they end. */
+/** Secrets of a partner: the current one, and the former ones until they expire. */
 export interface SourceSecrets {
   readonly current: string;
   readonly former: readonly FormerSecret[];
-  /** What Meta shows when it asks whether the address is ours. */
+  /** Token that Meta sends with its verification request. */
   readonly verifyToken: string | null;
 }
 
@@ -84,12 +84,12 @@ interface FormerSecret {
 
 interface SealedSource extends Source {
   readonly sealedSecret: string;
-  /** JSON of the former secrets, sealed as one text; null where there are none. */
+  /** JSON of the former secrets, sealed as one text; null without any. */
   readonly sealedFormerSecrets: string | null;
   readonly sealedVerifyToken: string | null;
 }
 
-/** The secrets of sources. */
+/** Sealed columns with the secrets of sources. */
 export const sealedSecrets: readonly SealedColumn[] = [
   { table: "sources", column: "sealed_secret", key: ["id"], place: ([id]) => place(id) },
   {
@@ -108,7 +108,10 @@ export const sealedSecrets: readonly SealedColumn[] = [
   },
 ];
 
-/** Sources in PostgreSQL. Every look-up on behalf of a caller names the account, so another's source reads as missing. */
+/**
+ * Stores sources in PostgreSQL. Every look-up for a caller names the account, so another account's source reads as
+ * missing.
+ */
 export function createSourceStore(pool: Pool, sealer: Sealer) {
   const rowsOf = async (from: Queryable, ...query: Parameters<Queryable["query"]>): Promise<Source[]> =>
     (await from.query<Source>(...query)).rows;
@@ -121,24 +124,24 @@ export function createSourceStore(pool: Pool, sealer: Sealer) {
     list: (accountId: string, range: ListRange) => rowsOf(pool, listSources, [accountId, ...rangeValues(range)]),
     lock: (tx: Tx, accountId: string, id: string) => rowOf(tx, lockSource, [id, accountId]),
     lockAllOf: (tx: Tx, accountId: string) => rowsOf(tx, lockSources, [accountId]),
-    /** Counts the account's sources, and keeps others from adding one until the transaction ends. */
+    /** Counts the account's sources, and blocks a concurrent insert until the transaction ends. */
     async lockCount(tx: Tx, accountId: string): Promise<number> {
       await advisoryLock(tx, `sources:${accountId}`);
       return (await tx.query<{ count: number }>(countSources, [accountId])).rows[0]?.count ?? 0;
     },
     insert: (tx: Tx, source: Source, secrets: SourceSecrets) =>
       sealedSources.insert(tx, { ...source, ...sealed(source.id, secrets) }),
-    /** Writes what may change of a source, and its secrets where there are new ones. */
+    /** Saves the changeable fields of a source, and its secrets if given. */
     async save(tx: Tx, source: Source, secrets?: SourceSecrets): Promise<void> {
       await saveSource(tx, source);
       if (secrets) await saveSecrets(tx, { id: source.id, ...sealed(source.id, secrets) });
     },
     saveAddresses,
-    /** The source that has, or had, an address which is not its id. */
+    /** Returns the id of the source with this present or former address. */
     findIdAt: async (address: string): Promise<string | null> =>
       (await pool.query<{ id: string }>(findIdAt, [address])).rows[0]?.id ?? null,
     remove: async (tx: Tx, id: string): Promise<void> => void (await tx.query(removeSource, [id])),
-    /** For ingest: the sender knows the id alone. */
+    /** Finds a source for ingest, by its id alone: the sender has no account. */
     async findWithSecrets(
       id: string,
       from: Queryable = pool,

@@ -3,23 +3,23 @@ import { type Patch, randomId } from "@signalbox/core";
 import type { SchemeName } from "@signalbox/webhook-signatures";
 import { type SettingsPatch, type SourceSettings, viewSourceSettings } from "./source-settings.ts";
 
-/** A partner that may post to `/ingest/{id}`. The secret is apart: it is sealed in the store and shown to nobody. */
+/** A source: a partner that may post to `/ingest/{id}`. Its secret is stored apart, sealed, and never shown. */
 export interface Source {
   readonly id: string;
   readonly accountId: string;
   readonly name: string;
   readonly scheme: SchemeName;
   readonly eventTypes: readonly string[] | null;
-  /** Paused, the partner is told to come again; stopped, it is told that all is well and nothing is kept. */
+  /** A paused source makes the partner try again; a stopped one answers success and keeps nothing. */
   readonly status: "active" | "paused" | "stopped";
   readonly forward: boolean;
-  /** How its sender differs from the scheme. */
+  /** Differences of the sender from its scheme. */
   readonly settings: SourceSettings;
-  /** When each secret ends that was rotated out and still verifies, the last one first. */
+  /** Ends of the overlaps of former secrets that still verify, the latest first. */
   readonly formerSecretsEndAt: readonly Date[];
-  /** The last part of the path that the partner posts to; null while it is the id. */
+  /** Last segment of the path that the partner posts to; null while it is the id. */
   readonly address: string | null;
-  /** Addresses that were rotated out, the last one first, with the moments until which each is taken. */
+  /** Former addresses, the latest first, with the ends of their overlaps. */
   readonly formerAddresses: readonly string[];
   readonly formerAddressesEndAt: readonly Date[];
   readonly revision: number;
@@ -27,20 +27,20 @@ export interface Source {
   readonly updatedAt: Date;
 }
 
-/** What an owner gives to create a source. */
+/** Input of a new source. */
 export type NewSource = Pick<Source, "name" | "scheme" | "eventTypes" | "forward" | "settings"> & {
   readonly secret: string;
   readonly verifyToken: string | null;
 };
 
-/** What an owner may change. Settings are merged into those that are there. */
+/** Fields that an owner may change. Settings are merged into the current ones. */
 export type SourceChange = Patch<Pick<Source, "name" | "eventTypes" | "status" | "forward">> & {
   readonly settings?: SettingsPatch | undefined;
   readonly secret?: string | undefined;
   readonly verifyToken?: string | null | undefined;
 };
 
-/** The fields that a change may have, as clients know them. */
+/** Names of the changeable fields in the API. */
 export const sourceFieldNames = {
   name: "name",
   eventTypes: "event_types",
@@ -49,9 +49,9 @@ export const sourceFieldNames = {
   settings: "settings",
 } as const;
 
-/** The source as it begins. */
+/** Creates a new source in its first revision. */
 export function sourceFrom(wanted: Omit<NewSource, "secret" | "verifyToken">, accountId: string, at: Date): Source {
-  // Random, not sortable: the id stands in a public URL and should tell nothing.
+  // Random, not sortable: the id stands in a public URL and should reveal nothing.
   const id = randomId("src");
   return {
     ...wanted,
@@ -68,23 +68,23 @@ export function sourceFrom(wanted: Omit<NewSource, "secret" | "verifyToken">, ac
   };
 }
 
-/** Tells the ids of sources from addresses that took their place, which begin with another word. */
+/** Returns true for the id of a source, false for an address that replaced one. */
 export const isSourceId = (text: string): boolean => text.startsWith("src_");
 
-/** The last part of the path that the partner posts to. */
+/** Returns the last segment of the path that the partner posts to. */
 export const addressOf = ({ id, address }: Pick<Source, "id" | "address">): string => address ?? id;
 
-/** Tells if webhooks that come to an address are taken. */
+/** Returns true when webhooks to this address are accepted. */
 export function isLiveAddress(source: Source, address: string, nowMs: number): boolean {
   if (address === addressOf(source)) return true;
   const endsAt = source.formerAddressesEndAt[source.formerAddresses.indexOf(address)];
   return endsAt !== undefined && endsAt.getTime() > nowMs;
 }
 
-/** Where the partner posts to. */
+/** Returns the path that the partner posts to. */
 export const ingestPathOf = (source: Pick<Source, "id" | "address">): string => `/ingest/${addressOf(source)}`;
 
-/** The source as its owner sees it, on every edge and in every event. */
+/** Returns the source as its owner sees it, in the API and in every event. */
 export function viewSource(source: Source): WebhookSourceResource {
   return {
     id: source.id,
@@ -106,7 +106,7 @@ export function viewSource(source: Source): WebhookSourceResource {
 }
 
 export const sourceCreated = (source: Source) => about("webhook_source.created", source, []);
-/** `changed` names the fields, `secret` among them but never its value. */
+/** `changed` names the fields. It may name `secret`, but no value is shown. */
 export const sourceUpdated = (source: Source, changed: string[]) => about("webhook_source.updated", source, changed);
 export const sourceDeleted = (source: Source) => about("webhook_source.deleted", source, []);
 

@@ -23,19 +23,22 @@ interface SourceDependencies {
   readonly outbox: Outbox;
   readonly clock: Clock;
   readonly assertUsable: AssertUsable;
-  /** Sources that one account may have. */
+  /** Largest number of sources of one account. */
   readonly sourcesMax: () => number;
-  /** Whether this deployment takes webhooks of partners. */
+  /** Returns true when this deployment accepts partners' webhooks. */
   readonly areOpen: () => boolean;
 }
 
 export type Sources = ReturnType<typeof createSources>;
 
-/** The sources of an account: created, updated, deleted. */
+/** Creates the operations on the sources of an account: create, update, delete. */
 export function createSources(dependencies: SourceDependencies) {
   const { sourceStore, knownSources, outbox, clock, sourcesMax, areOpen, assertUsable } = dependencies;
   return {
-    /** Creates a source. @throws AppError `validation_error` for a secret or settings that do not fit the scheme. */
+    /**
+     * Creates a source.
+     * @throws AppError `validation_error` for a secret or settings that do not fit the scheme
+     */
     async create(tx: Tx, caller: Caller, { secret, verifyToken, ...wanted }: NewSource) {
       const { accountId } = caller;
       if (!areOpen()) return { outcome: "switched-off" } as const;
@@ -50,8 +53,8 @@ export function createSources(dependencies: SourceDependencies) {
     },
 
     /**
-     * Updates a source. A new secret, which replaces the old one at once, needs a recent sign-in: whoever sets it can forge
-     * what the partner sends. A change that alters nothing leaves no trace.
+     * Updates a source. A new secret, which replaces the old one at once, needs a step-up, because it allows forged
+     * webhooks. A change that alters nothing writes nothing.
      */
     async update(
       tx: Tx,
@@ -99,7 +102,7 @@ const proofsIn = ({ secret, verifyToken }: SecretChange): string[] => [
   ...(verifyToken === undefined ? [] : ["verify_token"]),
 ];
 
-/** The secrets of now, where one of them changes or how they are read. */
+/** Returns the present secrets when one of them, or its encoding, changes. */
 async function formerSecrets(tx: Tx, sourceStore: SourceStore, { id }: Source, change: SourceChange) {
   const { secret, verifyToken, settings = {} } = change;
   const isRead = "secretEncoding" in settings || "tokenFormat" in settings;
@@ -107,7 +110,7 @@ async function formerSecrets(tx: Tx, sourceStore: SourceStore, { id }: Source, c
   return (await sourceStore.findWithSecrets(id, tx))?.secrets;
 }
 
-/** A new secret ends all that verified before it. */
+/** Returns the secrets after a change. A new secret ends all former ones. */
 const secretsAfter = (now: SourceSecrets, { secret, verifyToken }: SecretChange): SourceSecrets => ({
   current: secret ?? now.current,
   former: secret === undefined ? now.former : [],
