@@ -7,7 +7,7 @@ export class ApiError extends Error {
   readonly status: number;
   readonly code: Refusal["code"] | "unknown";
   readonly requestId: string | null;
-  /** The page that says what the code means and what to do. */
+  /** URL of the page that explains the code. */
   readonly docUrl: string | null;
   readonly details: NonNullable<Refusal["details"]>;
 
@@ -29,7 +29,10 @@ interface Answer<Data> {
   readonly response: Response;
 }
 
-/** The data of an answer. @throws ApiError when the request was refused. */
+/**
+ * Returns the data of an answer.
+ * @throws ApiError when the request was refused
+ */
 export async function dataOf<Data>(answer: Promise<Answer<Data>>): Promise<Data> {
   const { data, error, response } = await answer;
   if (!response.ok) throw new ApiError(response, error);
@@ -37,12 +40,12 @@ export async function dataOf<Data>(answer: Promise<Answer<Data>>): Promise<Data>
 }
 
 /**
- * The parameter that makes a repetition harmless: `params: { header: idempotencyKey() }`. Requests with it are sent again
- * when no answer came; send the same key to read an answer again that got lost.
+ * Creates the parameter that makes a repetition harmless: `params: { header: idempotencyKey() }`. Requests with it are
+ * sent again when no answer came. Send the same key again to read an answer that was lost.
  */
 export const idempotencyKey = (key: string = crypto.randomUUID()) => ({ "Idempotency-Key": key });
 
-/** What is between us and the service may answer too, in a form of its own. */
+/** Reads the refusal in a body; null for the body of a proxy or another server on the way. */
 function refusalIn(body: unknown): Refusal | null {
   const refusal = typeof body === "object" && body !== null && "error" in body ? body.error : null;
   return typeof refusal === "object" && refusal !== null && "code" in refusal ? (refusal as Refusal) : null;

@@ -17,7 +17,7 @@ interface Received {
   readonly body: string;
 }
 
-/** A client of a server that gives these answers one after the other; null hangs up. Waits are noted, not spent. */
+/** A client of a server that gives these answers in turn; null hangs up. Waits are recorded instead of waited. */
 async function setUp(
   t: TestContext,
   answers: readonly (Answer | null)[],
@@ -47,7 +47,7 @@ const limited: Answer = { status: 429, headers: { "Retry-After": "2" }, body: {}
 const away: Answer = { status: 503, body: {} };
 const name = { body: { name: "deploy" } };
 
-test("a key or a token comes with every request, and a token is asked for anew each time", async (t) => {
+test("a key or a token comes with every request, and a token is requested each time", async (t) => {
   let asked = 0;
   const token = () => `token-${++asked}`;
   const withToken = await setUp(t, [{ status: 200 }, { status: 200 }], { token });
@@ -61,7 +61,7 @@ test("a key or a token comes with every request, and a token is asked for anew e
   assert.equal(withKey.received[0]?.request.headers["x-api-key"], "sbx_dev_1");
 });
 
-test("the data of an answer is handed over, and a refusal is thrown with its code", async (t) => {
+test("the data of an answer is returned, and a refusal is thrown with its code", async (t) => {
   const error = { code: "not_found", message: "There is nothing here.", request_id: "r-1" };
   const { client } = await setUp(t, [
     { status: 200, body: { id: "key_1" } },
@@ -90,7 +90,7 @@ test("a body with a file is sent as a form", async (t) => {
   }
 });
 
-test("a request that was too many is sent again when it may be", async (t) => {
+test("a request refused with 429 is sent again after its wait", async (t) => {
   const { client, received, waits } = await setUp(t, [limited, { status: 200, body: {} }]);
   const { response } = await client.PATCH("/api/account", { body: { display_name: "Ada" } });
   assert.equal(response.status, 200);
@@ -101,13 +101,13 @@ test("a request that was too many is sent again when it may be", async (t) => {
   );
 });
 
-test("a request without harm in a repetition outlives an outage, longer each time", async (t) => {
+test("a harmless request is repeated through an outage, with longer waits", async (t) => {
   const { client, waits } = await setUp(t, [null, away, { status: 200, body: {} }]);
   assert.equal((await client.GET("/api/account")).response.status, 200);
   assert.deepEqual(waits, [250, 500]);
 });
 
-test("a change is sent again only under an Idempotency-Key, and then under the same", async (t) => {
+test("a change is repeated only with an Idempotency-Key, and with the same one", async (t) => {
   const bare = await setUp(t, [away]);
   const body = { ...name.body, scopes: ["images:read" as const] };
   assert.equal((await bare.client.POST("/api/account/api-keys", { body })).response.status, 503);
@@ -120,7 +120,7 @@ test("a change is sent again only under an Idempotency-Key, and then under the s
   assert.deepEqual(keys, [header["Idempotency-Key"], header["Idempotency-Key"]]);
 });
 
-test("the last answer is handed over, and one that asks for a long wait at once", async (t) => {
+test("the last answer is returned, and one with a long Retry-After at once", async (t) => {
   const stubborn = await setUp(t, [away, away, away, { status: 200 }]);
   assert.equal((await stubborn.client.GET("/api/account")).response.status, 503);
   assert.equal(stubborn.received.length, 3);
@@ -130,7 +130,7 @@ test("the last answer is handed over, and one that asks for a long wait at once"
   assert.deepEqual(patient.waits, []);
 });
 
-test("a server that hangs up each time is given up", async (t) => {
+test("a server that hangs up on every try ends in an error", async (t) => {
   const { client, received } = await setUp(t, []);
   await assert.rejects(client.GET("/api/account"), TypeError);
   assert.equal(received.length, 3);

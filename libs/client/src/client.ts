@@ -2,18 +2,18 @@ import createFetchClient, { type Client as FetchClient } from "openapi-fetch";
 import type { paths } from "./api.d.ts";
 import { type RetryPolicy, retrying } from "./retry.ts";
 
-/** Who is asking: an API key, or where the access token of each request comes from. */
+/** Credential of the requests: an API key, or an access token with its source. */
 type Credential = { readonly apiKey: string } | { readonly token: string | (() => string | Promise<string>) };
 
 interface ClientOptions {
-  /** Where Signalbox is, without a path: `https://signalbox.example`. */
+  /** Origin of Signalbox, such as `https://signalbox.example`. */
   readonly baseUrl: string;
-  /** Left out, requests are anonymous. */
+  /** Without it, requests are anonymous. */
   readonly credential?: Credential;
   readonly retry?: Partial<RetryPolicy>;
-  /** How long one try may take; 30 s when left out. */
+  /** Time limit of one try. Default: 30 s. */
   readonly timeoutMs?: number;
-  /** Another `fetch`, such as one with a connection pool of its own. */
+  /** Replacement of `fetch`, such as one with its own connection pool. */
   readonly fetch?: (request: Request) => Promise<Response>;
 }
 
@@ -44,7 +44,7 @@ async function headersOf(credential: Credential): Promise<[string, string][]> {
   return [["Authorization", `Bearer ${token}`]];
 }
 
-/** A body with a file in it is a form; every other is JSON. */
+/** Serializes a body: a form when it holds a file, otherwise JSON. */
 function bodySerializer(body: unknown): string | FormData {
   const members = Object.entries((body ?? {}) as Record<string, unknown>);
   if (!members.some(([, value]) => value instanceof Blob)) return JSON.stringify(body);

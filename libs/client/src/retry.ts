@@ -1,8 +1,8 @@
-/** When a request that failed is sent again. */
+/** Policy of retries. */
 export interface RetryPolicy {
-  /** Tries in all; 1 sends nothing again. */
+  /** Largest number of tries; 1 disables retries. */
   readonly triesMax: number;
-  /** A `Retry-After` beyond this is the caller's to wait for: the answer is handed over. */
+  /** Longest `Retry-After` that is waited for. Beyond it the answer goes to the caller. */
   readonly waitMsMax: number;
   readonly wait: (ms: number) => Promise<void>;
 }
@@ -13,12 +13,12 @@ const usual: RetryPolicy = {
   wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
 };
 
-/** The first wait where the server names none; each later one is twice as long. */
+/** First delay without a `Retry-After`; each later one is twice as long. */
 const firstWaitMs = 250;
 
 type Fetch = (request: Request) => Promise<Response>;
 
-/** Sends a request again when the answer invites to it, or none came, and a repetition does no harm. */
+/** Wraps `fetch` with retries: after an answer that invites one, or no answer, when a repetition is harmless. */
 export function retrying(send: Fetch, policy: Partial<RetryPolicy> = {}): Fetch {
   const { triesMax, waitMsMax, wait } = { ...usual, ...policy };
   return async function sendWithRetries(request) {
@@ -44,18 +44,18 @@ const tryOnce = (send: Fetch, request: Request): Promise<Outcome> =>
     (error: unknown) => ({ error }),
   );
 
-/** Milliseconds to wait before the next try; null when there should be none. */
+/** Returns the milliseconds until the next try; null for no retry. */
 function waitBefore(request: Request, outcome: Outcome, tries: number): number | null {
   const backoffMs = firstWaitMs * 2 ** (tries - 1);
   if ("error" in outcome) return mayRepeat(request) ? backoffMs : null;
   const { status, headers } = outcome.response;
-  // 429 says that nothing was done. The others may come from something between us and the service.
+  // 429 means that nothing was done. The other statuses may come from a proxy in front of the service.
   const isTransient = status === 429 || (mayRepeat(request) && [502, 503, 504].includes(status));
   if (!isTransient) return null;
   const seconds = Number(headers.get("Retry-After") ?? Number.NaN);
   return Number.isFinite(seconds) ? seconds * 1000 : backoffMs;
 }
 
-/** A second time has the effect of the first: by its method, or because the service remembers its key. */
+/** Returns true when a repetition has no second effect: by its method, or because the service remembers its key. */
 const mayRepeat = ({ method, headers }: Request): boolean =>
   ["GET", "HEAD", "PUT", "DELETE"].includes(method) || headers.has("Idempotency-Key");

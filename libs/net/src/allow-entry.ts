@@ -1,14 +1,15 @@
 import { isIP, isIPv4 } from "node:net";
 
-/** One address that a use may reach although it is not public; `port` null stands for every port. */
+/** An address that may be reached although it is not public; a null `port` stands for every port. */
 export interface AllowEntry {
   readonly address: string;
   readonly port: number | null;
 }
 
 /**
- * Reads one entry of an allow list: `10.0.0.5:8443`, `[fd00::5]:8443`, or any port of a loopback address, `127.0.0.1:*`.
- * Throws a RangeError that says what is wrong: a name is no entry, since it is the resolver that would decide what it opens.
+ * Reads one entry of an allow list: `10.0.0.5:8443`, `[fd00::5]:8443`, or any port of a loopback address,
+ * `127.0.0.1:*`.
+ * @throws RangeError for any other text; a name is refused, because a resolver would decide what it opens
  */
 export function parseAllowEntry(text: string): AllowEntry {
   const match = /^(?:\[([^\]]+)\]|([^:[\]]+)):(\*|\d{1,5})$/.exec(text.trim());
@@ -25,7 +26,7 @@ export function parseAllowEntry(text: string): AllowEntry {
   return { address, port };
 }
 
-/** The one spelling that addresses are compared in: IPv4 as it is, IPv6 as a URL shows it, without brackets. */
+/** Returns the canonical spelling for comparisons: IPv4 unchanged, IPv6 as in a URL without brackets. */
 export function canonicalAddress(address: string): string {
   if (isIPv4(address) || address.includes("%")) return address;
   return new URL(`http://[${address}]`).hostname.slice(1, -1);

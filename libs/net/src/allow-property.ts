@@ -1,4 +1,4 @@
-/** A property that names what the outbound guard lets through besides public addresses. */
+/** Declares a property with the non-public addresses that an outbound client may reach. */
 export const outboundAllowProperty = (effect: string) =>
   ({
     type: "list",

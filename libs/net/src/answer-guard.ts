@@ -2,33 +2,33 @@ import type { Socket } from "node:net";
 import type { ConnectionGuard } from "./carrier.ts";
 import { type OutboundCode, OutboundError } from "./outbound-error.ts";
 
-/** Over all heads of one answer, those below 200 too. Common servers stop at 8 to 32 KiB. */
+/** Largest size of all heads of one answer, interim ones included. Common servers stop at 8 to 32 KiB. */
 export const headBytesMax = 64 * 1024;
 export const headerCountMax = 100;
 export const interimAnswersMax = 8;
-/** A chunk of one byte costs six on the wire, and a paused reader leaves some that nobody has parsed yet. */
+/** A chunk of one byte takes six on the wire. A paused reader leaves some bytes unparsed. */
 const wireBytesPerBodyByteMax = 8;
 const wireBytesAhead = 256 * 1024;
 
 const carriageReturn = 0x0d;
 const lineFeed = 0x0a;
 const protocol = Buffer.from("HTTP/");
-/** Up to the status. */
+/** Bytes of the status line up to the status. */
 const statusLineBytes = "HTTP/1.1 200".length;
 
 type Push = (chunk: Buffer | null) => boolean;
 
 /**
- * Stands between a socket and the HTTP parser, which bounds neither a reason phrase, nor the number of answers below 200,
- * nor what frames the chunks of a body. The parser gets the head of an answer when it is whole; answers below 200 it never
- * gets (RFC 9110 §15.2: a client may ignore them). Whatever breaks a bound ends the connection.
+ * Filters bytes between a socket and the HTTP parser, which limits neither a reason phrase, nor the number of interim
+ * answers, nor the framing of chunks. The parser gets a head when it is complete, and no interim answers at all (RFC
+ * 9110 §15.2: a client may ignore them). A violated limit closes the connection.
  */
 export class AnswerGuard implements ConnectionGuard {
   readonly #socket: Socket;
   readonly #forward: Push;
   #phase: "idle" | "head" | "body" = "idle";
   #head = new AnswerHead();
-  /** Parts of the head of one answer. */
+  /** Received parts of an incomplete head. */
   #held: Buffer[] = [];
   #headBytes = 0;
   #interimAnswers = 0;
@@ -38,11 +38,11 @@ export class AnswerGuard implements ConnectionGuard {
   constructor(socket: Socket) {
     this.#socket = socket;
     this.#forward = socket.push.bind(socket);
-    // A stream between the two would copy every body.
+    // Overrides `push`, because a stream in between would copy every body.
     socket.push = (chunk: Buffer | null) => (chunk === null ? this.#forward(null) : this.#take(chunk));
   }
 
-  /** A request is about to leave: from now on bytes are its answer. */
+  /** Marks the start of a request: bytes from now on are its answer. */
   expectAnswer(): void {
     this.#phase = "head";
     this.#head = new AnswerHead();
@@ -51,22 +51,22 @@ export class AnswerGuard implements ConnectionGuard {
     this.#interimAnswers = 0;
   }
 
-  /** Heads are judged before they are parsed. */
+  /** Returns no problem: heads are checked before they are parsed. */
   problemOf(): null {
     return null;
   }
 
-  /** So much of the body was parsed. */
+  /** Counts parsed bytes of the body. */
   countBody(bytes: number): void {
     this.#bodyBytes += bytes;
   }
 
-  /** The answer is over: until the next request nothing may come. */
+  /** Marks the end of the answer. No bytes may come until the next request. */
   endAnswer(): void {
     this.#phase = "idle";
   }
 
-  /** Answers whether the socket may go on reading. */
+  /** Takes a chunk; returns true when the socket may read on. */
   #take(chunk: Buffer): boolean {
     switch (this.#phase) {
       case "head":
@@ -74,7 +74,7 @@ export class AnswerGuard implements ConnectionGuard {
       case "body":
         return this.#takeBody(chunk);
       default:
-        this.#socket.destroy(); // without an error: no request is to blame
+        this.#socket.destroy(); // without an error: no request is at fault
         return true;
     }
   }
@@ -99,13 +99,13 @@ export class AnswerGuard implements ConnectionGuard {
 
   #problem(): [OutboundCode, string] | null {
     const { isMalformed, headerCount, status } = this.#head;
-    if (isMalformed) return ["malformed", "The answer is no HTTP."];
+    if (isMalformed) return ["malformed", "The answer is not HTTP."];
     if (this.#headBytes > headBytesMax) return ["head-too-large", "The head of the answer is larger than 64 KiB."];
     if (headerCount > headerCountMax)
       return ["too-many-headers", `The answer has more than ${headerCountMax} headers.`];
-    if (status === 101) return ["upgrade", "The answer changes the protocol, which nobody asked for."];
+    if (status === 101) return ["upgrade", "The answer switches protocols without a request to do so."];
     if (this.#head.isInterim && this.#interimAnswers === interimAnswersMax) {
-      return ["too-many-interim", `More than ${interimAnswersMax} answers below 200 came before the answer.`];
+      return ["too-many-interim", `More than ${interimAnswersMax} interim answers came before the final one.`];
     }
     return null;
   }
@@ -122,7 +122,7 @@ export class AnswerGuard implements ConnectionGuard {
   #takeBody(chunk: Buffer): boolean {
     this.#wireBytes += chunk.length;
     if (this.#wireBytes > wireBytesAhead + wireBytesPerBodyByteMax * this.#bodyBytes) {
-      return this.#refuse("malformed", "The body of the answer is hardly more than the framing of its chunks.");
+      return this.#refuse("malformed", "The body of the answer is mostly chunk framing.");
     }
     return this.#forward(chunk);
   }
@@ -134,7 +134,7 @@ export class AnswerGuard implements ConnectionGuard {
   }
 }
 
-/** Reads the lines of one head as they come: how many, the status, and where the empty one is. */
+/** Reads the lines of one head as they arrive: their number, the status, and the end. */
 class AnswerHead {
   status = 0;
   headerCount = 0;
@@ -143,12 +143,12 @@ class AnswerHead {
   #column = 0;
   #previous = 0;
 
-  /** An answer before the answer: known as soon as its status was read. */
+  /** True for an interim answer, as soon as its status was read. */
   get isInterim(): boolean {
     return this.status >= 100 && this.status < 200;
   }
 
-  /** Reads on. Answers where what follows the head begins, or null when it is not over. */
+  /** Reads a chunk; returns the position after the head, or null while the head is incomplete. */
   read(chunk: Buffer, start: number): number | null {
     for (let at = start; at < chunk.length && !this.isMalformed; ) {
       const lineFeedAt = chunk.indexOf(lineFeed, at);
@@ -164,20 +164,20 @@ class AnswerHead {
     return null;
   }
 
-  /** Answers true for the empty line that ends the head. */
+  /** Ends a line; returns true for the empty line that ends the head. */
   #endLine(): boolean {
-    // The parser refuses a bare line feed too; here it would hide where the head ends.
+    // The parser refuses a bare line feed too; here it would hide the end of the head.
     if (this.#previous !== carriageReturn) this.isMalformed = true;
     const isEmpty = this.#column === 1;
     this.#column = 0;
-    if (isEmpty) return this.#line > 0; // empty lines before an answer are passed over
+    if (isEmpty) return this.#line > 0; // empty lines before an answer are skipped
     if (this.#line === 0 && this.status < 100) this.isMalformed = true;
     else if (this.#line > 0) this.headerCount++;
     this.#line++;
     return false;
   }
 
-  /** `HTTP/1.1 200 `: the digits of the status are at 9 to 11. */
+  /** Reads a status line such as `HTTP/1.1 200 `, with the digits of the status at 9 to 11. */
   #readStatusLine(chunk: Buffer, start: number, end: number): void {
     const first = start - this.#column;
     for (let at = start; at < Math.min(end, first + statusLineBytes); at++) {

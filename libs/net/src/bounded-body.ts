@@ -3,7 +3,7 @@ import type { Dispatcher } from "undici";
 
 type Flow = Pick<Dispatcher.DispatchController, "pause" | "resume">;
 
-/** The body of a response while it comes: in memory, or on its way into a stream that sets the pace. */
+/** The body of a response, kept in memory or written to a stream that sets the pace. */
 export class BoundedBody {
   readonly #into: Writable | undefined;
   #chunks: Buffer[] = [];
@@ -14,7 +14,7 @@ export class BoundedBody {
     this.#into = into;
   }
 
-  /** Bytes that still fit. */
+  /** Number of bytes that still fit. */
   get room(): number {
     return this.#room;
   }
@@ -28,7 +28,7 @@ export class BoundedBody {
     }
   }
 
-  /** Answers the bytes in memory; none when they went into a stream. */
+  /** Returns the bytes in memory; none when they went into a stream. */
   bytes(): Buffer {
     return this.#chunks.length === 1 ? (this.#chunks[0] as Buffer) : Buffer.concat(this.#chunks);
   }

@@ -3,28 +3,28 @@ import type { Dispatcher } from "undici";
 import type { ConnectionTiming } from "./guarded-connector.ts";
 import type { OutboundCode } from "./outbound-error.ts";
 
-/** Bounds what a connection may bring. */
+/** Limits of what a connection may receive. */
 export interface ConnectionGuard {
-  /** A request is about to leave. */
+  /** Marks the start of a request. */
   expectAnswer(): void;
-  /** What is wrong with a head; null for nothing. */
+  /** Returns the problem of a head, or null. */
   problemOf(headers: IncomingHttpHeaders): readonly [OutboundCode, string] | null;
-  /** So much of a body was read. */
+  /** Counts bytes read of a body. */
   countBody(bytes: number): void;
   endAnswer(): void;
 }
 
-/** The connection of an exchange: where it leads to, and what guards its answers; see `connection-pool.ts`. */
+/** The connection of an exchange: its address, and the guard of its answers; see `connection-pool.ts`. */
 export interface Carrier {
   remoteAddress: string | undefined;
   guard: ConnectionGuard | undefined;
-  /** For the first exchange on it. */
+  /** Timing of a new connection; only its first exchange reports it. */
   opened: ConnectionTiming | undefined;
-  /** Of a connection that exchanges share (HTTP/2): it takes no more of them. One that is not shared ends with its exchange. */
+  /** Stops new exchanges on a shared connection (HTTP/2). A connection that is not shared ends with its exchange. */
   retire: (() => void) | undefined;
 }
 
-/** The handler of an exchange, which the pool tells of the connection that carries it. */
+/** Handler of an exchange, which gets its connection from the pool. */
 export interface CarriedHandler extends Dispatcher.DispatchHandler {
   carrier?: Carrier;
 }

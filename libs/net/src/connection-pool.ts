@@ -12,18 +12,21 @@ import { SessionGuard } from "./session-guard.ts";
 interface ConnectionPoolOptions {
   readonly connect: buildConnector.connector;
   readonly connectionsPerOriginMax: number;
-  /** How long an idle connection is kept, below what common servers keep theirs (Node 5 s), or it closes under a request. */
+  /**
+   * Time for which an idle connection is kept. It must be shorter than that of common servers (Node: 5 s), or a request
+   * meets a closing connection.
+   */
   readonly idleTimeoutMs: number;
   readonly http2: boolean;
 }
 
-/** Longer than every deadline. Ends what waits at a server that allows no streams, which nothing else would. */
+/** Longer than every deadline. It ends requests at a server that allows no streams, which no other timeout does. */
 const noStreamsMs = seconds(120);
 
 /**
- * The keep-alive pool of one use. A connection is judged when it is made and only ever leads to that address; reuse is by
- * origin, inside this pool alone, so no request of another use can ride on it. Proxy settings of the environment are not
- * read: only undici's EnvHttpProxyAgent would.
+ * Creates the keep-alive pool of one use. A connection is checked when it is opened and leads to that address only.
+ * Reuse is by origin, inside this pool, so that no request of another use shares a connection. Proxy settings of the
+ * environment are not read: only undici's EnvHttpProxyAgent would read them.
  */
 export function createConnectionPool(options: ConnectionPoolOptions): Dispatcher {
   return new Agent({
@@ -36,14 +39,14 @@ export function createConnectionPool(options: ConnectionPoolOptions): Dispatcher
         allowH2: options.http2,
         h2Options: {
           maxConcurrentStreams: options.connectionsPerOriginMax,
-          // A deadline that passes tells as much, and earlier.
+          // A missed deadline shows the same, and earlier.
           pingInterval: 0,
         },
-        // The guard's bound counts for the head; this one is left for trailers.
+        // The guard limits the head; this limit remains for trailers.
         maxHeaderSize: 64 * 1024,
         keepAliveTimeout: options.idleTimeoutMs,
         keepAliveMaxTimeout: options.idleTimeoutMs,
-        // The deadline of the exchange covers both.
+        // The deadline of the exchange covers both timeouts.
         headersTimeout: options.http2 ? noStreamsMs : 0,
         bodyTimeout: 0,
         factory: createNamedClient,
@@ -51,7 +54,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Dispatcher
   });
 }
 
-/** Pools for certificates that were used lately. One that is shown again later costs a handshake. */
+/** Pools of recently used certificates. A certificate that comes back later costs a new handshake. */
 const certificatesMax = 256;
 
 interface PoolsByCertificate {
@@ -59,14 +62,14 @@ interface PoolsByCertificate {
   destroy(): Promise<void>;
 }
 
-/** One pool for requests without a client certificate, and one for each certificate. */
+/** Creates one pool for requests without a client certificate, and one for each certificate. */
 export function createPoolsByCertificate(
   create: (certificate: ClientCertificate | undefined) => Dispatcher,
 ): PoolsByCertificate {
   const plain = create(undefined);
   const pools = new LRUCache<string, Dispatcher>({
     max: certificatesMax,
-    // Waits for the exchanges that it carries.
+    // close() waits for the running exchanges.
     dispose: (pool, _key, reason) => void (reason === "evict" && pool.close().catch(() => {})),
   });
   return {
@@ -85,7 +88,7 @@ export function createPoolsByCertificate(
   };
 }
 
-/** A client that knows its one socket's address and guard, and hands them to each exchange that it carries. */
+/** A client that hands the address and guard of its one socket to each exchange. */
 class NamedClient extends Client {
   readonly #carrier: Carrier;
 
@@ -99,7 +102,7 @@ class NamedClient extends Client {
     return super.dispatch(options, handler);
   }
 
-  /** Takes no more exchanges, and ends when those under way have: the pool does with it as after a failed connection. */
+  /** Accepts no more exchanges, and closes after the running ones: the pool treats it like a failed connection. */
   retire(origin: URL): void {
     const reason = new errors.InformationalError("An answer did not come in time.");
     this.emit("connectionError", origin, [this], reason);

@@ -16,24 +16,26 @@ import {
 } from "./outbound-error.ts";
 import { isRedirect } from "./redirect.ts";
 
-/** One request to one origin, already judged. */
+/** One request to one origin that was already checked. */
 export interface ExchangeRequest {
   readonly url: URL;
   readonly method: string;
   readonly headers: Record<string, string>;
   readonly body: string | Uint8Array | null;
-  /** On the steady clock. */
+  /** Deadline on the steady clock. */
   readonly deadlineAtMs: number;
   readonly responseBytesMax: number;
   readonly whenTooLarge: "fail" | "truncate";
-  /** Of a body that is too large so much is read to its end, without keeping it, so that the connection can be used again. */
+  /**
+   * Bytes up to which a too large body is read to its end, without being kept, so that the connection can be reused.
+   */
   readonly drainBytesMax: number;
-  /** Null: a body that is not whole is a failure. */
+  /** Time for the body after the head; null makes an incomplete body a failure. */
   readonly bodyGraceMs: number | null;
   readonly encodedBody: "refuse" | "raw";
   readonly signal: AbortSignal | undefined;
   readonly bodyTo: Writable | undefined;
-  /** A redirect will be followed: nothing of its own body is read. */
+  /** True when redirects are followed: their bodies are not read. */
   readonly followsRedirects: boolean;
 }
 
@@ -43,24 +45,24 @@ export interface ExchangeResponse {
   readonly body: Buffer;
   readonly truncated: boolean;
   readonly remoteAddress: string | undefined;
-  /** Since the exchange began: until the request was on a connection, and until the status line came. */
+  /** Milliseconds from the start until the request was on a connection, and until the status line came. */
   readonly sentAfterMs: number;
   readonly firstByteAfterMs: number;
-  /** Where this exchange was the first on its connection: what making it took. */
+  /** Timing of the connection, when this exchange was its first. */
   readonly opened: ConnectionTiming | null;
 }
 
 /**
- * Runs one exchange. The deadline spans waiting for a connection, sending and reading: whatever is going on then is
- * aborted. Works on the dispatcher's raw callbacks, which cost about half of its request() method.
+ * Runs one exchange. The deadline covers waiting for a connection, sending and reading, and aborts any of them. Uses
+ * the dispatcher's raw callbacks, which cost about half of its request() method.
  */
 export function exchange(dispatcher: Dispatcher, request: ExchangeRequest, clock: Clock): Promise<ExchangeResponse> {
   return new Exchange(dispatcher, request, clock).run();
 }
 
 /**
- * An exchange under way. Its phase follows what the connection reports: `connect` until the request leaves, `request`
- * until the status line, `response` after it. The first end that it comes to, of whatever kind, is the one that counts.
+ * A running exchange. Its phase follows the connection: `connect` until the request leaves, `request` until the status
+ * line, `response` after it. Its first end counts, of any kind.
  */
 class Exchange implements CarriedHandler {
   carrier?: Carrier;
@@ -74,7 +76,7 @@ class Exchange implements CarriedHandler {
   #phase: OutboundPhase = "connect";
   #deadline: NodeJS.Timeout | undefined;
   #bodyGrace: NodeJS.Timeout | undefined;
-  /** Bytes that may still come after the exchange has ended; null when nothing may. */
+  /** Bytes that may still come after the end of the exchange; null for none. */
   #drainLeft: number | null = null;
   #controller: Dispatcher.DispatchController | undefined;
   #head = { status: 0, headers: {} as IncomingHttpHeaders };
@@ -121,7 +123,7 @@ class Exchange implements CarriedHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     if (this.#ended) {
-      // The deadline passed while it waited for a connection: it must not leave now.
+      // The deadline passed while it waited for a connection: it must not be sent now.
       controller.abort(this.#errorOf("deadline", "Out of time before it was sent.", "deadline"));
     } else {
       this.#phase = "request";
@@ -166,11 +168,11 @@ class Exchange implements CarriedHandler {
     }
   }
 
-  /** Of HTTP/2 alone: the guard of HTTP/1.1 hands none on. */
+  /** Counts an interim answer. Only HTTP/2 reports them: the guard of HTTP/1.1 drops them. */
   #passOver(): void {
     if (++this.#interimAnswers <= interimAnswersMax) return;
     this.#phase = "response";
-    const message = `More than ${interimAnswersMax} answers below 200 came before the answer.`;
+    const message = `More than ${interimAnswersMax} interim answers came before the final one.`;
     this.#fail(this.#errorOf("response", message, "too-many-interim"));
   }
 
@@ -191,7 +193,7 @@ class Exchange implements CarriedHandler {
     }
   }
 
-  /** The exchange is over; the rest of the body is read away where it is short. */
+  /** Ends the exchange; a short rest of the body is read and dropped. */
   #endAtBound(controller: Dispatcher.DispatchController, rest: number): void {
     const { drainBytesMax, responseBytesMax, bodyGraceMs } = this.#request;
     if (drainBytesMax <= responseBytesMax || bodyGraceMs === null) {
@@ -229,7 +231,10 @@ class Exchange implements CarriedHandler {
     else this.#fail(error instanceof OutboundError ? error : this.#brokenOff(error));
   }
 
-  /** A shared connection had ended before the request was on it; the pool has not heard of it yet. */
+  /**
+   * Sends the request again: its shared connection had ended before the request was on it, and the pool does not know
+   * that yet.
+   */
   #tryAgain(): void {
     this.#isSecondTry = true;
     this.#phase = "connect";
@@ -241,14 +246,14 @@ class Exchange implements CarriedHandler {
     const message = `No answer from ${this.#request.url.host} within the deadline.`;
     if (this.#keepsBrokenBody()) this.#stopReading();
     else {
-      // Perhaps nobody is there any more, and whatever took the same way would find out in the same time.
+      // The peer may be gone, and any later exchange on this connection would fail as slowly.
       if (this.#phase !== "connect") this.carrier?.retire?.();
       this.#fail(this.#errorOf("deadline", message, "deadline"));
     }
   }
 
   readonly #onAbort = (): void => {
-    this.#fail(this.#errorOf("request", "The exchange was called off.", "aborted", this.#request.signal?.reason));
+    this.#fail(this.#errorOf("request", "The exchange was cancelled.", "aborted", this.#request.signal?.reason));
   };
 
   #failTooLarge(): void {
@@ -256,7 +261,7 @@ class Exchange implements CarriedHandler {
     this.#fail(this.#errorOf("too-large", message, "too-large"));
   }
 
-  /** Ends with what came so far; the connection cannot be used again. */
+  /** Ends with the bytes so far; the connection cannot be reused. */
   #stopReading(): void {
     this.#succeed(true);
     this.#controller?.abort(this.#errorOf("response", "The rest is not wanted.", "aborted"));
@@ -286,7 +291,7 @@ class Exchange implements CarriedHandler {
     return this.#phase === "response" && this.#request.bodyGraceMs !== null;
   }
 
-  /** Answers false when the exchange has ended before. */
+  /** Marks the end; returns false when the exchange had already ended. */
   #settle(): boolean {
     if (this.#ended) return false;
     this.#ended = true;

@@ -7,7 +7,7 @@ import { connectionCode, OutboundError } from "./outbound-error.ts";
 import { type OutboundProxy, openTunnel } from "./proxy-tunnel.ts";
 import { isLocalhost, type TargetPolicy } from "./target-policy.ts";
 
-/** Answers the addresses of a name. The one that the socket then uses is one of these: nobody asks twice. */
+/** Returns the addresses of a name. The socket uses one of them, without a second look-up. */
 export type AddressLookup = (hostname: string) => Promise<readonly { address: string; family: number }[]>;
 
 /** A certificate with its key, both in PEM. */
@@ -20,18 +20,18 @@ export interface GuardedConnectorOptions {
   readonly clock: Clock;
   readonly policy: TargetPolicy;
   readonly resolve?: AddressLookup | undefined;
-  /** For TCP and TLS together. The deadline of an exchange may end it earlier. */
+  /** Time limit of TCP and TLS together. The deadline of an exchange may be earlier. */
   readonly connectTimeoutMs: number;
   /** PEM certificates trusted besides the usual roots. */
   readonly certificateAuthorities?: readonly string[] | undefined;
   readonly clientCertificate?: ClientCertificate | undefined;
-  /** What every connection leads through. The target is judged before the proxy hears of it. */
+  /** Proxy of every connection. The target is checked before the proxy learns of it. */
   readonly proxy?: OutboundProxy | undefined;
   /** Offers HTTP/2 before HTTP/1.1 in the TLS handshake. */
   readonly http2?: boolean | undefined;
 }
 
-/** How long the steps of making a connection took, in milliseconds. */
+/** Milliseconds of the phases of opening a connection. */
 export interface ConnectionTiming {
   readonly resolveMs: number;
   readonly connectMs: number;
@@ -41,13 +41,13 @@ export interface ConnectionTiming {
 
 const timings = new WeakMap<Socket, ConnectionTiming>();
 
-/** How long it took to make this connection. */
+/** Returns the timing of opening this connection. */
 export const connectionTimingOf = (socket: Socket): ConnectionTiming | undefined => timings.get(socket);
 
 /**
- * The connector that every connection of a client is made by. Literal addresses never reach a resolver, so they are
- * judged here; names are judged inside the socket's own lookup, so that a second answer of a rebinding resolver is judged
- * as the first one was; and what the socket ended up with is judged once more.
+ * Creates the connector of all connections of a client. A literal address never reaches a resolver, so it is checked
+ * here. Names are checked inside the socket's own lookup, so that every answer of a rebinding resolver is checked. The
+ * address of the connected socket is checked once more.
  */
 export function createGuardedConnector(options: GuardedConnectorOptions): buildConnector.connector {
   const { clock, policy, resolve = systemResolve, connectTimeoutMs, proxy } = options;
@@ -77,7 +77,8 @@ export function createGuardedConnector(options: GuardedConnectorOptions): buildC
     let connected = false;
     const startedMs = clock.steadyMs();
     let [resolvedMs, connectedMs] = [startedMs, startedMs];
-    // The declared type hides it, but the connector returns its socket: the only way to tell TCP from TLS failures.
+    // The declared type hides it, but the connector returns its socket: the only way to distinguish TCP from TLS
+    // failures.
     const socket = connectorOf(port, target.protocol)(target, (error, established) => {
       if (error) return callback(stagedError(error, hostname, connected, target.protocol), null);
       const remoteAddress = established?.remoteAddress ?? "";
@@ -101,12 +102,12 @@ export function createGuardedConnector(options: GuardedConnectorOptions): buildC
   };
 }
 
-/** The connectors that make the sockets, one for each kind. */
+/** Creates the connectors that open the sockets, one for each protocol and port. */
 function createConnectors(options: GuardedConnectorOptions) {
   const { policy, resolve = systemResolve, connectTimeoutMs, http2 = false } = options;
-  // One per port, because a lookup is not told the port it is for; kept, because each remembers its TLS sessions.
+  // One per port, because a lookup does not know its port; kept, because each caches its TLS sessions.
   const connectors = new Map<string, buildConnector.connector>();
-  // Made once: one for each connection, with every root certificate, would cost a millisecond of the processor.
+  // Created once: a context per connection, with every root certificate, would take a millisecond of processor time.
   let secureContext: SecureContext | undefined;
 
   return (port: number, protocol: string): buildConnector.connector => {
@@ -135,7 +136,10 @@ interface ProxiedTarget extends Guard {
   readonly clock: Clock;
 }
 
-/** The target is judged here, and the proxy gets the address that was. Its own TLS is the target's, end to end. */
+/**
+ * Connects through the proxy. The target is checked here, and the proxy gets the checked address. TLS is with the
+ * target, end to end.
+ */
 async function connectThrough(
   proxy: OutboundProxy,
   { target, hostname, connectTimeoutMs, clock, ...guard }: ProxiedTarget,

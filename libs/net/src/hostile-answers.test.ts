@@ -13,7 +13,7 @@ after(async () => {
 const client = createOutboundClient({ allow: ["127.0.0.1:*"], clock: systemClock });
 cleanups.push(() => client.close());
 
-/** Listens on a port and hands over each connection when a request has come on it. */
+/** Listens on a port and passes on each connection after its first request. */
 async function listen(onRequest: (socket: Socket) => void): Promise<string> {
   const server = createServer((socket) => {
     cleanups.push(() => socket.destroy());
@@ -27,7 +27,7 @@ async function listen(onRequest: (socket: Socket) => void): Promise<string> {
 
 const get = (url: string, deadlineMs = 60_000) => client.request({ url, deadlineMs, responseBytesMax: 100_000 });
 
-/** Writes the block for as long as somebody takes it, and tells how many bytes the system took. */
+/** Writes the block as long as the peer takes it, and returns the number of bytes that the system accepted. */
 function flood(socket: Socket, block: Buffer): Promise<number> {
   const write = () => {
     while (!socket.destroyed && socket.write(block));
@@ -40,7 +40,7 @@ function flood(socket: Socket, block: Buffer): Promise<number> {
 const filler = Buffer.alloc(64 * 1024, "x");
 const repeated = (text: string) => Buffer.from(text.repeat(Math.ceil(filler.length / text.length)));
 const floodsAtOnce = 16;
-/** What the buffers of two sockets hold is not read, but sent. Unbounded, it were gigabytes. */
+/** Buffers of two sockets hold bytes that are sent but not read. Without the guard it would be gigabytes. */
 const bytesSentMax = 16 * 1024 * 1024;
 
 const floods: [string, { start: string; block: Buffer; code: string }][] = [
@@ -58,7 +58,7 @@ const floods: [string, { start: string; block: Buffer; code: string }][] = [
   ],
 ];
 for (const [name, { start, block, code }] of floods) {
-  test(`a server that floods us with ${name} is cut off early`, async () => {
+  test(`a server that sends ${name} is cut off early`, async () => {
     const sent: Promise<number>[] = [];
     const url = await listen((socket) => {
       socket.write(start);
@@ -74,12 +74,12 @@ for (const [name, { start, block, code }] of floods) {
   });
 }
 
-test("a connection on which bytes come between two answers is closed, and the next request takes another", async () => {
+test("a connection with bytes between two answers is closed, and the next request takes another", async () => {
   const sockets = new Set<Socket>();
   const sent: Promise<number>[] = [];
   const url = await listen((socket) => {
     if (sockets.size === 0) {
-      // The blank lines are nothing to the parser. They must come when the answer is over.
+      // The parser ignores the blank lines. They must come after the answer.
       socket.write("HTTP/1.1 204 OK\r\n\r\n", () => sent.push(flood(socket, repeated("\r\n"))));
     } else socket.write("HTTP/1.1 204 OK\r\n\r\n");
     sockets.add(socket);
@@ -91,7 +91,7 @@ test("a connection on which bytes come between two answers is closed, and the ne
   assert.equal(sockets.size, 2);
 });
 
-test("a head that drips is under the deadline of the exchange", async () => {
+test("a dripping head ends with the deadline of the exchange", async () => {
   const url = await listen((socket) => {
     socket.write("HTTP/1.1 200 OK\r\na: ");
     const timer = setInterval(() => socket.write("x"), 5);
@@ -101,7 +101,7 @@ test("a head that drips is under the deadline of the exchange", async () => {
   assert.deepEqual([error.stage, error.code, error.during], ["deadline", "deadline", "request"]);
 });
 
-test("answers below 200 before the answer are passed over, in whatever pieces they come", async () => {
+test("interim answers are skipped, in any pieces", async () => {
   const whole =
     "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 100 \r\n\r\n" +
     "\r\nHTTP/1.1 201 Created\r\nx-a: 1\r\ncontent-length: 6\r\n\r\nanswer";
@@ -112,7 +112,7 @@ test("answers below 200 before the answer are passed over, in whatever pieces th
         await new Promise((written) => socket.write(whole.slice(at, at + pieceBytes), written));
       }
     });
-    // Twice, on one connection: the second head is guarded as the first one was.
+    // Twice on one connection: the second head is guarded like the first.
     for (const _ of [1, 2]) {
       const { status, headers, body } = await get(url);
       assert.deepEqual([status, headers["x-a"], headers.link, body.toString()], [201, "1", undefined, "answer"]);
@@ -120,7 +120,7 @@ test("answers below 200 before the answer are passed over, in whatever pieces th
   }
 });
 
-test("a large answer in chunks of one byte, and a head just below the bounds, are whole", async () => {
+test("a large answer in chunks of one byte, and a head just below the bounds, arrive whole", async () => {
   const headers = Array.from({ length: 98 }, (_, index) => `h${index}: ${"v".repeat(600)}\r\n`).join("");
   const url = await listen((socket) => {
     const body = "1\r\nx\r\n".repeat(90_000);
@@ -130,7 +130,7 @@ test("a large answer in chunks of one byte, and a head just below the bounds, ar
   assert.deepEqual([response.body.length, response.headers.h97?.length], [90_000, 600]);
 });
 
-test("what a connection failed with has a word of ours, never one of a library below", async () => {
+test("a failed connection has one of our codes, never a library's", async () => {
   const closes = await listen((socket) => socket.destroy());
   const breaksOff = await listen((socket) => socket.end("HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf"));
   const chunkBreaksOff = await listen((socket) =>

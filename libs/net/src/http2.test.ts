@@ -48,7 +48,7 @@ async function receive(answer: (stream: FrameStream) => void, more: object = {})
 
 const ok = (stream: FrameStream) => stream.head("200", [], true);
 
-test("HTTP/2 is spoken with a server that chooses it, never unasked, and HTTP/1.1 with every other", async () => {
+test("HTTP/2 is used with a server that chooses it, only when enabled, and HTTP/1.1 with every other", async () => {
   const serve = async (ALPNProtocols: readonly string[]) => {
     const server = createServer({ ...pair, ALPNProtocols: [...ALPNProtocols] }, ({ httpVersion }, response) =>
       response.end(httpVersion),
@@ -65,7 +65,7 @@ test("HTTP/2 is spoken with a server that chooses it, never unasked, and HTTP/1.
   assert.equal((await clientWith({ http2: false }).post(await serve(["h2", "http/1.1"]))).body.toString(), "1.1");
 });
 
-test("a server that wants HTTP/1.1 gets the request in it, at once from then on", async () => {
+test("a server that demands HTTP/1.1 gets the request over it, and later ones directly", async () => {
   const versions: string[] = [];
   const server = createSecureServer({ ...pair, allowHTTP1: true }, (request, response) => {
     versions.push(request.httpVersion);
@@ -80,7 +80,7 @@ test("a server that wants HTTP/1.1 gets the request in it, at once from then on"
   assert.deepEqual(versions, ["2.0", "1.1", "1.1"]);
 });
 
-test("exchanges share a connection as far as the server allows, and take another beyond that", async () => {
+test("exchanges share a connection up to the server's limit, and open another beyond it", async () => {
   const open = new Map<TLSSocket, FrameStream[]>();
   let atOnceMax = 0;
   const { url, sockets } = await receive(
@@ -99,7 +99,7 @@ test("exchanges share a connection as far as the server allows, and take another
   assert.ok(sockets.length >= 4 && sockets.length <= 20, `${sockets.length} connections`);
 });
 
-test("the exchange that opened a connection shows what that took, those behind it do not", async () => {
+test("the exchange that opened a connection has its timing, later ones do not", async () => {
   const { url, sockets } = await receive(ok);
   const { post } = clientWith();
   const answers = [...(await Promise.all([post(url), post(url), post(url)])), await post(url)];
@@ -109,7 +109,7 @@ test("the exchange that opened a connection shows what that took, those behind i
   assert.equal(sockets.length, 1);
 });
 
-test("a connection on which an answer came too late carries nothing new, and ends well what is under way on it", async () => {
+test("a connection with a late answer gets no new exchange, and finishes the running ones", async () => {
   const streams: FrameStream[] = [];
   const { url, sockets } = await receive((stream) => void streams.push(stream));
   const { post } = clientWith();
@@ -124,7 +124,7 @@ test("a connection on which an answer came too late carries nothing new, and end
   assert.deepEqual([(await patient).status, (await next).status], [200, 200]);
 });
 
-test("a request that met the end of its connection leaves on another", async () => {
+test("a request that meets the end of its connection is sent on another", async () => {
   const { url, sockets } = await receive((stream) => {
     if (sockets.length > 1) return ok(stream);
     stream.head("200", [["content-length", "2"]]);
@@ -137,7 +137,7 @@ test("a request that met the end of its connection leaves on another", async () 
   assert.equal(sockets.length, 2);
 });
 
-test("a connection that is going away loses no request, and one that was never taken is sent again once", async () => {
+test("a closing connection loses no request, and an unprocessed one is sent again once", async () => {
   const { url, sockets } = await receive((stream) => {
     if (sockets.length === 1) return stream.goAway(0, 0);
     ok(stream);
@@ -150,14 +150,14 @@ test("a connection that is going away loses no request, and one that was never t
   assert.deepEqual([refused.stage, refused.code, refusing.sockets.length], ["request", "closed", 2]);
 });
 
-test("a server that takes so many requests of a connection and then goes away gets each once, with many under way", async () => {
+test("a server that limits requests per connection gets each request once", async () => {
   const [perConnection, atOnce] = [20, 10];
   const onConnection = new Map<TLSSocket, number>();
   let taken = 0;
   const { url, sockets } = await receive((stream) => {
     const number = (onConnection.get(stream.socket) ?? 0) + 1;
     onConnection.set(stream.socket, number);
-    if (number > perConnection) return; // not taken, as it has said
+    if (number > perConnection) return; // not processed, as its GOAWAY says
     taken++;
     if (number === perConnection) stream.goAway(stream.id, 0);
     setImmediate(() => ok(stream));
@@ -175,7 +175,7 @@ test("a server that allows no streams gets no request, and the deadline holds", 
   let requests = 0;
   const { url } = await receive(() => void requests++, { streamsMax: 0 });
   const { post } = clientWith();
-  // One may leave before the server has said so.
+  // One may leave before the server has announced the limit.
   await failureOf(post(url, { deadlineMs: 300 }));
   const sent = requests;
   assert.equal((await failureOf(post(url, { deadlineMs: 300 }))).stage, "deadline");
@@ -193,7 +193,7 @@ test("certificates are read once for all connections", async (t) => {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   cleanups.push(() => server.close());
   const { post } = clientWith({ http2: false });
-  // What Node calls for a connection that brings no context.
+  // Node's call for a connection without a context.
   const read = t.mock.method(tls, "createSecureContext");
   for (let count = 0; count < 3; count++) {
     await post(`https://localhost:${(server.address() as AddressInfo).port}/`);
@@ -201,7 +201,7 @@ test("certificates are read once for all connections", async (t) => {
   assert.equal(read.mock.callCount(), 0);
 });
 
-test("a connection is shared only by requests that show the same certificate", async () => {
+test("a connection is shared only by requests with the same certificate", async () => {
   const { url, sockets } = await receive(
     ({ socket, head }) => head("200", [["x-name", String(socket.getPeerCertificate().subject?.CN)]], true),
     { clientAuthority: authority },
@@ -227,13 +227,13 @@ test("a port that becomes this process's own is refused although a connection to
   assert.equal((await failureOf(post(url))).code, "own_port");
 });
 
-test("of two Retry-After Node hands on the first alone: a reason why HTTP/2 is off unless it is asked for", async () => {
+test("Node reports only the first of two Retry-After headers over HTTP/2, a reason to keep it off by default", async () => {
   const headers = ["5", "9"].map((seconds) => ["retry-after", seconds] as const);
   const { url } = await receive(({ head }) => head("503", headers, true));
   assert.equal((await clientWith().post(url)).headers["retry-after"], "5");
 });
 
-/** Sends frames for as long as somebody takes them. */
+/** Sends frames as long as the peer takes them. */
 function flood(stream: FrameStream, type: number, payload: Buffer, id?: number): void {
   const write = () => {
     while (!stream.socket.destroyed && !stream.socket.writableNeedDrain) stream.frame(type, 0, payload, id);
@@ -243,8 +243,8 @@ function flood(stream: FrameStream, type: number, payload: Buffer, id?: number):
 }
 
 const floods: readonly (readonly [string, (stream: FrameStream) => void, string])[] = [
-  ["frames of a kind that nobody knows", (stream) => flood(stream, 0x42, Buffer.alloc(16_000), 0), "malformed"],
-  ["questions whether we are there", (stream) => flood(stream, 6, Buffer.alloc(8), 0), "malformed"],
+  ["frames of an unknown type", (stream) => flood(stream, 0x42, Buffer.alloc(16_000), 0), "malformed"],
+  ["pings", (stream) => flood(stream, 6, Buffer.alloc(8), 0), "malformed"],
   ["a head that does not end", (stream) => flood(stream, 9, Buffer.from("\0\x01a\x01b")), "malformed"],
 ];
 for (const [name, begin, code] of floods) {
@@ -259,7 +259,7 @@ for (const [name, begin, code] of floods) {
   });
 }
 
-test("a server that goes on with a body that nobody reads any more is cut off", async () => {
+test("a server that keeps sending an abandoned body is cut off", async () => {
   const { url, sockets } = await receive((stream) => {
     stream.head("200");
     flood(stream, 0, Buffer.alloc(16_000));

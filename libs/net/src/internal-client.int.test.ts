@@ -22,7 +22,7 @@ async function given(t: { after(end: () => unknown): void }, listener: RequestLi
   return { server, client };
 }
 
-test("a connection that nothing is asked on is closed by the client, whatever the patience of the service", async (t) => {
+test("the client closes an idle connection, even if the service would keep it longer", async (t) => {
   const { server, client } = await given(t, (_request, response) => response.end("{}"));
   const connected = once(server, "connection");
   await client.get("/");
@@ -32,9 +32,9 @@ test("a connection that nothing is asked on is closed by the client, whatever th
 
 for (const [failure, fail] of [
   ["its connection broke", (request) => request.socket.destroy()],
-  ["something before it answered 503", (_request, response) => response.writeHead(503).end()],
+  ["a proxy answered 503", (_request, response) => response.writeHead(503).end()],
 ] satisfies [string, RequestListener][]) {
-  test(`what may be sent again is sent once more where ${failure}, and not a third time`, async (t) => {
+  test(`a repeatable request is sent again once when ${failure}, and not a third time`, async (t) => {
     let isBad = (_count: number): boolean => true;
     let count = 0;
     const { client } = await given(t, (request, response) => {

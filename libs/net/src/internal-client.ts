@@ -4,9 +4,9 @@ import { type Dispatcher, Pool } from "undici";
 interface InternalClientOptions {
   /** Base URL of the other service's internal listener; a path prefix is kept. */
   readonly url: string;
-  /** Headers of every request, the internal token among them. Read for each, so that a rotation needs no restart. */
+  /** Headers of every request, the internal token among them. Read each time, so that a rotation needs no restart. */
   readonly headers: () => Record<string, string>;
-  /** Sockets kept to the service. More than this many requests at once wait their turn. */
+  /** Largest number of sockets to the service. Further requests wait. */
   readonly connections?: number;
   readonly deadlineMs: number;
   readonly responseBytesMax: number;
@@ -18,27 +18,33 @@ export interface InternalAnswer {
 }
 
 export interface InternalClient {
-  /** POSTs JSON. @throws AppError `unavailable` when the service does not answer within the deadline, or the signal aborts. */
+  /**
+   * Sends JSON with POST.
+   * @throws AppError `unavailable` when the service does not answer within the deadline, or the signal aborts
+   */
   post(
     path: string,
     body: string | Buffer,
     headers?: Record<string, string>,
     signal?: AbortSignal,
   ): Promise<InternalAnswer>;
-  /** GETs, once more where the connection broke. @throws AppError `unavailable` as `post` does. */
+  /**
+   * Sends GET, and repeats it once when the connection broke.
+   * @throws AppError `unavailable`, as `post` does
+   */
   get(path: string): Promise<InternalAnswer>;
   close(): Promise<void>;
 }
 
 /**
- * How long a connection is kept that nothing is asked on. Shorter than a stopping service leaves it open
- * (`shutdown.keep-alive`), or a request would now and then meet its end.
+ * Idle time after which a connection is closed. Shorter than a stopping service keeps it open (`shutdown.keep-alive`),
+ * or a request would now and then meet a closing connection.
  */
 const idleMs = seconds(2);
 
 /**
- * Calls another of our services over its internal listener. Not for addresses that came from outside: it has no guard,
- * because our services live on private addresses.
+ * Creates a client of another of our services, on its internal listener. Not for addresses from outside: it has no
+ * guard, because our services have private addresses.
  */
 export function createInternalClient(options: InternalClientOptions): InternalClient {
   const base = new URL(options.url);
@@ -50,7 +56,7 @@ export function createInternalClient(options: InternalClientOptions): InternalCl
     bodyTimeout: options.deadlineMs,
     maxResponseSize: options.responseBytesMax,
     keepAliveTimeout: idleMs,
-    // What the service says of its own patience counts for nothing.
+    // The service's own keep-alive hint is ignored.
     keepAliveMaxTimeout: idleMs,
   });
   async function exchange(request: Request) {
@@ -83,8 +89,8 @@ export function createInternalClient(options: InternalClientOptions): InternalCl
 const connectionLost = /^(ECONNREFUSED|ECONNRESET|EPIPE|UND_ERR_SOCKET)$/;
 
 /**
- * Sends what may be sent again once more where its connection broke or something before the service could not reach it:
- * one instance of several may be gone. What was slow is not asked again.
+ * Sends a repeatable request, and repeats it once when its connection broke or a proxy could not reach the service: one
+ * of several instances may be gone. A slow service is not asked again.
  */
 export async function sendTwice(send: () => Promise<InternalAnswer>): Promise<InternalAnswer> {
   try {
@@ -105,7 +111,7 @@ interface Request {
   readonly signal?: AbortSignal;
 }
 
-/** Collects an answer as it comes in, without the stream that `request` of the library makes of it. */
+/** Collects an answer as it arrives, without the stream that `request` of the library creates. */
 class WholeAnswer implements Dispatcher.DispatchHandler {
   readonly #resolve: (answer: InternalAnswer) => void;
   readonly #reject: (reason: unknown) => void;
@@ -126,7 +132,7 @@ class WholeAnswer implements Dispatcher.DispatchHandler {
     else signal?.addEventListener("abort", this.#onAbort, { once: true });
   }
 
-  /** One that still waits for a connection is rejected at once and ended when its turn comes. */
+  /** Rejects at once. A request that still waits for a connection is aborted in its turn. */
   readonly #onAbort = (): void => {
     this.#reject(this.#signal?.reason);
     this.#controller?.abort(this.#signal?.reason);

@@ -5,7 +5,7 @@ import { createNameLookup } from "./name-lookup.ts";
 
 const failing = (code: string) => async () => Promise.reject(Object.assign(new Error(code), { code }));
 
-/** A resolver that counts what it is asked. */
+/** A resolver that counts its queries. */
 function resolverOf(answer: { address: string; ttl: number }[], asked = { count: 0 }) {
   const resolve4 = async () => {
     asked.count++;
@@ -14,7 +14,7 @@ function resolverOf(answer: { address: string; ttl: number }[], asked = { count:
   return { asked, resolver: { resolve4, resolve6: failing("ENODATA") } as never };
 }
 
-test("an answer is kept for as long as it says, from a second to a minute", async () => {
+test("an answer is cached for its TTL, from a second to a minute", async () => {
   for (const [ttl, kept] of [
     [0, 1],
     [30, 30],
@@ -34,14 +34,14 @@ test("an answer is kept for as long as it says, from a second to a minute", asyn
   }
 });
 
-test("a hundred who ask for one name at once ask the servers once", async () => {
+test("a hundred concurrent lookups of one name query the servers once", async () => {
   const { resolver, asked } = resolverOf([{ address: "192.0.2.1", ttl: 10 }]);
   const lookup = createNameLookup({ clock: createManualClock(), resolver });
   await Promise.all(Array.from({ length: 100 }, () => lookup("one.example")));
   assert.equal(asked.count, 1);
 });
 
-test("a name that no server knows is asked of the system; one whose servers are silent is not", async () => {
+test("a name unknown to the servers is looked up in the system; one with silent servers is not", async () => {
   const fallback = async () => [{ address: "192.0.2.9", family: 4 }];
   const of = (code: string) => {
     const resolver = { resolve4: failing(code), resolve6: failing(code) } as never;

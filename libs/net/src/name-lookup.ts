@@ -5,7 +5,7 @@ import { OutboundError } from "./outbound-error.ts";
 
 interface NameLookupOptions {
   readonly clock: Clock;
-  /** For tests; otherwise the name servers of the system. */
+  /** For tests. Default: the name servers of the system. */
   readonly resolver?: Pick<Resolver, "resolve4" | "resolve6">;
   readonly fallback?: AddressLookup;
 }
@@ -20,13 +20,14 @@ interface Known {
 const ttlMsMin = seconds(1);
 const ttlMsMax = seconds(60);
 const namesMax = 10_000;
-/** One that never answers costs so long, and no thread of the process. */
+/** Limits of a query to a name server that never answers. It blocks no thread of the process. */
 const patience = { timeout: 2_000, tries: 2 };
 
 /**
- * Looks names up at the name servers themselves: the system's own look-up has four threads for the whole process, and as many
- * names that never resolve stop every other. Answers are kept for as long as they say, from 1 s to 60 s; whoever connects
- * still judges each of them. A name that no server knows may be one of the system alone, such as that of its hosts file.
+ * Creates the lookup of names, which asks the name servers directly: the system's lookup has four threads for the whole
+ * process, and that many unresolvable names block every other. Answers are cached for their TTL, from 1 s to 60 s; the
+ * connector still checks each address. A name that no server knows may be known to the system alone, such as one of its
+ * hosts file.
  */
 export function createNameLookup({
   clock,
@@ -82,7 +83,7 @@ async function ask(
   return { addresses: await ofSystem(hostname), ttlMs: ttlMsMin };
 }
 
-/** No server was there to ask, or all of them know no such name. */
+/** Returns true when no server could be asked, or the servers know no such name. */
 function isUnknownName(reason: unknown): boolean {
   const code = (reason as NodeJS.ErrnoException | null)?.code;
   return code === "ENOTFOUND" || code === "ENODATA" || code === "ECONNREFUSED";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { nonPublicRange } from "./non-public-address.ts";
 
-/** The first and the last address of every range that must never be reached. */
+/** First and last address of every non-public range. */
 const refused: Record<string, readonly string[]> = {
   "this network": ["0.0.0.0", "0.255.255.255"],
   private: ["10.0.0.0", "10.255.255.255", "172.16.0.0", "172.31.255.255", "192.168.0.0", "192.168.255.255"],
@@ -61,7 +61,7 @@ test("addresses right outside the refused ranges are public", () => {
   for (const address of neighbours) assert.equal(nonPublicRange(address), null, address);
 });
 
-test("what is no address is not public", () => {
+test("a text that is no address is not public", () => {
   for (const text of ["", "example.com", "127.1", "0x7f000001", "1.2.3.4.5", "[::1]"]) {
     assert.equal(nonPublicRange(text), "not an IP address", text);
   }

@@ -2,7 +2,7 @@ import { BlockList, isIPv4, isIPv6 } from "node:net";
 
 type Range = readonly [prefix: string, bits: number, name: string];
 
-/** IANA IPv4 Special-Purpose Address Registry (RFC 6890 and later), and the classes that are no hosts. */
+/** IANA IPv4 Special-Purpose Address Registry (RFC 6890 and later), and the classes without hosts. */
 const ipv4Ranges: readonly Range[] = [
   ["0.0.0.0", 8, "this network"],
   ["10.0.0.0", 8, "private"],
@@ -21,7 +21,7 @@ const ipv4Ranges: readonly Range[] = [
   ["240.0.0.0", 4, "reserved or broadcast"],
 ];
 
-/** IANA IPv6 Special-Purpose Address Registry. Everything outside 2000::/3 is refused besides, named here or not. */
+/** IANA IPv6 Special-Purpose Address Registry. Everything outside 2000::/3 is refused too, listed here or not. */
 const ipv6Ranges: readonly Range[] = [
   ["::", 128, "unspecified"],
   ["::1", 128, "loopback"],
@@ -46,28 +46,29 @@ const ipv6Ranges: readonly Range[] = [
 
 const ipv4NonPublic = blockListOf(ipv4Ranges, "ipv4");
 const ipv6NonPublic = blockListOf(ipv6Ranges, "ipv6");
-// A list takes longer to make than to ask, and an allowed address of an own network is judged for every delivery.
+// Built once: building a list takes longer than a check, and an allowed address of a private network is checked for
+// every delivery.
 const ipv4ByName = ipv4Ranges.map((range) => ({ name: range[2], list: blockListOf([range], "ipv4") }));
 const ipv6ByName = ipv6Ranges.map((range) => ({ name: range[2], list: blockListOf([range], "ipv6") }));
 const ipv6GlobalUnicast = blockListOf([["2000::", 3, "global unicast"]], "ipv6");
 
 /**
- * The name of the range that makes `address` unfit to be reached from here, or null for a public address. Anything that is
- * no IP address is unfit too: a caller that passes a name has skipped the resolver.
+ * Returns the name of the non-public range that contains `address`, or null for a public address. A text that is no IP
+ * address counts as non-public: a caller that passes a name has skipped the resolver.
  */
 export function nonPublicRange(address: string): string | null {
   if (isIPv4(address)) {
     return ipv4NonPublic.check(address, "ipv4") ? rangeName(address, ipv4ByName, "ipv4") : null;
   }
   if (!isIPv6(address)) return "not an IP address";
-  // A zone index only makes sense on this link.
+  // A zone index makes sense on this link only.
   if (address.includes("%")) return "link-local";
   if (ipv6NonPublic.check(address, "ipv6")) return rangeName(address, ipv6ByName, "ipv6");
   if (!ipv6GlobalUnicast.check(address, "ipv6")) return "outside global unicast";
   return isIsatap(address) ? "ISATAP" : null;
 }
 
-/** The eight 16-bit words of an IPv6 address, from its canonical text. */
+/** Returns the eight 16-bit words of an IPv6 address. */
 function ipv6Words(address: string): number[] {
   const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1);
   const [head = "", tail] = canonical.split("::");
@@ -77,7 +78,10 @@ function ipv6Words(address: string): number[] {
   return [...left, ...new Array<number>(8 - left.length - right.length).fill(0), ...right];
 }
 
-/** RFC 5214 §6.1: the interface identifier 0000:5efe or 0200:5efe carries an IPv4 address under any prefix. */
+/**
+ * Detects ISATAP (RFC 5214 §6.1): the interface identifier 0000:5efe or 0200:5efe carries an IPv4 address under any
+ * prefix.
+ */
 function isIsatap(address: string): boolean {
   const words = ipv6Words(address);
   return ((words[4] as number) & 0xfdff) === 0 && words[5] === 0x5efe;

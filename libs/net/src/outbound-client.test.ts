@@ -52,7 +52,7 @@ const get = (url: string, rest: Partial<OutboundRequest> = {}): OutboundRequest 
   ...rest,
 });
 
-test("an exchange returns status, headers, body and the address it was made with", async () => {
+test("an exchange returns status, headers, body and the remote address", async () => {
   const { url } = await listen((request, response) => {
     response.setHeader("x-seen", `${request.method} ${request.headers["accept-encoding"]} ${request.headers["x-a"]}`);
     request.pipe(response.writeHead(201));
@@ -66,7 +66,7 @@ test("an exchange returns status, headers, body and the address it was made with
   assert.ok(response.timing.totalMs >= response.timing.firstByteAfterMs);
 });
 
-test("a target that is not allowed gets no packet, in whatever notation it is written", async () => {
+test("a target that is not allowed gets no packet, in any notation", async () => {
   let connections = 0;
   const { port, server } = await listen((_request, response) => response.end());
   server.on("connection", () => connections++);
@@ -78,7 +78,7 @@ test("a target that is not allowed gets no packet, in whatever notation it is wr
   assert.equal(connections, 0);
 });
 
-test("a name that resolves to a non-public address is refused at the socket, also when a public one is among the answers", async () => {
+test("a name that resolves to a non-public address is refused at the socket, even with a public one among the answers", async () => {
   const answers = [
     [{ address: "10.0.0.7", family: 4 }],
     [
@@ -93,7 +93,7 @@ test("a name that resolves to a non-public address is refused at the socket, als
   }
 });
 
-test("a rebinding resolver gains nothing: the second answer is judged as the first one was", async () => {
+test("a rebinding resolver gains nothing: the second answer is checked like the first", async () => {
   const { port } = await listen((_request, response) => response.setHeader("connection", "close").end("ok"));
   const answers = ["127.0.0.1", "127.0.0.2"];
   const client = clientWith({
@@ -128,7 +128,7 @@ test("connections are kept and used again", async () => {
   for (let count = 0; count < 20; count++) {
     assert.equal((await client.request(get(url))).remoteAddress, "127.0.0.1");
   }
-  // The second is opened when a request comes in the same tick in which the one before ended.
+  // The second one opens when a request comes in the same tick in which the previous one ended.
   assert.ok(connections <= 2, `${connections} connections`);
 });
 
@@ -162,7 +162,7 @@ test("redirects are the response unless asked for", async () => {
   assert.equal((await clientWith().request(get(url))).status, 302);
 });
 
-test("each hop of a redirect is judged, loses credentials for another origin, and counts", async () => {
+test("each hop of a redirect is checked, loses credentials for another origin, and counts", async () => {
   const seen: (string | undefined)[] = [];
   const last = await listen((request, response) => {
     seen.push(request.headers.authorization, request.headers["x-kept"] as string);
@@ -208,7 +208,7 @@ test("the deadline holds over connecting, waiting for headers, and a body that d
   }
 });
 
-test("a request that ran out of time while it waited for a connection is never sent", async () => {
+test("a request whose deadline passes while it waits for a connection is never sent", async () => {
   const paths: (string | undefined)[] = [];
   const late = Promise.withResolvers<void>();
   const { url } = await listen(async (request, response) => {
@@ -225,7 +225,7 @@ test("a request that ran out of time while it waited for a connection is never s
   assert.deepEqual(paths, ["/slow", "/next"]);
 });
 
-test("bytes are counted while they come: declared, chunked, truncated or refused", async () => {
+test("bytes are counted as they arrive: declared, chunked, truncated or refused", async () => {
   const { url } = await listen((request, response) => {
     if (request.url === "/declared") response.setHeader("content-length", 5000);
     for (let count = 0; count < 50; count++) response.write("x".repeat(100));
@@ -240,7 +240,7 @@ test("bytes are counted while they come: declared, chunked, truncated or refused
   assert.equal((await client.request(get(`${url}exact`, { responseBytesMax: 5000 }))).truncated, false);
 });
 
-test("where the head is the answer, a body that drips, stalls or breaks off is kept as far as it came", async () => {
+test("when the head is the answer, the received part of a dripping, stalled or broken body is kept", async () => {
   const answer = "HTTP/1.1 200 OK\r\nx-a: 1\r\ncontent-length: 100\r\n\r\npart";
   const drips = await listenTcp((socket) => {
     socket.write(answer);
@@ -264,7 +264,7 @@ test("where the head is the answer, a body that drips, stalls or breaks off is k
   assert.equal((await failureOf(client.request(get(halfAHead, { bodyGraceMs: 60_000 })))).stage, "request");
 });
 
-test("an encoded answer is refused, or handed on as it came, so a small one cannot become a large one", async () => {
+test("an encoded answer is refused, or passed on undecoded, so that a small one cannot grow", async () => {
   const bomb = gzipSync(Buffer.alloc(5_000_000));
   const { url } = await listen((_request, response) => response.setHeader("content-encoding", "gzip").end(bomb));
   const client = clientWith();
@@ -273,7 +273,7 @@ test("an encoded answer is refused, or handed on as it came, so a small one cann
   assert.deepEqual(raw.body, bomb);
 });
 
-test("a body can go into a stream that is slower than the network", async () => {
+test("a body can be written to a stream that is slower than the network", async () => {
   const { url } = await listen((_request, response) => response.end(Buffer.alloc(3_000_000, 7)));
   let received = 0;
   const sink = new Writable({
@@ -288,7 +288,7 @@ test("a body can go into a stream that is slower than the network", async () => 
   assert.deepEqual([received, response.body.length], [3_000_000, 0]);
 });
 
-test("failures say their stage", async () => {
+test("failures name their stage", async () => {
   const client = clientWith({
     lookup: async (hostname) => {
       if (hostname === "none.example") return [];
@@ -314,7 +314,7 @@ test("failures say their stage", async () => {
   for (const [url, stage] of stages) assert.equal((await failureOf(client.request(get(url)))).stage, stage, url);
 });
 
-test("a caller can call an exchange off, before and while it runs", async () => {
+test("a caller can cancel an exchange, before and while it runs", async () => {
   const silent = await listenTcp(() => {});
   const client = clientWith();
   const controller = new AbortController();

@@ -14,40 +14,43 @@ export interface OutboundRequest {
   readonly method?: string;
   readonly headers?: Record<string, string>;
   readonly body?: string | Uint8Array | null;
-  /** For the whole exchange: waiting for a connection, connecting, TLS, sending, reading, all hops. */
+  /** Deadline of the whole exchange: waiting for a connection, connecting, TLS, sending, reading, all hops. */
   readonly deadlineMs: number;
   readonly responseBytesMax: number;
-  /** `truncate` keeps the first bytes and closes the connection. Default `fail`. */
+  /** `truncate` keeps the first bytes and closes the connection. Default: `fail`. */
   readonly whenTooLarge?: "fail" | "truncate";
   /**
-   * With `truncate` and `bodyGraceMs`: a body up to this size is read to its end, without keeping it, so that its
-   * connection can be used again. Default: none.
+   * With `truncate` and `bodyGraceMs`: a body up to this size is read to its end, without being kept, so that its
+   * connection can be reused. Default: none.
    */
   readonly drainBytesMax?: number;
   /**
-   * Makes the head the answer: its body may take so long, and what came until then, or until it broke off, is kept as
-   * truncated. Without it a body that is not whole is a failure.
+   * Makes the head the answer: the body has this much time, and its bytes until then, or until a failure, are kept as
+   * truncated. Without it an incomplete body is a failure.
    */
   readonly bodyGraceMs?: number;
-  /** Encodings are never asked for and never decoded, so the byte cap is the truth. `raw` hands the bytes on. Default `refuse`. */
+  /**
+   * Handling of an encoded body. Encodings are neither requested nor decoded, so that the byte limit is exact. `raw`
+   * passes the bytes on. Default: `refuse`.
+   */
   readonly encodedBody?: "refuse" | "raw";
-  /** How many redirects to follow, each judged anew. Default 0: a redirect is the response. */
+  /** Largest number of redirects to follow, each checked. Default: 0, and a redirect is the response. */
   readonly followRedirects?: number;
-  /** Refuses http except for targets of the allow list. */
+  /** Refuses http, except for targets of the allow list. */
   readonly requireHttps?: boolean;
-  /** What is shown in the TLS handshake. Connections are shared only by requests that show the same. */
+  /** Certificate for the TLS handshake. Connections are shared only by requests with the same certificate. */
   readonly clientCertificate?: ClientCertificate | undefined;
   readonly signal?: AbortSignal;
-  /** Takes the body instead of memory. It is not ended here. */
+  /** Stream that receives the body instead of memory. It is not ended here. */
   readonly bodyTo?: Writable;
 }
 
-/** Milliseconds since the exchange began; of several hops, those of the last one. */
+/** Milliseconds since the start of the exchange; with redirects, of the last hop. */
 interface ExchangeTiming {
   readonly totalMs: number;
   readonly sentAfterMs: number;
   readonly firstByteAfterMs: number;
-  /** What making the connection took; null where it was there. */
+  /** Timing of opening the connection; null for a reused one. */
   readonly opened: ConnectionTiming | null;
 }
 
@@ -62,18 +65,21 @@ interface OutboundResponse {
 }
 
 export interface OutboundClient {
-  /** Runs one exchange. Throws `OutboundError` for everything that brings no whole response. */
+  /**
+   * Runs one exchange.
+   * @throws OutboundError for everything but a whole response
+   */
   request(request: OutboundRequest): Promise<OutboundResponse>;
-  /** Judges a URL by this client's policy before anything is sent, for a 422. */
+  /** Checks a URL by this client's policy without sending anything, for a 422. */
   check(url: string, options?: { requireHttps?: boolean }): TargetProblem | null;
   /** Waits for running exchanges, each bounded by its deadline, then ends all connections. */
   close(): Promise<void>;
 }
 
 interface OutboundClientOptions {
-  /** Non-public targets of this use: `10.0.0.5:8443`, `127.0.0.1:*`. */
+  /** Non-public targets that are allowed: `10.0.0.5:8443`, `127.0.0.1:*`. */
   readonly allow: readonly string[];
-  /** The ports of this process's own listeners. */
+  /** Ports of this process's own listeners. */
   readonly refusePorts?: () => readonly number[];
   readonly lookup?: AddressLookup;
   readonly clock: Clock;
@@ -81,11 +87,11 @@ interface OutboundClientOptions {
   readonly connectionsPerOriginMax?: number;
   readonly idleTimeoutMs?: number;
   readonly certificateAuthorities?: readonly string[];
-  /** `http://user:password@host:port`: what every connection leads through. The guard judges the targets all the same. */
+  /** `http://user:password@host:port` of the proxy of every connection. Targets are checked all the same. */
   readonly proxy?: string | null;
-  /** Speaks HTTP/2 with servers that choose it in the TLS handshake. Default off. */
+  /** Uses HTTP/2 with servers that choose it in the TLS handshake. Default: false. */
   readonly http2?: boolean;
-  /** Told of each exchange how it ended: `answered`, or the stage of its failure. */
+  /** Called at the end of each exchange with `answered`, or the stage of its failure. */
   readonly onEnd?: (outcome: OutboundStage | "answered", durationMs: number) => void;
 }
 
@@ -139,7 +145,7 @@ export function createOutboundClient(options: OutboundClientOptions): OutboundCl
     check: (url, checks) => policy.judgeUrl(url, checks),
     async close() {
       await Promise.allSettled(running);
-      // Not close(): that would wait for connections that nobody is waiting for any more.
+      // Not close(): that would wait for connections that no request waits for any more.
       await pools.destroy();
     },
   };

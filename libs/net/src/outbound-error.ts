@@ -2,10 +2,9 @@ import { constants } from "node:http2";
 import type { TargetProblem } from "./target-policy.ts";
 
 /**
- * The stage at which an exchange ended: `forbidden` before any packet left, `resolve` the name, `proxy` the
- * way through our own proxy, `connect` TCP, `tls` the handshake,
- * `request` until the status line came, `response` headers or body after it, `deadline` out of time, `too-large` over the
- * byte cap.
+ * Stage at which an exchange ended: `forbidden` before any packet, `resolve` the name, `proxy` on the way through our
+ * own proxy, `connect` TCP, `tls` the handshake, `request` until the status line, `response` in headers or body,
+ * `deadline` out of time, `too-large` over the byte limit.
  */
 export type OutboundStage =
   | "forbidden"
@@ -18,7 +17,7 @@ export type OutboundStage =
   | "deadline"
   | "too-large";
 
-/** The reason, a stable word: one of the guard's, one of a refused target, or the system's for a failed connection. */
+/** Reason as a stable word: one of the guard's, of a refused target, or the system's for a failed connection. */
 export type OutboundCode =
   | TargetProblem["code"]
   // no HTTP that can be read
@@ -58,7 +57,7 @@ const systemCodes = [
 ] as const;
 type SystemCode = (typeof systemCodes)[number];
 
-/** How far an exchange had come when the deadline passed or the caller gave up. */
+/** Phase of an exchange when the deadline passed or the caller cancelled it. */
 export type OutboundPhase = "connect" | "request" | "response";
 
 interface OutboundErrorOptions {
@@ -69,8 +68,8 @@ interface OutboundErrorOptions {
 }
 
 /**
- * An exchange that brought no whole response. `message` may be shown to the owner of the URL: it names the URL's host,
- * never what a name resolved to. `remoteAddress` and `cause` are for the operator.
+ * Failure of an exchange without a whole response. `message` may be shown to the owner of the URL: it names the URL's
+ * host, never a resolved address. `remoteAddress` and `cause` are for the operator.
  */
 export class OutboundError extends Error {
   override readonly name = "OutboundError";
@@ -88,15 +87,18 @@ export class OutboundError extends Error {
   }
 }
 
-/** Recognizes a failure of an outbound exchange. */
+/** Returns true for a failure of an outbound exchange. */
 export function isOutboundError(error: unknown): error is OutboundError {
   return error instanceof OutboundError;
 }
 
-/** Recognizes a failure of the way out, which says nothing about the target. */
+/** Returns true for a failure of the proxy, which proves nothing about the target. */
 export const isProxyError = (error: unknown): boolean => isOutboundError(error) && error.stage === "proxy";
 
-/** Names what a connection failed with. Words of the libraries below never show: they change with their versions. */
+/**
+ * Returns the code of a failed connection. Codes of the libraries never appear, because they change with their
+ * versions.
+ */
 export function connectionCode(error: Error): OutboundCode {
   const { code = "" } = error as NodeJS.ErrnoException;
   const known = systemCodes.find((systemCode) => systemCode === code) ?? connectionCodes.get(code);
@@ -121,7 +123,10 @@ const connectionCodes: ReadonlyMap<string, OutboundCode> = new Map([
   ["ERR_HTTP2_ERROR", "malformed"],
 ]);
 
-/** A stream that was ended because what came on it is no HTTP, by us or by the other side: nothing tells which of them. */
+/**
+ * HTTP/2 error codes of a stream reset for malformed content. Either side may have reset it; the code does not show
+ * which.
+ */
 const malformedStreams: readonly (number | undefined)[] = [
   constants.NGHTTP2_PROTOCOL_ERROR,
   constants.NGHTTP2_FLOW_CONTROL_ERROR,
@@ -133,11 +138,11 @@ type StreamError = Error & { readonly http2ErrorCode?: number };
 const streamCode = (error: StreamError): OutboundCode =>
   malformedStreams.includes(error.http2ErrorCode) ? "malformed" : "reset";
 
-/** Recognizes the answer of a server that takes this request in HTTP/1.1 alone. */
+/** Returns true when the server accepts this request over HTTP/1.1 only. */
 export const wantsHttp1 = (error: unknown): boolean =>
   isOutboundError(error) &&
   (error.cause as StreamError | undefined)?.http2ErrorCode === constants.NGHTTP2_HTTP_1_1_REQUIRED;
 
-/** Recognizes the end of a connection that HTTP/2 exchanges share, before the request was on it. */
+/** Returns true when a shared HTTP/2 connection ended before the request was on it. */
 export const isUnsent = (error: Error): boolean =>
   ["ERR_HTTP2_INVALID_SESSION", "ERR_HTTP2_GOAWAY_SESSION"].includes((error as NodeJS.ErrnoException).code ?? "");

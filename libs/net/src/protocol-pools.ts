@@ -12,11 +12,11 @@ interface ProtocolPoolOptions extends Omit<GuardedConnectorOptions, "clientCerti
   readonly http2: boolean;
 }
 
-/** Servers that want HTTP/1.1 are remembered, and asked again after a while whether they still do. */
+/** Servers that want HTTP/1.1 are remembered, and tried with HTTP/2 again after this time. */
 const http1OriginsMax = 1_000;
 const http1ForMs = hours(1);
 
-/** The connections of one use, by protocol and client certificate. */
+/** Creates the connections of one use, by protocol and client certificate. */
 export function createProtocolPools({
   connectionsPerOriginMax,
   idleTimeoutMs,
@@ -34,7 +34,10 @@ export function createProtocolPools({
   const http1Origins = new LRUCache<string, true>({ max: http1OriginsMax, ttl: http1ForMs });
 
   return {
-    /** Goes back to HTTP/1.1 where the server says that nothing else will do, as it may when it has taken nothing. */
+    /**
+     * Runs the exchange, and repeats it over HTTP/1.1 when the server demands that, which it may do only before it has
+     * processed anything.
+     */
     async exchange(hop: ExchangeRequest, certificate: ClientCertificate | undefined): Promise<ExchangeResponse> {
       const { origin } = hop.url;
       if (http1Origins.has(origin)) return exchange(http1Pools.of(certificate), hop, clock);

@@ -36,7 +36,7 @@ const failure = (client: OutboundClient, url: string) =>
     (error: unknown) => error as OutboundError,
   );
 
-test("an exchange goes through the tunnel to the address that was judged, and the connection is used again", async () => {
+test("an exchange goes through the tunnel to the checked address, and the connection is used again", async () => {
   const client = clientThrough(own(), { lookup: async () => [{ address: "127.0.0.1", family: 4 }] });
   for (let count = 0; count < 5; count++) {
     assert.equal((await get(client, `http://partner.example:${receiver.port}/`)).body.toString(), "here");
@@ -46,7 +46,7 @@ test("an exchange goes through the tunnel to the address that was judged, and th
   assert.deepEqual(proxy.asked[0], { target: `127.0.0.1:${receiver.port}`, authorization });
 });
 
-test("the proxy never hears of a target that is forbidden, as an address or behind a name", async () => {
+test("the proxy never learns of a forbidden target, as an address or behind a name", async () => {
   receiver.clear();
   const literal = await failure(clientThrough(own(), { allow: [] }), `http://127.0.0.1:${receiver.port}/`);
   const lookup = async () => [{ address: "10.0.0.7", family: 4 }];
@@ -57,7 +57,7 @@ test("the proxy never hears of a target that is forbidden, as an address or behi
   );
 });
 
-test("a proxy that is away, wants other credentials, or fails is told apart from its targets, without its password", async () => {
+test("a failure of the proxy is distinguished from one of its targets, and hides its password", async () => {
   const url = `http://127.0.0.1:${receiver.port}/`;
   const away = await failure(clientThrough("http://ada:secret@127.0.0.1:1"), url);
   assert.deepEqual([away.stage, away.code], ["proxy", "ECONNREFUSED"]);
@@ -76,7 +76,7 @@ test("a proxy that is away, wants other credentials, or fails is told apart from
   }
 });
 
-test("what is no proxy is refused without showing it", () => {
+test("an invalid proxy is refused without showing its text", () => {
   for (const text of ["https://ada:secret@proxy:1", "proxy:3128", "http://proxy/path", "socks5://ada:secret@proxy"]) {
     assert.throws(
       () => parseProxy(text),

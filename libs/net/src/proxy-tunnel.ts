@@ -1,24 +1,27 @@
 import { connect as connectTcp, type Socket } from "node:net";
 import { connectionCode, OutboundError } from "./outbound-error.ts";
 
-/** Where every connection of a client leads through. */
+/** Proxy that every connection of a client goes through. */
 export interface OutboundProxy {
   readonly hostname: string;
   readonly port: number;
-  /** The value of `Proxy-Authorization`; null where the proxy wants none. */
+  /** Value of `Proxy-Authorization`; null without credentials. */
   readonly authorization: string | null;
 }
 
-/** An answer to CONNECT has no body that matters; a longer head is none of a proxy's. */
+/** Largest head of an answer to CONNECT. Its body does not matter, and no proxy sends a longer head. */
 const headBytesMax = 16 * 1024;
 const endOfHead = "\r\n\r\n";
 
-/** Reads `http://user:password@host:port`. @throws RangeError that never shows the text: it may hold a password */
+/**
+ * Reads `http://user:password@host:port`.
+ * @throws RangeError that never shows the text, because it may hold a password
+ */
 export function parseProxy(text: string): OutboundProxy {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url?.protocol !== "http:" || url.pathname !== "/" || url.search !== "" || url.hash !== "") {
     throw new RangeError(
-      "The proxy must be http://host:port, with user:password@ before the host where it wants them.",
+      "The proxy must be http://host:port, with user:password@ before the host if it needs credentials.",
     );
   }
   const [user, password] = [decodeURIComponent(url.username), decodeURIComponent(url.password)];
@@ -31,8 +34,9 @@ export function parseProxy(text: string): OutboundProxy {
 }
 
 /**
- * Opens a tunnel to an address that was judged: the proxy is told the address and never a name, so it cannot resolve to
- * another one. @throws OutboundError of the stage `proxy`
+ * Opens a tunnel to a checked address. The proxy gets the address instead of the name, so that it cannot resolve the
+ * name to another one.
+ * @throws OutboundError of the stage `proxy`
  */
 export function openTunnel(
   proxy: OutboundProxy,
@@ -49,7 +53,7 @@ export function openTunnel(
   const timer = setTimeout(() => fail(proxyError("The proxy did not answer.", "ETIMEDOUT")), timeoutMs);
   const target = `${address.includes(":") ? `[${address}]` : address}:${port}`;
   const authorization = proxy.authorization === null ? "" : `Proxy-Authorization: ${proxy.authorization}\r\n`;
-  socket.on("error", (error) => fail(proxyError("There is no way to the proxy.", connectionCode(error), error)));
+  socket.on("error", (error) => fail(proxyError("The proxy cannot be reached.", connectionCode(error), error)));
   socket.on("close", () => fail(proxyError("The proxy closed the connection.", "closed")));
   socket.once("connect", () => socket.write(`CONNECT ${target} HTTP/1.1\r\nHost: ${target}\r\n${authorization}\r\n`));
 

@@ -17,22 +17,25 @@ interface Redirectable {
   readonly body: string | Uint8Array | null;
 }
 
-/** Recognizes a response that sends the caller on (RFC 9110 §15.4). */
+/** Returns true for a redirect with a location (RFC 9110 §15.4). */
 export function isRedirect(status: number, headers: IncomingHttpHeaders): boolean {
   return redirectStatuses.has(status) && typeof headers.location === "string";
 }
 
-/** Reads where a response sends the caller; null when it is no redirect. Throws when the location is no URL. */
+/**
+ * Returns the target of a redirect; null for any other response.
+ * @throws OutboundError when the location is no URL
+ */
 export function redirectTarget(from: URL, { status, headers }: Response): URL | null {
   if (!isRedirect(status, headers)) return null;
   const location = headers.location as string;
   if (!URL.canParse(location, from.href)) {
-    throw new OutboundError("response", `${from.host} redirects to something that is no URL.`, { code: "redirect" });
+    throw new OutboundError("response", `${from.host} redirects to an invalid URL.`, { code: "redirect" });
   }
   return new URL(location, from.href);
 }
 
-/** Makes the request for the next hop: RFC 9110 §15.4 for the method, and no credentials for another origin. */
+/** Builds the request of the next hop: the method by RFC 9110 §15.4, and no credentials for another origin. */
 export function redirectedRequest<R extends Redirectable>(request: R, status: number, url: URL): R {
   const becomesGet = status === 303 || ((status === 301 || status === 302) && request.method === "POST");
   const sameOrigin = url.origin === request.url.origin;

@@ -4,16 +4,16 @@ import { headBytesMax, headerCountMax } from "./answer-guard.ts";
 import type { ConnectionGuard } from "./carrier.ts";
 import { OutboundError } from "./outbound-error.ts";
 
-/** For one exchange: its heads, and what was on its way of a body when nobody wanted more of it. */
+/** Allowance of one exchange: its heads, and data of a body on its way when reading stopped. */
 const wireBytesPerExchange = 512 * 1024;
-/** A data frame of one byte costs ten on the wire. */
+/** A data frame of one byte takes ten on the wire. */
 const wireBytesPerBodyByteMax = 16;
 const lookEveryMs = 100;
 
 /**
- * Guards a connection of HTTP/2, whose frames never come by here: the parser takes them from the system. It bounds neither
- * frames that it passes over nor data of streams that nobody reads any more, so the bytes that the connection has brought
- * are held against what its exchanges account for. One that brought more is closed.
+ * Guards an HTTP/2 connection, whose frames the parser reads from the system directly. The parser limits neither frames
+ * that it ignores nor data of abandoned streams. So the bytes received on the connection are compared with those that
+ * its exchanges account for; a connection with more is closed.
  */
 export class SessionGuard implements ConnectionGuard {
   readonly #socket: Socket;
@@ -29,7 +29,7 @@ export class SessionGuard implements ConnectionGuard {
     this.#wireBytesMax += wireBytesPerExchange;
   }
 
-  /** The parser lets a little more of both through. */
+  /** Checks the size of a head: the parser lets slightly larger ones through. */
   problemOf(headers: IncomingHttpHeaders): ReturnType<ConnectionGuard["problemOf"]> {
     const lines = Object.entries(headers).flatMap(([name, value]) => [value ?? []].flat().map((one) => name + one));
     if (lines.length > headerCountMax)
@@ -47,7 +47,7 @@ export class SessionGuard implements ConnectionGuard {
   #look(): void {
     const { bytesRead, remoteAddress } = this.#socket;
     if (bytesRead <= this.#wireBytesMax) return;
-    const message = "What the connection brings is hardly more than frames that belong to no answer.";
+    const message = "The connection receives mostly frames that belong to no answer.";
     const error = new OutboundError("response", message, { code: "malformed", during: "response", remoteAddress });
     this.#socket.destroy(error);
   }

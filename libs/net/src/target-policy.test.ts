@@ -8,7 +8,7 @@ type Options = { requireHttps?: boolean; refusePorts?: () => readonly number[] }
 const refusalOf = (url: string, allow: readonly string[] = [], options: Options = {}) =>
   createTargetPolicy({ allow, refusePorts: options.refusePorts }).judgeUrl(url, options)?.code ?? null;
 
-test("every notation of a loopback or private address is judged as that address", () => {
+test("every notation of a loopback or private address is checked as that address", () => {
   const hosts = [
     [
       "127.0.0.1",

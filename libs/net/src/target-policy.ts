@@ -3,29 +3,35 @@ import { networkInterfaces } from "node:os";
 import { type AllowEntry, canonicalAddress, parseAllowEntry } from "./allow-entry.ts";
 import { nonPublicRange } from "./non-public-address.ts";
 
-/** The reason why a URL or an address is refused. `message` names what the caller wrote, nothing that a resolver answered. */
+/** Reason why a URL or an address is refused. `message` names the caller's own text, never an answer of a resolver. */
 export interface TargetProblem {
   readonly code: "malformed" | "scheme" | "credentials" | "address" | "own_port";
   readonly message: string;
 }
 
-/** Decides what one use of the network may reach. Each use has its own; connections are never shared between two. */
+/** Policy of one use of the network. Each use has its own; connections are never shared between two uses. */
 export interface TargetPolicy {
-  /** Judges everything about a URL that needs no resolver; a text may be any text. Null for one that may be tried. */
+  /** Checks everything about a URL that needs no resolver, for any text. Returns null for an acceptable URL. */
   judgeUrl(url: string | URL, options?: { requireHttps?: boolean }): TargetProblem | null;
-  /** Judges the address that a connection is about to use. */
+  /** Checks the address that a connection is about to use. */
   judgeAddress(address: string, port: number): TargetProblem | null;
-  /** The loopback addresses that `localhost` may stand for on this port; RFC 6761 §6.3 keeps it away from resolvers. */
+  /**
+   * Returns the loopback addresses that `localhost` may stand for on this port. RFC 6761 §6.3 keeps the name away from
+   * resolvers.
+   */
   localhostAddresses(port: number): readonly string[];
 }
 
 interface TargetPolicyOptions {
   readonly allow: readonly string[];
-  /** Ports that this process listens on. They are refused on its own addresses, whatever the list says. */
+  /** Ports that this process listens on. They are refused on its own addresses, even if the list allows them. */
   readonly refusePorts?: (() => readonly number[]) | undefined;
 }
 
-/** Creates the policy of one use. Throws a RangeError for an entry that cannot be read. */
+/**
+ * Creates the policy of one use.
+ * @throws RangeError for an entry that cannot be read
+ */
 export function createTargetPolicy({ allow, refusePorts = () => [] }: TargetPolicyOptions): TargetPolicy {
   const entries = allow.map(parseAllowEntry);
 
@@ -74,18 +80,18 @@ export function createTargetPolicy({ allow, refusePorts = () => [] }: TargetPoli
   };
 }
 
-/** The host of a URL as a resolver or a socket wants it: without the brackets of IPv6. */
+/** Returns the host of a URL for a resolver or a socket: IPv6 without its brackets. */
 function hostnameOf(url: URL): string {
   return url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname;
 }
 
-/** The port of a URL, the scheme's own when it names none. */
+/** Returns the port of a URL; without one, the default of the scheme. */
 function portOf(url: URL): number {
   if (url.port !== "") return Number(url.port);
   return url.protocol === "https:" ? 443 : 80;
 }
 
-/** Recognizes the names that RFC 6761 §6.3 gives to the loopback interface. */
+/** Returns true for the names that RFC 6761 §6.3 gives to the loopback interface. */
 export function isLocalhost(hostname: string): boolean {
   return /(^|\.)localhost\.?$/i.test(hostname);
 }

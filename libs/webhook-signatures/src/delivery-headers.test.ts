@@ -33,7 +33,7 @@ test("a delivery carries both signature families, and a receiver of either verif
   assert.equal(headers["X-Signature-Previous"], undefined);
 });
 
-test("the first published vector comes out of our own signing", () => {
+test("our signing reproduces the first published vector", () => {
   const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
   const vector = {
     ...delivery,
@@ -64,14 +64,14 @@ test("a receiver that has only the public key verifies v1a", () => {
   assert.equal(received(headers, "standard-webhooks", createSigningKey().publicKey), false);
 });
 
-test("a secret that no receiver could verify stops the delivery instead of leaving unsigned", () => {
+test("a secret that no receiver could verify stops the delivery instead of sending it unsigned", () => {
   for (const secret of ["", "plain", "whsec_short"])
     assert.throws(() => deliveryHeaders({ ...delivery, secrets: [secret] }), RangeError);
   const secret = createEndpointSecret();
   assert.throws(() => deliveryHeaders({ ...delivery, secrets: [secret], privateKeys: ["whsk_AAAA"] }), RangeError);
 });
 
-test("a receiver with the library of Stripe or GitHub verifies where the endpoint asks for it", () => {
+test("a receiver with the library of Stripe or GitHub verifies when the endpoint asks for it", () => {
   const secrets = [createEndpointSecret(), createEndpointSecret()];
   const headers = deliveryHeaders({ ...delivery, secrets, like: ["stripe", "github"] });
   for (const live of secrets) assert.equal(received(headers, "stripe", live), true);

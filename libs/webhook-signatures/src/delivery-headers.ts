@@ -7,23 +7,23 @@ import { symmetricKey } from "./standard-webhooks.ts";
 export interface DeliveryToSign {
   readonly eventId: string;
   readonly eventType: string;
-  /** The same on every attempt and replay to the same endpoint. */
+  /** The same for every attempt and replay to the same endpoint. */
   readonly deliveryId: string;
   /** Unix seconds of this attempt. */
   readonly timestampSeconds: number;
   readonly body: string | Uint8Array;
-  /** The endpoint's secrets as they were shown, `whsec_…`, newest first: more than one while rotations overlap. */
+  /** The endpoint's secrets as shown, `whsec_…`, newest first: more than one while rotations overlap. */
   readonly secrets: readonly string[];
-  /** `whsk_…`, newest first, for endpoints that asked for `v1a`. */
+  /** Private keys `whsk_…`, newest first, for endpoints with `v1a`. */
   readonly privateKeys?: readonly string[];
-  /** Signatures of other senders besides ours, for receivers that have a library for those. */
+  /** Additional signatures in other senders' formats, for receivers that use those senders' libraries. */
   readonly like?: readonly ("stripe" | "github")[];
 }
 
 /**
- * The headers of an outgoing delivery (CONTRACT §6), in both families: the specification's `X-*`, whose key is the text of
- * the secret as shown, and Standard Webhooks, whose key is the bytes that the text encodes. Throws a RangeError for a
- * secret that is no `whsec_` secret: better no delivery than one that nobody can verify.
+ * Creates the headers of a delivery (CONTRACT §6) in both families: the specification's `X-*`, keyed with the text of
+ * the secret as shown, and Standard Webhooks, keyed with the bytes that the text encodes.
+ * @throws RangeError for a secret that is no `whsec_` secret: no delivery is better than one that cannot be verified
  */
 export function deliveryHeaders(delivery: DeliveryToSign): Record<string, string> {
   const { eventId, eventType, deliveryId, timestampSeconds, body, secrets, privateKeys = [], like = [] } = delivery;
@@ -47,23 +47,23 @@ export function deliveryHeaders(delivery: DeliveryToSign): Record<string, string
   return headers;
 }
 
-/** Like Stripe's: the key is the text of the secret, and every live one has its `v1`. */
+/** Signs like Stripe: the key is the text of the secret, and every live secret adds a `v1`. */
 function stripeSignature({ timestampSeconds, body, secrets }: DeliveryToSign): string {
   const digests = secrets.map((secret) => hmac("sha256", secret, `${timestampSeconds}.`, body).toString("hex"));
   return [`t=${timestampSeconds}`, ...digests.map((digest) => `v1=${digest}`)].join(",");
 }
 
-/** Like GitHub's: over the body alone, with the newest secret. */
+/** Signs like GitHub: over the body alone, with the newest secret. */
 function githubSignature(body: string | Uint8Array, secret: string): string {
   return `sha256=${hmac("sha256", secret, body).toString("hex")}`;
 }
 
-/** Makes the secret of an endpoint: `whsec_` and 32 random bytes in base 64. */
+/** Creates the secret of an endpoint: `whsec_` and 32 random bytes in base 64. */
 export function createEndpointSecret(): string {
   return `whsec_${randomBytes(32).toString("base64")}`;
 }
 
-/** Makes an Ed25519 pair: `whsk_` with seed and public key, and `whpk_` with the public key, in base 64. */
+/** Creates an Ed25519 key pair: `whsk_` with seed and public key, and `whpk_` with the public key, in base 64. */
 export function createSigningKey(): { readonly privateKey: string; readonly publicKey: string } {
   const { d = "", x = "" } = generateKeyPairSync("ed25519").privateKey.export({ format: "jwk" });
   const [seed, open] = [Buffer.from(d, "base64url"), Buffer.from(x, "base64url")];

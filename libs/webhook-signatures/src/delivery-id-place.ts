@@ -2,10 +2,10 @@ import { unsignedHeader } from "./header-value.ts";
 import { textAtPointer } from "./payload-member.ts";
 import type { Claim, SignedRequest } from "./signature-scheme.ts";
 
-/** Where a sender says which delivery it is: nowhere, in a header, or in its JSON at a pointer (RFC 6901). */
+/** Place of a sender's delivery id: none (a digest is used), a header, or a pointer into its JSON (RFC 6901). */
 export type DeliveryIdPlace = "digest" | { readonly header: string } | { readonly pointer: string };
 
-/** What is there; null when nothing is. */
+/** Returns the value at a place, or null. */
 export function claimAt(place: DeliveryIdPlace, request: SignedRequest, payload: unknown): Claim | null {
   if (place === "digest") return null;
   if ("header" in place) return unsignedHeader(request, place.header);

@@ -5,33 +5,36 @@ export type DigestEncoding = "hex" | "base64" | "base64url";
 
 export const digestBytes = { sha1: 20, sha256: 32, sha512: 64 } as const;
 
-/** HMAC (RFC 2104) over the parts, one after the other. */
+/** Computes the HMAC (RFC 2104) over the parts, one after the other. */
 export function hmac(algorithm: DigestAlgorithm, key: string | Uint8Array, ...parts: (string | Uint8Array)[]): Buffer {
-  // Of bytes Node finds out by an exception that they are no key object, which takes longer than the digest.
+  // With plain bytes Node learns from an exception that they are no key object, which takes longer than the digest.
   const digest = createHmac(algorithm, typeof key === "string" ? key : createSecretKey(key));
   for (const part of parts) digest.update(part);
   return digest.digest();
 }
 
-/** Reads a digest strictly: the right alphabet, padding and length. Null for anything else. */
+/** Reads a digest strictly: the right alphabet, padding and length. Returns null for anything else. */
 export function readDigest(text: string, encoding: DigestEncoding, bytes: number): Buffer | null {
   const decoded = readers[encoding](text);
   return decoded?.length === bytes ? decoded : null;
 }
 
-/** Hexadecimal digits in pairs, or null. */
+/** Reads pairs of hexadecimal digits; returns null for any other text. */
 export function readHex(text: string): Buffer | null {
   return text.length % 2 === 0 && /^[0-9a-fA-F]*$/.test(text) ? Buffer.from(text, "hex") : null;
 }
 
-/** Standard base 64 with its padding (RFC 4648 §4), or null. Node's own decoder takes almost anything. */
+/**
+ * Reads standard base 64 with its padding (RFC 4648 §4); returns null for any other text. Node's own decoder accepts
+ * almost anything.
+ */
 export function readBase64(text: string): Buffer | null {
   if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return null;
   const bytes = Buffer.from(text, "base64");
   return bytes.toString("base64") === text ? bytes : null;
 }
 
-/** The alphabet of URLs (RFC 4648 §5), with its padding or without, or null. */
+/** Reads base 64 in the URL alphabet (RFC 4648 §5), with or without padding; returns null for any other text. */
 function readBase64Url(text: string): Buffer | null {
   const digits = text.replace(/={0,2}$/, "");
   if (!/^[A-Za-z0-9_-]*$/.test(digits)) return null;
@@ -47,8 +50,8 @@ const readers: Record<DigestEncoding, (text: string) => Buffer | null> = {
 };
 
 /**
- * Tells if any given digest equals any expected one. All are compared, each in constant time, so the time taken tells
- * nothing but their number.
+ * Returns true when any given digest equals any expected one. All pairs are compared, each in constant time, so that
+ * the time reveals only their number.
  */
 export function anyMatches(expected: readonly Buffer[], given: readonly Buffer[]): boolean {
   let matches = false;

@@ -4,10 +4,10 @@ import { publicKeyOf } from "./ed25519-key.ts";
 import type { SignatureScheme } from "./signature-scheme.ts";
 import { createTemplateScheme, type TemplateOptions } from "./template-scheme.ts";
 
-/** The differences between senders that sign with Ed25519. The defaults are those of Discord. */
+/** Differences between senders that sign with Ed25519. The defaults are those of Discord. */
 export interface Ed25519Options extends TemplateOptions {
   readonly encoding: DigestEncoding;
-  /** How the public key, which takes the place of a secret, is written. */
+  /** Encoding of the public key, which takes the place of a secret. */
   readonly secretEncoding: "hex" | "base64";
 }
 
@@ -29,7 +29,10 @@ const ed25519Defaults: Ed25519Options = {
 
 const signatureBytes = 64;
 
-/** A scheme for senders that sign with a private key and publish the other one: over `timestamp` and `body`. */
+/**
+ * Creates a scheme for senders that sign with a private key and publish the public one. Default: over `timestamp` and
+ * `body`.
+ */
 export function createEd25519Scheme(overrides: Partial<Ed25519Options> = {}): SignatureScheme {
   const options: Ed25519Options = { ...ed25519Defaults, ...overrides };
   const read = options.secretEncoding === "hex" ? readHex : readBase64;

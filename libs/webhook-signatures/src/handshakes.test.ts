@@ -21,14 +21,14 @@ test("Zoom's proof is given for a token alone, never for a text that could be a 
   assert.equal(answerChallenge("zoom", other, "a_zoom_secret_token"), null);
 });
 
-test("Discord's PING is answered in its own form, an interaction is none", () => {
+test("Discord's PING is answered in its own form, an interaction gets no such answer", () => {
   assert.equal(answerChallenge("discord", { type: 1 }, "")?.text, '{"type":1}');
   assert.equal(answerChallenge("discord", { type: 0, version: 1, application_id: "7" }, "")?.status, 204);
   for (const payload of [{ type: 2 }, { type: 0 }, {}, null, []])
     assert.equal(answerChallenge("discord", payload, ""), null);
 });
 
-test("what is asked of an address before anything is signed is no challenge", () => {
+test("an unsigned verification request is no challenge", () => {
   for (const name of ["meta", "dropbox", "microsoft-graph", "cloudevents"] as const) {
     assert.equal(answerChallenge(name, { challenge: "x", type: 1 }, "secret"), null);
   }
@@ -40,7 +40,7 @@ const asked = (method: string, query: string, headers: Record<string, string> = 
   headers,
 });
 
-test("Meta, Dropbox, Microsoft and CloudEvents are answered in the form that each of them asks in", () => {
+test("Meta, Dropbox, Microsoft and CloudEvents get their verification requests answered in their own forms", () => {
   const hub = "hub.mode=subscribe&hub.challenge=1158201444&hub.verify_token=meatyhamhock";
   assert.equal(answerQuestion("meta", asked("GET", hub), "meatyhamhock")?.text, "1158201444");
   assert.equal(answerQuestion("dropbox", asked("GET", "challenge=abc%20123"), null)?.text, "abc 123");
@@ -55,7 +55,7 @@ test("Meta, Dropbox, Microsoft and CloudEvents are answered in the form that eac
   });
 });
 
-test("whoever asks in another way, without the token or for an echo that is none hears nothing", () => {
+test("a request in another form, without the token or with an unsafe echo gets no answer", () => {
   const hub = (token: string, challenge = "1") =>
     `hub.mode=subscribe&hub.challenge=${challenge}&hub.verify_token=${token}`;
   for (const [name, question, token] of [

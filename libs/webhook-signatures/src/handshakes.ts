@@ -3,7 +3,7 @@ import { anyMatches, hmac } from "./digest.ts";
 import { textAt } from "./payload-member.ts";
 import type { Handshake, SignedRequest } from "./signature-scheme.ts";
 
-/** What a sender wants to hear. */
+/** Answer that a sender expects. */
 export interface HandshakeAnswer {
   readonly status: 200 | 204;
   readonly contentType: "text/plain; charset=utf-8" | "application/json";
@@ -20,7 +20,7 @@ const json = (value: object): HandshakeAnswer => ({
 
 type Challenge = (payload: unknown, secret: string) => HandshakeAnswer | null;
 
-/** Questions that come as webhooks and are signed as such. */
+/** Verification requests that arrive as signed webhooks. */
 const challenges: Readonly<Partial<Record<Handshake, Challenge>>> = {
   slack(payload) {
     const challenge = textAt(payload, ["type"]) === "url_verification" ? textAt(payload, ["challenge"]) : null;
@@ -29,33 +29,33 @@ const challenges: Readonly<Partial<Record<Handshake, Challenge>>> = {
   zoom(payload, secret) {
     const isQuestion = textAt(payload, ["event"]) === "endpoint.url_validation";
     const plainToken = isQuestion ? textAt(payload, ["payload", "plainToken"]) : null;
-    // The answer is a signature, so a text that could be the start of a signed webhook is not signed for anybody.
+    // The answer is a signature, so a text that could start a signed webhook is not signed.
     if (plainToken === null || !/^[A-Za-z0-9_-]{1,128}$/.test(plainToken)) return null;
     return json({ plainToken, encryptedToken: hmac("sha256", secret, plainToken).toString("hex") });
   },
   discord(payload) {
     const type = textAt(payload, ["type"]);
-    // An interaction's PING has the type 1, and that of a webhook of events 0, without an event.
+    // The PING of an interaction has the type 1; that of webhook events has the type 0 and no event.
     if (type === "1") return json({ type: 1 });
     const isPing = type === "0" && textAt(payload, ["application_id"]) !== null;
     return isPing ? { ...plain(""), status: 204 } : null;
   },
 };
 
-/** A request that asks before anything is signed. */
+/** A verification request that arrives before anything is signed. */
 export interface Question {
   readonly method: string;
   readonly query: URLSearchParams;
   readonly headers: SignedRequest["headers"];
 }
 
-/** Longer than any sender's, and nothing that a browser would take for a page. */
+/** Longer than any sender's text, and nothing that a browser would show as a page. */
 const echoed = /^[\x20-\x7e]{1,1024}$/;
 const echo = (text: string | null): HandshakeAnswer | null => (text !== null && echoed.test(text) ? plain(text) : null);
 
 type Asked = (question: Question, verifyToken: string | null) => HandshakeAnswer | null;
 
-/** Questions that come by themselves, to an address that nobody has verified. */
+/** Unsigned verification requests, to an address that is not verified yet. */
 const questions: Readonly<Partial<Record<Handshake, Asked>>> = {
   meta({ method, query }, verifyToken) {
     const given = query.get("hub.verify_token") ?? "";
@@ -72,7 +72,7 @@ const questions: Readonly<Partial<Record<Handshake, Asked>>> = {
   },
 };
 
-/** The answer to a sender that asks whether the address is ours; null for whoever asks in another way. */
+/** Answers a sender's verification request; returns null for any other request. */
 export function answerQuestion(
   handshake: Handshake,
   question: Question,
@@ -83,7 +83,7 @@ export function answerQuestion(
 
 const sha256 = (text: string): Buffer => hash("sha256", text, "buffer");
 
-/** The answer to a verified webhook that only asks; null for an ordinary one. */
+/** Answers a verified webhook that is a challenge; returns null for an ordinary one. */
 export function answerChallenge(handshake: Handshake, payload: unknown, secret: string): HandshakeAnswer | null {
   return challenges[handshake]?.(payload, secret) ?? null;
 }

@@ -1,6 +1,9 @@
 import type { Claim, SignatureProblem, SignedRequest } from "./signature-scheme.ts";
 
-/** The one value of a header, or why there is none. An empty value counts as missing; several are never chosen from. */
+/**
+ * Returns the single value of a header, or the problem. An empty value counts as missing; of several values none is
+ * chosen.
+ */
 export function headerValue<Problem extends SignatureProblem>(
   { headers }: SignedRequest,
   name: string,
@@ -13,13 +16,13 @@ export function headerValue<Problem extends SignatureProblem>(
   return value.length === 1 && only ? { value: only } : { problem: "header_repeated" };
 }
 
-/** What a header says that no signature covers. */
+/** Returns a header as an unsigned claim. */
 export function unsignedHeader(request: SignedRequest, name: string): Claim | null {
   const value = optionalHeader(request, name);
   return value === null ? null : { value, signed: false };
 }
 
-/** A header that may be absent; null also when it is repeated. */
+/** Returns a header that may be absent; null also for a repeated one. */
 export function optionalHeader(request: SignedRequest, name: string): string | null {
   const found = headerValue(request, name, "signature_missing");
   return "value" in found ? found.value : null;

@@ -12,13 +12,13 @@ import type { SignatureScheme } from "./signature-scheme.ts";
 import { createTemplateScheme, type TemplateOptions } from "./template-scheme.ts";
 import { textSecretProblem } from "./text-secret.ts";
 
-/** The differences between the many senders that sign with an HMAC. The defaults are the specification's own headers. */
+/** Differences between senders that sign with an HMAC. The defaults are the specification's own headers. */
 export interface HmacOptions extends TemplateOptions {
   readonly algorithm: DigestAlgorithm;
-  /** Lets the algorithm be SHA-1, which nobody should begin with. */
+  /** Allows SHA-1, which no new sender should use. */
   readonly acceptWeak: boolean;
   readonly encoding: DigestEncoding;
-  /** How the secret, as the sender shows it, stands for the bytes of the key. */
+  /** Encoding of the key's bytes in the secret. */
   readonly secretEncoding: "utf8" | "hex" | "base64";
 }
 
@@ -43,7 +43,7 @@ const hmacDefaults: HmacOptions = {
 const keyBytesMin = 16;
 const keyBytesMax = 512;
 
-/** A scheme for senders with an HMAC: over `timestamp.body` in the specification's headers unless told otherwise. */
+/** Creates a scheme for senders with an HMAC. Default: over `timestamp.body`, in the specification's headers. */
 export function createHmacScheme(overrides: Partial<HmacOptions> = {}): SignatureScheme {
   const options: HmacOptions = { ...hmacDefaults, ...overrides };
   const { algorithm, acceptWeak, encoding, secretEncoding } = options;
@@ -60,7 +60,7 @@ export function createHmacScheme(overrides: Partial<HmacOptions> = {}): Signatur
   });
 }
 
-/** Null for a secret that is empty or does not decode: the first would let everybody sign. */
+/** Reads the key; null for a secret that is empty, which would let anybody sign, or cannot be decoded. */
 function readKey(secret: string, encoding: HmacOptions["secretEncoding"]): string | Buffer | null {
   if (secret === "") return null;
   if (encoding === "utf8") return secret;

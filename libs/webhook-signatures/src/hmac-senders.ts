@@ -17,7 +17,7 @@ export const stripe: SignatureScheme = {
   }),
 };
 
-/** GitHub: `X-Hub-Signature-256: sha256=…`, hex HMAC-SHA256 over the body. The SHA-1 twin is not looked at. */
+/** GitHub: `X-Hub-Signature-256: sha256=…`, hex HMAC-SHA256 over the body. The SHA-1 header is ignored. */
 export const github: SignatureScheme = {
   mediaTypes: ["application/json", "application/x-www-form-urlencoded"],
   readsForms: true,
@@ -71,7 +71,8 @@ export const shopify: SignatureScheme = {
   identify(request) {
     const eventType = unsignedHeader(request, "x-shopify-topic");
     const eventId = optionalHeader(request, "x-shopify-event-id");
-    // One merchant action gives the webhooks of all its topics the same event id: alone it would swallow the second topic.
+    // One merchant action gives the webhooks of all its topics the same event id; the id alone would drop the second
+    // topic.
     const value = eventId && eventType ? `${eventId}:${eventType.value}` : eventId;
     const deliveryId = value === null ? unsignedHeader(request, "x-shopify-webhook-id") : { value, signed: false };
     return { deliveryId, eventType };

@@ -8,7 +8,7 @@ const unsigned = (value: string) => ({ value, signed: false });
 const posted = { method: "POST", url: "https://example.com/ingest" };
 const none = { ...posted, headers: {}, body: Buffer.from("{}") };
 
-test("each scheme says where its delivery id and event type are, and whether they are signed", () => {
+test("each scheme finds its delivery id and event type, and marks them as signed or not", () => {
   const github = { ...posted, headers: { "x-github-delivery": "guid", "x-github-event": "push" }, body: none.body };
   assert.deepEqual(schemeOf("github").identify(github, {}), {
     deliveryId: unsigned("guid"),
@@ -42,7 +42,7 @@ test("shopify: two topics of one merchant action are two deliveries", () => {
   assert.deepEqual(of("orders/paid").deliveryId, of("orders/paid").deliveryId);
 });
 
-test("hmac: the id is the header's, which nobody signed, else the body's", () => {
+test("hmac: the id is the header's, unsigned, or else the body's", () => {
   const scheme = schemeOf("hmac");
   const headers = { "x-timestamp": "1700000000" };
   const named = { ...posted, headers: { ...headers, "x-delivery-id": "d1" }, body: none.body };
@@ -51,7 +51,7 @@ test("hmac: the id is the header's, which nobody signed, else the body's", () =>
   assert.equal(scheme.identify({ ...posted, headers, body: none.body }, {}).deliveryId, null);
 });
 
-test("what a payload inherits or nests as something else is no id", () => {
+test("inherited or nested members of a payload are no id", () => {
   for (const payload of [
     null,
     [],
@@ -66,7 +66,7 @@ test("what a payload inherits or nests as something else is no id", () => {
   }
 });
 
-test("slack: a challenge is answered, an ordinary event is none", () => {
+test("slack: a challenge is answered, an ordinary event is not", () => {
   assert.equal(schemeOf("slack").handshake, "slack");
   assert.equal(answerChallenge("slack", { type: "url_verification", challenge: "abc" }, "")?.text, "abc");
   assert.equal(answerChallenge("slack", { type: "event_callback", challenge: "abc" }, ""), null);

@@ -1,23 +1,23 @@
 import { constants, createPublicKey, type KeyObject, verify } from "node:crypto";
 
-/** A token in its compact form (RFC 7515 §7.1), taken apart and not yet believed. */
+/** A token in its compact form (RFC 7515 §7.1), parsed and not verified. */
 export interface Token {
   readonly algorithm: Algorithm;
-  /** The id of the key that it says it is signed with; null where it does not say. */
+  /** Key id in the token; null without one. */
   readonly keyId: string | null;
   readonly claims: Readonly<Record<string, unknown>>;
-  /** The bytes that are signed. */
+  /** The bytes that the signature covers. */
   readonly signed: Buffer;
   readonly signature: Buffer;
 }
 
-/** A key of a set, as it is published. */
+/** A key of a key set, as published. */
 type PublishedKey = Readonly<Record<string, unknown>>;
 
 interface Algorithm {
   readonly name: string;
   readonly type: "RSA" | "EC" | "OKP";
-  /** Null where the type has no curves. */
+  /** Null for a type without curves. */
   readonly curve: string | null;
   readonly hash: "sha256" | "sha384" | "sha512" | null;
   readonly options: object;
@@ -32,7 +32,7 @@ const ec = (name: string, curve: string, hash: Algorithm["hash"]): Algorithm => 
 });
 const edwards = (name: string): Algorithm => ({ name, type: "OKP", curve: "Ed25519", hash: null, options: {} });
 
-/** What a token may be signed with (RFC 7518, RFC 8037): public keys alone, or a published key would be a shared secret. */
+/** Accepted algorithms (RFC 7518, RFC 8037): public keys only, or a published key would be a shared secret. */
 const algorithms: readonly Algorithm[] = [
   ...[rsa("RS256", "sha256", {}), rsa("RS384", "sha384", {}), rsa("RS512", "sha512", {})],
   ...[rsa("PS256", "sha256", pss(32)), rsa("PS384", "sha384", pss(48)), rsa("PS512", "sha512", pss(64))],
@@ -41,11 +41,11 @@ const algorithms: readonly Algorithm[] = [
 ];
 
 const rsaBitsMin = 2_048;
-/** More keys of one id are not tried: each costs a verification. */
+/** Largest number of keys of one id that are tried: each costs a verification. */
 const triedMax = 4;
 const keysMax = 100;
 
-/** Reads a compact token strictly; null for what is none, or asks for what is not understood. */
+/** Reads a compact token strictly; returns null for any other text, and for an unsupported token. */
 export function readToken(text: string): Token | null {
   const parts = text.split(".");
   const [header, claims, signature] = parts.map(readBase64Url);
@@ -58,14 +58,14 @@ export function readToken(text: string): Token | null {
   return { algorithm, keyId, claims: body, signed: Buffer.from(text.slice(0, text.lastIndexOf("."))), signature };
 }
 
-/** Reads a key set (RFC 7517 §5); null for what is none, or has no key. */
+/** Reads a key set (RFC 7517 §5); returns null for any other text, and for an empty set. */
 export function readKeySet(text: string): readonly PublishedKey[] | null {
   const keys = text.startsWith("{") ? readObject(text)?.keys : null;
   if (!Array.isArray(keys) || keys.length === 0 || keys.length > keysMax) return null;
   return keys.filter((key) => typeof key === "object" && key !== null);
 }
 
-/** The keys of a set that a token can be signed with by what both say. */
+/** Returns the keys of a set that fit the token's algorithm and key id. */
 export function fittingKeys(keys: readonly PublishedKey[], { algorithm, keyId }: Token): KeyObject[] {
   const fitting = keys.filter(
     ({ kid, kty, crv, use = "sig", alg = algorithm.name }) =>
@@ -100,7 +100,7 @@ function publicKeyOf({ kty, n, e, crv, x, y }: PublishedKey): KeyObject | null {
   }
 }
 
-/** Only one spelling of each text (RFC 4648 §3.5). */
+/** Reads base 64 in the URL alphabet, in its one canonical spelling (RFC 4648 §3.5). */
 function readBase64Url(text: string): Buffer | null {
   const bytes = Buffer.from(text, "base64url");
   return text !== "" && bytes.toString("base64url") === text ? bytes : null;

@@ -27,7 +27,7 @@ function judge(token: string, set: string, options: Partial<JwtOptions> = {}, se
 }
 
 for (const algorithm of ["RS256", "RS512", "PS256", "PS384", "ES256", "ES384", "ES512", "EdDSA"]) {
-  test(`${algorithm}: what jose signs is verified, and by no other key`, async () => {
+  test(`${algorithm}: a token signed with jose verifies with its key only`, async () => {
     const [partner, other] = [await partnerWith(algorithm), await partnerWith(algorithm)];
     const token = await partner.sign();
     assert.equal(judge(token, partner.set), null);
@@ -49,7 +49,7 @@ test("a token without a key id is verified by any key of the set", async () => {
   assert.equal(judge(token, other.set), "token_mismatch");
 });
 
-test("a token that is for another, from another, or out of its time is not taken", async () => {
+test("a token with another audience or issuer, or outside its time, is refused", async () => {
   const { sign, set } = await partnerWith("ES256");
   const told = async (claims: object) => judge(await sign(claims), set);
   assert.equal(await told({ aud: ["another", "hub"] }), null);
@@ -72,7 +72,7 @@ test("a token that is for another, from another, or out of its time is not taken
   for (const [claims, outcome] of times) assert.equal(await told(claims), outcome, JSON.stringify(claims));
 });
 
-test("where a claim has the digest of the body, no other body is taken, and its time is a signed one", async () => {
+test("with a digest claim no other body is accepted, and its time is a signed one", async () => {
   const { sign, set } = await partnerWith("ES256");
   const encodings = ["hex", "base64", "base64url"] as const;
   for (const bodyDigestEncoding of encodings) {
@@ -87,7 +87,7 @@ test("where a claim has the digest of the body, no other body is taken, and its 
   }
 });
 
-test("no key of a partner becomes a shared secret, and nothing unsigned or misunderstood is taken", async () => {
+test("no key of a partner becomes a shared secret, and unsigned or unsupported tokens are refused", async () => {
   const { sign, set, jwk } = await partnerWith("RS256");
   const token = await sign();
   const [, claims = "", signature = ""] = token.split(".");
@@ -113,7 +113,7 @@ test("no key of a partner becomes a shared secret, and nothing unsigned or misun
     assert.equal(judge(token, unusable), "secret_unusable", unusable);
 });
 
-test("the secret is the address of a key set or the set itself, and says what is wrong with another", async () => {
+test("the secret is the URL of a key set or the set itself, and any other is refused with the reason", async () => {
   const { set } = await partnerWith("ES256");
   const { secretProblem, keysAt } = createJwtScheme();
   for (const right of [set, "https://partner.example/keys"]) assert.equal(secretProblem(right), null);

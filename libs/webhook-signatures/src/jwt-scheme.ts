@@ -6,14 +6,14 @@ import { textAt } from "./payload-member.ts";
 import type { Claim, SignatureProblem, SignatureScheme, SignedRequest, VerifyOptions } from "./signature-scheme.ts";
 import { type TokenOptions, tokenOf } from "./token-scheme.ts";
 
-/** The differences between senders that show a token signed with a key of the set that they publish. */
+/** Differences between senders that send a token signed with a key of their published key set. */
 export interface JwtOptions extends Pick<TokenOptions, "tokenHeader"> {
   readonly tokenFormat: "plain" | "bearer";
-  /** The `iss` that a token must have; null for any. */
+  /** Required `iss` of a token; null for any. */
   readonly issuer: string | null;
-  /** What must be among its `aud`; null for any. */
+  /** Audience that must be among its `aud`; null for any. */
   readonly audience: string | null;
-  /** The claim with the SHA-256 of the body; null where none has it. */
+  /** Claim with the SHA-256 of the body; null without one. */
   readonly bodyDigestClaim: string | null;
   readonly bodyDigestEncoding: DigestEncoding;
 }
@@ -23,13 +23,17 @@ const jwtDefaults: JwtOptions = {
   ...{ issuer: null, audience: null, bodyDigestClaim: null, bodyDigestEncoding: "hex" },
 };
 
-/** No sender's tokens live longer, and a stolen one that never ended would be good for ever. */
+/**
+ * Longest lifetime of a token. No sender's tokens live longer, and a stolen token without an end would be valid for
+ * ever.
+ */
 const lifeSecondsMax = 86_400;
 const addressLengthMax = 1_024;
 
 /**
- * A scheme for senders that prove themselves by a JSON Web Token (RFC 7519). Its secret is the sender's key set (RFC 7517), or
- * the address of it: whoever verifies puts the set in its place. Without a claim for the body a token says who sends, not what.
+ * Creates a scheme for senders that authenticate with a JSON Web Token (RFC 7519). Its secret is the sender's key set
+ * (RFC 7517), or the URL of the set: the verifier replaces a URL by the set. Without a claim for the body a token
+ * proves the sender, not the content.
  */
 export function createJwtScheme(overrides: Partial<JwtOptions> = {}): SignatureScheme {
   const options: JwtOptions = { ...jwtDefaults, ...overrides };
@@ -58,17 +62,20 @@ const isAddress = (secret: string): boolean => /^https?:\/\//.test(secret);
 
 function secretProblem(secret: string): string | null {
   if (!isAddress(secret)) {
-    return readKeySet(secret)
-      ? null
-      : "The secret of this scheme is the address of the sender's JWKS, or the JWKS itself.";
+    return readKeySet(secret) ? null : "The secret of this scheme is the URL of the sender's JWKS, or the JWKS itself.";
   }
   const url = URL.parse(secret);
   if (url === null || /\s/.test(secret) || secret.length > addressLengthMax)
-    return "The address of the JWKS is no URL.";
-  return url.username || url.password || url.hash ? "The address of the JWKS has no user and no fragment." : null;
+    return "The address of the JWKS is not a valid URL.";
+  return url.username || url.password || url.hash
+    ? "The address of the JWKS must have no user, no password and no fragment."
+    : null;
 }
 
-/** The time that was signed together with the body, null where it was not; or what is wrong. */
+/**
+ * Verifies the token. Returns the time signed together with the body, null when the body is not covered, or the
+ * problem.
+ */
 function verify(
   request: SignedRequest,
   { secrets, nowSeconds, toleranceSeconds }: VerifyOptions,
@@ -99,7 +106,10 @@ function claimProblem({ claims }: Token, body: Uint8Array, options: JwtOptions):
   return given && anyMatches([hash("sha256", body, "buffer")], [given]) ? null : "body_digest_mismatch";
 }
 
-/** A token holds from `nbf` to `exp`. One that does not say when it ends is good as long as a signed time is. */
+/**
+ * Checks the times of a token, which is valid from `nbf` to `exp`. A token without an end is valid as long as a signed
+ * time is.
+ */
 function timeProblem(
   token: Token,
   { nowSeconds, toleranceSeconds }: Pick<VerifyOptions, "nowSeconds" | "toleranceSeconds">,
@@ -114,7 +124,7 @@ function timeProblem(
   return ends != null && issued == null && ends > latest + lifeSecondsMax ? "timestamp_in_future" : null;
 }
 
-/** Null where the claim is not there, undefined where it is no time. */
+/** Returns the number in a claim; null without the claim, undefined for another value. */
 function numberOf({ claims }: Token, name: string): number | null | undefined {
   const value = Object.hasOwn(claims, name) ? claims[name] : null;
   return value === null || (typeof value === "number" && value >= 0) ? (value as number | null) : undefined;

@@ -3,7 +3,10 @@ import { test } from "node:test";
 import { hmac } from "./digest.ts";
 import { type SchemeName, schemeNames, schemeOf } from "./schemes.ts";
 
-/** Those of which this file writes requests; `generated-negatives.test.ts` has those that a source configures. */
+/**
+ * Schemes whose requests are written in this file; `generated-negatives.test.ts` covers the schemes that a source
+ * configures.
+ */
 type FixedName = Exclude<SchemeName, "ed25519" | "token" | "jwt">;
 const names = schemeNames.filter((name): name is FixedName => !["ed25519", "token", "jwt"].includes(name));
 
@@ -12,7 +15,7 @@ const body = Buffer.from('{"id":"evt_1","type":"order.created"}');
 const textSecret = "a plain secret";
 const standardSecret = `whsec_${Buffer.alloc(32, 5).toString("base64")}`;
 
-/** A right request of a scheme at a time written as `time`, and where its parts are. */
+/** A valid request of a scheme with the time written as `time`, and the places of its parts. */
 function rightRequest(name: FixedName, time = String(nowSeconds), content: Buffer = body) {
   const hex = (start: string) => hmac("sha256", textSecret, start, content).toString("hex");
   const key = Buffer.alloc(32, 5);
@@ -63,7 +66,7 @@ const signatureHeader: Record<FixedName, string> = {
 };
 
 for (const name of names) {
-  test(`${name}: a right request passes, also on bytes that are no UTF-8`, () => {
+  test(`${name}: a valid request passes, even with a body that is not UTF-8`, () => {
     assert.equal(judge(name, rightRequest(name)), "verified");
     assert.equal(judge(name, rightRequest(name, undefined, Buffer.from([0xff, 0x00, 0xfe, 0x0a]))), "verified");
     assert.equal(judge(name, rightRequest(name, undefined, Buffer.alloc(0))), "verified");
@@ -104,7 +107,7 @@ for (const name of names) {
     }
   });
 
-  test(`${name}: a secret that is empty, wrong, or of another scheme fails, and never throws`, () => {
+  test(`${name}: an empty or wrong secret, or one of another scheme, fails without throwing`, () => {
     const request = rightRequest(name);
     for (const secrets of [
       [],
@@ -135,7 +138,7 @@ for (const name of timed) {
     assert.equal(judge(name, rightRequest(name, String(nowSeconds + 301))), "timestamp_in_future");
   });
 
-  test(`${name}: a time that is no plain count of seconds fails although it is signed`, () => {
+  test(`${name}: a signed time that is no plain count of seconds fails`, () => {
     for (const time of [
       "-1",
       "1.7e9",
@@ -176,7 +179,7 @@ for (const name of ["standard-webhooks", "slack", "hmac"] as const) {
   });
 }
 
-test("stripe: the time must be there once, whatever stands around it", () => {
+test("stripe: the time must appear exactly once, among any other members", () => {
   const right = rightRequest("stripe").headers["stripe-signature"] as string;
   const [time, signature] = right.split(",") as [string, string];
   const judged = (value: string) => judge("stripe", { headers: { "stripe-signature": value }, body });
@@ -188,7 +191,7 @@ test("stripe: the time must be there once, whatever stands around it", () => {
   assert.equal(judged(right.replace("v1=", "v0=")), "signature_missing");
 });
 
-test("a right signature among wrong ones passes, wrong ones alone do not", () => {
+test("a valid signature among wrong ones passes, wrong ones alone do not", () => {
   const wrongHex = "0".repeat(64);
   const wrongBase64 = Buffer.alloc(32).toString("base64");
   const stripe = rightRequest("stripe").headers["stripe-signature"] as string;
@@ -226,7 +229,7 @@ test("standard-webhooks: the id is signed, so another id fails, and none fails",
   assert.equal(judge("standard-webhooks", { headers: rest, body }), "delivery_id_missing");
 });
 
-test("a secret is judged before it is stored", () => {
+test("a secret is checked before it is stored", () => {
   assert.equal(schemeOf("standard-webhooks").secretProblem(standardSecret), null);
   for (const secret of [
     "",

@@ -1,6 +1,6 @@
 import type { Claim } from "./signature-scheme.ts";
 
-/** The first of the paths that leads to a text of the payload, which every scheme signs. */
+/** Returns the first non-empty text at one of the paths. Every scheme signs the payload. */
 export function signedMember(payload: unknown, ...paths: (readonly string[])[]): Claim | null {
   for (const path of paths) {
     const value = textAt(payload, path);
@@ -9,12 +9,12 @@ export function signedMember(payload: unknown, ...paths: (readonly string[])[]):
   return null;
 }
 
-/** A text of the payload at a pointer (RFC 6901), else null. */
+/** Returns the text at a pointer (RFC 6901), or null. */
 export const textAtPointer = (payload: unknown, pointer: string): string | null => textAt(payload, pathOf(pointer));
 
 /**
- * The texts at a pointer. A list on the way stands for each of its items, unless the pointer names one by its number. Null where
- * one of them is not there.
+ * Returns the texts at a pointer. A list on the way stands for each of its items, unless the pointer names one by its
+ * index. Returns null when one of them is missing.
  */
 export function textsAtPointer(payload: unknown, pointer: string): readonly string[] | null {
   let values: readonly unknown[] = [payload];
@@ -33,7 +33,7 @@ const pathOf = (pointer: string): readonly string[] =>
     .split("/")
     .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
 
-/** A non-empty text (or a number, as text) at a path of a parsed payload, else null. */
+/** Returns a non-empty text (or a number, as text) at a path of a parsed payload, or null. */
 export function textAt(payload: unknown, path: readonly string[]): string | null {
   return textOf(path.reduce(memberOf, payload));
 }

@@ -8,20 +8,20 @@ import { createTokenScheme, type TokenOptions } from "./token-scheme.ts";
 
 const fixedSchemes = { "standard-webhooks": standardWebhooks, stripe, github, slack, shopify };
 
-/** The names that a source may choose from. */
+/** Names of the schemes of a source. */
 export const schemeNames = [
   ...(["standard-webhooks", "stripe", "github", "slack", "shopify"] as const),
   ...(["hmac", "ed25519", "token", "jwt"] as const),
 ] as const;
 export type SchemeName = (typeof schemeNames)[number];
 
-/** Everything that a scheme can be told; each scheme reads its own. */
+/** Options of all schemes; each scheme reads its own. */
 export type SchemeOptions = HmacOptions &
   Pick<Ed25519Options, "encoding"> &
   TokenOptions &
   Omit<JwtOptions, "tokenFormat">;
 
-/** The scheme of a name. */
+/** Returns the scheme of a name. */
 export function schemeOf(name: SchemeName, options: Partial<SchemeOptions> = {}): SignatureScheme {
   switch (name) {
     case "hmac":

@@ -15,7 +15,7 @@ import { presets } from "./presets/presets.ts";
 import { schemeOf } from "./schemes.ts";
 import type { SignatureScheme } from "./signature-scheme.ts";
 
-/** What partners sign with, or what they publish to verify with: none of it is ours. */
+/** Signatures made with the partners' own libraries, or checked by them: none of this code is ours. */
 const body = JSON.stringify({ id: "evt_1", type: "order.created", text: "Grüße ✓", amount: 12345678901234 });
 const url = "https://hub.example/ingest/src_1";
 const secret = "a secret with sixteen bytes and more";
@@ -26,7 +26,7 @@ function judged(scheme: SignatureScheme, headers: Record<string, string>, key: s
   return scheme.verify(request, { secrets: [key], nowSeconds, toleranceSeconds: 300 }).verified;
 }
 
-/** What the sender's library signed is verified, and with another body or secret it is not. */
+/** Asserts that the library's signature verifies, and fails with another body or secret. */
 function assertJudged(scheme: SignatureScheme, headers: Record<string, string>, key = secret, otherKey = `${key}x`) {
   assert.equal(judged(scheme, headers, key), true);
   assert.equal(judged(scheme, headers, key, `${body} `), false);
@@ -60,7 +60,7 @@ for (const [name, Webhook, prefix] of [
   });
 }
 
-test("@slack/bolt verifies what we verify", () => {
+test("@slack/bolt verifies the same request as we do", () => {
   const time = String(nowSeconds);
   const signature = `v0=${createHmac("sha256", secret).update(`v0:${time}:${body}`).digest("hex")}`;
   const headers = { "x-slack-signature": signature, "x-slack-request-timestamp": nowSeconds };
@@ -68,7 +68,7 @@ test("@slack/bolt verifies what we verify", () => {
   assertJudged(schemeOf("slack"), { "x-slack-signature": signature, "x-slack-request-timestamp": time });
 });
 
-test("@shopify/shopify-api verifies what we verify", async () => {
+test("@shopify/shopify-api verifies the same request as we do", async () => {
   const shopify = shopifyApi({
     ...{ apiKey: "key", apiSecretKey: secret, scopes: [], hostName: "hub.example" },
     ...{ apiVersion: "2026-01" as never, isEmbeddedApp: false, logger: { level: 0 } },
@@ -86,7 +86,7 @@ test("@shopify/shopify-api verifies what we verify", async () => {
 
 const presetScheme = (name: keyof typeof presets) => schemeOf(presets[name].scheme, presets[name].settings);
 
-test("@linear/sdk verifies what we verify", () => {
+test("@linear/sdk verifies the same request as we do", () => {
   const timed = JSON.stringify({ action: "create", webhookTimestamp: Date.now() });
   const signature = createHmac("sha256", secret).update(timed).digest("hex");
   assert.equal(new LinearWebhookClient(secret).verify(Buffer.from(timed), signature), true);
@@ -102,7 +102,7 @@ test("@hubspot/api-client signs", () => {
   assertJudged(presetScheme("hubspot"), headers);
 });
 
-test("discord-interactions verifies what we verify", async () => {
+test("discord-interactions verifies the same request as we do", async () => {
   const { publicKey, privateKey } = generateKeyPairSync("ed25519");
   const keyOf = (key: typeof publicKey) =>
     Buffer.from(key.export({ format: "jwk" }).x ?? "", "base64url").toString("hex");

@@ -1,29 +1,32 @@
 import type { SignatureProblem } from "./signature-scheme.ts";
 import { readTime, type TimeUnit } from "./signed-time.ts";
 
-/** The members of a header such as `t=1700000000,v1=…`. */
+/** Names of the members of a header such as `t=1700000000,v1=…`. */
 export interface PairNames {
-  /** Null where the header carries no time. */
+  /** Null for a header without a time. */
   readonly timeKey: string | null;
   readonly signatureKey: string;
   readonly separator: string;
 }
 
-/** What a request says beside its body: the time as it stands there and the signatures. */
+/** Signature data of a request: the time as written, and the signatures. */
 export interface SignatureTexts {
   readonly timestampText: string | null;
   readonly timestampSeconds: number | null;
   readonly signatures: readonly string[];
 }
 
-/** More signatures than any rotation needs are not looked at: each costs a comparison, or a curve. */
+/**
+ * Largest number of signatures that are compared, more than any rotation needs: each costs a comparison or a curve
+ * operation.
+ */
 export const signaturesMax = 16;
 
 export const stripePairs: PairNames = { timeKey: "t", signatureKey: "v1", separator: "," };
 
 /**
- * Reads `t=1700000000,v1=…,v1=…` in any order. The time must be there exactly once: two would let an old signature travel
- * with a fresh time. Other schemes' members (`v0`) are passed over.
+ * Reads `t=1700000000,v1=…,v1=…` in any order. The time must appear exactly once: two would let an old signature travel
+ * with a fresh time. Members of other schemes (`v0`) are skipped.
  */
 export function readSignaturePairs(
   header: string,

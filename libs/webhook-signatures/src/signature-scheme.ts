@@ -1,20 +1,20 @@
-/** The ways in which senders ask an address whether it is ours and wants their webhooks. */
+/** Kinds of verification requests by which senders confirm an address. */
 export const handshakes = [
   ...(["meta", "dropbox", "microsoft-graph", "cloudevents"] as const),
   ...(["slack", "zoom", "discord"] as const),
 ] as const;
 export type Handshake = (typeof handshakes)[number];
 
-/** A request as it came: lower-case header names as Node gives them, and the raw bytes before anything read them. */
+/** A request as it arrived: lower-case header names as in Node, and the raw bytes of the body. */
 export interface SignedRequest {
   readonly method: string;
-  /** The whole address as its sender has it, which some of them sign. */
+  /** Full URL as its sender has it; some senders sign it. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body: Uint8Array;
 }
 
-/** The reason why a request is not believed. Kept with the rejection; the sender is told 401 and no more. */
+/** Reason why a request is not verified. It is stored with the rejection; the sender gets a 401 only. */
 export type SignatureProblem =
   | "secret_unusable"
   | "signature_missing"
@@ -40,48 +40,50 @@ export type Verification =
   | { readonly verified: false; readonly problem: SignatureProblem };
 
 export interface VerifyOptions {
-  /** The live secrets: one, or more while a rotation overlaps. One that cannot be used never helps another to pass. */
+  /** Live secrets: more than one while a rotation overlaps. An unusable secret never helps another to pass. */
   readonly secrets: readonly string[];
   readonly nowSeconds: number;
-  /** How far a signed time may be from ours, both ways. */
+  /** Largest difference between a signed time and ours, both ways. */
   readonly toleranceSeconds: number;
 }
 
-/** A fact about a believed request, and whether its signature covers it: what it does not, a captor can change. */
+/**
+ * A fact about a verified request. Without a signature over it, an attacker with a captured request could change it.
+ */
 export interface Claim {
   readonly value: string;
   readonly signed: boolean;
 }
 
-/** The facts about a believed request, from its headers and its parsed payload. Null where it does not say. */
+/** Facts about a verified request, from its headers and its parsed payload; null for missing ones. */
 export interface DeliveryIdentity {
   readonly deliveryId: Claim | null;
   readonly eventType: Claim | null;
 }
 
-/** The way in which one family of senders signs, and where it keeps what we need. */
+/** The way a family of senders signs, and the places of its data. */
 export interface SignatureScheme {
-  /** Media types that a delivery may have; null for any. */
+  /** Accepted media types; null for any. */
   readonly mediaTypes: readonly string[] | null;
-  /** The delivery id may stand where no signature covers it. */
+  /** True when the delivery id may be in a place that no signature covers. */
   readonly namesUnsigned?: true;
-  /** A secret is shown and nothing is signed: whoever saw one webhook can make up any other. */
+  /** True when a secret is sent and nothing is signed: one captured webhook allows forging any other. */
   readonly signsNothing?: true;
-  /** Headers with proofs in them, whose names do not always tell. */
+  /** Headers with credentials whose names do not always show it. */
   readonly proofHeaders?: readonly string[];
-  /** A form is its payload: the JSON of its member `payload`, or else its members. */
+  /** True when a form is the payload: the JSON of its member `payload`, or else its members. */
   readonly readsForms?: true;
-  /** True if a time is part of what is signed. Without one, only the delivery id tells a replay. */
+  /** True when a signed time exists. Without one, only the delivery id identifies a replay. */
   readonly signsTime: boolean;
-  /** Says what is wrong with a secret that someone wants to store; null when nothing is. */
+  /** Describes the problem of a secret before it is stored; null for a usable one. */
   secretProblem(secret: string): string | null;
-  /** The address of the keys that a secret stands for: what is there takes its place before anything is verified. */
+  /** Returns the URL of the keys that a secret stands for; they replace the secret before a verification. */
   keysAt?(secret: string): string | null;
-  /** Judges the raw bytes. Compares in constant time and never throws, whatever the headers hold. */
+  /** Verifies the raw bytes. Compares in constant time and never throws, with any headers. */
   verify(request: SignedRequest, options: VerifyOptions): Verification;
-  /** Judges the time that the body itself holds, once it is verified and read; absent where it holds none. */
+  /** Checks the time in the body, after it is verified and parsed; absent for schemes without one. */
   verifyTime?(payload: unknown, options: VerifyOptions): Verification;
   identify(request: SignedRequest, payload: unknown): DeliveryIdentity;
-  /** How all its senders ask whether an address is ours. */
+  /** Kind of the verification request of all its senders. */
   readonly handshake?: Handshake;
 }

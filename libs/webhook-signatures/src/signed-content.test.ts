@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { createHmacScheme } from "./hmac-scheme.ts";
 import { parseSignedContent } from "./signed-content.ts";
 
-test("a template is read into its text, its parts of the request and its headers", () => {
+test("a template is parsed into texts, parts of the request and headers", () => {
   assert.deepEqual(parseSignedContent("v0:{timestamp}{header:X-Shop}\n{body}"), [
     { text: "v0:" },
     { placeholder: "timestamp" },
@@ -13,7 +13,7 @@ test("a template is read into its text, its parts of the request and its headers
   ]);
 });
 
-test("a template without the body, with it twice, or with what nobody knows says what is wrong", () => {
+test("a template without the body, with it twice, or with an unknown part is refused with the reason", () => {
   for (const template of ["", "{timestamp}", "body", "{body}{body}"]) {
     assert.match(String(parseSignedContent(template)), /must have \{body\} once/, template);
   }
@@ -30,7 +30,7 @@ test("a template without the body, with it twice, or with what nobody knows says
   }
 });
 
-test("a time in the body is judged in its unit, both ways", () => {
+test("a time in the body is checked in its unit, both ways", () => {
   const scheme = createHmacScheme({ signedContent: "{body}", timestampFrom: { pointer: "/sent~1at" }, timeUnit: "ms" });
   const judged = (payload: unknown) => {
     const verdict = scheme.verifyTime?.(payload, { secrets: [], nowSeconds: 1_700_000_000, toleranceSeconds: 300 });

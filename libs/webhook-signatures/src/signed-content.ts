@@ -3,7 +3,7 @@ import type { SignatureProblem, SignedRequest } from "./signature-scheme.ts";
 
 type Placeholder = "timestamp" | "id" | "body" | "method" | "url";
 
-/** A piece of what a sender signs: fixed text, a part of the request, or one of its headers. */
+/** A piece of the signed content: fixed text, a part of the request, or a header. */
 export type ContentPart =
   | { readonly text: string }
   | { readonly placeholder: Placeholder }
@@ -13,7 +13,7 @@ const placeholders: readonly string[] = ["timestamp", "id", "body", "method", "u
 const headerPattern = /^header:([A-Za-z0-9-]{1,64})$/;
 const known = "{timestamp}, {id}, {body}, {method}, {url} and {header:…}";
 
-/** Reads a template such as `v0:{timestamp}:{body}`; a text says what is wrong with one that signs nothing of use. */
+/** Parses a template such as `v0:{timestamp}:{body}`; a text describes the problem of an unusable one. */
 export function parseSignedContent(template: string): readonly ContentPart[] | string {
   const parts: ContentPart[] = [];
   for (const piece of template.split(/(\{[^{}]*\})/)) {
@@ -24,28 +24,28 @@ export function parseSignedContent(template: string): readonly ContentPart[] | s
       const header = headerPattern.exec(name)?.[1];
       if (header !== undefined) parts.push({ header: header.toLowerCase() });
       else if (placeholders.includes(name)) parts.push({ placeholder: name as Placeholder });
-      else return `${piece} is not known here; a template may have ${known}.`;
+      else return `${piece} is unknown; a template may use ${known}.`;
     }
   }
   const bodies = parts.filter((part) => "placeholder" in part && part.placeholder === "body").length;
-  return bodies === 1 ? parts : "The template must have {body} once: what is not signed can be forged.";
+  return bodies === 1 ? parts : "The template must contain {body} once: an unsigned body can be forged.";
 }
 
-/** Tells if the content has a part of the request in it. */
+/** Returns true when the content includes a part of the request. */
 export const signs = (parts: readonly ContentPart[], placeholder: Placeholder): boolean =>
   parts.some((part) => "placeholder" in part && part.placeholder === placeholder);
 
-/** Tells if the content has a header in it. */
+/** Returns true when the content includes a header. */
 export const signsHeader = (parts: readonly ContentPart[], header: string): boolean =>
   parts.some((part) => "header" in part && part.header === header);
 
-/** What is known of the request besides its body, once its headers were read. */
+/** Parts of a request besides its body, read from its headers. */
 export interface SignedParts {
   readonly timestamp: string | null;
   readonly idHeader: string;
 }
 
-/** The bytes that were signed, in pieces; the problem of a request that lacks one of them. */
+/** Returns the signed bytes in pieces, or the problem of a request that lacks one. */
 export function signedPieces(
   parts: readonly ContentPart[],
   request: SignedRequest,

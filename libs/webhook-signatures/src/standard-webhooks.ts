@@ -9,7 +9,8 @@ import { readSeconds, timeProblem } from "./signed-time.ts";
 
 /**
  * Standard Webhooks: `webhook-id`, `webhook-timestamp` and a list in `webhook-signature`, over `id.timestamp.body`.
- * `v1` is HMAC-SHA256 with a `whsec_` secret, `v1a` Ed25519 with a `whpk_` public key. Svix's own header names count too.
+ * `v1` is HMAC-SHA256 with a `whsec_` secret, `v1a` Ed25519 with a `whpk_` public key. Svix's own header names are
+ * accepted too.
  */
 export const standardWebhooks: SignatureScheme = {
   mediaTypes: ["application/json"],
@@ -27,8 +28,8 @@ export const standardWebhooks: SignatureScheme = {
 };
 
 /**
- * The key bytes of a `whsec_` secret, with or without its prefix, or null when it is none. The specification asks for 24
- * to 64 bytes; senders in the field, Svix's own example among them, hand out 18.
+ * Returns the key bytes of a `whsec_` secret, with or without its prefix, or null. The specification asks for 24 to 64
+ * bytes; real senders, Svix's own example among them, use 18.
  */
 export function symmetricKey(secret: string): Buffer | null {
   const bytes = readBase64(secret.startsWith("whsec_") ? secret.slice("whsec_".length) : secret);

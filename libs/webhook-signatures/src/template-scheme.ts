@@ -12,35 +12,35 @@ import type {
 import { type ContentPart, parseSignedContent, signedPieces, signs, signsHeader } from "./signed-content.ts";
 import { readTime, type TimeUnit, timeProblem } from "./signed-time.ts";
 
-/** What senders do differently who sign a text made of parts of the request. */
+/** Differences between senders that sign a text made of parts of the request. */
 export interface TemplateOptions {
-  /** What is signed: text with `{timestamp}`, `{id}`, `{body}`, `{method}`, `{url}` and `{header:…}` in it. */
+  /** Template of the signed text, with `{timestamp}`, `{id}`, `{body}`, `{method}`, `{url}` and `{header:…}`. */
   readonly signedContent: string;
   readonly timeUnit: TimeUnit;
   readonly signatureHeader: string;
-  /** Carries the old secret's signature while a rotation overlaps. */
+  /** Header with the old secret's signature while a rotation overlaps. */
   readonly previousSignatureHeader: string | null;
-  /** The text before each signature in the header. */
+  /** Prefix of each signature in the header. */
   readonly signaturePrefix: string;
-  /** Stands between several signatures in the header; null where there is one. */
+  /** Separator of several signatures in the header; null when there is only one. */
   readonly signatureSeparator: string | null;
-  /** Where the header holds `t=…,v1=…`: how its members are named; null where it holds signatures alone. */
+  /** Names of the members of a header such as `t=…,v1=…`; null when it holds signatures only. */
   readonly pairs: PairNames | null;
   readonly timestampHeader: string;
-  /** Where the signed body holds the time (RFC 6901); null where it does not. */
+  /** Place of the time in the signed body (RFC 6901); null for a time in a header. */
   readonly timestampFrom: { readonly pointer: string } | null;
   readonly deliveryIdHeader: string;
   readonly eventTypeHeader: string;
 }
 
-/** How a signature is made and read. */
+/** Reading and comparison of one kind of signature. */
 interface Signatures<Key> {
   readonly secretProblem: (secret: string) => string | null;
-  /** The key that a secret stands for; null for one that cannot be used. */
+  /** Returns the key of a secret; null for an unusable one. */
   readonly readKey: (secret: string) => Key | null;
-  /** The bytes of a signature; null for what is none. */
+  /** Returns the bytes of a signature; null for any other text. */
   readonly readSignature: (text: string) => Buffer | null;
-  /** Compares each of the given with each that would be right, in constant time. */
+  /** Compares each given signature with each expected one, in constant time. */
   readonly matches: (
     keys: readonly Key[],
     content: readonly (string | Uint8Array)[],
@@ -48,10 +48,10 @@ interface Signatures<Key> {
   ) => boolean;
 }
 
-/** Makes the scheme of senders who sign a text that a template describes. */
+/** Creates the scheme of senders that sign a text described by a template. */
 export function createTemplateScheme<Key>(options: TemplateOptions, signatures: Signatures<Key>): SignatureScheme {
   const parsed = parseSignedContent(options.signedContent);
-  // The edge refuses such a template; one that came in otherwise verifies nothing.
+  // The edge refuses such a template; one that exists anyway verifies nothing.
   const parts = typeof parsed === "string" ? null : parsed;
   const isSigned = (header: string) => parts !== null && signsHeader(parts, header);
   const idIsSigned = parts !== null && (signs(parts, "id") || isSigned(options.deliveryIdHeader));
@@ -71,7 +71,7 @@ export function createTemplateScheme<Key>(options: TemplateOptions, signatures: 
         ? { verified: false, problem: "signature_mismatch" }
         : verify(request, limits, { options, parts, signatures }),
     identify: (request, payload) => ({
-      // The body's id often names the thing it is about, and several deliveries are about one thing.
+      // The body's id often names its subject, and several deliveries may be about one subject.
       deliveryId: claimed(request, options.deliveryIdHeader, idIsSigned) ?? signedMember(payload, ["id"]),
       eventType:
         claimed(request, options.eventTypeHeader, isSigned(options.eventTypeHeader)) ?? signedMember(payload, ["type"]),
@@ -116,7 +116,7 @@ function verify<Key>(
   return problem ? { verified: false, problem } : { verified: true, timestampSeconds };
 }
 
-/** The time, where one is signed, and the signatures, from one header or from two. */
+/** Reads the signatures, and the time if it is signed, from one header or two. */
 function readTexts(
   request: SignedRequest,
   options: TemplateOptions,

@@ -1,7 +1,7 @@
-/** Less can be guessed by trying. */
+/** Shortest secret: a shorter one could be guessed by trying. */
 const secretBytesMin = 16;
 
-/** Says what is wrong with a secret whose UTF-8 bytes are the key; null when nothing is. */
+/** Describes the problem of a secret whose UTF-8 bytes are the key; null for a usable one. */
 export function textSecretProblem(secret: string): string | null {
   if (secret === "") return "The secret must not be empty.";
   if (secret.trim() !== secret) return "The secret must not begin or end with white space.";
@@ -11,7 +11,7 @@ export function textSecretProblem(secret: string): string | null {
   return null;
 }
 
-/** The secrets that can be used as keys: an empty one would let everybody sign. */
+/** Returns the secrets that can be used as keys: an empty one would let anybody sign. */
 export function usableSecrets(secrets: readonly string[]): readonly string[] {
   return secrets.filter((secret) => secret !== "");
 }

@@ -12,20 +12,22 @@ import type {
 } from "./signature-scheme.ts";
 import { textSecretProblem, usableSecrets } from "./text-secret.ts";
 
-/** The differences between senders that only show a secret that both know. */
+/** Differences between senders that only send a shared secret. */
 export interface TokenOptions {
   readonly tokenHeader: string;
-  /** `plain` = the header is the secret; `bearer` = it stands behind `Bearer`; `basic` = the secret is `user:password`. */
+  /**
+   * `plain`: the header is the secret. `bearer`: the secret follows `Bearer`. `basic`: the secret is `user:password`.
+   */
   readonly tokenFormat: "plain" | "bearer" | "basic";
-  /** Where the body holds the secret instead of a header; on a list on the way every item has to have it. */
+  /** Place of the secret in the body instead of a header; every item of a list on the way must hold it. */
   readonly tokenFrom: { readonly pointer: string } | null;
 }
 
 const tokenDefaults: TokenOptions = { tokenHeader: "authorization", tokenFormat: "bearer", tokenFrom: null };
 
 /**
- * A scheme for senders that sign nothing and show a secret in a header instead. It says who sends, not what: whoever reads
- * one webhook on its way can send any other.
+ * Creates a scheme for senders that sign nothing and send a secret instead. It proves the sender, not the content: one
+ * captured webhook allows sending any other.
  */
 export function createTokenScheme(overrides: Partial<TokenOptions> = {}): SignatureScheme {
   const options: TokenOptions = { ...tokenDefaults, ...overrides };
@@ -38,7 +40,7 @@ export function createTokenScheme(overrides: Partial<TokenOptions> = {}): Signat
     secretProblem(secret) {
       const problem = textSecretProblem(secret);
       if (problem !== null || options.tokenFormat !== "basic") return problem;
-      return secret.includes(":") ? null : "The secret of Basic is the user, a colon and the password.";
+      return secret.includes(":") ? null : "The secret of basic must be user:password.";
     },
     verify: (request, limits) => verify(request, limits, options),
     identify: (_request, payload) => ({
@@ -58,7 +60,7 @@ function verify(request: SignedRequest, { secrets }: VerifyOptions, options: Tok
   if (typeof tokens === "string") return { verified: false, problem: tokens };
   const usable = usableSecrets(secrets);
   if (usable.length === 0) return { verified: false, problem: "secret_unusable" };
-  // Digests are of one length, so the time taken does not tell how long the secret is.
+  // Digests have one length, so the time does not reveal the length of the secret.
   const right = usable.map(digest);
   const matches = tokens.map((token) => anyMatches(right, [digest(token)])).every((isRight) => isRight);
   return matches ? { verified: true, timestampSeconds: null } : { verified: false, problem: "token_mismatch" };
@@ -71,7 +73,7 @@ function tokensOf(request: SignedRequest, options: TokenOptions): readonly (stri
   return token === null ? "token_malformed" : [token];
 }
 
-/** No sender puts more events into one webhook. */
+/** Largest number of events in one webhook; no sender sends more. */
 const tokensMax = 1_000;
 
 function tokensIn(body: Uint8Array, pointer: string): readonly string[] | SignatureProblem {
@@ -88,7 +90,7 @@ function tokensIn(body: Uint8Array, pointer: string): readonly string[] | Signat
 
 const digest = (text: string | Buffer): Buffer => hash("sha256", text, "buffer");
 
-/** The token that a header holds; null for what is none. */
+/** Returns the token in a header; null for another format. */
 export function tokenOf(value: string, format: TokenOptions["tokenFormat"]): string | Buffer | null {
   if (format === "plain") return value;
   const [, scheme = "", token = ""] = /^([A-Za-z]+) +(\S+)$/.exec(value) ?? [];

@@ -210,7 +210,7 @@ test("the HMAC primitive equals Stripe's published digests", () => {
   for (const [content, digest] of digests) assert.equal(hmac("sha256", "test_secret", content).toString("hex"), digest);
 });
 
-test("the weaker twins that senders add, SHA-1 and MD5, are not taken", () => {
+test("the weaker SHA-1 and MD5 signatures that senders add are not accepted", () => {
   const weak = ["e2f4423c54f5385099d8e3fbb01237d415ee8fdf", "aa98470ad83d2d02006b1a67d2c3b4eb"];
   for (const signature of weak) {
     const request = {

@@ -18,7 +18,7 @@ export const calendly: Preset = {
     "Send `POST https://api.calendly.com/webhook_subscriptions` with the address of the source as `url` and the key as `signing_key`.",
   ],
   notes: [
-    "Calendly gives a delivery no id. It is named after the invitee; what is told of the same invitee later has digits of its content behind that.",
+    "Calendly sends no delivery id. The invitee's URI is used; later deliveries about the same invitee get digits of their content appended.",
   ],
   vector: {
     from: "the recipe of Calendly's documentation",

@@ -9,9 +9,11 @@ export const discord: Preset = {
   steps: [
     "In the Developer Portal copy the public key of the application into the source.",
     "Enter the address of the source as Interactions Endpoint URL, or under Webhooks as Endpoint URL.",
-    "Save: Discord sends a PING and one request with a wrong signature, and wants both answered rightly.",
+    "Save: Discord sends a PING and one request with a wrong signature, and expects the right answer to both.",
   ],
-  notes: ["Discord's PING is answered. For interactions set what Discord should get as `answer`, with the status 200."],
+  notes: [
+    "Discord's PING is answered. For interactions set the answer that Discord should get as `answer`, with the status 200.",
+  ],
   vector: {
     from: "the recipe of Discord's documentation; the tests also verify with `discord-interactions`",
     secret: "ea4a6c63e29c520abef5507b132ec5f9954776aebebe7b92421eea691446d22c",

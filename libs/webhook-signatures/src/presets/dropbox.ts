@@ -16,9 +16,9 @@ export const dropbox: Preset = {
   steps: [
     "In the App Console copy the app secret into the source.",
     "Under Webhooks enter the address of the source and choose Add.",
-    "Dropbox asks the address at once and enables it when the source has answered.",
+    "Dropbox sends its verification request at once, and enables the address when the source has answered.",
   ],
-  notes: ["Dropbox only says whose files changed, so the same body rightly comes again and again."],
+  notes: ["Dropbox names only the accounts whose files changed, so the same body comes again and again."],
   vector: {
     from: "the recipe of Dropbox's documentation",
     secret: "an app secret of dropbox",

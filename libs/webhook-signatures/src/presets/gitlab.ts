@@ -17,7 +17,7 @@ export const gitlab: Preset = {
     "Enter the address of the source as URL and the source's secret as secret token.",
     "Pick the triggers, save, and send a test.",
   ],
-  notes: ["GitLab signs nothing: the token says who sends, and nothing says that the body is whole."],
+  notes: ["GitLab signs nothing: the token proves the sender, but not that the body is unchanged."],
   vector: {
     from: "GitLab's documentation: the header is the token",
     secret: "a token of sixteen bytes",

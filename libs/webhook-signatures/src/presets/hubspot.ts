@@ -22,7 +22,7 @@ export const hubspot: Preset = {
     "Create the subscriptions and activate them.",
   ],
   notes: [
-    "HubSpot signs the address too. If you gave it another one than `http.base-url` and the source's path, put that into the setting `public_url`.",
+    "HubSpot signs the address too. If it uses another address than `http.base-url` with the source's path, put that address into the setting `public_url`.",
     "One webhook can hold up to a hundred events; id and type are those of the first.",
   ],
   vector: {

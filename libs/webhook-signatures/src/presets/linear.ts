@@ -20,7 +20,7 @@ export const linear: Preset = {
     "Enter the address of the source as URL and pick the resource types.",
     "Copy the signing secret that Linear shows into the source.",
   ],
-  notes: ["Linear writes the time of a webhook into its body, where it is judged as any signed time is."],
+  notes: ["Linear writes the time of a webhook into its body, where it is checked like any signed time."],
   vector: {
     from: "the recipe of Linear's documentation; the tests also sign with `@linear/sdk`",
     secret: "lin_wh_a_signing_secret",

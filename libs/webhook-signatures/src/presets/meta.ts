@@ -19,7 +19,7 @@ export const meta: Preset = {
     "Open Webhooks, choose the object and Subscribe to this object.",
     "Enter the address of the source as callback URL and the source's verify token, then pick the fields.",
   ],
-  notes: ["Facebook, Instagram, Messenger and WhatsApp sign alike. Meta's `hub.challenge` is answered."],
+  notes: ["Facebook, Instagram, Messenger and WhatsApp sign alike. The source answers Meta's `hub.challenge`."],
   vector: {
     from: "the recipe of Meta's documentation",
     secret: "an app secret of a meta app",

@@ -13,13 +13,13 @@ export const microsoftGraph: Preset = {
   steps: [
     "Choose a text of 16 to 128 characters and create the source with it as its secret.",
     "Create the subscription (`POST /v1.0/subscriptions`) with the address of the source as `notificationUrl` and the text as `clientState`.",
-    "The source answers the `validationToken` by which Microsoft asks for the address; renew the subscription before it expires.",
+    "The source answers Microsoft's verification request with its `validationToken`. Renew the subscription before it expires.",
   ],
   notes: [
-    "Microsoft signs nothing: each notification shows the `clientState`, and nothing says that the body is whole.",
-    "One request may hold several notifications. It is taken if all of them show the right `clientState`, and has the type of the first.",
-    "The `clientState` is a part of the body, so whoever reads the event reads it, too.",
-    "Microsoft gives a request no id. One with the same content as an earlier one counts once.",
+    "Microsoft signs nothing: each notification shows the `clientState`, but nothing proves that the body is unchanged.",
+    "One request may hold several notifications. It is accepted if all of them show the right `clientState`, and has the type of the first.",
+    "The `clientState` is part of the body, so every reader of the event sees it.",
+    "Microsoft sends no delivery id. A request with the same content as an earlier one is a repetition.",
   ],
   vector: {
     from: "the example of Microsoft's documentation, its clientState made longer",

@@ -17,7 +17,7 @@ export const paddle: Preset = {
     "Choose Webhook, enter the address of the source as URL and pick the events.",
     "Save, open the destination again and copy its secret key into the source.",
   ],
-  notes: ["A notification that is replayed in Paddle has an id of its own, and is a delivery of its own here."],
+  notes: ["A notification replayed in Paddle has a new id, and is a new delivery here."],
   vector: {
     from: "the tests of Paddle's own library, `@paddle/paddle-node-sdk`",
     secret: "VALID_SECRET",

@@ -2,7 +2,7 @@ import type { DeliveryIdPlace } from "../delivery-id-place.ts";
 import type { SchemeName, SchemeOptions } from "../schemes.ts";
 import type { Handshake } from "../signature-scheme.ts";
 
-/** The settings of a source that takes webhooks of one sender. */
+/** Settings of a source for one sender. */
 interface PresetSettings extends Partial<SchemeOptions> {
   readonly deliveryIdFrom?: DeliveryIdPlace;
   readonly eventTypeFrom?: Exclude<DeliveryIdPlace, "digest">;
@@ -10,32 +10,32 @@ interface PresetSettings extends Partial<SchemeOptions> {
   readonly handshake?: Handshake;
 }
 
-/** A request of the sender that verifies, with its secret. */
+/** A request of the sender that verifies with its secret. */
 interface PresetVector {
-  /** Who published it; or how it was made, where the sender publishes a recipe and no numbers. */
+  /** Publisher of the vector, or how it was made when the sender publishes only a recipe. */
   readonly from: string;
   readonly secret: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** The address that the sender posted to, where it signs that. */
+  /** URL that the sender posted to, if it signs that. */
   readonly url?: string;
-  /** When it was signed. */
+  /** Time of the signature. */
   readonly atSeconds: number;
 }
 
-/** A sender as data: how it signs, where it says what, and a request of it to hold us against. */
+/** A sender as data: its scheme, the places of its data, and a request that must verify. */
 export interface Preset {
-  /** The name for people. */
+  /** Display name. */
   readonly title: string;
-  /** The sender's own words about its signatures. */
+  /** URL of the sender's documentation of its signatures. */
   readonly documentation: string;
   readonly scheme: SchemeName;
   readonly settings: PresetSettings;
-  /** Where the owner finds what the sender signs with. */
+  /** Place where the owner finds the secret. */
   readonly secretFrom: string;
-  /** What to do at the sender, once the source is there. */
+  /** Steps at the sender, once the source exists. */
   readonly steps: readonly string[];
-  /** What else the owner should know, a sentence each. */
+  /** Further notes for the owner, a sentence each. */
   readonly notes: readonly string[];
   readonly vector: PresetVector;
 }

@@ -16,7 +16,7 @@ import { typeform } from "./typeform.ts";
 import { zendesk } from "./zendesk.ts";
 import { zoom } from "./zoom.ts";
 
-/** The senders whose settings are known, by the name that a new source gives. */
+/** Known senders, by the name of their preset. */
 export const presets = {
   ...{ calendly, discord, dropbox, gitlab, hubspot, linear, meta },
   ...{ "microsoft-graph": microsoftGraph, paddle },

@@ -20,7 +20,7 @@ export const square: Preset = {
     "Copy the signature key of the subscription into the source, and send a test event.",
   ],
   notes: [
-    "Square signs the address too. If you gave it another one than `http.base-url` and the source's path, put that into the setting `public_url`.",
+    "Square signs the address too. If it uses another address than `http.base-url` with the source's path, put that address into the setting `public_url`.",
   ],
   vector: {
     from: "the tests of Square's own library, `square`",

@@ -13,9 +13,9 @@ export const telegram: Preset = {
   steps: [
     "Choose a token of 16 to 256 letters, digits, `_` and `-`, and create the source with it.",
     "Call `setWebhook` with the address of the source as `url` and the token as `secret_token`.",
-    "Ask `getWebhookInfo` whether Telegram reaches the source.",
+    "Check with `getWebhookInfo` that Telegram reaches the source.",
   ],
-  notes: ["Telegram signs nothing: the token says who sends, and nothing says that the body is whole."],
+  notes: ["Telegram signs nothing: the token proves the sender, but not that the body is unchanged."],
   vector: {
     from: "Telegram's documentation: the header is the token",
     secret: "a_token-of_sixteen-bytes",

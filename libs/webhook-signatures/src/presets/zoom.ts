@@ -18,11 +18,11 @@ export const zoom: Preset = {
   steps: [
     "In the App Marketplace open the app, Features → Access, and copy the secret token into the source.",
     "Switch Event subscriptions on and enter the address of the source as notification endpoint URL.",
-    "Choose Validate: the source answers Zoom's question. Then pick the events and save.",
+    "Choose Validate: the source answers Zoom's verification request. Then pick the events and save.",
   ],
   notes: [
-    "Zoom asks whether the address is yours when you save it and every 72 hours; it is answered with the proof that it wants.",
-    "Zoom gives a delivery no id. It is named after the meeting; what is told of the same meeting later has digits of its content behind that.",
+    "Zoom sends a verification request when you save the address and every 72 hours; the source answers it.",
+    "Zoom sends no delivery id. The meeting's UUID is used; later deliveries about the same meeting get digits of their content appended.",
   ],
   vector: {
     from: "the recipe of Zoom's documentation",
