@@ -7,7 +7,7 @@ export interface RetryPolicy {
   readonly wait: (ms: number) => Promise<void>;
 }
 
-const usual: RetryPolicy = {
+const defaultPolicy: RetryPolicy = {
   triesMax: 3,
   waitMsMax: 30_000,
   wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
@@ -20,7 +20,7 @@ type Fetch = (request: Request) => Promise<Response>;
 
 /** Wraps `fetch` with retries: after an answer that invites one, or no answer, when a repetition is harmless. */
 export function retrying(send: Fetch, policy: Partial<RetryPolicy> = {}): Fetch {
-  const { triesMax, waitMsMax, wait } = { ...usual, ...policy };
+  const { triesMax, waitMsMax, wait } = { ...defaultPolicy, ...policy };
   return async function sendWithRetries(request) {
     for (let tries = 1; ; tries++) {
       const isLast = tries >= triesMax;

@@ -8,7 +8,7 @@ export function createLimiter(max: number): <T>(work: () => Promise<T>) => Promi
     try {
       return await work();
     } finally {
-      const next = waiting.shift(); // the place is handed over, so nobody can slip in between
+      const next = waiting.shift(); // the place is handed over, so no other call can take it
       if (next) next();
       else running--;
     }

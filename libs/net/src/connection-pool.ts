@@ -49,7 +49,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Dispatcher
         // The deadline of the exchange covers both timeouts.
         headersTimeout: options.http2 ? noStreamsMs : 0,
         bodyTimeout: 0,
-        factory: createNamedClient,
+        factory: createCarrierClient,
       }),
   });
 }
@@ -89,7 +89,7 @@ export function createPoolsByCertificate(
 }
 
 /** A client that hands the address and guard of its one socket to each exchange. */
-class NamedClient extends Client {
+class CarrierClient extends Client {
   readonly #carrier: Carrier;
 
   constructor(origin: URL, settings: Client.Options, carrier: Carrier) {
@@ -109,7 +109,7 @@ class NamedClient extends Client {
   }
 }
 
-function createNamedClient(origin: URL, settings: object): Dispatcher {
+function createCarrierClient(origin: URL, settings: object): Dispatcher {
   const carrier: Carrier = { remoteAddress: undefined, guard: undefined, opened: undefined, retire: undefined };
   const { connect, ...rest } = settings as Client.Options & { connect: buildConnector.connector };
   const named: buildConnector.connector = (target, callback) =>
@@ -122,6 +122,6 @@ function createNamedClient(origin: URL, settings: object): Dispatcher {
       carrier.opened = socket ? connectionTimingOf(socket) : undefined;
       callback(...outcome);
     });
-  const client = new NamedClient(origin, { ...rest, connect: named }, carrier);
+  const client = new CarrierClient(origin, { ...rest, connect: named }, carrier);
   return client;
 }

@@ -143,7 +143,7 @@ class Exchange implements CarriedHandler {
   // Reading.
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
-    if (status < 200) this.#passOver();
+    if (status < 200) this.#countInterimAnswer();
     else this.#takeHead(status, headers);
   }
 
@@ -169,7 +169,7 @@ class Exchange implements CarriedHandler {
   }
 
   /** Counts an interim answer. Only HTTP/2 reports them: the guard of HTTP/1.1 drops them. */
-  #passOver(): void {
+  #countInterimAnswer(): void {
     if (++this.#interimAnswers <= interimAnswersMax) return;
     this.#phase = "response";
     const message = `More than ${interimAnswersMax} interim answers came before the final one.`;

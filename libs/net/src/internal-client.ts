@@ -63,7 +63,7 @@ export function createInternalClient(options: InternalClientOptions): InternalCl
     try {
       const headers = { ...options.headers(), ...request.headers };
       return await new Promise<InternalAnswer>((resolve, reject) => {
-        const handler = new WholeAnswer(resolve, reject, request.signal ?? null);
+        const handler = new AnswerCollector(resolve, reject, request.signal ?? null);
         pool.dispatch({ method: request.method, path: prefix + request.path, body: request.body, headers }, handler);
       });
     } catch (cause) {
@@ -112,7 +112,7 @@ interface Request {
 }
 
 /** Collects an answer as it arrives, without the stream that `request` of the library creates. */
-class WholeAnswer implements Dispatcher.DispatchHandler {
+class AnswerCollector implements Dispatcher.DispatchHandler {
   readonly #resolve: (answer: InternalAnswer) => void;
   readonly #reject: (reason: unknown) => void;
   readonly #signal: AbortSignal | null;

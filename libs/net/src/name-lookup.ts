@@ -21,7 +21,7 @@ const ttlMsMin = seconds(1);
 const ttlMsMax = seconds(60);
 const namesMax = 10_000;
 /** Limits of a query to a name server that never answers. It blocks no thread of the process. */
-const patience = { timeout: 2_000, tries: 2 };
+const queryLimits = { timeout: 2_000, tries: 2 };
 
 /**
  * Creates the lookup of names, which asks the name servers directly: the system's lookup has four threads for the whole
@@ -31,17 +31,17 @@ const patience = { timeout: 2_000, tries: 2 };
  */
 export function createNameLookup({
   clock,
-  resolver = new Resolver(patience),
+  resolver = new Resolver(queryLimits),
   fallback,
 }: NameLookupOptions): AddressLookup {
   const known = new Map<string, Known>();
-  const ofSystem: AddressLookup = fallback ?? ((hostname) => systemLookup(hostname, { all: true }));
+  const askSystem: AddressLookup = fallback ?? ((hostname) => systemLookup(hostname, { all: true }));
 
   return (hostname) => {
     const nowMs = clock.steadyMs();
     const found = known.get(hostname);
     if (found && found.untilMs > nowMs) return found.answer;
-    const asked = ask(resolver, hostname, ofSystem);
+    const asked = ask(resolver, hostname, askSystem);
     const entry: Known = { answer: asked.then(({ addresses }) => addresses), untilMs: Number.POSITIVE_INFINITY };
     known.delete(hostname);
     known.set(hostname, entry);
@@ -64,7 +64,7 @@ export function createNameLookup({
 async function ask(
   resolver: Pick<Resolver, "resolve4" | "resolve6">,
   hostname: string,
-  ofSystem: AddressLookup,
+  askSystem: AddressLookup,
 ): Promise<{ addresses: Addresses; ttlMs: number }> {
   const [v4, v6] = await Promise.allSettled([
     resolver.resolve4(hostname, { ttl: true }),
@@ -80,7 +80,7 @@ async function ask(
     const message = `The name ${hostname} could not be resolved.`;
     throw new OutboundError("resolve", message, { code: "EAI_AGAIN", cause: reason });
   }
-  return { addresses: await ofSystem(hostname), ttlMs: ttlMsMin };
+  return { addresses: await askSystem(hostname), ttlMs: ttlMsMin };
 }
 
 /** Returns true when no server could be asked, or the servers know no such name. */

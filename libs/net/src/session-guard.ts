@@ -8,7 +8,7 @@ import { OutboundError } from "./outbound-error.ts";
 const wireBytesPerExchange = 512 * 1024;
 /** A data frame of one byte takes ten on the wire. */
 const wireBytesPerBodyByteMax = 16;
-const lookEveryMs = 100;
+const checkEveryMs = 100;
 
 /**
  * Guards an HTTP/2 connection, whose frames the parser reads from the system directly. The parser limits neither frames
@@ -21,7 +21,7 @@ export class SessionGuard implements ConnectionGuard {
 
   constructor(socket: Socket) {
     this.#socket = socket;
-    const timer = setInterval(() => this.#look(), lookEveryMs).unref();
+    const timer = setInterval(() => this.#checkBytes(), checkEveryMs).unref();
     socket.once("close", () => clearInterval(timer));
   }
 
@@ -44,7 +44,7 @@ export class SessionGuard implements ConnectionGuard {
 
   endAnswer(): void {}
 
-  #look(): void {
+  #checkBytes(): void {
     const { bytesRead, remoteAddress } = this.#socket;
     if (bytesRead <= this.#wireBytesMax) return;
     const message = "The connection receives mostly frames that belong to no answer.";

@@ -73,7 +73,7 @@ test("a secret that no receiver could verify stops the delivery instead of sendi
 
 test("a receiver with the library of Stripe or GitHub verifies when the endpoint asks for it", () => {
   const secrets = [createEndpointSecret(), createEndpointSecret()];
-  const headers = deliveryHeaders({ ...delivery, secrets, like: ["stripe", "github"] });
+  const headers = deliveryHeaders({ ...delivery, secrets, extraFormats: ["stripe", "github"] });
   for (const live of secrets) assert.equal(received(headers, "stripe", live), true);
   assert.equal(received({ ...headers, "X-GitHub-Delivery": "1" }, "github", secrets[0] ?? ""), true);
   const plain = deliveryHeaders({ ...delivery, secrets });

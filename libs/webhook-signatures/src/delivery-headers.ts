@@ -17,7 +17,7 @@ export interface DeliveryToSign {
   /** Private keys `whsk_…`, newest first, for endpoints with `v1a`. */
   readonly privateKeys?: readonly string[];
   /** Additional signatures in other senders' formats, for receivers that use those senders' libraries. */
-  readonly like?: readonly ("stripe" | "github")[];
+  readonly extraFormats?: readonly ("stripe" | "github")[];
 }
 
 /**
@@ -26,7 +26,16 @@ export interface DeliveryToSign {
  * @throws RangeError for a secret that is no `whsec_` secret: no delivery is better than one that cannot be verified
  */
 export function deliveryHeaders(delivery: DeliveryToSign): Record<string, string> {
-  const { eventId, eventType, deliveryId, timestampSeconds, body, secrets, privateKeys = [], like = [] } = delivery;
+  const {
+    eventId,
+    eventType,
+    deliveryId,
+    timestampSeconds,
+    body,
+    secrets,
+    privateKeys = [],
+    extraFormats = [],
+  } = delivery;
   const [secret, previousSecret] = secrets;
   if (secret === undefined) throw new RangeError("The endpoint has no secret");
   const signatures = secrets.map((one) => standardSignature(delivery, one));
@@ -42,8 +51,8 @@ export function deliveryHeaders(delivery: DeliveryToSign): Record<string, string
   };
   if (previousSecret !== undefined)
     headers["X-Signature-Previous"] = plainSignature(timestampSeconds, body, previousSecret);
-  if (like.includes("stripe")) headers["Stripe-Signature"] = stripeSignature(delivery);
-  if (like.includes("github")) headers["X-Hub-Signature-256"] = githubSignature(body, secret);
+  if (extraFormats.includes("stripe")) headers["Stripe-Signature"] = stripeSignature(delivery);
+  if (extraFormats.includes("github")) headers["X-Hub-Signature-256"] = githubSignature(body, secret);
   return headers;
 }
 

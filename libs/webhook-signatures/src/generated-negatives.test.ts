@@ -10,16 +10,16 @@ import { schemeOf } from "./schemes.ts";
 import type { SignatureScheme, SignedRequest } from "./signature-scheme.ts";
 import { createTokenScheme } from "./token-scheme.ts";
 
-/** A request that verifies, from which every wrong one is made. */
+/** A request that verifies, from which the wrong ones are derived. */
 interface Case {
   readonly title: string;
   readonly scheme: SignatureScheme;
   readonly secret: string;
-  /** The header that holds the signature or the token. */
+  /** Header with the signature or the token. */
   readonly header: string;
   readonly request: SignedRequest & { readonly headers: Readonly<Record<string, string>> };
   readonly nowSeconds: number;
-  /** A token covers no body. */
+  /** False for a plain token, which does not cover the body. */
   readonly coversBody: boolean;
 }
 
@@ -130,7 +130,7 @@ function jwtCase(): Case {
   };
 }
 
-/** Those that show their proof in a header. */
+/** Cases with the signature or token in a header. */
 const withProofHeader = Object.entries(presets).filter(([, { settings }]) => !("tokenFrom" in settings));
 const ofPresets = withProofHeader.map(([name, { scheme, settings, vector }]): Case => {
   const header = settings.signatureHeader ?? settings.tokenHeader ?? "x-signature-ed25519";
@@ -153,10 +153,10 @@ const withHeader = (request: Request, name: string, value: string): Request => (
   headers: { ...request.headers, [name]: value },
 });
 
-/** The signature itself, without what stands before it in its header. */
+/** Returns the signature without its prefix in the header. */
 const digestIn = (value: string) => /[A-Za-z0-9+/_-]{27,}={0,2}$/.exec(value)?.[0] ?? value;
 
-/** Every wrong text that one right header can become. */
+/** Returns wrong variants of a valid header. */
 function* wrongHeaders(right: string): Generator<readonly [string, string]> {
   const digest = digestIn(right);
   const start = right.slice(0, right.length - digest.length);
@@ -165,7 +165,7 @@ function* wrongHeaders(right: string): Generator<readonly [string, string]> {
     for (const bit of [1, 2, 4, 8, 16, 64]) {
       const flipped = Buffer.from(bytes);
       flipped[at] = (flipped[at] as number) ^ bit;
-      // The case of a hexadecimal digit, of a prefix of ours or of "Bearer" says nothing.
+      // Hexadecimal digits, our prefixes and "Bearer" are not case-sensitive.
       if (flipped.toString("latin1").toLowerCase() !== right.toLowerCase())
         yield [`bit ${bit} at ${at}`, flipped.toString("latin1")];
     }
@@ -186,14 +186,14 @@ function* wrongHeaders(right: string): Generator<readonly [string, string]> {
 for (const one of [...configured, ...ofPresets]) {
   const { title, request, header, secret, scheme, nowSeconds } = one;
 
-  test(`${title}: the request as it was sent is verified`, () => {
+  test(`${title}: the original request is verified`, () => {
     assert.equal(judge(one, request), "verified");
     assert.equal(judge(one, request, ["another secret of 16 bytes", secret]), "verified");
     if (title.startsWith("preset")) return;
     assert.equal(scheme.secretProblem(secret), null);
   });
 
-  test(`${title}: nothing that its header can be mistaken for is verified`, () => {
+  test(`${title}: no variant of its header is verified`, () => {
     const right = request.headers[header] as string;
     let tried = 0;
     for (const [what, wrong] of wrongHeaders(right)) {
@@ -205,7 +205,7 @@ for (const one of [...configured, ...ofPresets]) {
     assert.match(judge(one, { ...request, headers }), /_missing$/);
   });
 
-  test(`${title}: no other secret verifies, an empty one least of all`, () => {
+  test(`${title}: no other secret verifies, not even an empty one`, () => {
     for (const wrong of [
       "",
       " ",
@@ -222,7 +222,7 @@ for (const one of [...configured, ...ofPresets]) {
   });
 
   if (one.coversBody) {
-    test(`${title}: one bit anywhere in the body, a part of it or twice of it is not verified`, () => {
+    test(`${title}: a body with one bit changed, a part of it or the body twice is not verified`, () => {
       const { body: right } = request;
       const others = Array.from({ length: right.length * 8 }, (_, bit) => {
         const other = Buffer.from(right);
@@ -236,9 +236,9 @@ for (const one of [...configured, ...ofPresets]) {
     });
   }
 
-  // A time within the body is judged once the body is read.
+  // A time in the body is checked after the body is parsed.
   if (scheme.signsTime && !scheme.verifyTime) {
-    test(`${title}: another time, another unit or another spelling of the time is not verified`, () => {
+    test(`${title}: another time, unit or spelling of the time is not verified`, () => {
       for (const late of [-302, 302]) assert.match(judge(one, request, [secret], nowSeconds + late), /^timestamp_/);
       for (const [name, value] of Object.entries(request.headers)) {
         const at = /\d{4}-\d{2}-\d{2}T[\d:]+Z|\d{10,13}(?![0-9a-f])/.exec(value)?.[0];
@@ -262,7 +262,7 @@ for (const one of [...configured, ...ofPresets]) {
   }
 }
 
-test("whatever a template signs is covered: another method, address, id or header is not verified", () => {
+test("a template covers all its parts: another method, address, id or header is not verified", () => {
   const one = configured[1] as Case;
   assert.equal(judge(one, { ...one.request, method: "PUT" }), "signature_mismatch");
   assert.equal(judge(one, { ...one.request, url: `${url}&more=1` }), "signature_mismatch");
@@ -273,10 +273,10 @@ test("whatever a template signs is covered: another method, address, id or heade
   const { "x-delivery-id": __, ...nameless } = one.request.headers;
   assert.equal(judge(one, { ...one.request, headers: nameless }), "delivery_id_missing");
   assert.deepEqual(one.scheme.identify(one.request, {}).deliveryId, { value: "d-1", signed: true });
-  assert.equal(one.scheme.namesUnsigned, undefined);
+  assert.equal(one.scheme.hasUnsignedId, undefined);
 });
 
-test("of several signatures in one header one that is right is enough, and only so many are looked at", () => {
+test("one valid signature of several in a header is enough, up to a limit of checked ones", () => {
   const options = { signatureSeparator: ",", signedContent: "{body}" };
   const right = `sha256=${hmac("sha256", textSecret, body).toString("hex")}`;
   const wrong = `sha256=${"0".repeat(64)}`;
@@ -291,7 +291,7 @@ test("of several signatures in one header one that is right is enough, and only 
   assert.equal(judged(`${`${wrong},`.repeat(16)}${right}`), false);
 });
 
-test("SHA-1 verifies nothing until somebody says that it may", () => {
+test("SHA-1 verifies nothing unless it is allowed", () => {
   const { request, secret } = configured[6] as Case;
   const limits = { secrets: [secret], nowSeconds: seconds, toleranceSeconds: 300 };
   assert.equal(createHmacScheme({ algorithm: "sha1", acceptWeak: true }).verify(request, limits).verified, true);
@@ -309,7 +309,7 @@ const shown = (items: readonly unknown[] | string, secrets: readonly string[] = 
   return verdict.verified ? "verified" : verdict.problem;
 };
 
-test("a token in the body is shown by every item of its list, or the webhook is not verified", () => {
+test("a token in the body must be in every item of its list, or the webhook is not verified", () => {
   const right = { clientState: graph.vector.secret };
   assert.equal(shown(graph.vector.body), "verified");
   assert.equal(shown([right, right]), "verified");

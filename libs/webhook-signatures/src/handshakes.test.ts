@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { test } from "node:test";
-import { answerChallenge, answerQuestion } from "./handshakes.ts";
+import { answerChallenge, answerHandshakeRequest } from "./handshakes.ts";
 
 test("Zoom gets its token back with the proof that we know the secret", () => {
   const plainToken = "qgg8vlvZRS6UYooatFL8Aw";
@@ -42,12 +42,16 @@ const asked = (method: string, query: string, headers: Record<string, string> = 
 
 test("Meta, Dropbox, Microsoft and CloudEvents get their verification requests answered in their own forms", () => {
   const hub = "hub.mode=subscribe&hub.challenge=1158201444&hub.verify_token=meatyhamhock";
-  assert.equal(answerQuestion("meta", asked("GET", hub), "meatyhamhock")?.text, "1158201444");
-  assert.equal(answerQuestion("dropbox", asked("GET", "challenge=abc%20123"), null)?.text, "abc 123");
+  assert.equal(answerHandshakeRequest("meta", asked("GET", hub), "meatyhamhock")?.text, "1158201444");
+  assert.equal(answerHandshakeRequest("dropbox", asked("GET", "challenge=abc%20123"), null)?.text, "abc 123");
   const token = "Validation%3A%20Testing%20client%20application%20reachability%20for%20subscription";
-  const graph = answerQuestion("microsoft-graph", asked("POST", `validationToken=${token}`), null);
+  const graph = answerHandshakeRequest("microsoft-graph", asked("POST", `validationToken=${token}`), null);
   assert.equal(graph?.text, "Validation: Testing client application reachability for subscription");
-  const events = answerQuestion("cloudevents", asked("OPTIONS", "", { "webhook-request-origin": "eg.example" }), null);
+  const events = answerHandshakeRequest(
+    "cloudevents",
+    asked("OPTIONS", "", { "webhook-request-origin": "eg.example" }),
+    null,
+  );
   assert.deepEqual(events?.headers, {
     Allow: "POST",
     "WebHook-Allowed-Origin": "eg.example",
@@ -74,6 +78,6 @@ test("a request in another form, without the token or with an unsafe echo gets n
     ["cloudevents", asked("OPTIONS", "", { "webhook-request-origin": "a b" }), null],
     ["slack", asked("GET", "challenge=1"), null],
   ] as const) {
-    assert.equal(answerQuestion(name, question, token), null, `${name} ${question.query}`);
+    assert.equal(answerHandshakeRequest(name, question, token), null, `${name} ${question.query}`);
   }
 });

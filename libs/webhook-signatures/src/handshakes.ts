@@ -43,7 +43,7 @@ const challenges: Readonly<Partial<Record<Handshake, Challenge>>> = {
 };
 
 /** A verification request that arrives before anything is signed. */
-export interface Question {
+export interface HandshakeRequest {
   readonly method: string;
   readonly query: URLSearchParams;
   readonly headers: SignedRequest["headers"];
@@ -53,10 +53,10 @@ export interface Question {
 const echoed = /^[\x20-\x7e]{1,1024}$/;
 const echo = (text: string | null): HandshakeAnswer | null => (text !== null && echoed.test(text) ? plain(text) : null);
 
-type Asked = (question: Question, verifyToken: string | null) => HandshakeAnswer | null;
+type Asked = (request: HandshakeRequest, verifyToken: string | null) => HandshakeAnswer | null;
 
 /** Unsigned verification requests, to an address that is not verified yet. */
-const questions: Readonly<Partial<Record<Handshake, Asked>>> = {
+const handshakeRequests: Readonly<Partial<Record<Handshake, Asked>>> = {
   meta({ method, query }, verifyToken) {
     const given = query.get("hub.verify_token") ?? "";
     const isRight = verifyToken !== null && anyMatches([sha256(verifyToken)], [sha256(given)]);
@@ -73,12 +73,12 @@ const questions: Readonly<Partial<Record<Handshake, Asked>>> = {
 };
 
 /** Answers a sender's verification request; returns null for any other request. */
-export function answerQuestion(
+export function answerHandshakeRequest(
   handshake: Handshake,
-  question: Question,
+  request: HandshakeRequest,
   verifyToken: string | null,
 ): HandshakeAnswer | null {
-  return questions[handshake]?.(question, verifyToken) ?? null;
+  return handshakeRequests[handshake]?.(request, verifyToken) ?? null;
 }
 
 const sha256 = (text: string): Buffer => hash("sha256", text, "buffer");

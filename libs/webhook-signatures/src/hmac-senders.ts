@@ -21,7 +21,7 @@ export const stripe: SignatureScheme = {
 export const github: SignatureScheme = {
   mediaTypes: ["application/json", "application/x-www-form-urlencoded"],
   readsForms: true,
-  namesUnsigned: true,
+  hasUnsignedId: true,
   signsTime: false,
   secretProblem: textSecretProblem,
   verify: createHmacScheme({
@@ -58,7 +58,7 @@ export const slack: SignatureScheme = {
 /** Shopify: `X-Shopify-Hmac-Sha256`, base 64 HMAC-SHA256 over the body. */
 export const shopify: SignatureScheme = {
   mediaTypes: ["application/json"],
-  namesUnsigned: true,
+  hasUnsignedId: true,
   signsTime: false,
   secretProblem: textSecretProblem,
   verify: createHmacScheme({

@@ -1,6 +1,6 @@
 export { createEndpointSecret, createSigningKey, deliveryHeaders } from "./delivery-headers.ts";
 export { claimAt, type DeliveryIdPlace } from "./delivery-id-place.ts";
-export { answerChallenge, answerQuestion, type HandshakeAnswer, type Question } from "./handshakes.ts";
+export { answerChallenge, answerHandshakeRequest, type HandshakeAnswer, type HandshakeRequest } from "./handshakes.ts";
 export type { Preset } from "./presets/preset.ts";
 export { type PresetName, presets } from "./presets/presets.ts";
 export { type SchemeName, type SchemeOptions, schemeOf } from "./schemes.ts";

@@ -44,7 +44,7 @@ export function createJwtScheme(overrides: Partial<JwtOptions> = {}): SignatureS
   };
   return {
     mediaTypes: null,
-    ...(!coversBody && { namesUnsigned: true as const, signsNothing: true as const }),
+    ...(!coversBody && { hasUnsignedId: true as const, signsNothing: true as const }),
     signsTime: coversBody,
     proofHeaders: [options.tokenHeader],
     secretProblem,
@@ -62,7 +62,7 @@ const isAddress = (secret: string): boolean => /^https?:\/\//.test(secret);
 
 function secretProblem(secret: string): string | null {
   if (!isAddress(secret)) {
-    return readKeySet(secret) ? null : "The secret of this scheme is the URL of the sender's JWKS, or the JWKS itself.";
+    return readKeySet(secret) ? null : "The secret of this scheme is the address of the sender's JWKS, or the JWKS itself.";
   }
   const url = URL.parse(secret);
   if (url === null || /\s/.test(secret) || secret.length > addressLengthMax)

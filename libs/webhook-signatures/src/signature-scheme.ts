@@ -66,7 +66,7 @@ export interface SignatureScheme {
   /** Accepted media types; null for any. */
   readonly mediaTypes: readonly string[] | null;
   /** True when the delivery id may be in a place that no signature covers. */
-  readonly namesUnsigned?: true;
+  readonly hasUnsignedId?: true;
   /** True when a secret is sent and nothing is signed: one captured webhook allows forging any other. */
   readonly signsNothing?: true;
   /** Headers with credentials whose names do not always show it. */

@@ -28,7 +28,7 @@ export function parseSignedContent(template: string): readonly ContentPart[] | s
     }
   }
   const bodies = parts.filter((part) => "placeholder" in part && part.placeholder === "body").length;
-  return bodies === 1 ? parts : "The template must contain {body} once: an unsigned body can be forged.";
+  return bodies === 1 ? parts : "The template must have {body} once: an unsigned body can be forged.";
 }
 
 /** Returns true when the content includes a part of the request. */

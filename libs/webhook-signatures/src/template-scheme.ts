@@ -61,7 +61,7 @@ export function createTemplateScheme<Key>(options: TemplateOptions, signatures: 
   };
   return {
     mediaTypes: null,
-    ...(!idIsSigned && { namesUnsigned: true as const }),
+    ...(!idIsSigned && { hasUnsignedId: true as const }),
     signsTime: parts !== null && (signs(parts, "timestamp") || options.timestampFrom !== null),
     ...(options.timestampFrom && { verifyTime: verifyTimeAt(options.timestampFrom, options.timeUnit) }),
     proofHeaders: [options.signatureHeader, options.previousSignatureHeader].filter((name) => name !== null),

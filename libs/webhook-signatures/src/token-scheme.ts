@@ -33,7 +33,7 @@ export function createTokenScheme(overrides: Partial<TokenOptions> = {}): Signat
   const options: TokenOptions = { ...tokenDefaults, ...overrides };
   return {
     mediaTypes: null,
-    namesUnsigned: true,
+    hasUnsignedId: true,
     signsTime: false,
     signsNothing: true,
     proofHeaders: options.tokenFrom ? [] : [options.tokenHeader],

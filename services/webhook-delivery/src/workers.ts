@@ -50,7 +50,7 @@ const waiting = sql(
 export function startWorkers(runner: Runner, dependencies: Dependencies): void {
   const { queueWorker, orderHolds, replays, deliveryDays, removals, operators, accessStates, wake } = dependencies;
   runner.worker("deliveries", (signal, beat) => queueWorker.run(signal, beat));
-  runner.every("leases of the dead", takeOverEveryMs, () => queueWorker.takeOver());
+  runner.every("orphaned leases", takeOverEveryMs, () => queueWorker.takeOver());
   runner.every("probes", seconds(2), () => queueWorker.probe());
   runner.every("order holds", seconds(1), () => orderHolds.parkStep());
   runner.every("replays", seconds(1), () => replays.step());

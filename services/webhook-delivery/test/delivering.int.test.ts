@@ -146,17 +146,17 @@ test("a failure is tried again with the same bytes and delivery id, signed anew,
 test("after the last attempt the delivery is exhausted, and every endpoint but its own gets the event of it", async () => {
   receiver.answer({ status: 503 });
   const endpoint = await newEndpoint({ event_types: ["image.created", "webhook_delivery.*"] });
-  const told = await createReceiver();
-  await newEndpoint({ url: told.url, event_types: ["webhook_delivery.*"] });
+  const observer = await createReceiver();
+  await newEndpoint({ url: observer.url, event_types: ["webhook_delivery.*"] });
   await delivery.createImage(who.accountId);
   const made = await eventually(async () => (await delivery.deliveriesOf(who, "&status=exhausted"))[0] ?? null);
   assert.deepEqual([made.attempts, made.last_status, made.next_attempt_at], [4, 503, null]);
   const [event] = await delivery.eventsOf(who.accountId, 1, "webhook_delivery.exhausted");
   const { id, endpoint_id } = (event?.data ?? {}) as { id?: string; endpoint_id?: string };
   assert.deepEqual([id, endpoint_id], [made.id, endpoint.id]);
-  await told.waitFor(({ headers }) => headers["x-event-type"] === "webhook_delivery.exhausted");
+  await observer.waitFor(({ headers }) => headers["x-event-type"] === "webhook_delivery.exhausted");
   assert.equal((await delivery.deliveriesOf(who, `&endpoint_id=${endpoint.id}`)).length, 1);
-  await told.close();
+  await observer.close();
 });
 
 test("another 4xx gets three attempts, and a redirect is a failure that is not followed", async () => {

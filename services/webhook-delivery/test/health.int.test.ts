@@ -39,8 +39,8 @@ test("a receiver ends its endpoint with a header, also of an acknowledgement", a
   await eventually(async () => (await read(endpoint)).status === "disabled");
   assert.equal((await read(endpoint)).disabled_reason, "receiver");
   await inStatus("succeeded");
-  const told = (await delivery.eventsOf(who.accountId, 2)).find(({ name }) => name === "webhook_endpoint.disabled");
-  assert.equal((told?.data as { reason?: string } | undefined)?.reason, "receiver");
+  const disabled = (await delivery.eventsOf(who.accountId, 2)).find(({ name }) => name === "webhook_endpoint.disabled");
+  assert.equal((disabled?.data as { reason?: string } | undefined)?.reason, "receiver");
 });
 
 /** Makes the endpoint look as if it had failed this often for this long. */

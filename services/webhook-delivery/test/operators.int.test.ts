@@ -27,8 +27,8 @@ test("an operator's endpoint gets the service's events of every account, each on
   const own = await delivery.newEndpoint(other, { url: receiver.url, event_types: ["image.erased"] });
   await receiver.waitFor(({ body }) => body.includes(own.id));
   await eventually(() => images.every((id) => imagesOf().includes(id)));
-  const told = imagesOf().filter((id) => id !== early);
-  assert.deepEqual(told.toSorted(), [...images, own.id].toSorted());
+  const arrived = imagesOf().filter((id) => id !== early);
+  assert.deepEqual(arrived.toSorted(), [...images, own.id].toSorted());
   assert.deepEqual(bodies().find(({ data }) => data.id === images[0]).account_id, one.accountId);
   assert.equal((await delivery.send(operator, "GET", pathOf(endpoint))).body.scope, "all");
   assert.equal((await delivery.deliveriesOf(one)).length, 0, "the delivery is the operator's, not the account's");

@@ -39,17 +39,17 @@ test("eight hanging endpoints delay no other endpoint, of their own account or a
   await createImages(20);
   await eventually(() => receiver.requests.length === 20);
   const other = testPerson();
-  const told = await createReceiver();
-  await delivery.newEndpoint(other, { url: told.url });
+  const observer = await createReceiver();
+  await delivery.newEndpoint(other, { url: observer.url });
   await delivery.createImage(other.accountId);
-  await told.waitFor(() => true);
+  await observer.waitFor(() => true);
   assert.equal((await delivery.deliveriesOf(who, "&status=succeeded")).length, 20);
   // No attempt at the hanging ones has ended by now: they hold their places all the time.
   assert.deepEqual(
     await run("select 1 from delivery_attempts where account_id = $1 and error is not null", [who.accountId]),
     [],
   );
-  await Promise.all([hanging.close(), told.close()]);
+  await Promise.all([hanging.close(), observer.close()]);
 });
 
 test("pausing and resuming an endpoint does not write its deliveries", async () => {

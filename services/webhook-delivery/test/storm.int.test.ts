@@ -47,7 +47,7 @@ for (const [mode, log] of [
     // The leases of a killed instance are free after 15 s.
     await eventually(() => missing().length === 0, { timeoutMs: 120_000 }).catch(() => {});
     assert.deepEqual(missing().slice(0, 10), [], `${missing().length} of ${published.size} never arrived`);
-    assert.deepEqual(without(arrivedAt(system.receiver), publisher.begun).slice(0, 10), []);
+    assert.deepEqual(without(arrivedAt(system.receiver), publisher.started).slice(0, 10), []);
     assert.deepEqual(deliveredTwice(system.receiver), []);
     const requests = system.receiver.requests.length;
     context.diagnostic(`${published.size} events, ${requests} requests, killed ${JSON.stringify(killed)}`);
@@ -114,7 +114,7 @@ async function startInstance(
 
 /** Publishes by turns over HTTP and on the log, each event again until it is accepted. */
 function startPublisher({ senders, who, publish }: System) {
-  const begun = new Set<string>();
+  const started = new Set<string>();
   const taken = new Set<string>();
 
   async function overHttp(nth: number): Promise<boolean> {
@@ -133,14 +133,14 @@ function startPublisher({ senders, who, publish }: System) {
   async function publishUntilTaken(nth: number): Promise<void> {
     const event = imageCreated(who.accountId);
     const id = nth % 2 === 0 ? `order-${nth}` : event.subject;
-    begun.add(id);
+    started.add(id);
     while (!(nth % 2 === 0 ? await overHttp(nth) : await onLog(event))) await sleep(500 + Math.random() * 1_000);
     taken.add(id);
   }
 
   const publishing = sendEvenly({ perSecond, openMax, send: publishUntilTaken });
   return {
-    begun,
+    started,
     /** Stops publishing, waits until each event was accepted, and returns their ids. */
     async finish(): Promise<Set<string>> {
       await publishing.finish();

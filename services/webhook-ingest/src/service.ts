@@ -14,9 +14,9 @@ import { createReplays } from "./replays/replays.ts";
 import { startReplays } from "./replays/run-replays.ts";
 import { loadersOf, resolversOf } from "./resolvers.ts";
 import { createServiceRoutes } from "./routes.ts";
-import { startForgettingRemovedSources } from "./sources/forget-removed-sources.ts";
 import { createKeySets } from "./sources/key-sets.ts";
 import { createKnownSources } from "./sources/known-sources.ts";
+import { startRemovedSourceCleanup } from "./sources/removed-source-cleanup.ts";
 import { viewSource } from "./sources/source.ts";
 import { createSourceAddresses } from "./sources/source-addresses.ts";
 import { createSourceIdAt } from "./sources/source-id-at.ts";
@@ -42,15 +42,29 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const knownSources = createKnownSources(sourceStore, clock);
   const sourceIdAt = createSourceIdAt(sourceStore, clock);
   const sourcesMax = () => configuration.get("webhook-ingest.sources.max");
-  const areOpen = () => configuration.get("features.integrations") !== "disabled";
+  const areIntegrationsEnabled = () => configuration.get("features.integrations") !== "disabled";
   const outbound = openOutbound(context);
   const assertUsable = createAssertUsable(outbound);
-  const sources = createSources({ sourceStore, knownSources, outbox, clock, sourcesMax, areOpen, assertUsable });
+  const sources = createSources({
+    sourceStore,
+    knownSources,
+    outbox,
+    clock,
+    sourcesMax,
+    areIntegrationsEnabled,
+    assertUsable,
+  });
   const sourceSecrets = createSourceSecrets({ sourceStore, knownSources, outbox, clock, assertUsable });
   const sourceAddresses = createSourceAddresses({ sourceStore, knownSources, outbox, clock });
   const keySets = createKeySets({ ...context, outbound });
-  const receiving = await openReceiving(context, opened, { knownSources, sourceIdAt, keySets, sealer, areOpen });
-  startForgettingRemovedSources({ runner, pool });
+  const receiving = await openReceiving(context, opened, {
+    knownSources,
+    sourceIdAt,
+    keySets,
+    sealer,
+    areIntegrationsEnabled,
+  });
+  startRemovedSourceCleanup({ runner, pool });
   const replayStore = createReplayStore(pool);
   const replays = createReplays({ ...receiving, replayStore, outbox, clock });
   startReplays({ ...receiving, runner, pool, replayStore, sourceStore, outbox, clock });

@@ -63,11 +63,11 @@ test("a secret of another scheme, a short or an empty one is 422 with the reason
 
 test("an impossible address is answered like an unknown one", async () => {
   const webhook = sign("hmac");
-  const told = async (path: string) => {
+  const answerAt = async (path: string) => {
     const { status, body } = await ingest.post({ ingest_path: path }, webhook);
     return [status, body.error.code, body.error.message];
   };
-  const unknown = await told("/ingest/src_0000000000000000000000");
+  const unknown = await answerAt("/ingest/src_0000000000000000000000");
   assert.equal(unknown[0], 404);
   for (const id of [
     "x",
@@ -81,7 +81,7 @@ test("an impossible address is answered like an unknown one", async () => {
     "ing_x",
     "'--",
   ]) {
-    assert.deepEqual(await told(`/ingest/${id}`), unknown, id);
+    assert.deepEqual(await answerAt(`/ingest/${id}`), unknown, id);
   }
   assert.equal((await ingest.post({ ingest_path: "/ingest/%ff" }, webhook)).status, 400);
   assert.equal((await ingest.post({ ingest_path: "/ingest/%ed%a0%80" }, webhook)).status, 400);

@@ -56,7 +56,7 @@ test("while the event log is away deliveries are accepted, and their events foll
     const { ready, live } = await ingest.context.health.report();
     assert.deepEqual([ready.status, live.status], ["up", "up"], "neither leaving nor a restart would help");
     for (const reader of ["consumer accounts", "access states", "configuration overrides"]) {
-      assert.ok(live.checks[reader], `${reader} tells its liveness`);
+      assert.ok(live.checks[reader], `${reader} reports its liveness`);
     }
     for (const id of ["d-1", "d-2"]) assert.equal((await ingest.post(source, sign("hmac", { id }))).status, 202);
     await proxy.accept();

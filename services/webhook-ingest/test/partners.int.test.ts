@@ -151,16 +151,16 @@ test("until a signature is verified a paused or blocked source looks like an unk
   const forged = { ...sign("hmac"), body: "{}", headers: { ...sign("hmac").headers, ...from("203.0.113.1") } };
   const unknown = await ingest.post({ ingest_path: "/ingest/src_unknown" }, forged);
   const strange = { ...forged, headers: { ...forged.headers, "content-encoding": "compress" } };
-  const tell = async (webhook = forged) => {
+  const outcomeOf = async (webhook = forged) => {
     const { status, body } = await ingest.post(source, webhook);
     return [status, body.error.code, body.error.message];
   };
   await ingest.send(who, "PATCH", `${sourcesPath}/${source.id}`, { body: { status: "paused" } });
   const expected = [404, unknown.body.error.code, unknown.body.error.message];
-  for (const webhook of [forged, strange]) assert.deepEqual(await tell(webhook), expected);
+  for (const webhook of [forged, strange]) assert.deepEqual(await outcomeOf(webhook), expected);
   await ingest.send(who, "PATCH", `${sourcesPath}/${source.id}`, { body: { status: "active" } });
   await ingest.changeState(who.accountId, "suspended");
-  await eventually(async () => assert.deepEqual(await tell(), expected));
+  await eventually(async () => assert.deepEqual(await outcomeOf(), expected));
 });
 
 test("an address that is refused too often is answered unread, and no other is", async () => {

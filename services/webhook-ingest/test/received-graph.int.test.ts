@@ -121,12 +121,12 @@ test("replays are started, watched and cancelled in GraphQL", async () => {
   const from = "2026-01-01T00:00:00Z";
   assert.deepEqual(await begin({ from, dryRun: true }), { replay: null, count: 5, errors: [] });
   assert.deepEqual((await begin({ from, rate: 0 })).errors, [{ field: "rate", code: "too_small" }]);
-  const begun = (await begin({ from, eventTypes: ["order.*"], rate: 1 })).replay;
-  assert.deepEqual([begun.total, begun.rate, begun.ids, begun.eventTypes], [5, 1, null, ["order.*"]]);
+  const started = (await begin({ from, eventTypes: ["order.*"], rate: 1 })).replay;
+  assert.deepEqual([started.total, started.rate, started.ids, started.eventTypes], [5, 1, null, ["order.*"]]);
   const cancel = `mutation($sourceId: ID!, $id: ID!) {
     cancelReceivedWebhookReplay(sourceId: $sourceId, id: $id) { ${replay} errors { code } } }`;
-  const { data } = await ingest.graphql(who, cancel, { sourceId: source.id, id: begun.id });
+  const { data } = await ingest.graphql(who, cancel, { sourceId: source.id, id: started.id });
   assert.equal(data.cancelReceivedWebhookReplay.replay.status, "cancelled");
   const list = await sourceOf(who, source, "replays { edges { node { id status } } }");
-  assert.deepEqual(list.replays.edges, [{ node: { id: begun.id, status: "cancelled" } }]);
+  assert.deepEqual(list.replays.edges, [{ node: { id: started.id, status: "cancelled" } }]);
 });

@@ -168,8 +168,8 @@ test("a setting of another scheme is refused", async () => {
   for (const scheme of schemes.filter((name) => name !== "hmac")) {
     const settings = { time_unit: "ms", token_format: "plain" };
     const body = { name: "Shop", scheme, secret: secrets[scheme], settings };
-    const { status, body: told } = await ingest.send(testPerson(), "POST", sourcesPath, { body });
-    const fields = told.error.details.map(({ field }: { field: string }) => field);
+    const { status, body: refusal } = await ingest.send(testPerson(), "POST", sourcesPath, { body });
+    const fields = refusal.error.details.map(({ field }: { field: string }) => field);
     assert.deepEqual([status, fields.sort()], [422, ["settings.time_unit", "settings.token_format"]], scheme);
   }
 });

@@ -50,7 +50,7 @@ async function workFor(source: Source | null, secret: string, sentAs: Scheme): P
   const receiveWebhook = createReceiveWebhook({
     ...{ clock, toleranceMs: () => 300_000, eventBytesMax: 1_048_576, webhookBytesMax: () => 1_048_576 },
     mayWrite: () => true,
-    keySets: { inPlaceOf: async (known) => known, reread: async () => false },
+    keySets: { withKeys: async (known) => known, reread: async () => false },
     knownSources: createKnownSources({ findWithSecrets }, clock),
     isWithinRate: () => true,
     deliveryWriter: { write: () => assert.fail("nothing of this is written") },

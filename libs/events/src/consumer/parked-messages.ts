@@ -24,7 +24,7 @@ interface ParkedRow {
 }
 
 const reasonLengthMax = 2_000;
-/** Bound of the messages read at once; the first is read whatever its size. */
+/** Bound of the messages read at once; the first is read at any size. */
 const batchBytesMax = 4 * 1024 * 1024;
 
 /** Parks a message once, however often it is delivered. A message behind others of its key has no due time. */

@@ -113,7 +113,7 @@ export function createDeadLetters({ service, eventLog, log, metrics, clock }: De
   };
 }
 
-/** Lists the dead letters of a service that nobody has replayed or dropped, oldest first. */
+/** Lists the dead letters of a service that were neither replayed nor dropped, oldest first. */
 export async function listDeadLetters(eventLog: EventLog, service: ServiceName): Promise<DeadLetter[]> {
   const letters = new Map<string, DeadLetter>();
   const reader = await eventLog.broadcast({

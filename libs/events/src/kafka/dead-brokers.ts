@@ -62,7 +62,7 @@ export function onFetched(memberId: string, listener: Listener): () => void {
 
 /** Interval between requests to a broker that is away. */
 const pauseMs = 250;
-const nobody = -1;
+const noLeader = -1;
 
 const load = <T>(path: string): T => createRequire(import.meta.url)(`kafkajs/src/${path}.js`).prototype as T;
 
@@ -126,7 +126,7 @@ async function findCoordinator(group: ConsumerGroup): Promise<void> {
 }
 
 function lacksLeader({ cluster, topics }: ConsumerGroup): boolean {
-  return topics.some((topic) => cluster.findTopicPartitionMetadata(topic).some(({ leader }) => leader === nobody));
+  return topics.some((topic) => cluster.findTopicPartitionMetadata(topic).some(({ leader }) => leader === noLeader));
 }
 
 const askedMs = new WeakMap<BrokerPool, number>();
@@ -159,8 +159,8 @@ async function offsetsOfLiving(this: Cluster, wanted: readonly WantedOffsets[]):
     const leaderOf = new Map(
       this.findTopicPartitionMetadata(one.topic).map((known) => [known.partitionId, known.leader]),
     );
-    const apart = Map.groupBy(one.partitions, ({ partition }) => leaderOf.get(partition) ?? nobody);
-    return [...apart].filter(([leader]) => leader !== nobody).map(([, partitions]) => ({ ...one, partitions }));
+    const apart = Map.groupBy(one.partitions, ({ partition }) => leaderOf.get(partition) ?? noLeader);
+    return [...apart].filter(([leader]) => leader !== noLeader).map(([, partitions]) => ({ ...one, partitions }));
   });
   const asked = questions.map((question) =>
     fetchTopicsOffset.call(this, [question]).catch((error: unknown) => {

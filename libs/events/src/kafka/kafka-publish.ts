@@ -15,7 +15,7 @@ const timeoutMs = 4_300;
 const movesMax = 5;
 const moveMs = 100;
 /** Kafka's leader id of a partition without a leader. */
-const nobody = -1;
+const noLeader = -1;
 
 /** A record with its partition, and the broker that leads the partition as far as known. */
 interface Placed {
@@ -75,7 +75,7 @@ export class KafkaPublisher {
       const leaders = this.#leadersOf.get(record.topic) as readonly number[];
       const partition = partitionOf(record.key, leaders.length);
       const place = { topic: record.topic, partition, partitions: leaders.length };
-      return { record, place, leader: leaders[partition] ?? nobody };
+      return { record, place, leader: leaders[partition] ?? noLeader };
     });
   }
 
@@ -83,7 +83,7 @@ export class KafkaPublisher {
   async #sendRequest(request: readonly Placed[], faults: Faults, signal: AbortSignal): Promise<void> {
     const sendable = request.filter(({ place }) => !faults.has(nameOf(place)));
     const sent = [...Map.groupBy(sendable, ({ leader }) => leader)].map(async ([leader, placed]) => {
-      if (leader === nobody) noteFaults(placed, new Error("it has no leader"), faults);
+      if (leader === noLeader) noteFaults(placed, new Error("it has no leader"), faults);
       else await this.#sendToLeader(placed, faults, signal);
     });
     for (const end of await Promise.allSettled(sent)) if (end.status === "rejected") throw end.reason;
@@ -136,7 +136,7 @@ export class KafkaPublisher {
 type PartitionMetadata = Awaited<ReturnType<Admin["fetchTopicMetadata"]>>["topics"][number]["partitions"];
 
 function leadersIn(partitions: PartitionMetadata): number[] {
-  const leaders: number[] = Array.from({ length: partitions.length }, () => nobody);
+  const leaders: number[] = Array.from({ length: partitions.length }, () => noLeader);
   for (const { partitionId, leader } of partitions) leaders[partitionId] = leader;
   return leaders;
 }

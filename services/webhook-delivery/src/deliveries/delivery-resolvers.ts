@@ -50,12 +50,12 @@ export function deliveryResolvers({
 }: DeliveryFields): Resolvers<DeliveryLoaders & EndpointLoaders> {
   const deliveriesOf = (whose: (parent: Named) => ListFilter) => ({
     limits,
-    read: (range: Range, parent: Named, { caller }: Asking, args: object) =>
+    read: (range: Range, parent: Named, { caller }: CallerContext, args: object) =>
       deliveryStore.list(caller.accountId, { ...deliveryFilterOf(filterFrom(Filter, args)), ...whose(parent) }, range),
   });
   const attemptsOf = (whose: (parent: Named) => ListFilter) => ({
     limits,
-    read: (range: Range, parent: Named, { caller }: Asking, args: object) =>
+    read: (range: Range, parent: Named, { caller }: CallerContext, args: object) =>
       deliveryStore.listAttempts(caller.accountId, { ...filterFrom(AttemptFilter, args), ...whose(parent) }, range),
     position: positionOfAttempt,
   });
@@ -109,7 +109,7 @@ const retryMutation = (deliveryStore: DeliveryStore, retryDelivery: RetryDeliver
   );
 
 type Range = Parameters<DeliveryStore["list"]>[2];
-interface Asking {
+interface CallerContext {
   readonly caller: { readonly accountId: string };
 }
 

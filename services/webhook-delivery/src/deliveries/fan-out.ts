@@ -4,7 +4,7 @@ import type { Tx } from "@signalbox/storage";
 import { wants } from "../endpoints/endpoint.ts";
 import type { EndpointDirectory } from "../endpoints/endpoint-directory.ts";
 import type { AccountEndpoints, SigningEndpoint } from "../endpoints/signing-endpoint.ts";
-import { isOutsideOurs } from "../events/custom-event.ts";
+import { isCustomName } from "../events/custom-event.ts";
 import { lockOrder, orderPlaces } from "../queue/delivery-order.ts";
 import type { Dispatcher } from "../queue/dispatcher.ts";
 import { insertDeliveries, type NewDelivery, operators } from "../queue/insert-deliveries.ts";
@@ -51,17 +51,17 @@ export function createFanOut(parts: FanOutDependencies) {
         const accounts = await directory.ofAccounts(accountIds);
         const ofOperators = await directory.ofOperators();
         const { instance } = queueWorker;
-        const planned = await inOrder(tx, plan(parts, [...accounts, ofOperators], events, instance !== null));
+        const planned = await withOrder(tx, plan(parts, [...accounts, ofOperators], events, instance !== null));
         const arrived = planned.some(({ leased }) => leased) ? queueWorker.expectLeases() : () => {};
         const terms = { leaseMs, instance };
-        const { stale, made, leasedUntil } = await insertDeliveries(tx, accounts, ofOperators, planned, terms, kept);
+        const { stale, created, leasedUntil } = await insertDeliveries(tx, accounts, ofOperators, planned, terms, kept);
         if (stale.length === 0) {
-          const isMade = new Set(made);
+          const isCreated = new Set(created);
           return tx.afterCommit(() => {
             for (const { leased, order, endpointId } of planned) {
               if (!leased && !order?.waits) queueWorker.noteBacklog(endpointId);
             }
-            begin(parts.dispatcher, planned, isMade, leasedUntil);
+            startAttempts(parts.dispatcher, planned, isCreated, leasedUntil);
             arrived();
           });
         }
@@ -75,7 +75,7 @@ export function createFanOut(parts: FanOutDependencies) {
 /**
  * Gives the deliveries of ordered endpoints their places. A delivery that waits for another of its key is not leased.
  */
-async function inOrder(tx: Tx, planned: readonly Planned[]): Promise<readonly Planned[]> {
+async function withOrder(tx: Tx, planned: readonly Planned[]): Promise<readonly Planned[]> {
   const ordered = planned.flatMap(({ id, endpoint, event: { subject, createdAt } }) =>
     endpoint.settings.ordered && subject !== null
       ? [{ id, createdAt, endpointId: endpoint.id, orderKey: subject }]
@@ -140,7 +140,7 @@ function plan(
  * Operators of other accounts get the service's own events about this account, but not the events that it publishes.
  */
 const othersOf = (endpoints: readonly SigningEndpoint[], { accountId, type }: OutgoingEvent) =>
-  isOutsideOurs(type) ? [] : endpoints.filter((endpoint) => endpoint.accountId !== accountId);
+  isCustomName(type) ? [] : endpoints.filter((endpoint) => endpoint.accountId !== accountId);
 
 /**
  * Returns the event for each account that gets it. A copy for an operator belongs to the operator's account and is
@@ -180,13 +180,13 @@ const versionsOf: ReadonlyMap<string, readonly number[]> = new Map(
   [...Map.groupBy(catalogue, ({ name }) => name)].map(([name, events]) => [name, events.map(({ version }) => version)]),
 );
 
-function begin(
+function startAttempts(
   dispatcher: Dispatcher,
   planned: readonly Planned[],
-  isMade: ReadonlySet<string>,
+  isCreated: ReadonlySet<string>,
   leasedUntil: Date,
 ): void {
-  const own = planned.filter(({ id, leased }) => leased && isMade.has(id));
+  const own = planned.filter(({ id, leased }) => leased && isCreated.has(id));
   for (const [endpoint, deliveries] of Map.groupBy(own, (delivery) => delivery.endpoint)) {
     dispatcher.add(
       endpoint,

@@ -6,7 +6,7 @@ import {
   webhookEventTypes,
 } from "@signalbox/contracts";
 import { z } from "zod";
-import { isOutsideOurs } from "../events/custom-event.ts";
+import { isCustomName } from "../events/custom-event.ts";
 import { SettingsBody } from "./settings-body.ts";
 
 const url = z.string().min(1).max(2048).describe("URL that deliveries are posted to: https, on a public address.");
@@ -14,7 +14,7 @@ const description = z.string().max(500).nullable();
 const names = new Set(webhookEventTypes.filter(({ audience }) => audience === "account").map(({ name }) => name));
 const isKnown = (filter: string): boolean => {
   if (filter.startsWith("received.")) return true;
-  if (isOutsideOurs(filter) && customFilter.test(filter)) return true;
+  if (isCustomName(filter) && customFilter.test(filter)) return true;
   if (!filter.endsWith("*")) return names.has(filter);
   const prefix = filter.slice(0, -1);
   return [...names].some((name) => name.startsWith(prefix)) || "received.".startsWith(prefix);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createEndpointDirectory } from "./endpoint-directory.ts";
 
-const ofOperators = () => Promise.reject(new Error("nobody asked"));
+const ofOperators = () => Promise.reject(new Error("not expected to be called"));
 const endpointsOf = (accountId: string) => ({ accountId, fingerprint: "1", endpoints: [] });
 
 test("an account that is forgotten during a look-up of others is still returned", async () => {

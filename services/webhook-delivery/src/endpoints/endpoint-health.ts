@@ -58,7 +58,7 @@ async function judgeOne(
   if (endpoint?.status !== "enabled" || window === null) return;
   const now = clock.now();
   switch (judgeHealth(window, now.getTime(), limits())) {
-    case "tell":
+    case "notify":
       await noteNotified(tx, id, now);
       await outbox.append(tx, [endpointFailing(endpoint, window.failingSince)]);
       return;

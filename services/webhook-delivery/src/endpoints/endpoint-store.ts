@@ -10,7 +10,7 @@ import {
   table,
 } from "@signalbox/storage";
 import { fingerprintOf, operators } from "../queue/insert-deliveries.ts";
-import { type Endpoint, withEverySetting } from "./endpoint.ts";
+import { type Endpoint, withDefaultSettings } from "./endpoint.ts";
 import { type AccountEndpoints, type Opening, openAccount, type StoredAccount } from "./signing-endpoint.ts";
 
 const endpoints = table("endpoints", {
@@ -94,7 +94,7 @@ const touchEndpoints = sql(
  */
 export function createEndpointStore(pool: Pool, opening: Opening) {
   const rowsOf = async (from: Queryable, ...query: Parameters<Queryable["query"]>): Promise<Endpoint[]> =>
-    (await from.query<Endpoint>(...query)).rows.map(withEverySetting);
+    (await from.query<Endpoint>(...query)).rows.map(withDefaultSettings);
   const rowOf = async (...query: Parameters<typeof rowsOf>): Promise<Endpoint | null> =>
     (await rowsOf(...query))[0] ?? null;
   return {

@@ -56,7 +56,7 @@ export function endpointFrom(
 }
 
 /** Adds default values for settings that are newer than the stored row. */
-export const withEverySetting = <Row extends Endpoint>(row: Row): Row => ({
+export const withDefaultSettings = <Row extends Endpoint>(row: Row): Row => ({
   ...row,
   settings: { ...defaultSettings, ...row.settings },
 });

@@ -21,10 +21,10 @@ export interface HealthLimits {
 }
 
 /** Decides what happens to a failing endpoint: its owner is notified once, and much later it is disabled. */
-export function judgeHealth(window: FailingWindow, nowMs: number, limits: HealthLimits): "tell" | "disable" | null {
+export function judgeHealth(window: FailingWindow, nowMs: number, limits: HealthLimits): "notify" | "disable" | null {
   const { failures, successes, notified } = window;
   const forMs = nowMs - window.failingSince.getTime();
   if (failures < limits.failedShare * (failures + successes)) return null;
   if (forMs >= limits.disableAfterMs && failures >= limits.disableFailuresMin) return "disable";
-  return !notified && forMs >= limits.failingAfterMs && failures >= limits.failuresMin ? "tell" : null;
+  return !notified && forMs >= limits.failingAfterMs && failures >= limits.failuresMin ? "notify" : null;
 }

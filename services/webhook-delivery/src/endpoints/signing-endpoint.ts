@@ -1,5 +1,5 @@
 import type { CertificatePair } from "./client-certificate.ts";
-import { type Endpoint, withEverySetting } from "./endpoint.ts";
+import { type Endpoint, withDefaultSettings } from "./endpoint.ts";
 import { certificateName, headerName } from "./endpoint-settings.ts";
 import { compileFilter, type FilterTest } from "./event-filter.ts";
 
@@ -69,24 +69,24 @@ export function openAccount(account: StoredAccount, opening: Opening): AccountEn
 
 function openEndpoint(stored: StoredEndpoint, keys: readonly LiveSecret[], opening: Opening): SigningEndpoint {
   const { secrets, credentials, createdAt, updatedAt, ...rest } = stored;
-  const endpoint = withEverySetting({ ...rest, createdAt: new Date(createdAt), updatedAt: new Date(updatedAt) });
+  const endpoint = withDefaultSettings({ ...rest, createdAt: new Date(createdAt), updatedAt: new Date(updatedAt) });
   const { settings } = endpoint;
   const credentialOf = (name: string): string | null => {
     const sealed = credentials?.[name];
     return sealed === undefined ? null : opening.credential(stored.id, name, sealed);
   };
-  const filter = settings.filter === null ? takesAll : compileFilter(settings.filter);
+  const filter = settings.filter === null ? acceptAll : compileFilter(settings.filter);
   return {
     ...endpoint,
     secrets: (secrets ?? []).map(({ sealed, expiresAt }) => liveSecret(opening.secret(stored.id, sealed), expiresAt)),
     signingKeys: settings.signatures.includes("v1a") ? keys : [],
-    filter: typeof filter === "function" ? filter : takesAll,
+    filter: typeof filter === "function" ? filter : acceptAll,
     headers: headersOf(endpoint, credentialOf),
     certificate: settings.client_certificate && certificateOf(credentialOf(certificateName)),
   };
 }
 
-const takesAll: FilterTest = () => true;
+const acceptAll: FilterTest = () => true;
 const liveSecret = (secret: string, expiresAt: string | null): LiveSecret => ({
   secret,
   expiresAt: expiresAt === null ? null : new Date(expiresAt),

@@ -3,7 +3,7 @@ import { rangeOf } from "@signalbox/http";
 import { z } from "zod";
 import { withRawMembers } from "../raw-members.ts";
 import { refusedType } from "../refusals.ts";
-import { CreateEventTypeBody, ourTypes, placeOfType, UpdateEventTypeBody, viewType } from "./event-type-routes.ts";
+import { CreateEventTypeBody, placeOfType, serviceTypes, UpdateEventTypeBody, viewType } from "./event-type-routes.ts";
 import type { EventTypeStore } from "./event-type-store.ts";
 import type { EventTypes } from "./event-types.ts";
 
@@ -31,7 +31,7 @@ export function eventTypeResolvers({ eventTypes, eventTypeStore, pageLimits }: E
           limits: pageLimits,
           async read(range, { id }: { readonly id: string }) {
             const own = (await eventTypeStore.list(id)).map(viewType);
-            return rangeOf([...own, ...ourTypes], range, placeOfType);
+            return rangeOf([...own, ...serviceTypes], range, placeOfType);
           },
           position: placeOfType,
         },

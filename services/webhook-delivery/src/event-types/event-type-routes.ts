@@ -18,7 +18,7 @@ import {
 } from "@signalbox/http";
 import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
-import { customTypePattern, isOutsideOurs } from "../events/custom-event.ts";
+import { customTypePattern, isCustomName } from "../events/custom-event.ts";
 import { refusedType } from "../refusals.ts";
 import { type EventType, type EventTypeStore, enforcements } from "./event-type-store.ts";
 import type { CreatedType, EventTypes } from "./event-types.ts";
@@ -66,7 +66,7 @@ export const CreateEventTypeBody = z
       .string()
       .max(128)
       .regex(customTypePattern)
-      .refine(isOutsideOurs, { error: "This prefix belongs to the events of the service." }),
+      .refine(isCustomName, { error: "This prefix belongs to the events of the service." }),
     description: members.description.default(null),
     schema: schema.default(null),
     enforcement: members.enforcement.default("off"),
@@ -81,7 +81,7 @@ export const UpdateEventTypeBody = z
   .register(examples, { example: { enforcement: "warn" } });
 
 /** The service's own event types, as clients see them. */
-export const ourTypes = webhookEventTypes
+export const serviceTypes = webhookEventTypes
   .filter(({ audience }) => audience === "account")
   .map((type) => ({
     ...{ name: type.name, description: type.description, example: type.example },
@@ -111,7 +111,7 @@ function declareReads(routes: Routes, { eventTypeStore, pageLimits }: EventTypeR
     responses: { 200: pageOf(EventTypeResource) },
     async handle({ caller, query }) {
       const own = (await eventTypeStore.list(caller.accountId)).map(viewType);
-      const all = [...own, ...ourTypes];
+      const all = [...own, ...serviceTypes];
       return listPage(
         query,
         async (range) => rangeOf(all, range, placeOfType),

@@ -16,10 +16,10 @@ export interface CustomEvent {
 /** Name of a custom event type: two to five words with dots between them. */
 export const customTypePattern = /^[a-z][a-z0-9_]*(\.[a-z0-9_]+){1,4}$/;
 
-const ourPrefixes = new Set(["received", ...webhookEventTypes.map(({ name }) => name.split(".")[0])]);
+const reservedPrefixes = new Set(["received", ...webhookEventTypes.map(({ name }) => name.split(".")[0])]);
 
 /** Returns true when a type or filter is outside the service's own event names. */
-export const isOutsideOurs = (type: string): boolean => !ourPrefixes.has(type.split(".")[0]?.replace(/\*$/, ""));
+export const isCustomName = (type: string): boolean => !reservedPrefixes.has(type.split(".")[0]?.replace(/\*$/, ""));
 
 /** Returns the event as subscribers get it, with the time of its acceptance. */
 export function customEventOf(custom: CustomEvent, accountId: string, at: Date, traceparent?: string): OutgoingEvent {

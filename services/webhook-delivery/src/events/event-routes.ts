@@ -15,7 +15,7 @@ import {
   timeParameter,
 } from "@signalbox/http";
 import { z } from "zod";
-import { customTypePattern, isOutsideOurs } from "./custom-event.ts";
+import { customTypePattern, isCustomName } from "./custom-event.ts";
 import { type EventStore, readerOf, type StoredEvent } from "./event-store.ts";
 import type { Events, PublishOutcome } from "./events.ts";
 
@@ -43,7 +43,7 @@ export const CustomEventBody = z
       .string()
       .max(128)
       .regex(customTypePattern)
-      .refine(isOutsideOurs, { error: "This prefix belongs to the events of the service." })
+      .refine(isCustomName, { error: "This prefix belongs to the events of the service." })
       .describe("Name of your event type: two to five words with dots between them."),
     data: z.record(z.string(), z.unknown()).describe("A JSON object, delivered unchanged."),
     subject: z.string().min(1).max(255).optional().describe("Subject of the event, such as an order number."),

@@ -73,8 +73,8 @@ export function createEvents({ eventStore, eventTypes, fanOut, clock, tracer }: 
         const isNew = event.id === undefined || left.delete(event.id);
         return { isNew, event: customEventOf(event, accountId, now, tracer.traceparent()) };
       });
-      const made = outgoing.filter(({ isNew }) => isNew).map(({ event }) => event);
-      await fanOut.deliver(tx, made, made);
+      const newEvents = outgoing.filter(({ isNew }) => isNew).map(({ event }) => event);
+      await fanOut.deliver(tx, newEvents, newEvents);
       const published = outgoing.map(({ isNew, event: { id, type } }, index) => ({
         ...{ id, type, duplicate: !isNew },
         warnings: [misfits[index] ?? []].flat(),

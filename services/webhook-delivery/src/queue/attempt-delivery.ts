@@ -85,7 +85,7 @@ function messageOf(delivery: LeasedDelivery, endpoint: SigningEndpoint, at: Date
     body,
     secrets: live(endpoint.secrets),
     privateKeys: live(endpoint.signingKeys),
-    like: settings.signatures.filter((signature) => signature !== "v1a"),
+    extraFormats: settings.signatures.filter((signature) => signature !== "v1a"),
   });
   const replay: Record<string, string> = delivery.replayId === null ? {} : { "X-Replay-Id": delivery.replayId };
   const order: Record<string, string> = delivery.sequence === null ? {} : { "X-Sequence": String(delivery.sequence) };

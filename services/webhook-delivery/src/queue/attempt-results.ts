@@ -34,13 +34,13 @@ export interface ResultDependencies {
 }
 
 /** A finished attempt with its delivery and endpoint. */
-export interface MadeAttempt extends Attempted {
+export interface FinishedAttempt extends Attempted {
   readonly delivery: LeasedDelivery;
   readonly endpoint: SigningEndpoint;
 }
 
 interface Waiting {
-  readonly made: MadeAttempt;
+  readonly finished: FinishedAttempt;
   readonly judgement: Judgement;
   readonly done: () => void;
 }
@@ -73,10 +73,10 @@ export class AttemptResults {
   }
 
   /** Queues the attempt; resolves when it is recorded. */
-  add(made: MadeAttempt): Promise<void> {
-    const judgement = judgementOf(made, this.#parts.delayMsMin);
+  add(finished: FinishedAttempt): Promise<void> {
+    const judgement = judgementOf(finished, this.#parts.delayMsMin);
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#waiting.push({ made, judgement, done: resolve });
+    this.#waiting.push({ finished, judgement, done: resolve });
     if (this.#waiting.length >= batchMax) this.#flush();
     else this.#timer ??= setTimeout(() => this.#flush(), batchMs);
     return promise;
@@ -101,20 +101,20 @@ export class AttemptResults {
   async #record(batch: readonly Waiting[]): Promise<void> {
     let recorded: Recorded;
     try {
-      recorded = await this.#untilBack(() => this.#write(batch));
+      recorded = await this.#retryWhileAway(() => this.#write(batch));
     } catch (error) {
       const [first] = batch;
-      if (first !== undefined && batch.length === 1) return this.#setAside(first, error);
+      if (first !== undefined && batch.length === 1) return this.#park(first, error);
       const middle = Math.ceil(batch.length / 2);
       await this.#record(batch.slice(0, middle));
       return this.#record(batch.slice(middle));
     }
-    for (const one of batch) this.#report(one, recorded.won.has(one.made.delivery.id));
+    for (const one of batch) this.#report(one, recorded.won.has(one.finished.delivery.id));
     if (recorded.failing.length > 0) void this.#parts.endpointHealth.judge(recorded.failing);
   }
 
   /** Retries while the database is away; any other error goes to the caller. */
-  async #untilBack<T>(work: () => Promise<T>): Promise<T> {
+  async #retryWhileAway<T>(work: () => Promise<T>): Promise<T> {
     const { log } = this.#parts;
     for (let pauseMs = 50; ; pauseMs = Math.min(2 * pauseMs, pauseMsMax)) {
       try {
@@ -130,12 +130,12 @@ export class AttemptResults {
   }
 
   /** Parks a delivery whose result cannot be written. A retry would post it again and again. */
-  async #setAside({ made: { delivery, attempt }, done }: Waiting, error: unknown): Promise<void> {
+  async #park({ finished: { delivery, attempt }, done }: Waiting, error: unknown): Promise<void> {
     const { log, pool } = this.#parts;
     const ids = { deliveryId: delivery.id, endpointId: delivery.endpointId, number: attempt.number };
     log.error({ error, ...ids }, "the result of an attempt cannot be recorded; its delivery is parked");
     const park = () => inTransaction(pool, (tx) => parkInOrder(tx, delivery, "not-recorded"));
-    await this.#untilBack(park).catch((failure: unknown) =>
+    await this.#retryWhileAway(park).catch((failure: unknown) =>
       log.error(
         { error: failure, ...ids },
         "a delivery could not be parked; it is attempted again when its lease expires",
@@ -150,18 +150,18 @@ export class AttemptResults {
     const results = batch.map(resultOf);
     const limits = endpointHealth.limits();
     const published = batch.filter(isPublished);
-    const ordered = batch.filter(({ made }) => made.delivery.orderKey !== null);
+    const ordered = batch.filter(({ finished }) => finished.delivery.orderKey !== null);
     const watched = this.#watched(batch);
     const isPlain = published.length === 0 && ordered.length === 0 && watched.length === 0;
     if (isPlain) return recordResults(pool, results, limits);
     return inTransaction(pool, async (tx) => {
       await lockOrder(
         tx,
-        ordered.map(({ made }) => made.endpoint.id),
+        ordered.map(({ finished }) => finished.endpoint.id),
       );
       // Endpoints are locked before their counts, as everywhere, or two transactions could deadlock.
       const changed = new Map(
-        published.filter(changesEndpoint).map(({ made }) => [made.endpoint.id, made.endpoint.accountId]),
+        published.filter(changesEndpoint).map(({ finished }) => [finished.endpoint.id, finished.endpoint.accountId]),
       );
       const endpoints = new Map<string, Endpoint | null>();
       for (const [id, accountId] of [...changed].toSorted()) {
@@ -169,19 +169,19 @@ export class AttemptResults {
       }
       const recorded = await recordResults(tx, results, limits);
       for (const one of published) {
-        if (!recorded.won.has(one.made.delivery.id)) continue;
-        await this.#tell(tx, one);
-        await this.#changeEndpoint(tx, one, endpoints.get(one.made.endpoint.id) ?? null);
+        if (!recorded.won.has(one.finished.delivery.id)) continue;
+        await this.#publishOutcome(tx, one);
+        await this.#changeEndpoint(tx, one, endpoints.get(one.finished.endpoint.id) ?? null);
       }
       await this.#advance(
         tx,
-        ordered.filter(({ made }) => recorded.won.has(made.delivery.id)),
+        ordered.filter(({ finished }) => recorded.won.has(finished.delivery.id)),
       );
-      const counted = watched.filter(({ made }) => recorded.won.has(made.delivery.id));
+      const counted = watched.filter(({ finished }) => recorded.won.has(finished.delivery.id));
       if (counted.length > 0)
         await this.#parts.outbox.append(
           tx,
-          counted.map(({ made: { delivery, attempt }, judgement: { outcome } }) =>
+          counted.map(({ finished: { delivery, attempt }, judgement: { outcome } }) =>
             attemptedEvent(delivery, attempt, outcome),
           ),
         );
@@ -200,7 +200,7 @@ export class AttemptResults {
    * does already.
    */
   async #advance(tx: Tx, ordered: readonly Waiting[]): Promise<void> {
-    const keyed = ordered.map(({ made: { delivery, endpoint }, judgement: { outcome } }) => ({
+    const keyed = ordered.map(({ finished: { delivery, endpoint }, judgement: { outcome } }) => ({
       ...{ endpointId: endpoint.id, orderKey: delivery.orderKey ?? "", sequence: delivery.sequence ?? 0, outcome },
       holdMs: seconds(endpoint.settings.order_hold_seconds ?? 0) || holdMsDefault,
     }));
@@ -213,7 +213,7 @@ export class AttemptResults {
     if (over.length > 0) tx.afterCommit(() => this.#parts.onPostponed(0));
   }
 
-  async #tell(tx: Tx, { made: { delivery, attempt }, judgement: { outcome } }: Waiting): Promise<void> {
+  async #publishOutcome(tx: Tx, { finished: { delivery, attempt }, judgement: { outcome } }: Waiting): Promise<void> {
     const { outbox } = this.#parts;
     if (isAboutWebhooks(delivery)) return;
     if (outcome === "exhausted") await outbox.append(tx, [outcomeEvent("exhausted", delivery, attempt)]);
@@ -233,14 +233,14 @@ export class AttemptResults {
   async #changeEndpoint(tx: Tx, one: Waiting, endpoint: Endpoint | null): Promise<void> {
     if (endpoint === null || !changesEndpoint(one)) return;
     const { endpointStatus } = this.#parts;
-    const reason = disableReason(one.made.result);
+    const reason = disableReason(one.finished.result);
     if (reason !== null) await endpointStatus.disable(tx, endpoint, reason);
     else await endpointStatus.recover(tx, endpoint);
   }
 
-  #report({ made, judgement, done }: Waiting, recorded: boolean): void {
+  #report({ finished, judgement, done }: Waiting, recorded: boolean): void {
     const { log, onPostponed } = this.#parts;
-    const { attempt, delivery } = made;
+    const { attempt, delivery } = finished;
     this.#measure(attempt, delivery, judgement);
     const { id: deliveryId, endpointId, accountId, eventId, eventType } = delivery;
     const { number, status, error: failure, durationMs } = attempt;
@@ -257,7 +257,7 @@ export class AttemptResults {
 /** `2xx` to `5xx`, or `none` when no answer came. */
 const answerClass = (status: number | null): string => (status === null ? "none" : `${Math.floor(status / 100)}xx`);
 
-function judgementOf({ delivery, endpoint, attempt, result }: MadeAttempt, delayMsMin: number): Judgement {
+function judgementOf({ delivery, endpoint, attempt, result }: FinishedAttempt, delayMsMin: number): Judgement {
   const schedule = delivery.purpose === "test" ? [0] : endpoint.settings.retry_schedule_seconds;
   const scheduleMs = schedule?.map((seconds) => seconds * 1000);
   const judgement = judgeAttempt(result, attempt.number, scheduleMs, Math.random(), delayMsMin);
@@ -266,7 +266,7 @@ function judgementOf({ delivery, endpoint, attempt, result }: MadeAttempt, delay
   return delivery.purpose === "test" ? { outcome: "exhausted" } : judgement;
 }
 
-function resultOf({ made: { delivery, attempt }, judgement }: Waiting): Result {
+function resultOf({ finished: { delivery, attempt }, judgement }: Waiting): Result {
   const { outcome } = judgement;
   const succeeded = outcome === "succeeded";
   const shared = {
@@ -291,12 +291,12 @@ function resultOf({ made: { delivery, attempt }, judgement }: Waiting): Result {
 function isPublished(one: Waiting): boolean {
   const { outcome } = one.judgement;
   if (changesEndpoint(one)) return true;
-  const isNews = outcome === "exhausted" || (outcome === "succeeded" && one.made.delivery.wasExhausted);
-  return isNews && !isAboutWebhooks(one.made.delivery);
+  const isNews = outcome === "exhausted" || (outcome === "succeeded" && one.finished.delivery.wasExhausted);
+  return isNews && !isAboutWebhooks(one.finished.delivery);
 }
 
 /** Returns true when the receiver ended the endpoint, or a probe showed that it works again. */
-function changesEndpoint({ made: { delivery, result }, judgement }: Waiting): boolean {
+function changesEndpoint({ finished: { delivery, result }, judgement }: Waiting): boolean {
   if (delivery.purpose === "test") return false;
   return disableReason(result) !== null || (delivery.purpose === "probe" && judgement.outcome === "succeeded");
 }

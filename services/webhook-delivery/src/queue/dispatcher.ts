@@ -102,9 +102,9 @@ export class Dispatcher {
   add(endpoint: SigningEndpoint, deliveries: readonly LeasedDelivery[]): void {
     const { clock, leaseMs, attemptMsMax } = this.#parts;
     const lane = this.#laneOf(endpoint);
-    const beginUntilMs = clock.steadyMs() + leaseMs - attemptMsMax() - leaseMarginMs;
+    const startUntilMs = clock.steadyMs() + leaseMs - attemptMsMax() - leaseMarginMs;
     for (const delivery of deliveries) {
-      lane.add({ delivery, beginUntilMs });
+      lane.add({ delivery, startUntilMs });
       this.hold(delivery);
     }
     this.#schedule(lane);
@@ -172,8 +172,8 @@ export class Dispatcher {
 
   #begin(lane: Lane, inHand: InHand): void {
     const { clock } = this.#parts;
-    const { delivery, beginUntilMs } = inHand;
-    const work = clock.steadyMs() > beginUntilMs ? this.#handBack([inHand]) : this.#deliver(lane, delivery);
+    const { delivery, startUntilMs } = inHand;
+    const work = clock.steadyMs() > startUntilMs ? this.#handBack([inHand]) : this.#deliver(lane, delivery);
     const running = work
       .catch((error: unknown) => this.#reportUnmade(error, delivery))
       .finally(() => this.#running.delete(running));

@@ -69,7 +69,7 @@ const insert = sql(
        as given (id, created_at, endpoint_id, account_id, event_id, event_type, leased, delay_ms, order_key, sequence,
          waits, place)
      where not exists (select from stale)
-   ), made as (
+   ), created as (
      insert into deliveries (id, created_at, endpoint_id, account_id, event_id, event_type, status, attempts, order_key,
        sequence)
      select id, created_at, endpoint_id, account_id, event_id, event_type, 'pending', 0, order_key, sequence from given
@@ -90,9 +90,9 @@ const insert = sql(
        case when waits then 'infinity' when leased then date_trunc('milliseconds', statement_timestamp()) + $18::int * interval '1 ms'
          else least(created_at, statement_timestamp()) + delay_ms * interval '1 ms' + place * interval '1 microsecond' end,
        id, created_at, case when leased then $19::int end, order_key, sequence
-     from given join made using (id)
+     from given join created using (id)
    )
-   select array(select account_id from stale) as stale, array(select id from made) as made,
+   select array(select account_id from stale) as stale, array(select id from created) as created,
      date_trunc('milliseconds', statement_timestamp()) + $18::int * interval '1 ms' as "leasedUntil"`,
 );
 
@@ -111,7 +111,7 @@ export async function insertDeliveries(
   const counts = new Map<NewEvent, number>(keptEvents.map((event) => [event, 1]));
   for (const { event } of deliveries) counts.set(event, (counts.get(event) ?? 0) + 1);
   const events = [...counts.keys()];
-  const { rows } = await tx.query<{ stale: string[]; made: string[]; leasedUntil: Date }>(insert, [
+  const { rows } = await tx.query<{ stale: string[]; created: string[]; leasedUntil: Date }>(insert, [
     accounts.map(({ accountId }) => accountId),
     accounts.map(({ fingerprint }) => fingerprint),
     ...columnsOf(deliveries, [

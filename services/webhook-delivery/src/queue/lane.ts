@@ -5,7 +5,7 @@ import { LaneLimit } from "./lane-limit.ts";
 /** A delivery in memory, and the time on the steady clock until which its attempt may start. */
 export interface InHand {
   readonly delivery: LeasedDelivery;
-  readonly beginUntilMs: number;
+  readonly startUntilMs: number;
 }
 
 /** Rounds of attempts that are fetched ahead. More would wait in memory instead of in the database. */

@@ -7,8 +7,8 @@ const adopt = sql(
      insert into delivery_instances (id) values ($2) on conflict do nothing)
    update delivery_queue set leased_by = $2 where leased_by = $1`,
 );
-const findGone = sql(
-  "queue.find-gone",
+const findDead = sql(
+  "queue.find-dead",
   `select id from delivery_instances where id <> $1 and ${isGone("id")} limit 16`,
 );
 const takeOver = sql(
@@ -27,8 +27,8 @@ export function createLeaseHolders(pool: Pool) {
       void (await pool.query(adopt, [former, instance])),
 
     /** Returns the instances without a sign of life. */
-    findGone: async (instance: number): Promise<number[]> =>
-      (await pool.query<{ id: number }>(findGone, [instance])).rows.map(({ id }) => id),
+    findDead: async (instance: number): Promise<number[]> =>
+      (await pool.query<{ id: number }>(findDead, [instance])).rows.map(({ id }) => id),
     /** Frees the leases of dead instances; returns their number. */
     takeOver: async (instances: readonly number[]): Promise<number> =>
       (await pool.query(takeOver, [instances])).rowCount,

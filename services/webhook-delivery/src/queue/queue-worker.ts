@@ -111,7 +111,7 @@ export class QueueWorker {
     const { instance } = this;
     if (instance === null) return;
     if ((await deliveryQueue.releaseForgotten(() => dispatcher.inHand(), { leaseMs, instance })) > 0) wakeUp.wake();
-    const gone = await leaseHolders.findGone(instance);
+    const gone = await leaseHolders.findDead(instance);
     const again = gone.filter((id) => this.#missed.has(id));
     this.#missed = new Set(gone);
     if (again.length === 0) return;
@@ -182,12 +182,12 @@ export class QueueWorker {
       if (deliveries.length < room) this.#backlogged.delete(id);
       else if (!rate) isMore = true;
       if (rate && deliveries.length < room) await endpointRates.giveBack(id, rate, room - deliveries.length);
-      if (deliveries.length > 0) await this.#hand(accounts.get(id) ?? "", id, deliveries);
+      if (deliveries.length > 0) await this.#dispatch(accounts.get(id) ?? "", id, deliveries);
     }
     return isMore && leased.size > 0 ? 0 : grantInMs;
   }
 
-  async #hand(accountId: string, id: string, deliveries: readonly LeasedDelivery[]): Promise<void> {
+  async #dispatch(accountId: string, id: string, deliveries: readonly LeasedDelivery[]): Promise<void> {
     const { deliveryQueue, dispatcher, directory } = this.#parts;
     const revision = (await deliveryQueue.revisions([id])).get(id);
     const endpoint = revision === undefined ? null : await directory.find(accountId, id, revision);

@@ -56,10 +56,10 @@ export function createEndpointTest({
     };
     dispatcher.hold(delivery);
     try {
-      const made = await attempt(delivery, signing);
-      await results.add({ ...made, delivery, endpoint: signing });
-      const { status } = made.result;
-      return { ...made.attempt, decision: status !== null && isSuccess(status) ? "succeeded" : "exhausted" };
+      const finished = await attempt(delivery, signing);
+      await results.add({ ...finished, delivery, endpoint: signing });
+      const { status } = finished.result;
+      return { ...finished.attempt, decision: status !== null && isSuccess(status) ? "succeeded" : "exhausted" };
     } catch (error) {
       if (isProxyError(error)) return null;
       throw error;

@@ -32,18 +32,18 @@ export interface Place {
 interface Arriving {
   bytes: number;
   /** Cancels the request, whose place another needs. */
-  readonly giveWay: () => void;
+  readonly evict: () => void;
   readonly leave: () => void;
 }
 
-interface Hand {
+interface Usage {
   requests: number;
   bytes: number;
   /** Requests with an incomplete body, the one idle for the longest time first. */
   readonly arriving: Set<Arriving>;
 }
 
-const emptyHand = (): Hand => ({ requests: 0, bytes: 0, arriving: new Set() });
+const emptyUsage = (): Usage => ({ requests: 0, bytes: 0, arriving: new Set() });
 
 /**
  * Creates the admission, which counts the requests in hand and their bytes. A request with an incomplete body holds no
@@ -51,51 +51,51 @@ const emptyHand = (): Hand => ({ requests: 0, bytes: 0, arriving: new Set() });
  * cancelled.
  */
 export function createAdmission(limits: AdmissionLimits = defaults) {
-  const hands = new Map<string, Hand>();
-  const all = emptyHand();
+  const usages = new Map<string, Usage>();
+  const all = emptyUsage();
   const ofSource = { bytes: limits.bytesPerSource, arriving: limits.arrivingPerSource };
 
   return {
     /**
-     * Admits a request; returns null when the source has its limit of requests in hand. `giveWay` is called when
+     * Admits a request; returns null when the source has its limit of requests in hand. `evict` is called when
      * another request takes the place.
      */
-    enter(sourceId: string, giveWay: () => void): Place | null {
-      const own = hands.get(sourceId) ?? emptyHand();
+    enter(sourceId: string, evict: () => void): Place | null {
+      const own = usages.get(sourceId) ?? emptyUsage();
       if (own.requests >= limits.requestsPerSource) return null;
-      hands.set(sourceId, own);
+      usages.set(sourceId, own);
       const both = [own, all];
       let [inWork, isGone] = [0, false];
       const leave = (): void => {
         if (isGone) return;
         isGone = true;
-        for (const hand of both) {
-          hand.arriving.delete(request);
-          hand.bytes -= request.bytes;
+        for (const usage of both) {
+          usage.arriving.delete(request);
+          usage.bytes -= request.bytes;
         }
         own.requests -= inWork;
-        if (own.requests === 0 && own.arriving.size === 0) hands.delete(sourceId);
+        if (own.requests === 0 && own.arriving.size === 0) usages.delete(sourceId);
       };
-      const request: Arriving = { bytes: 0, giveWay, leave };
+      const request: Arriving = { bytes: 0, evict, leave };
       const hasRoom = () => makeRoom(own, ofSource, request) && makeRoom(all, limits, request);
-      for (const hand of both) hand.arriving.add(request);
+      for (const usage of both) usage.arriving.add(request);
       hasRoom();
       return {
         leave,
         moved(bytes) {
           if (isGone) return false;
           request.bytes += bytes;
-          for (const hand of both) {
-            hand.bytes += bytes;
+          for (const usage of both) {
+            usage.bytes += bytes;
             // Moved to the end, because it made progress.
-            hand.arriving.delete(request);
-            hand.arriving.add(request);
+            usage.arriving.delete(request);
+            usage.arriving.add(request);
           }
           return hasRoom();
         },
         arrived() {
           if (isGone || own.requests >= limits.requestsPerSource) return false;
-          for (const hand of both) hand.arriving.delete(request);
+          for (const usage of both) usage.arriving.delete(request);
           inWork = 1;
           own.requests++;
           return true;
@@ -108,13 +108,13 @@ export function createAdmission(limits: AdmissionLimits = defaults) {
 export type Admission = ReturnType<typeof createAdmission>;
 
 /** Cancels requests until there is room; returns false when that is not enough. */
-function makeRoom(hand: Hand, most: Pick<AdmissionLimits, "bytes" | "arriving">, asking: Arriving): boolean {
-  for (const request of hand.arriving) {
-    const isTooMuch = hand.bytes > most.bytes;
-    if (!isTooMuch && hand.arriving.size <= most.arriving) return true;
+function makeRoom(usage: Usage, most: Pick<AdmissionLimits, "bytes" | "arriving">, asking: Arriving): boolean {
+  for (const request of usage.arriving) {
+    const isTooMuch = usage.bytes > most.bytes;
+    if (!isTooMuch && usage.arriving.size <= most.arriving) return true;
     if (request === asking || (isTooMuch && request.bytes === 0)) continue;
     request.leave();
-    request.giveWay();
+    request.evict();
   }
-  return hand.bytes <= most.bytes;
+  return usage.bytes <= most.bytes;
 }

@@ -1,4 +1,4 @@
-import { answerQuestion, type HandshakeAnswer, type Question } from "@signalbox/webhook-signatures";
+import { answerHandshakeRequest, type HandshakeAnswer, type HandshakeRequest } from "@signalbox/webhook-signatures";
 import type { KnownSource, KnownSources } from "../sources/known-sources.ts";
 import { isLiveAddress } from "../sources/source.ts";
 import type { Judge, Webhook } from "./judge-webhook.ts";
@@ -16,17 +16,17 @@ type Asked = Pick<Webhook, "sourceId" | "address">;
 
 /** Creates the operation that answers a sender's verification request, before the sender posts anything. */
 export function createAnswerHandshake({ knownSources, mayWrite, clock }: Dependencies) {
-  const answerBy = (known: KnownSource | null, { address }: Asked, question: Question): HandshakeOutcome => {
+  const answerBy = (known: KnownSource | null, { address }: Asked, request: HandshakeRequest): HandshakeOutcome => {
     if (known === null || !isLiveAddress(known.source, address, clock.nowMs())) return { outcome: "unknown-source" };
     const { status, accountId, settings } = known.source;
     const isOpen = status !== "paused" && mayWrite(accountId);
     const handshake = isOpen ? settings.handshake : undefined;
-    const answer = handshake ? answerQuestion(handshake, question, known.secrets.verifyToken) : null;
+    const answer = handshake ? answerHandshakeRequest(handshake, request, known.secrets.verifyToken) : null;
     return answer === null ? { outcome: "refused" } : { outcome: "answered", answer };
   };
-  return async function answerHandshake(asked: Asked, question: Question): Promise<HandshakeOutcome> {
-    const first = answerBy(await knownSources.find(asked.sourceId), asked, question);
+  return async function answerHandshake(asked: Asked, request: HandshakeRequest): Promise<HandshakeOutcome> {
+    const first = answerBy(await knownSources.find(asked.sourceId), asked, request);
     // A copy may be stale: no sender is refused by one.
-    return first.outcome === "answered" ? first : answerBy(await knownSources.current(asked.sourceId), asked, question);
+    return first.outcome === "answered" ? first : answerBy(await knownSources.current(asked.sourceId), asked, request);
   };
 }

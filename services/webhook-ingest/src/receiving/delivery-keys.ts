@@ -16,12 +16,12 @@ export interface DeliveryKeys {
 
 /** Computes the keys of a delivery under the name `deliveryId`. */
 export function keysOf(
-  { deliveryId, mayBeRenamed, signedSeconds, body }: Delivery,
+  { deliveryId, isIdForgeable, signedSeconds, body }: Delivery,
   name = deliveryId.value,
 ): DeliveryKeys {
   const content = digest(body);
   const time = signedSeconds === null ? "" : String(signedSeconds);
-  return { id: idKeyOf(name), content, signed: mayBeRenamed ? digest("signed", time, content) : null };
+  return { id: idKeyOf(name), content, signed: isIdForgeable ? digest("signed", time, content) : null };
 }
 
 /** Computes the key of a delivery id. */
@@ -35,7 +35,7 @@ export const digestId = (signedSeconds: number | null, body: Buffer): string =>
     .digest("hex");
 
 /** Returns another id for a delivery whose id was used for other content, so that both are kept. */
-export const nameBesides = (name: string, { content }: DeliveryKeys): string =>
+export const alternativeId = (name: string, { content }: DeliveryKeys): string =>
   `${name}#${content.toString("hex").slice(0, 8)}`;
 
 function digest(...parts: (string | Uint8Array)[]): Buffer {

@@ -4,7 +4,7 @@ import { type Clock, MiB, seconds } from "@signalbox/core";
 import type { Outbox, PreparedEvent } from "@signalbox/events";
 import { isUndone } from "@signalbox/storage";
 import type { Delivery } from "./delivery.ts";
-import { keysOf, nameBesides } from "./delivery-keys.ts";
+import { alternativeId, keysOf } from "./delivery-keys.ts";
 import type { DeliveryStore, DeliveryWrite, KnownKey } from "./delivery-store.ts";
 import { webhookReceived } from "./webhook-received.ts";
 
@@ -29,10 +29,10 @@ const batchBytesMax = 1 * MiB;
  * Interval between the starts of batches that are not full: a thousand webhooks a second need two hundred commits, and
  * an idle process waits for nothing.
  */
-const apartMs = 5;
+const batchIntervalMs = 5;
 /** A lock can delay a batch. Later deliveries wait at most this long for its end. */
-const patienceMs = 25;
-const underWayMax = 4;
+const stalledBatchMs = 25;
+const runningMax = 4;
 
 /**
  * Writes deliveries with their events. Deliveries of one turn of the event loop, or of the time in which a batch runs,
@@ -44,7 +44,7 @@ export class DeliveryWriter {
   readonly #outbox: Dependencies["outbox"];
   readonly #clock: Dependencies["clock"];
   #waiting: Waiting[] = [];
-  #underWay = 0;
+  #running = 0;
   #isDue = false;
   #lastStartMs = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | null = null;
@@ -79,7 +79,7 @@ export class DeliveryWriter {
   }
 
   #sendDue(): void {
-    while (this.#waiting.length > 0 && this.#underWay < underWayMax) {
+    while (this.#waiting.length > 0 && this.#running < runningMax) {
       const waitMs = this.#waiting.length >= batchMax ? 0 : this.#msToNext();
       if (waitMs > 0) {
         this.#timer ??= setTimeout(() => this.#onTimer(), Math.ceil(waitMs));
@@ -91,7 +91,7 @@ export class DeliveryWriter {
 
   /** Returns the milliseconds that an incomplete batch still waits for more deliveries. */
   #msToNext(): number {
-    const apart = this.#underWay === 0 ? apartMs : patienceMs;
+    const apart = this.#running === 0 ? batchIntervalMs : stalledBatchMs;
     return this.#lastStartMs + apart - this.#clock.steadyMs();
   }
 
@@ -103,10 +103,10 @@ export class DeliveryWriter {
   #sendNext(): void {
     const batch = nextBatch(this.#waiting);
     this.#waiting = this.#waiting.filter((write) => !batch.has(write));
-    this.#underWay++;
+    this.#running++;
     this.#lastStartMs = this.#clock.steadyMs();
     void this.#send([...batch]).finally(() => {
-      this.#underWay--;
+      this.#running--;
       this.#sendDue();
     });
   }
@@ -132,39 +132,39 @@ export class DeliveryWriter {
   async #settle(writes: readonly Waiting[]): Promise<void> {
     const keys = await this.#deliveryStore.findKeys(writes);
     for (const [index, write] of writes.entries()) {
-      const other = await this.#besides(write, keys[index] ?? []);
+      const other = await this.#alternativeFor(write, keys[index] ?? []);
       if (other === null) write.answer.resolve("repeated");
       else this.#enqueue({ ...write, ...other, event: write.prepare(other.deliveryId) });
     }
   }
 
   /** Returns the id and keys under which the delivery is stored beside earlier ones; null for a repetition. */
-  async #besides(
+  async #alternativeFor(
     { delivery, deliveryId, keys, sameContentAs }: DeliveryWrite,
     found: readonly KnownKey[],
-  ): Promise<Other | null> {
+  ): Promise<Alternative | null> {
     const sameSigned = found.find(
       ({ digest, receivedId }) => keys.signed?.equals(digest) && receivedId !== delivery.id,
     );
     if (sameSigned) {
-      if (!mayComeAgain(delivery, sameSigned)) return null;
+      if (!mayRepeat(delivery, sameSigned)) return null;
       // Only one of several concurrent deliveries gets the key; the others find it renewed.
       if (!(await this.#deliveryStore.renewKey(delivery, sameSigned))) return { deliveryId, keys, sameContentAs };
       return { deliveryId, keys: { ...keys, signed: null }, sameContentAs: sameSigned.receivedId };
     }
     const sameName = found.find(({ digest }) => keys.id.equals(digest));
     if (sameName?.content.equals(keys.content)) return null;
-    const name = sameName ? nameBesides(deliveryId, keys) : deliveryId;
+    const name = sameName ? alternativeId(deliveryId, keys) : deliveryId;
     return { deliveryId: name, keys: { ...keysOf(delivery, name), signed: null }, sameContentAs };
   }
 }
 
-type Other = Pick<DeliveryWrite, "deliveryId" | "keys" | "sameContentAs">;
+type Alternative = Pick<DeliveryWrite, "deliveryId" | "keys" | "sameContentAs">;
 
 /**
  * Decides if signed content may come again: with a signed time never, without one after the source's own time limit.
  */
-function mayComeAgain({ signedSeconds, source, receivedAt }: Delivery, earlier: KnownKey): boolean {
+function mayRepeat({ signedSeconds, source, receivedAt }: Delivery, earlier: KnownKey): boolean {
   if (signedSeconds !== null) return false;
   const refusedMs = seconds(source.settings.refuseSameContentSeconds ?? 0);
   return receivedAt.getTime() - earlier.receivedAt.getTime() >= refusedMs;

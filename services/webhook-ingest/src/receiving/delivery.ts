@@ -11,7 +11,7 @@ export interface Delivery {
    */
   readonly deliveryId: Claim;
   /** True when no signature covers the id, so that a captured webhook could be sent again under another one. */
-  readonly mayBeRenamed: boolean;
+  readonly isIdForgeable: boolean;
   readonly eventType: Claim | null;
   readonly contentType: string | null;
   /** All headers as they came, signatures and credentials masked. */

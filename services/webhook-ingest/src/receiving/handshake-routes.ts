@@ -20,7 +20,7 @@ export interface HandshakeRoutes {
   readonly recordRejection: RecordRejection;
   readonly sourceIdAt: SourceIdAt;
   /** Returns true when this deployment accepts partners' webhooks. */
-  readonly areOpen: () => boolean;
+  readonly areIntegrationsEnabled: () => boolean;
 }
 
 type Input = RouteInput<null, { readonly source_id: string }, unknown, null>;
@@ -71,7 +71,7 @@ export async function handshakeIn(input: Input, parts: HandshakeRoutes): Promise
   const { params, headers, request, clientAddress: address } = input;
   const { source_id: sourceId } = params;
   const { method = "GET", url = "" } = request;
-  if (!parts.areOpen()) return null;
+  if (!parts.areIntegrationsEnabled()) return null;
   const query = new URLSearchParams(url.split("?")[1] ?? "");
   const asked = { sourceId: await parts.sourceIdAt(sourceId), address: sourceId };
   const result = await parts.answerHandshake(asked, { method, query, headers });

@@ -31,7 +31,7 @@ export interface IngestRoutes extends HandshakeRoutes {
   /** Origin of the addresses that partners post to. */
   readonly baseUrl: string;
   /** Returns true when this deployment accepts partners' webhooks. */
-  readonly areOpen: () => boolean;
+  readonly areIntegrationsEnabled: () => boolean;
   readonly receivingMetrics: ReceivingMetrics;
 }
 
@@ -89,7 +89,7 @@ export function ingestRoutes(parts: IngestRoutes): Routes {
 async function take(input: Input, parts: IngestRoutes): Promise<HttpResponse> {
   const { params, headers, request, clientAddress } = input;
   const { source_id: address } = params;
-  if (!parts.areOpen()) return later("Integrations are switched off.");
+  if (!parts.areIntegrationsEnabled()) return later("Integrations are switched off.");
   const wait = parts.ingestLimits.secondsToWait(address, clientAddress);
   if (wait !== null)
     return turnedAway(parts, "allowance_used", wait, "Too many requests were refused. Try again later.");

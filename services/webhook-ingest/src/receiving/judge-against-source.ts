@@ -20,7 +20,7 @@ export async function judgeAgainstSource(
 export async function judgeByKeys(judge: Judge, webhook: DecodedWebhook, known: KnownSource): Promise<Judgement> {
   const { keySets } = judge;
   if (!known.scheme.keysAt) return judgeWebhook(judge, webhook, known);
-  const judgeNow = async () => judgeWebhook(judge, webhook, await keySets.inPlaceOf(known));
+  const judgeNow = async () => judgeWebhook(judge, webhook, await keySets.withKeys(known));
   const first = await judgeNow();
   if (!("reason" in first)) return first;
   if (first.reason === "key_unknown" && (await keySets.reread(known))) return judgeNow();

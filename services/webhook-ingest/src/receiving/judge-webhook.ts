@@ -65,7 +65,7 @@ export type Judgement =
 
 export interface Judge {
   readonly clock: Clock;
-  readonly keySets: Pick<KeySets, "inPlaceOf" | "reread">;
+  readonly keySets: Pick<KeySets, "withKeys" | "reread">;
   /** Largest difference in milliseconds between a signed time and ours, both ways. */
   readonly toleranceMs: () => number;
   /** Largest event that the log accepts. */
@@ -132,7 +132,7 @@ export function judgeWebhook(judge: Judge, webhook: DecodedWebhook, known: Known
       id: newId("rcv", receivedAt.getTime()),
       source,
       deliveryId: storable(deliveryId ?? { value: digestId(signedSeconds, signed.body), signed: true }),
-      mayBeRenamed: scheme.namesUnsigned === true || typeof source.settings.deliveryIdFrom === "object",
+      isIdForgeable: scheme.hasUnsignedId === true || typeof source.settings.deliveryIdFrom === "object",
       eventType: eventType && storable({ ...eventType, value: eventType.value.slice(0, eventTypeCharactersMax) }),
       contentType: contentType?.slice(0, contentTypeCharactersMax) ?? null,
       headers: keptHeaders(headers, scheme),

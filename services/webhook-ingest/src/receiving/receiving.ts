@@ -31,14 +31,14 @@ interface ReceivingDependencies {
   readonly keySets: KeySets;
   readonly sealer: Sealer;
   /** Returns true when this deployment accepts partners' webhooks. */
-  readonly areOpen: () => boolean;
+  readonly areIntegrationsEnabled: () => boolean;
 }
 
 /** Builds the receiving of webhooks: the parts of its routes and its workers. */
 export async function openReceiving(
   context: Context,
   opened: Opened,
-  { knownSources, sourceIdAt, keySets, sealer, areOpen }: ReceivingDependencies,
+  { knownSources, sourceIdAt, keySets, sealer, areIntegrationsEnabled }: ReceivingDependencies,
 ) {
   const { configuration, clock, log, metrics } = context;
   const { pool, outbox, accessStates, limiterOf } = opened;
@@ -65,7 +65,7 @@ export async function openReceiving(
     retryRejection: createRetryRejection({
       ...{ judge, webhookBytesMax, knownSources, deliveryWriter, rejectionStore, outbox },
     }),
-    recordRejection: atItsSource(sourceIdAt, {
+    recordRejection: recordAtSource(sourceIdAt, {
       rejectionStore,
       clock,
       log,
@@ -83,13 +83,13 @@ export async function openReceiving(
     eventBytesMax,
     mayWrite,
     baseUrl: configuration.get("http.base-url"),
-    areOpen,
+    areIntegrationsEnabled,
     receivingMetrics,
   };
 }
 
 /** Records a rejection with its source, for any of the source's addresses. */
-function atItsSource(
+function recordAtSource(
   sourceIdAt: SourceIdAt,
   dependencies: Parameters<typeof createRecordRejection>[0],
 ): RecordRejection {

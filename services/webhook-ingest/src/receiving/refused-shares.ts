@@ -15,7 +15,7 @@ interface Windows {
 
 const windowMs = minutes(5);
 /** Fewer webhooks than this prove nothing. */
-const enough = 20;
+const webhooksMin = 20;
 const sourcesMax = 10_000;
 
 /**
@@ -48,7 +48,7 @@ export function createRefusedShares(clock: Pick<Clock, "nowMs">) {
       return [...windows.entries()].flatMap(([sourceId, known]) => {
         const { now, before } = current(known);
         const [taken, refused] = [now.taken + before.taken, now.refused + before.refused];
-        return refused > taken && taken + refused >= enough ? [sourceId] : [];
+        return refused > taken && taken + refused >= webhooksMin ? [sourceId] : [];
       });
     },
   };

@@ -40,15 +40,16 @@ export function createReplays({ replayStore, receivedStore, outbox, clock, keepM
      * @throws AppError `validation_error` for unknown ids
      */
     async create(tx: Tx, caller: Caller, source: Source, { choice, rate, dryRun }: NewReplay) {
-      const begun = begin(source, choice, rate, { now: clock.now(), keepMs: keepMs() });
-      if ("ids" in choice) await assertThere(source, begun.receivedIds);
-      const total = "ids" in choice ? begun.receivedIds.length : await receivedStore.count(choiceOf(begun), totalMax);
+      const started = newReplay(source, choice, rate, { now: clock.now(), keepMs: keepMs() });
+      if ("ids" in choice) await assertThere(source, started.receivedIds);
+      const total =
+        "ids" in choice ? started.receivedIds.length : await receivedStore.count(choiceOf(started), totalMax);
       if (total > totalMax) return { outcome: "too-many", max: totalMax } as const;
       if (dryRun) return { outcome: "counted", count: total } as const;
       if ((await replayStore.lockCount(tx, source.id)) >= runningMax) {
         return { outcome: "limit-reached", max: runningMax } as const;
       }
-      const replay = { ...begun, total };
+      const replay = { ...started, total };
       await replayStore.insert(tx, replay);
       await outbox.append(tx, [audited(caller, { action: "webhook_source.replay", subject: source.id })]);
       return { outcome: "created", replay } as const;
@@ -82,7 +83,7 @@ interface Moment {
 }
 
 /** Creates the replay in its first state. */
-function begin({ id: sourceId, accountId }: Source, choice: ReplayChoice, rate: number, moment: Moment): Replay {
+function newReplay({ id: sourceId, accountId }: Source, choice: ReplayChoice, rate: number, moment: Moment): Replay {
   const { now } = moment;
   const receivedIds = "ids" in choice ? [...new Set(choice.ids)].sort() : [];
   const { fromAt, toAt } = "ids" in choice ? { fromAt: now, toAt: now } : boundsOf(choice, moment);

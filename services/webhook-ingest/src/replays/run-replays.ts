@@ -69,10 +69,10 @@ async function nextOf(replay: Replay, { receivedStore }: Dependencies) {
   const limit = Math.min(stepMax, Math.max(1, Math.ceil(replay.rate / 10)));
   const { positionAt, positionId, receivedIds, published, missing } = replay;
   if (receivedIds.length > 0) {
-    const begun = published + missing;
-    const ids = receivedIds.slice(begun, begun + limit);
+    const handled = published + missing;
+    const ids = receivedIds.slice(handled, handled + limit);
     const webhooks = await receivedStore.findMany(replay.sourceId, ids);
-    const isLast = begun + ids.length >= receivedIds.length;
+    const isLast = handled + ids.length >= receivedIds.length;
     return { webhooks, missing: missing + ids.length - webhooks.length, positionAt, positionId, isLast };
   }
   const choice = choiceOf(replay);

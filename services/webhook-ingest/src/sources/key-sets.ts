@@ -89,7 +89,7 @@ export function createKeySets(dependencies: Dependencies) {
 
   return {
     /** Returns the source with keys in place of their URLs; an empty text for keys that cannot be read. */
-    async inPlaceOf(known: KnownSource): Promise<KnownSource> {
+    async withKeys(known: KnownSource): Promise<KnownSource> {
       const { secrets } = known;
       const all = [secrets.current, ...secrets.former.map(({ secret }) => secret)];
       const [current = "", ...former] = await Promise.all(all.map((secret) => keysFor(known, secret)));

@@ -26,14 +26,14 @@ interface SourceDependencies {
   /** Largest number of sources of one account. */
   readonly sourcesMax: () => number;
   /** Returns true when this deployment accepts partners' webhooks. */
-  readonly areOpen: () => boolean;
+  readonly areIntegrationsEnabled: () => boolean;
 }
 
 export type Sources = ReturnType<typeof createSources>;
 
 /** Creates the operations on the sources of an account: create, update, delete. */
 export function createSources(dependencies: SourceDependencies) {
-  const { sourceStore, knownSources, outbox, clock, sourcesMax, areOpen, assertUsable } = dependencies;
+  const { sourceStore, knownSources, outbox, clock, sourcesMax, areIntegrationsEnabled, assertUsable } = dependencies;
   return {
     /**
      * Creates a source.
@@ -41,7 +41,7 @@ export function createSources(dependencies: SourceDependencies) {
      */
     async create(tx: Tx, caller: Caller, { secret, verifyToken, ...wanted }: NewSource) {
       const { accountId } = caller;
-      if (!areOpen()) return { outcome: "switched-off" } as const;
+      if (!areIntegrationsEnabled()) return { outcome: "switched-off" } as const;
       assertUsable(wanted.scheme, wanted.settings, secret);
       const max = sourcesMax();
       if ((await sourceStore.lockCount(tx, accountId)) >= max) return { outcome: "limit-reached", max } as const;

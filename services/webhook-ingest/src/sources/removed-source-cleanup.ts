@@ -36,8 +36,8 @@ const forget = sql(
  * Starts the job that deletes the received webhooks of removed sources, a few thousand rows per statement. The sources
  * themselves are gone at once.
  */
-export function startForgettingRemovedSources({ runner, pool }: Dependencies): void {
-  runner.every("forget removed sources", everyMs, async () => {
+export function startRemovedSourceCleanup({ runner, pool }: Dependencies): void {
+  runner.every("removed sources", everyMs, async () => {
     const [removed] = (await pool.query<{ id: string }>(findRemoved)).rows;
     if (removed === undefined) return "done";
     const { rows } = await pool.query<{ gone: number }>(forget, [removed.id]);
