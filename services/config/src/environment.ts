@@ -16,7 +16,7 @@ export const EnvironmentResource = z
     }),
     status: z.enum(["up", "degraded", "draining"]),
     updated_at: z.iso.datetime({ precision: 3 }),
-    configuration: z.record(z.string(), z.json()).describe("Effective values; what is sensitive is shown as ******."),
+    configuration: z.record(z.string(), z.json()).describe("Effective values; sensitive ones are shown as ******."),
     links: z.object({ self: z.string(), config: z.string(), status: z.string() }),
   })
   .meta({ id: "Environment", description: "Permitted metadata about the deployment." })
@@ -39,7 +39,7 @@ export interface EnvironmentDependencies {
   readonly runner: Pick<Runner, "leaving">;
 }
 
-/** Describes the deployment. Values come from the masked management view, so a secret cannot reach them. */
+/** Builds the view of the deployment. Values come from the masked management view, so a secret cannot reach them. */
 export function viewEnvironment(
   { configuration, startedAt, runner }: EnvironmentDependencies,
   isDegraded: boolean,
@@ -59,7 +59,7 @@ export function viewEnvironment(
   };
 }
 
-/** Every property of this service with its effective value, masked by its class, its name and its looks. */
+/** Lists every property of this service with its effective value, masked by its class, its name and its form. */
 function effectiveValues(configuration: Configuration<Properties>): EnvironmentResource["configuration"] {
   const values = Object.entries(configuration.runningValues()).map(([name, { value }]) => [name, value] as const);
   return Object.fromEntries(values) as EnvironmentResource["configuration"];

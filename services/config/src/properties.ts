@@ -17,7 +17,7 @@ export const properties = defineProperties({
     unit: "streams",
     secrecy: "internal",
     reload: "restart",
-    effect: "Open streams of changes in one instance; above it the answer is 503.",
+    effect: "Open streams of changes in one instance; beyond it the answer is 503.",
   },
   "config.streams.max-per-credential": {
     type: "integer",
@@ -27,7 +27,7 @@ export const properties = defineProperties({
     unit: "streams",
     secrecy: "internal",
     reload: "restart",
-    effect: "Open streams of changes of one credential in one instance; above it the answer is 429.",
+    effect: "Open streams of changes of one credential in one instance; beyond it the answer is 429.",
   },
   "config.approval": {
     type: "string",
@@ -37,7 +37,7 @@ export const properties = defineProperties({
     audience: "operator",
     reload: "restart",
     local: true,
-    effect: "Which changes of properties need a second operator: none, those of guarded properties, or all.",
+    effect: "Changes of properties that need a second operator: none, those of guarded properties, or all.",
   },
 });
 

@@ -17,7 +17,7 @@ interface Dependencies
   readonly overrideStore: OverrideStore;
 }
 
-/** The fields of configuration, and who may use them. */
+/** The GraphQL fields of configuration, with their scopes. */
 export function resolversOf(dependencies: Dependencies): Resolvers<unknown> {
   const ofProposals = proposalResolvers(dependencies);
   const ofFlags = flagResolvers(dependencies);

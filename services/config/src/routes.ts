@@ -17,12 +17,12 @@ interface Dependencies
   readonly configurationAgeMs: () => number;
 }
 
-/** Younger answers are as new as caches let them be. */
+/** Younger answers are within the cache lifetime. */
 const ageShownMs = seconds(60);
 
 const shared = "max-age=60, stale-while-revalidate=300";
 
-/** The four read-only resources, the routes that evaluate flags, and the stream. */
+/** The four read-only resources, the evaluation of flags, and the stream. */
 export function publicRoutes(dependencies: Dependencies): Routes {
   const routes = resourceRoutes(dependencies);
   addOfrepRoutes(routes, dependencies);
@@ -30,7 +30,7 @@ export function publicRoutes(dependencies: Dependencies): Routes {
   return routes;
 }
 
-/** Any other method is 405 and any query parameter 400, because none is declared. */
+/** Declares routes without query parameters: any is 400, and any other method 405. */
 function resourceRoutes(dependencies: Dependencies): Routes {
   const routes = createRoutes({ errors: "configuration" });
   const changed = createLastModified(dependencies.clock);
@@ -63,7 +63,7 @@ function resourceRoutes(dependencies: Dependencies): Routes {
       return ok(resource, {
         etag,
         cache,
-        headers: { ...age(), ...changed(principal === null ? "settings of anybody" : "settings", etag) },
+        headers: { ...age(), ...changed(principal === null ? "settings for everyone" : "settings", etag) },
       });
     },
   });
@@ -92,7 +92,7 @@ function resourceRoutes(dependencies: Dependencies): Routes {
   return routes;
 }
 
-/** Remembers for each resource since when its validator is the one it is; nothing is older than this process. */
+/** Remembers the time since which each resource has its validator; at most the age of this process. */
 function createLastModified(clock: Clock): (resource: string, etag: string) => { "last-modified": string } {
   const startedAt = clock.now();
   const seen = new Map<string, { readonly etag: string; readonly since: Date }>();

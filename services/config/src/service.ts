@@ -23,7 +23,7 @@ import { openConfigStream } from "./stream/open-stream.ts";
 const prismaDirectory = fileURLToPath(new URL("../prisma", import.meta.url));
 const schemaFile = new URL("../schema.graphql", import.meta.url);
 
-/** Serves configuration, settings, environment and status, and keeps the overrides of properties. */
+/** Serves configuration, settings, environment and status, and stores the overrides of properties. */
 export async function createService(context: ServiceContext<Properties>): Promise<ServiceParts> {
   const { configuration, runner, clock } = context;
   const opened = await openService(context, { prismaDirectory });
@@ -66,7 +66,7 @@ interface Around {
   readonly catalogue: PropertyCatalogue;
 }
 
-/** What changes properties and flags, with its work beside the requests. */
+/** Creates the changes of properties and flags, with their background work. */
 function openChanges(
   { configuration, runner, log, clock }: ServiceContext<Properties>,
   { pool, outbox, consume }: OpenedService,

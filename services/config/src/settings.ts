@@ -6,7 +6,10 @@ import { z } from "zod";
 import { type Properties, properties } from "./properties.ts";
 import type { PublishedConfiguration } from "./published/published-configuration.ts";
 
-/** `/api/v2/settings/` (spec, "Settings resource v2"; CONTRACT §4). What an anonymous caller sees is what is required. */
+/**
+ * `/api/v2/settings/` (spec, "Settings resource v2"; CONTRACT §4). The members visible to anonymous callers are
+ * required.
+ */
 export const SettingsResource = z
   .object({
     server: z.object({
@@ -28,7 +31,7 @@ export const SettingsResource = z
         region: z.string().nullable().optional(),
       })
       .optional()
-      .describe("Where this runs; what it runs is for operators."),
+      .describe("Location of the deployment; its software is visible to operators only."),
   })
   .meta({ id: "Settings", description: "Server settings. Anonymous callers get server, locale and limits." })
   .register(examples, {
@@ -51,10 +54,10 @@ export const SettingsResource = z
 type SettingsResource = z.output<typeof SettingsResource>;
 
 const audiences = ["public", "account", "operator"] as const;
-/** Who is looking; each sees what the one before sees. */
+/** The audiences; each sees what the one before sees. */
 export type Audience = (typeof audiences)[number];
 
-/** Tells if somebody of this audience sees what is declared for another; what is for nobody in particular is for operators. */
+/** Returns true when the audience may see a declaration for another; undeclared ones are for operators. */
 export const isFor = (audience: Audience, declared: Audience = "operator"): boolean =>
   audiences.indexOf(declared) <= audiences.indexOf(audience);
 
@@ -63,13 +66,13 @@ export interface SettingsDependencies {
   readonly published: PublishedConfiguration;
 }
 
-/** Tells if somebody of this audience is shown the property. */
+/** Returns true when the audience may see the property. */
 const sees = (audience: Audience, name: keyof Properties): boolean =>
   isFor(audience, (properties[name] as PropertyDeclaration).audience);
 
 /**
- * Shows the settings as `principal` (null: anonymous) sees them, with a validator that differs per audience: each member
- * for whom its property is declared. They are made from the configuration resource, so that the two never disagree.
+ * Builds the settings for `principal` (null: anonymous), with a validator per audience: each member is shown to the
+ * audience of its property. They derive from the configuration resource, so that the two never disagree.
  */
 export function viewSettings({ configuration, published }: SettingsDependencies, principal: Principal | null) {
   const audience = audienceOf(principal);

@@ -24,7 +24,7 @@ export const ConfigStatusResource = z
         .describe("Refused overrides with the reason, and names instances disagree on; never a value."),
     }),
     pending_restart: z.array(z.string()),
-    stale_flags: z.array(z.string()).describe("Flags whose day is over: somebody should decide about them."),
+    stale_flags: z.array(z.string()).describe("Expired flags: a decision about them is due."),
     services: z.array(
       z.object({
         name: z.string(),
@@ -67,7 +67,7 @@ export interface StatusDependencies {
   readonly clock: Clock;
 }
 
-/** Says what every instance has applied, what it refused, and what waits for a restart. */
+/** Builds the status: the applied revision of every instance, refused values, and those that wait for a restart. */
 export function viewStatus({
   configuration,
   reports,

@@ -16,7 +16,7 @@ after(() => config.close());
 const statusNow = async () => (await config.send(operator, "/api/v1/status/config")).body;
 const configNow = async () => (await config.send(operator, "/api/v1/config/")).body;
 
-test("while instances disagree the strictest is shown, and the status names what they disagree on", async () => {
+test("while instances disagree the strictest is shown, and the status names the differences", async () => {
   assert.deepEqual((await statusNow()).validation, { valid: true, problems: [] });
   const published = {
     "limits.maxPageSize": 50,
@@ -49,7 +49,7 @@ test("while instances disagree the strictest is shown, and the status names what
   assert.equal((await config.send(operator, "/api/v1/env/")).body.status, "degraded");
 });
 
-test("a looser instance degrades the status too, though nothing that is shown changes", async () => {
+test("a looser instance degrades the status too, although no shown value changes", async () => {
   clock.advance(minutes(4));
   await config.report({ instance: "images-loose", published: { "limits.maxPageSize": 500 } });
   const status = await eventually(async () => {
@@ -60,7 +60,7 @@ test("a looser instance degrades the status too, though nothing that is shown ch
   assert.equal((await configNow()).limits.maxPageSize, 100);
 });
 
-test("an instance that goes away holds the others back for three minutes and no longer", async () => {
+test("a stopped instance delays the others for three minutes and no longer", async () => {
   clock.advance(minutes(4));
   await config.report({ instance: "images-gone", published: { "limits.maxPageSize": 10 } });
   await eventually(async () => (await configNow()).limits.maxPageSize === 10);
@@ -76,7 +76,7 @@ test("an instance that goes away holds the others back for three minutes and no 
   assert.ok(!status.services.some(({ instance }: { instance: string }) => instance === "images-gone"));
 });
 
-test("an instance that repeats its report stays", async () => {
+test("an instance that repeats its report stays listed", async () => {
   const report = { instance: "images-steady", published: { "limits.maxPageSize": 20 } };
   await config.report(report);
   await eventually(async () => (await configNow()).limits.maxPageSize === 20);
@@ -92,7 +92,7 @@ test("an instance that repeats its report stays", async () => {
   assert.equal((await configNow()).limits.maxPageSize, 20);
 });
 
-test("an instance is behind for as long as it lacks a revision that another one has", async () => {
+test("an instance lags for as long as it lacks a revision that another one has", async () => {
   clock.advance(minutes(4));
   const lagOf = async (instance: string) =>
     (await statusNow()).services.find((one: { instance: string }) => one.instance === instance);
@@ -111,7 +111,7 @@ test("an instance is behind for as long as it lacks a revision that another one 
   assert.deepEqual([quick.lag_seconds, quick.last_seen_seconds], [0, 15]);
 });
 
-test("what an instance refused and what waits for a restart is in the status", async () => {
+test("the status shows refused values of an instance and those that wait for a restart", async () => {
   await config.report({
     ...{ service: "account", instance: "account-1", revision: 9, pending_restart: ["database.pool.max"] },
     ...{ problems: ["account: defaults.locale must be a locale"] },

@@ -37,7 +37,7 @@ const overrides = async (
   const all = data.properties.flatMap((each: { overrides: { name: string }[] }) => each.overrides);
   return Object.fromEntries(all.map((each: { name: string }) => [each.name, each]));
 };
-/** Changes as a caller makes them who has just looked. */
+/** Changes properties based on their current revisions. */
 async function changes(given: readonly Given[], on = config) {
   const now = await overrides(on);
   return given.map(([name, value]) => ({
@@ -50,7 +50,7 @@ const change = async (given: readonly Given[], more: object = {}, on = config) =
 const valuesNow = async (on = config) =>
   Object.fromEntries(Object.entries(await overrides(on)).map(([name, { value }]) => [name, value]));
 
-test("changes hold all together, in one revision that every event and the audit name", async () => {
+test("changes are made together, in one revision that every event and the audit name", async () => {
   const {
     revision,
     results: told,
@@ -73,12 +73,12 @@ test("changes hold all together, in one revision that every event and the audit 
     assert.deepEqual([event?.data.revision, event?.data.together], [Number(revision), 2]);
   }
   const { limits, defaults } = (await config.send(ada, "/api/v1/config/")).body;
-  assert.deepEqual([limits.maxPageSize, defaults.pageSize], [500, 300], "applied is what was waited for");
+  assert.deepEqual([limits.maxPageSize, defaults.pageSize], [500, 300], "applied means the awaited value");
   const status = (await config.send(ada, "/api/v1/status/config")).body;
   assert.equal(status.revision, revision);
 });
 
-test("one wrong change undoes all of them, and every failing member is named", async () => {
+test("one invalid change undoes all of them, and every failing member is named", async () => {
   const before = await overrides();
   const wrong = await change([
     ["server.name", "Quay"],
@@ -117,7 +117,7 @@ test("one wrong change undoes all of them, and every failing member is named", a
   assert.deepEqual(await overrides(), before);
 });
 
-test("a dry run judges like the change itself and leaves nothing", async () => {
+test("a dry run validates like the change itself and leaves nothing", async () => {
   const before = await overrides();
   const tried = await change(
     [
@@ -138,7 +138,7 @@ test("a dry run judges like the change itself and leaves nothing", async () => {
   assert.deepEqual(await overrides(), before);
 });
 
-test("the answer says that a source above stands in the way, and that a restart is needed", async () => {
+test("the answer names a source with precedence, and a required restart", async () => {
   await config.report({
     ...{ service: "webhook-ingest", instance: "ingest-1" },
     values: { "webhook-ingest.tolerance": { value: 60_000, source: "command line" } },
@@ -157,7 +157,7 @@ test("the answer says that a source above stands in the way, and that a restart 
   assert.deepEqual([told[1].shadowedBy, told[1].value, told[1].appliesAt], [null, 500, "RESTART"]);
 });
 
-test("a temporary change undoes itself: what was made to stay before comes back, in one revision", async () => {
+test("a temporary change expires: the last permanent value is restored, in one revision", async () => {
   await change([["server.name", "Harbour"]]);
   const soon = () => new Date(Date.now() + 60_000).toISOString();
   const temporary: Given[] = [
@@ -181,7 +181,7 @@ test("a temporary change undoes itself: what was made to stay before comes back,
   }
 });
 
-test("a temporary change that cannot be undone stays, and the status says why", async () => {
+test("a temporary change that cannot be undone stays, and the status shows the reason", async () => {
   const own = await startConfig();
   try {
     const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
@@ -202,7 +202,7 @@ test("a temporary change that cannot be undone stays, and the status says why", 
   }
 });
 
-test("a rollback is a new revision that brings back what was, also what was removed since", async () => {
+test("a rollback is a new revision with the old values, including overrides removed since", async () => {
   const own = await startConfig();
   try {
     const { revision: first } = await change(
@@ -248,7 +248,7 @@ test("a rollback is a new revision that brings back what was, also what was remo
   }
 });
 
-test("the history of a property tells old and new, who, with what and why, page by page", async () => {
+test("the history of a property shows old and new value, actor, credential and reason, page by page", async () => {
   const history = `query($name: String!, $first: Int, $after: String) {
     propertyHistory(name: $name, first: $first, after: $after) { pageInfo { hasNextPage endCursor } edges { node {
       revision before { set value masked } after { set value masked } actor credential reason requestId } } } }`;
@@ -297,7 +297,7 @@ test("a guarded property needs a second operator, who is never the author", asyn
       ada,
       own,
     );
-    assert.match(undo.errors[0].message, /two operators/, "a rollback is no way round it");
+    assert.match(undo.errors[0].message, /two operators/, "a rollback does not bypass the rule");
 
     const stale = (
       await send("proposeChange", { changes: await changes([["server.name", "Later"]], own), reason: "x" }, ada, own)

@@ -35,7 +35,7 @@ const all = async (who = operator) => (await config.graphql(who, `{ flags { ${me
 const find = async (key: string) => (await all()).find((flag: { key: string }) => flag.key === key);
 const status = async () => (await config.send(operator, "/api/v1/status/config")).body;
 
-test("a flag is kept whole as it was written, has its event, and is one revision with the properties", async () => {
+test("a flag is stored as written, has its event, and shares its revisions with the properties", async () => {
   const rules = [
     {
       name: "staff",
@@ -63,7 +63,7 @@ test("a flag is kept whole as it was written, has its event, and is one revision
   await eventually(async () => (await status()).revision === flag.revision);
 });
 
-test("every type keeps its values apart, with the names of the members of objects", async () => {
+test("every type keeps its values apart, including the members of objects", async () => {
   const values = {
     boolean: false,
     string: "",
@@ -78,7 +78,7 @@ test("every type keeps its values apart, with the names of the members of object
   }
 });
 
-test("a flag is changed only by whom has seen it, keeps its salt, and its type", async () => {
+test("a flag is changed only at the revision that the caller has seen, and keeps its salt and its type", async () => {
   const first = (await set({ key: "seen" })).flag;
   assert.equal((await set({ key: "seen" })).refusal, "CONFLICT");
   const second = (await set({ key: "seen", state: "disabled", expectedRevision: first.revision })).flag;
@@ -90,7 +90,7 @@ test("a flag is changed only by whom has seen it, keeps its salt, and its type",
   assert.equal(other.errors[0].field, "type");
 });
 
-test("loops, unknown variants and wrong values are refused with their place, and a dry run leaves nothing", async () => {
+test("loops, unknown variants and wrong values are refused with their location, and a dry run leaves nothing", async () => {
   const base = (await set({ key: "base" })).flag;
   const wants = (flag: string, variants = ["camelCase"]) => ({ prerequisites: [{ flag, variants }] });
   await set({ key: "next", ...wants("base") });
@@ -147,7 +147,7 @@ test("loops, unknown variants and wrong values are refused with their place, and
   assert.deepEqual(await all(), before);
 });
 
-test("an archived flag is gone, unless another one depends on it", async () => {
+test("an archived flag is missing, unless another one depends on it", async () => {
   const one = (await set({ key: "one" })).flag;
   const two = (await set({ key: "two", prerequisites: [{ flag: "one", variants: ["camelCase"] }] })).flag;
   const archive = (key: string, expectedRevision: string) =>
@@ -168,12 +168,12 @@ test("only operators read and change flags, and changes need a recent sign-in", 
   assert.equal((await set({}, asleep)).refusal, "FORBIDDEN");
 });
 
-test("the status lists flags whose day is over", async () => {
+test("the status lists expired flags", async () => {
   await set({ key: "overdue", expires: "2026-01-01" });
   await eventually(async () => (await status()).stale_flags.includes("overdue"));
 });
 
-test("a second instance knows the flags from its start on", async () => {
+test("a second instance knows the flags from its start", async () => {
   const { flag } = await set({ key: "known", expires: "2026-01-01" });
   const other = await config.another();
   try {

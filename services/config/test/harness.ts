@@ -32,25 +32,25 @@ interface SendOptions {
   readonly headers?: Record<string, string>;
 }
 
-/** The config service on a database and an event log of its own, spoken to over HTTP. */
+/** The config service on a database and an event log of its own, called over HTTP. */
 export interface Harness {
   readonly context: TestContext<typeof properties>;
   readonly databaseUrl: string;
   readonly eventsUrl: string;
   send(who: TestPerson | null, path: string, options?: SendOptions): Promise<TestAnswer>;
   readonly url: string;
-  /** Whom the service asks who somebody is. */
+  /** Stands in for account, which resolves credentials. */
   readonly account: AccountStandIn;
   post(who: TestPerson | null, path: string, body: string, headers: Record<string, string>): Promise<TestAnswer>;
-  /** Sends an operation as the gateway does: with the principal it has verified. */
+  /** Sends an operation like the gateway: with a verified principal. */
   readonly graphql: SubgraphClient;
-  /** Says what an instance of some service says of itself. */
+  /** Publishes the report of an instance of a service. */
   report(report: Partial<EventData<"config.applied">>): Promise<void>;
-  /** Says that an account was purged. */
+  /** Publishes the purge of an account. */
   purge(accountId: string): Promise<void>;
-  /** The `config.changed` of a property so far, in the order of the log, once `count` of them are there. */
+  /** Waits for `count` `config.changed` events of a property and returns all so far, in the order of the log. */
   changesOf(property: string, count: number): Promise<ReceivedEvent<"config.changed">[]>;
-  /** Another instance on the same database and log, as a second process is. */
+  /** Starts another instance on the same database and log, like a second process. */
   another(): Promise<Harness>;
   close(): Promise<void>;
 }

@@ -27,7 +27,7 @@ const name = "limits.maxPageSize";
 const [first, last] = [101, 300];
 const recoveryMs = 120_000;
 
-/** A config service in a process of its own, started again as it was. */
+/** A config service in a process of its own, restarted with the same settings. */
 interface Instance {
   readonly current: TestProcess;
   readonly send: ReturnType<typeof createSender>;
@@ -89,7 +89,7 @@ interface Override {
   readonly revision: string;
 }
 
-/** Changes the property to each value in turn. A change of which nobody knows whether it was made is looked for first. */
+/** Changes the property to each value in turn. Looks for a change of unknown outcome first. */
 async function changeToEach({ graphql }: Instance, beforeEach: (value: number) => Promise<void>): Promise<void> {
   for (let value = first; value <= last; value++) {
     await beforeEach(value);
@@ -113,7 +113,7 @@ interface Page {
   readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string };
 }
 
-/** Every change that was ever made, oldest first. */
+/** Lists every change in history, oldest first. */
 async function historyOf({ graphql }: Instance): Promise<{ revision: string; value: number }[]> {
   const found: { revision: string; value: number }[] = [];
   for (let after: string | null = null; ; ) {
@@ -127,7 +127,7 @@ async function historyOf({ graphql }: Instance): Promise<{ revision: string; val
 }
 
 for (const logOn of ["postgres", "kafka"] as const) {
-  test(`config, log on ${logOn} and database are killed during 200 changes: none is lost or made twice`, async () => {
+  test(`config, log on ${logOn} and database are killed during 200 changes: none is lost or repeated`, async () => {
     await using opened = new AsyncDisposableStack();
     const { database, log, writer, follower } = await startScene(opened, logOn);
     const again = async (engine: OwnEngine) => {
@@ -138,7 +138,7 @@ for (const logOn of ["postgres", "kafka"] as const) {
       120: () => writer.restart(),
       160: () => again(log),
       200: () => again(database),
-      // Kafka takes long to come back, and what is killed together is killed alike.
+      // Kafka takes long to restart, and engines killed together are alike.
       ...(logOn === "postgres" && {
         240: () => Promise.all([again(database), writer.restart()]),
         270: () => Promise.all([again(log), writer.restart()]),
@@ -148,10 +148,10 @@ for (const logOn of ["postgres", "kafka"] as const) {
     await changeToEach(writer, async (value) => {
       const kill = kills[value];
       if (kill === undefined) return;
-      // What was killed before is back, or two would start the same engine.
+      // Previously killed engines must be back, or two processes would start the same engine.
       await killed;
       killed = kill();
-      killed.catch(() => {}); // waited for below
+      killed.catch(() => {}); // awaited below
     });
     await killed;
 
@@ -168,7 +168,7 @@ for (const logOn of ["postgres", "kafka"] as const) {
       await eventually(
         async () => {
           assert.equal((await send(operator, "GET", "/api/v1/status/config")).body.revision, newest);
-          // What is published is still held back by the killed: nobody has said that they are gone.
+          // Killed instances still delay the published value until their reports expire.
           const { data } = await graphql(operator, "{ properties { name value } }");
           assert.equal(data.properties.find((each: Override) => each.name === name).value, last);
         },

@@ -15,9 +15,9 @@ type State = (typeof accountStates)[number];
 interface Route {
   readonly path: string;
   readonly methods: readonly string[];
-  /** The scope it needs; null for none. */
+  /** The required scope; null for none. */
   readonly scope: Scope | null;
-  /** The states of an account that may ask (CONTRACT §1). */
+  /** The account states with access (CONTRACT §1). */
   readonly states: readonly State[];
   readonly anonymous?: true;
 }
@@ -41,7 +41,7 @@ const audiences: Readonly<Record<string, readonly Scope[]>> = {
   operator: ["config:read", "config:admin", "env:read", "management:read"],
 };
 
-/** The status alone: a stream has no end to wait for. */
+/** Returns only the status: a stream has no end to wait for. */
 async function statusOf(who: Record<string, string>, method: string, { path }: Route, targetingKey?: string) {
   const stop = new AbortController();
   const body = method === "POST" ? JSON.stringify({ context: { targetingKey } }) : null;
@@ -80,7 +80,7 @@ for (const route of matrix) {
   });
 }
 
-test("null, an empty text, an empty list, false and 0 are values, read back as they are; absent is another thing", async () => {
+test("null, an empty text, an empty list, false and 0 are values, read back unchanged; absent is different", async () => {
   const operator = testPerson();
   const query = "{ properties { name value source override { value revision } } }";
   const find = async (name: string) =>
@@ -112,6 +112,6 @@ test("null, an empty text, an empty list, false and 0 are values, read back as t
     const { data } = await config.graphql(operator, setProperty, {
       input: { name, value: refused, expectedRevision: "0" },
     });
-    assert.equal(data.setProperty.errors.length, 1, `${name} says that this is none of its values`);
+    assert.equal(data.setProperty.errors.length, 1, `${name} refuses the value`);
   }
 });

@@ -61,7 +61,7 @@ async function ask(who: typeof ada | null, path: string, question: Question = {}
 const bulk = (who: typeof ada | null, question?: Question) => ask(who, bulkPath, question);
 const single = (key: string, who = ada, question?: Question) => ask(who, `${bulkPath}/${key}`, question);
 
-test("each type is answered as it is, with variant and reason", async () => {
+test("each type is answered unchanged, with variant and reason", async () => {
   for (const [type, value] of Object.entries(values)) {
     const { status, body } = await single(type);
     assert.deepEqual([status, body], [200, { key: type, value, variant: "off", reason: "STATIC" }]);
@@ -69,7 +69,7 @@ test("each type is answered as it is, with variant and reason", async () => {
   assert.equal((await single("german")).body.reason, "TARGETING_MATCH");
 });
 
-test("the account's own roles, locale and age count, and nothing that its context claims", async () => {
+test("the account's own roles, locale and age count, not the claims of its context", async () => {
   const claims = { targetingKey: eve.accountId, roles: ["owner"], locale: "de", createdAt: "2020-01-01T00:00:00Z" };
   assert.equal((await single("german", eve, { context: claims })).body.value, false);
   assert.equal(
@@ -86,7 +86,7 @@ test("only config:read evaluates for another account", async () => {
   }
 });
 
-test("what is wrong with a question is said in the words of OpenFeature", async () => {
+test("a fault in a question has OpenFeature's error code", async () => {
   const deep = (levels: number): unknown => (levels === 0 ? 1 : { a: deep(levels - 1) });
   const own = { targetingKey: ada.accountId };
   const cases: [Question, string][] = [
@@ -139,7 +139,7 @@ test("the validator is that of flags and account: equal for equal questions, new
   assert.equal(changed.body.flags.find(({ key }: { key: string }) => key === "integer").value, 7);
 });
 
-test("whoever asks too often is told when to come back, in the words of every other route", async () => {
+test("a rate-limited caller gets the time to return, like on every other route", async () => {
   const limits = { "http.rate-limit.credential.requests": 5, "http.rate-limit.credential.burst": 5 };
   const own = await startConfig(limits);
   try {

@@ -6,7 +6,7 @@ import { type Harness, routes, setProperty, startConfig } from "./harness.ts";
 
 const operator = testPerson();
 
-/** The service with a way to take one of its databases away from it alone. */
+/** Starts the service with a proxy that can cut its connection to one database. */
 async function behindProxy(
   property: "database.url" | "events.url",
   work: (config: Harness, proxy: TcpProxy) => Promise<void>,
@@ -28,7 +28,7 @@ async function behindProxy(
 const set = (config: Harness, name: string, value: unknown) =>
   config.graphql(operator, setProperty, { input: { name, value, expectedRevision: "0" } });
 
-test("while the database is away everything can still be read, and changes fail until it is back", async () => {
+test("during an outage of the database everything can still be read, and changes fail until it is back", async () => {
   await behindProxy("database.url", async (config, proxy) => {
     await proxy.refuse();
     for (const path of routes) assert.equal((await config.send(operator, path)).status, 200, path);
@@ -40,7 +40,7 @@ test("while the database is away everything can still be read, and changes fail 
   });
 });
 
-test("while the log is away the last good configuration stays, and a change made meanwhile comes with it", async () => {
+test("during an outage of the log the last good configuration stays, and a change made meanwhile arrives afterwards", async () => {
   await behindProxy("events.url", async (config, proxy) => {
     await set(config, "limits.maxPageSize", 60);
     const shown = async () => (await config.send(operator, "/api/v1/config/")).body;
@@ -54,7 +54,7 @@ test("while the log is away the last good configuration stays, and a change made
   });
 });
 
-test("an answer that may be older than a minute says how old, until the log is back", async () => {
+test("an answer that may be older than a minute shows its age, until the log is back", async () => {
   const clock = createManualClock(new Date());
   await behindProxy(
     "events.url",
@@ -72,7 +72,7 @@ test("an answer that may be older than a minute says how old, until the log is b
   );
 });
 
-test("overrides survive a restart, also of a service whose log knows them only from the past", async () => {
+test("overrides survive a restart, also of a service whose log only has old records of them", async () => {
   const config = await startConfig();
   try {
     await set(config, "server.name", "Harbour");

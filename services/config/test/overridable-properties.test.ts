@@ -7,8 +7,8 @@ import { type PropertyDeclaration, refusalOfOverride } from "@signalbox/config";
 type Catalogue = Readonly<Record<string, Readonly<Record<string, PropertyDeclaration>>>>;
 
 /**
- * What an operator changes from afar. Whoever adds a line has asked: can the worst value of it open a listener, send
- * something elsewhere, trust somebody else, or take away a trace? Then it is `local`, or has a floor.
+ * The properties that an operator can change remotely. Before adding a line, ask: can its worst value open a listener,
+ * send data elsewhere, trust someone else, or remove a trace? Then it is `local`, or has a floor.
  */
 const overridable = [
   "account.api-keys.environment",
@@ -140,12 +140,12 @@ const file = new URL("../../../docs/reference/properties.json", import.meta.url)
 const catalogue: Catalogue = JSON.parse(await readFile(file, "utf8"));
 const declarations = Object.values(catalogue).flatMap((properties) => Object.entries(properties));
 
-test("the properties that take an override are those that somebody thought about", () => {
+test("every overridable property was reviewed", () => {
   const open = declarations.filter(([, declaration]) => !declaration.local && declaration.secrecy !== "secret");
   assert.deepEqual([...new Set(open.map(([name]) => name))].sort(), overridable);
 });
 
-test("no override opens a listener, moves where something is sent, or hides who did it", () => {
+test("no override opens a listener, redirects data, or hides an actor", () => {
   const closed = ["http.host", "http.port", "internal.host", "internal.port", "http.base-url", "http.error-docs"];
   const moved = [
     "telemetry.otlp-endpoint",
@@ -180,7 +180,7 @@ test("no override opens a listener, moves where something is sent, or hides who 
   }
 });
 
-test("a property that several services declare is open, or closed, for all of them", () => {
+test("a property of several services is overridable in all of them or in none", () => {
   const byName = Map.groupBy(declarations, ([name]) => name);
   for (const [name, declared] of byName) {
     const kinds = declared.map(([, { local, secrecy, reload, audience }]) => ({ local, secrecy, reload, audience }));

@@ -19,7 +19,7 @@ const unset = (name: string, expectedRevision: string) =>
   config.graphql(operator, unsetProperty, { input: { name, expectedRevision } });
 const codeOf = ({ errors }: { errors?: { extensions: { code: string } }[] }) => errors?.[0]?.extensions.code;
 
-test("an override is applied without a restart, says who and why in its event, and is taken back", async () => {
+test("an override is applied without a restart, has its author and reason in its event, and is removed again", async () => {
   const { data } = await set("server.name", "Harbour", "0", "A better name");
   const { revision } = data.setProperty.override;
   assert.deepEqual(data.setProperty, { override: { value: "Harbour", revision, reason: "A better name" }, errors: [] });
@@ -40,7 +40,7 @@ test("an override is applied without a restart, says who and why in its event, a
   assert.ok(Number(gone?.data.revision) > Number(revision), "one revision per change");
 });
 
-test("when an account is purged its reasons go, here and for good on the log, and what it set stays in force", async () => {
+test("when an account is purged its reasons are erased, here and on the log, and its overrides stay active", async () => {
   const { revision } = (await set("server.color", "#112233", "0", "Ada wants it")).data.setProperty.override;
   await unset("server.color", revision);
   await set("server.name", "Quay", "0", "Ada hesitates");
@@ -55,7 +55,7 @@ test("when an account is purged its reasons go, here and for good on the log, an
   assert.equal((await pool.query(reasons, [operator.accountId])).rowCount, 0);
 });
 
-test("two operators who saw the same revision: the second is told of the conflict and changes nothing", async () => {
+test("of two operators with the same revision, the second gets a conflict and changes nothing", async () => {
   const { data } = await set("limits.maxPageSize", 60);
   const late = await set("limits.maxPageSize", 70);
   assert.equal(codeOf(late), "CONFLICT");
@@ -70,7 +70,7 @@ test("two operators who saw the same revision: the second is told of the conflic
   );
 });
 
-test("a value that the property would refuse is told in the payload, with what would be right", async () => {
+test("a value that the property refuses is an error in the payload, with the expected value", async () => {
   const wrong = [
     ["limits.maxPageSize", 0, "value", /1/],
     ["limits.maxPageSize", "fifty", "value", /limits\.maxPageSize must be/],
@@ -100,7 +100,7 @@ test("a value that the property would refuse is told in the payload, with what w
   assert.equal(reason.data.setProperty.errors[0].field, "reason");
 });
 
-test("no change breaks a rule between two properties, whichever of them it touches", async () => {
+test("no change breaks a rule between two properties, whichever of them it changes", async () => {
   const own = await startConfig({}, undefined);
   try {
     const setOwn = (name: string, value: unknown, expectedRevision = "0") =>
@@ -126,7 +126,7 @@ test("no change breaks a rule between two properties, whichever of them it touch
   }
 });
 
-test("secrets and what is local to a process take no override, and an unknown name is not found", async () => {
+test("secret and local properties take no override, and an unknown name is not found", async () => {
   for (const name of ["internal.token", "database.url", "http.trusted-proxies", "secrets.keys"]) {
     const { data } = await set(name, "x");
     assert.match(data?.setProperty.errors[0].message, /takes no override/, name);
@@ -174,7 +174,7 @@ test("a change of a property needs a recent sign-in, also its removal", async ()
   assert.equal(data.setProperty.override.value, "#112233");
 });
 
-test("a second instance applies the overrides at its start and live, and reports what it runs with", async () => {
+test("a second instance applies the overrides at its start and live, and reports its values", async () => {
   await set("features.integrations", "preview");
   await config.changesOf("features.integrations", 1);
   const other = await config.another();
@@ -217,11 +217,11 @@ test("a change and its event are one transaction", async () => {
   assert.equal(event?.data.value, 40);
 });
 
-test("the migrations build what the Prisma schema says", async () => {
+test("the migrations match the Prisma schema", async () => {
   assert.equal(await schemaDifference(prismaDirectory, config.databaseUrl), "");
 });
 
-test("what stands is announced again, so that a late record of an older change is not the last word on the log", async () => {
+test("the current changes are announced again, so that a late record of an older change is not the last on the log", async () => {
   const { revision } = (await set("server.logo-url", "https://example.org/logo.png")).data.setProperty.override;
   const pool = openPool({ ...config.context, url: config.databaseUrl, max: 1, applicationName: "config-tests" });
   await pool.query(sql("test.past", "update property_revisions set changed_at = changed_at - interval '2 hours'"));

@@ -21,7 +21,7 @@ const find = async (name: string) => (await listed()).find((each: { name: string
 const set = async (name: string, value: unknown, expectedRevision = "0") =>
   (await config.graphql(operator, setProperty, { input: { name, value, expectedRevision } })).data.setProperty;
 
-test("an operator sees every property of every service, as it is declared", async () => {
+test("an operator sees every property of every service with its declaration", async () => {
   const names: string[] = (await listed()).map(({ name }: { name: string }) => name);
   for (const name of Object.keys(declared)) assert.ok(names.includes(name), name);
   for (const name of ["images.import.deadline", "webhook-ingest.tolerance", "graphql.limits.mode"]) {
@@ -47,7 +47,7 @@ test("an operator sees every property of every service, as it is declared", asyn
   );
 });
 
-test("every instance of every service is shown with what it runs with and what waits for its start", async () => {
+test("every instance of every service is shown with its values and those that wait for its start", async () => {
   await config.report({
     values: {
       "webhook-ingest.tolerance": { value: 60_000, source: "command line" },
@@ -69,7 +69,7 @@ test("every instance of every service is shown with what it runs with and what w
   assert.deepEqual([hidden.value, hidden.masked], [null, true]);
 });
 
-test("absent, null, an empty text, an empty list, false and 0 are six things to an override", async () => {
+test("absent, null, an empty text, an empty list, false and 0 are six different overrides", async () => {
   const cases = [
     ["server.logo-url", null],
     ["capabilities.imageImport", false],
@@ -88,7 +88,7 @@ test("absent, null, an empty text, an empty list, false and 0 are six things to 
   }
 });
 
-test("null is a value only of properties that allow none, and a value that is not given is refused", async () => {
+test("null is a value only of properties that allow none, and an absent value is refused", async () => {
   const { revision } = (await set("server.support-url", "https://help.example")).override;
   const cleared = await set("server.support-url", null, revision);
   assert.deepEqual([cleared.override.value, cleared.errors], [null, []]);
@@ -101,7 +101,7 @@ test("null is a value only of properties that allow none, and a value that is no
   assert.equal(absent.data.setProperty.errors[0].field, "value");
 });
 
-test("the settings show each member to whom its property is declared for, and operators the most", async () => {
+test("the settings show each member to the audience of its property, and operators the most", async () => {
   const account = testPerson({ scopes: [] });
   const seenBy = async (who: typeof operator | null) => (await config.send(who, "/api/v2/settings/")).body;
   const [anonymous, owner, admin] = await Promise.all([seenBy(null), seenBy(account), seenBy(operator)]);

@@ -38,7 +38,7 @@ test("the configuration resource has every member of the contract", async () => 
   assert.equal(headers.get("cache-control"), "private, max-age=60, stale-while-revalidate=300");
 });
 
-test("every capability is announced, because this version serves all of them", async () => {
+test("every capability is announced, because this version has all of them", async () => {
   const { capabilities } = (await config.send(person, configPath)).body;
   assert.deepEqual(
     Object.entries(capabilities).filter(([, isServed]) => !isServed),
@@ -79,7 +79,7 @@ test("the environment resource names the deployment, its state and its masked co
   assert.equal(headers.get("cache-control"), "private, no-cache");
 });
 
-test("the status is JSON that is never stored", async () => {
+test("the status is JSON that is never cached", async () => {
   const { body, headers } = await config.send(person, statusPath);
   assert.equal(headers.get("cache-control"), "no-store");
   assert.match(headers.get("content-type") ?? "", /^application\/json/);
@@ -89,13 +89,13 @@ test("the status is JSON that is never stored", async () => {
   assert.equal(body.sources.at(-1), "defaults");
 });
 
-test("every answer varies by what it was asked with", async () => {
+test("every answer varies by the relevant request headers", async () => {
   for (const path of routes) {
     assert.equal((await config.send(person, path)).headers.get("vary"), "Accept, Authorization, X-API-Key", path);
   }
 });
 
-test("each route asks for its own scope, and the settings alone are open", async () => {
+test("each route requires its own scope, and only the settings are public", async () => {
   const nobody = only();
   const wanted = [
     [configPath, 401, 200, nobody],
@@ -112,14 +112,14 @@ test("each route asks for its own scope, and the settings alone are open", async
   }
 });
 
-test("a bad credential is refused everywhere, also where none is needed", async () => {
+test("an invalid credential is refused everywhere, also where none is required", async () => {
   for (const path of routes) {
     const answer = await config.send(null, path, { headers: { authorization: "Bearer rubbish" } });
     assert.equal(answer.status, 401, path);
   }
 });
 
-test("any method but GET and HEAD is 405 and says what is allowed", async () => {
+test("any method but GET and HEAD is 405 and lists the allowed ones", async () => {
   for (const path of routes) {
     for (const method of ["POST", "PUT", "PATCH", "DELETE"]) {
       const answer = await config.send(person, path, { method });

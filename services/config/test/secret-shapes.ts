@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
 
-/** Letters and digits that no program would take for a word; every shape can hold them. */
+/** Creates letters and digits that no program would take for a word and that every shape can contain. */
 export const newSecret = (): string => `Q${randomBytes(10).toString("hex").toUpperCase()}`;
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
-/** The looks that a credential has in a text. Whoever sees the argument in what is shown has seen the secret. */
+/** The textual forms of a credential. A visible argument is a leaked secret. */
 export const secretShapes: Readonly<Record<string, (secret: string) => string>> = {
   "password of a URL": (secret) => `https://ada:${secret}@host.example/path`,
   "user of a URL": (secret) => `redis://${secret}@cache.example`,
@@ -21,7 +21,7 @@ export const secretShapes: Readonly<Record<string, (secret: string) => string>> 
   "Amazon key": (secret) => `AKIA${secret}`,
   "Google key": (secret) => `AIza${secret}`,
   "npm token": (secret) => `npm_${secret}`,
-  "key of ours": (secret) => `sbx_live_${secret}`,
+  "own API key": (secret) => `sbx_live_${secret}`,
   "webhook secret": (secret) => `whsec_${secret}`,
   "JSON Web Token": (secret) => `eyJhbGciOiJIUzI1NiJ9.${secret}.${secret}`,
   "PEM block": (secret) => `-----BEGIN PRIVATE KEY-----${secret}-----END PRIVATE KEY-----`,
@@ -31,7 +31,7 @@ export const secretShapes: Readonly<Record<string, (secret: string) => string>> 
   "member of JSON": (secret) => `{"client_secret": "${secret}"}`,
 };
 
-/** Sentences around a credential, of languages with other letters, other spaces and other directions. */
+/** Sentences around a credential, in languages with other letters, other spaces and other directions. */
 export const languages: Readonly<Record<string, (text: string) => string>> = {
   none: (text) => text,
   English: (text) => `Please use ${text} for now`,
@@ -41,10 +41,10 @@ export const languages: Readonly<Record<string, (text: string) => string>> = {
   Japanese: (text) => `しばらくは「${text}」を使う`,
 };
 
-/** The forms in which a secret may have left. */
+/** Lists the forms in which a secret may have leaked. */
 const formsOf = (secret: string): string[] => [secret, secret.toLowerCase(), base64(`:${secret}`)];
 
-/** Names the places where one of the secrets is seen. */
+/** Lists the places that contain one of the secrets. */
 export function placesOf(secrets: readonly string[], said: Readonly<Record<string, string>>): string[] {
   const forms = secrets.flatMap(formsOf);
   return Object.entries(said).flatMap(([place, text]) => (forms.some((form) => text.includes(form)) ? [place] : []));

@@ -20,7 +20,7 @@ const properties = defineProperties({
   "note.secret": { ...common, secrecy: "secret" },
 });
 const classes = ["public", "internal", "sensitive", "secret"] as const;
-/** Every class that an operator may choose to see, and all of them. */
+/** Every combination of classes that an operator may choose to see, up to all of them. */
 const shown: readonly ShownClasses[] = [[], ["public", "internal"], ["public", "internal", "sensitive"]];
 
 const directory = mkdtempSync(join(tmpdir(), "signalbox-secrets-"));
@@ -36,7 +36,7 @@ const load = (given: { argv?: string[]; environment?: Given; file?: string; text
 };
 const variable = (name: string) => `SIGNALBOX_${name.toUpperCase().replaceAll(".", "_")}`;
 
-/** Gives a property a value by each source. What refuses it is thrown, or answered as the problems of an override. */
+/** Sets a property from each source. A refusal is thrown, or returned as the problems of an override. */
 const sources: Readonly<Record<string, (name: string, value: string) => [Configuration<typeof properties>, unknown]>> =
   {
     "command line": (name, value) => [load({ argv: [`--${name}=${value}`] }), null],
@@ -57,7 +57,7 @@ const sources: Readonly<Record<string, (name: string, value: string) => [Configu
   };
 
 interface Said {
-  /** Everything that is shown or said of the value. */
+  /** Every output that may contain the value. */
   readonly places: Readonly<Record<string, string>>;
   readonly isRefused: boolean;
   readonly value: unknown;
@@ -84,7 +84,7 @@ function saidOf(source: string, name: keyof typeof properties & string, value: s
 }
 
 for (const source of Object.keys(sources)) {
-  test(`no secret of any shape, class and language is shown when it comes by the ${source}`, () => {
+  test(`no secret of any shape, class and language is shown when its source is the ${source}`, () => {
     for (const [shape, write] of Object.entries(secretShapes)) {
       for (const [language, around] of Object.entries(languages)) {
         for (const secrecy of classes) {
@@ -94,7 +94,7 @@ for (const source of Object.keys(sources)) {
           const what = `${shape}, ${secrecy}, ${language}`;
           assert.deepEqual(placesOf([secret], places), [], what);
           const isTaken = secrecy === "sensitive" || (secrecy === "secret" && source !== "overrides");
-          assert.equal(isRefused, !isTaken, `${what}: what is shown takes no credentials`);
+          assert.equal(isRefused, !isTaken, `${what}: visible properties accept no credentials`);
           assert.equal(value, isTaken ? text : null, `${what}: it was planted`);
         }
       }
@@ -102,7 +102,7 @@ for (const source of Object.keys(sources)) {
   });
 }
 
-test("a value that may be shown is found by the same search, in every place", () => {
+test("a visible value is found by the same search, in every place", () => {
   for (const source of Object.keys(sources)) {
     const harmless = newSecret();
     const { places } = saidOf(source, "note.public", harmless);
@@ -110,5 +110,5 @@ test("a value that may be shown is found by the same search, in every place", ()
   }
   const [refused, tooLong] = [newSecret(), "x".repeat(9_000)];
   const { places } = saidOf("command line", "note.public", `${refused} ${tooLong}`);
-  assert.deepEqual(placesOf([refused], places), ["error", "problems"], "a refused value is told to whoever wrote it");
+  assert.deepEqual(placesOf([refused], places), ["error", "problems"], "a refused value is only shown to its author");
 });

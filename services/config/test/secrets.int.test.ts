@@ -11,12 +11,12 @@ const account = testPerson({ scopes: ["account:read"] });
 const audiences = { operator, account, anybody: null };
 const topics = ["signalbox.config.v1", "signalbox.config-applied.v1", "signalbox.audit.v1"];
 
-/** What the process was started with. */
+/** The secrets given at the start of the process. */
 const started = { headers: newSecret(), token: internalToken, former: newSecret() };
 let config: Harness;
 const streams: StreamReader[] = [];
 const events: { readonly topic: string; readonly text: string }[] = [];
-/** What operators were answered, faults included. */
+/** The answers to operators, including faults. */
 const answers: unknown[] = [];
 
 before(async () => {
@@ -56,7 +56,7 @@ const everything = `{
   changeProposals { reason changes { name value } }
   flags { key description owner reason variants { name value } rules { name } } }`;
 
-/** Everything that the service has said to anybody, by the way it went. */
+/** Collects every output of the service, by its channel. */
 async function said(): Promise<Record<string, string>> {
   const found: Record<string, string> = {};
   const say = (way: string, what: unknown) => {
@@ -95,7 +95,7 @@ async function said(): Promise<Record<string, string>> {
   return found;
 }
 
-/** Every text that an operator may write, with what is wrong with it alone changed. */
+/** Tries the text in every field that an operator may write; everything else is valid. */
 async function plant(text: string): Promise<Record<string, unknown>> {
   const [name, expectedRevision, reason] = ["server.name", "0", "because"];
   const change = { name, value: "Plain", expectedRevision };
@@ -132,7 +132,7 @@ async function plant(text: string): Promise<Record<string, unknown>> {
   };
 }
 
-test("what the process was started with is shown nowhere, whoever asks", async () => {
+test("the secrets of the process's start are shown nowhere, to no one", async () => {
   const { configuration } = config.context;
   const password = new URL(config.databaseUrl).password;
   const found = await said();
@@ -150,7 +150,7 @@ test("what the process was started with is shown nowhere, whoever asks", async (
   assert.ok(found.environment?.includes("******"), "masked values are listed");
 });
 
-test("no text that an operator writes takes a credential of any shape, and what was refused is said to nobody", async () => {
+test("no text written by an operator accepts a credential of any shape, and a refused one is shown to no one", async () => {
   const planted: string[] = [];
   for (const [shape, write] of Object.entries(secretShapes)) {
     const [language = "none", around = String] =
@@ -158,13 +158,13 @@ test("no text that an operator writes takes a credential of any shape, and what 
     const secret = newSecret();
     planted.push(secret);
     for (const [place, refusals] of Object.entries(await plant(around(write(secret))))) {
-      assert.ok(Array.isArray(refusals) && refusals.length > 0, `${shape}, ${language}: taken as ${place}`);
+      assert.ok(Array.isArray(refusals) && refusals.length > 0, `${shape}, ${language}: accepted as ${place}`);
     }
   }
   assert.deepEqual(placesOf(planted, await said()), []);
 });
 
-test("what may be shown is found by the same search, in every way that it goes", async () => {
+test("a visible value is found by the same search, in every channel", async () => {
   const [name, flag, reason] = [newSecret(), newSecret(), newSecret()];
   const revision = (await config.send(operator, "/api/v1/status/config")).body.revision;
   const set = { name: "server.name", value: name, expectedRevision: revision, reason };

@@ -59,7 +59,7 @@ const seen = (stream: StreamReader, count: number, name?: string) =>
     return events.length >= count && events;
   });
 
-test("a change is told to everybody with its revision, its names and the values of their audience", async () => {
+test("a change is sent to everyone with its revision, its names and the values of their audience", async () => {
   const [own, admin] = [await follow(), await follow(operator)];
   assert.equal(own.status, 200);
   assert.equal(own.headers.get("cache-control"), "no-store");
@@ -75,10 +75,10 @@ test("a change is told to everybody with its revision, its names and the values 
   const [, , third] = await seen(admin, 3);
   assert.deepEqual(third?.data.names, ["http.rate-limit.credential.requests"]);
   await eventually(() => own.events.at(-1)?.id === internal);
-  assert.deepEqual(own.events.at(-1)?.data, null, "an account learns that the revision passed, and nothing of it");
+  assert.deepEqual(own.events.at(-1)?.data, null, "an account sees that the revision passed, and nothing of it");
 });
 
-test("a changed flag is told as what it gives the follower, and OpenFeature is asked to read again", async () => {
+test("a changed flag is sent with the follower's value, and OpenFeature is asked to read again", async () => {
   const [own, other] = [await follow(), await follow(operator)];
   const revision = await setFlag("mine", [{ accounts: [account.accountId], variant: "on" }]);
   for (const [stream, value] of [
@@ -91,7 +91,7 @@ test("a changed flag is told as what it gives the follower, and OpenFeature is a
   }
 });
 
-test("whoever comes back is told every revision that was missed, once and in order, and then what is new", async () => {
+test("a returning client gets every missed revision, once and in order, and then the new ones", async () => {
   const from = await set("server.name", "One");
   const missed = [await set("server.color", "#111111"), await set("server.name", "Two"), await setFlag("missed", [])];
   const stream = await follow(account, { "last-event-id": from });
@@ -103,7 +103,7 @@ test("whoever comes back is told every revision that was missed, once and in ord
   assert.deepEqual([names, values], [["server.color"], { "server.color": "#111111" }]);
 });
 
-test("a history that is no longer kept, or a revision that never was, is a reset; what is no revision is refused", async () => {
+test("an expired history or an unassigned revision is a reset; a malformed revision is refused", async () => {
   const pool = openPool({ ...config.context, url: config.databaseUrl, max: 1, applicationName: "config-tests" });
   const old = await set("server.name", "Old");
   const next = await set("server.name", "Older");
@@ -122,7 +122,7 @@ test("a history that is no longer kept, or a revision that never was, is a reset
   }
 });
 
-test("without the database a client that comes back reads everything again", async () => {
+test("without the database a returning client reads everything again", async () => {
   const own = await startConfig();
   try {
     const pool = openPool({ ...own.context, url: own.databaseUrl, max: 1, applicationName: "config-tests" });
@@ -138,7 +138,7 @@ test("without the database a client that comes back reads everything again", asy
   }
 });
 
-test("streams are for the signed in who may follow, with credentials in headers alone", async () => {
+test("streams need a credential with access, in a header only", async () => {
   assert.equal((await follow(null)).status, 401);
   assert.equal((await follow(testPerson({ state: "suspended" }))).status, 403);
   const url = `${config.url}/api/v1/config/stream`;
@@ -148,14 +148,14 @@ test("streams are for the signed in who may follow, with credentials in headers 
   assert.equal((await config.send(account, "/api/v1/config/stream", { method: "HEAD" })).status, 200);
 });
 
-test("a stream ends when its credential does", async () => {
+test("a stream ends when its credential expires", async () => {
   const stream = await follow(testPerson({ expiresAtMs: Date.now() + 1_500 }));
   const [end] = await seen(stream, 1, "end");
   assert.deepEqual(end?.data, { reason: "expired" });
   await stream.ended;
 });
 
-test("a stream ends when its account is suspended or its credential revoked, and others go on", async () => {
+test("a stream ends when its account is suspended or its credential revoked, and others continue", async () => {
   const eventLog = await testEventLog(config.eventsUrl, config.context);
   const [one, two] = [testPerson(), testPerson()];
   const [suspended, revoked, other] = [await follow(one), await follow(two), await follow()];
@@ -182,7 +182,7 @@ test("a stream ends when its account is suspended or its credential revoked, and
   await seen(other, 1, "settings");
 });
 
-/** Lets account tell whoever asks that somebody may no longer follow, and waits for the end of their streams. */
+/** Lets account deny the access of followers, and waits for the end of their streams. */
 async function endsByAsking(on: Harness): Promise<void> {
   const [one, two] = [testPerson(), testPerson()];
   const [suspended, again, revoked, other] = [
@@ -197,7 +197,7 @@ async function endsByAsking(on: Harness): Promise<void> {
   on.account.away = true;
   const { asked } = on.account;
   await eventually(() => on.account.asked >= asked + 2);
-  assert.ok(!other.events.some(({ event }) => event === "end"), "nobody can say that the other one may not go on");
+  assert.ok(!other.events.some(({ event }) => event === "end"), "the access of the other one cannot be denied");
 }
 
 test("a suspension or revocation that the access topic lacks ends a stream, because account is asked", async () => {
@@ -225,7 +225,7 @@ test("a suspension or revocation ends a stream also while the log is away", asyn
   }
 });
 
-test("a stream of whose access a change came while it was opened ends at once", async () => {
+test("a stream whose access changed while it was opened ends immediately", async () => {
   const person = testPerson();
   const opening = Array.from({ length: 5 }, () => follow(person));
   const eventLog = await testEventLog(config.eventsUrl, config.context);
@@ -242,7 +242,7 @@ test("a stream of whose access a change came while it was opened ends at once", 
   }
 });
 
-test("a credential has ten streams, an instance what is configured, and closed ones count no more", async () => {
+test("a credential may have ten streams, an instance the configured number, and closed ones no longer count", async () => {
   const greedy = testPerson();
   const ten = await Promise.all(Array.from({ length: 10 }, () => follow(greedy)));
   assert.deepEqual([...new Set(ten.map(({ status }) => status))], [200]);
@@ -255,7 +255,7 @@ test("a credential has ten streams, an instance what is configured, and closed o
   await eventually(async () => (await follow(greedy)).status === 200);
 });
 
-test("a stream that is switched off ends, and none is opened", async () => {
+test("a disabled stream ends, and none is opened", async () => {
   const stream = await follow();
   await set("capabilities.configStream", false);
   assert.deepEqual((await seen(stream, 1, "end"))[0]?.data, { reason: "switched_off" });

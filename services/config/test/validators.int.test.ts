@@ -13,7 +13,7 @@ after(() => config.close());
 const changing = ["/api/v1/config/", "/api/v2/settings/"];
 const validated = [...changing, "/api/v1/env/"];
 
-test("a validator that matches, alone, weak, in a list or as *, gives 304 with the headers of the 200", async () => {
+test("a matching validator, alone, weak, in a list or as *, gives 304 with the headers of the 200", async () => {
   for (const path of validated) {
     const full = await config.send(person, path);
     const etag = full.headers.get("etag") ?? "";
@@ -40,12 +40,12 @@ test("a validator belongs to the representation, not to the token", async () => 
   }
 });
 
-test("a validator gives nothing to those who may not read", async () => {
+test("a validator gives nothing to callers without access", async () => {
   const etag = (await config.send(person, "/api/v1/config/")).headers.get("etag") ?? "";
   assert.equal((await config.send(null, "/api/v1/config/", { headers: { "if-none-match": etag } })).status, 401);
 });
 
-test("a change of a published value moves the validators of both resources, and only then", async () => {
+test("a change of a published value changes the validators of both resources, and nothing else does", async () => {
   const etags = () => Promise.all(changing.map(async (path) => (await config.send(person, path)).headers.get("etag")));
   const before = await etags();
   assert.deepEqual(await etags(), before);

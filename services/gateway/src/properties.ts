@@ -41,7 +41,7 @@ export const properties = defineProperties({
     secrecy: "internal",
     reload: "restart",
     effect:
-      "The file dist/browser/standalone.js of the npm package @scalar/api-reference: /docs shows all routes with it. Left out, there is no such page.",
+      "The file dist/browser/standalone.js of the npm package @scalar/api-reference: /docs shows all routes with it. Without it there is no such page.",
   },
   "graphql.executor": {
     type: "string",
@@ -49,7 +49,7 @@ export const properties = defineProperties({
     choices: ["ours", "apollo"],
     secrecy: "internal",
     reload: "restart",
-    effect: "Who runs operations: `ours`, which needs half the processor time or less, or that of @apollo/gateway.",
+    effect: "Executor of operations: `ours`, which needs half the processor time or less, or that of @apollo/gateway.",
   },
   "graphql.supergraph": {
     type: "string",
@@ -58,28 +58,28 @@ export const properties = defineProperties({
     secrecy: "internal",
     reload: "restart",
     effect:
-      "A path or URL of a supergraph instead of the one that comes with the gateway; followed every two seconds. Its subgraphs are those of the gateway.",
+      "A path or URL of a supergraph that replaces the built-in one; checked for changes every two seconds. Its subgraphs are those of the gateway.",
   },
-  "graphql.limits.depth": limit(16, 100, "How deep a document may nest; fragments count where they are spread."),
-  "graphql.limits.aliases": limit(30, 1_000, "How many aliases a document may use."),
-  "graphql.limits.root-fields": limit(20, 1_000, "How many root fields a document may select."),
-  "graphql.limits.directives": limit(50, 1_000, "How many directives a document may use."),
-  "graphql.limits.tokens": limit(4_000, 100_000, "How many tokens a document may have; counted while it is parsed."),
+  "graphql.limits.depth": limit(16, 100, "Largest depth of a document; fragments count where they are spread."),
+  "graphql.limits.aliases": limit(30, 1_000, "Largest number of aliases in a document."),
+  "graphql.limits.root-fields": limit(20, 1_000, "Largest number of root fields in a document."),
+  "graphql.limits.directives": limit(50, 1_000, "Largest number of directives in a document."),
+  "graphql.limits.tokens": limit(4_000, 100_000, "Largest number of tokens in a document; counted by the parser."),
   "graphql.limits.cost": limit(
     5_000,
     100_000,
-    "What an operation may cost: an object 1, a mutation 10, the items of a page as often as `first` says.",
+    "Largest cost of an operation: an object 1, a mutation 10, the items of a page multiplied by `first`.",
   ),
   "graphql.limits.cost-window": limit(
     50_000,
     1_000_000,
-    "What the operations of one credential may cost in ten seconds.",
+    "Largest cost of one credential's operations in ten seconds.",
     "restart",
   ),
   "graphql.limits.anonymous-cost-window": limit(
     2_000,
     1_000_000,
-    "What the operations of one address without credentials may cost in a minute.",
+    "Largest cost in a minute of the operations of one address without credentials.",
     "restart",
   ),
   "graphql.limits.response": {
@@ -90,7 +90,7 @@ export const properties = defineProperties({
     max: 64 * MiB,
     secrecy: "internal",
     reload: "live",
-    effect: "How large an answer may be; a larger one is `LIMIT_RESPONSE`. One service may give 16 MiB.",
+    effect: "Largest size of an answer; a larger one is `LIMIT_RESPONSE`. One service may send 16 MiB.",
   },
   "graphql.documents": {
     type: "string",
@@ -100,7 +100,7 @@ export const properties = defineProperties({
     reload: "restart",
     local: true,
     effect:
-      "Which documents are run: `any` text, texts and those sent before by their SHA-256 (`apq`), or those of `graphql.trusted-documents` alone.",
+      "Allowed documents: `any` text, texts and the SHA-256 of earlier ones (`apq`), or only those of `graphql.trusted-documents`.",
   },
   "graphql.trusted-documents": {
     type: "string",
@@ -109,14 +109,14 @@ export const properties = defineProperties({
     secrecy: "internal",
     reload: "restart",
     effect:
-      "A path or URL of the manifest for `graphql.documents=trusted`, of Apollo, Relay or GraphQL Code Generator; followed every two seconds.",
+      "A path or URL of the manifest for `graphql.documents=trusted`, of Apollo, Relay or GraphQL Code Generator; checked for changes every two seconds.",
   },
   "graphql.introspection": {
     type: "boolean",
     default: true,
     secrecy: "internal",
     reload: "live",
-    effect: "Whether clients may ask for the schema; off also leaves out of errors which names there are.",
+    effect: "True allows introspection; false also removes suggestions of names from errors.",
   },
   "graphql.graphiql": {
     type: "boolean",
@@ -124,7 +124,7 @@ export const properties = defineProperties({
     secrecy: "internal",
     reload: "live",
     effect:
-      "Whether browsers get GraphiQL at `/graphql`. It reads the schema, so `graphql.introspection` off ends it too.",
+      "True serves GraphiQL to browsers at `/graphql`. It needs introspection, so `graphql.introspection` off disables it too.",
   },
   "graphql.limits.mode": {
     type: "string",
@@ -134,7 +134,7 @@ export const properties = defineProperties({
     reload: "restart",
     local: true,
     effect:
-      "With `measure` the cost of an operation is only told, in headers and in the log, and nothing is refused for it.",
+      "With `measure` the cost of an operation is only reported, in headers and in the log, and never a reason for a refusal.",
   },
   "capabilities.graphqlSubscriptions": capabilityProperties["capabilities.graphqlSubscriptions"],
   "defaults.pageSize": defaultProperties["defaults.pageSize"],
@@ -147,7 +147,7 @@ export const properties = defineProperties({
     max: 1_024 * MiB,
     secrecy: "internal",
     reload: "restart",
-    effect: "How much memory checked documents may take; those that were not used longest are forgotten.",
+    effect: "Largest memory of checked documents; the least recently used are removed first.",
   },
   "graphql.deadline": {
     type: "integer",
@@ -157,7 +157,7 @@ export const properties = defineProperties({
     max: 120_000,
     secrecy: "internal",
     reload: "restart",
-    effect: "How long one operation may take, with all its fetches; what is missing by then is `UNAVAILABLE`.",
+    effect: "Time limit of one operation with all its fetches; missing parts are `UNAVAILABLE`.",
   },
   "graphql.subgraph-deadline": {
     type: "integer",
@@ -167,7 +167,7 @@ export const properties = defineProperties({
     max: 120_000,
     secrecy: "internal",
     reload: "restart",
-    effect: "How long one fetch from a subgraph may take; its fields then fail alone.",
+    effect: "Time limit of one fetch from a subgraph; only its fields fail then.",
   },
 });
 

@@ -23,7 +23,7 @@ import type { Operations, Outcome } from "./operations/operations.ts";
 
 const members = z.record(z.string(), z.unknown());
 
-/** For the documentation (GraphQL over HTTP, "Request" and "Response"); `operationRequestFrom` reads the body. */
+/** For the documentation only (GraphQL over HTTP, "Request" and "Response"); `operationRequestFrom` reads the body. */
 const GraphqlBody = z
   .object({
     query: z
@@ -61,7 +61,7 @@ const GraphqlAnswer = z
   });
 
 const mediaTypes = ["application/json", "application/graphql-response+json"] as const;
-/** For subscriptions, by the protocol graphql-sse. */
+/** Media type of subscriptions by the protocol graphql-sse. */
 const eventStream = "text/event-stream";
 const responses = {
   200: { content: [...mediaTypes, eventStream], schema: GraphqlAnswer },
@@ -69,9 +69,9 @@ const responses = {
   405: { content: mediaTypes, schema: GraphqlAnswer },
   415: "error",
 } as const;
-/** Whatever is refused before there is an operation reads like an answer too. */
+/** Refusals before an operation have the form of a GraphQL answer too. */
 const errors = "graphql";
-/** Whoever may see their own account, a disabled one too. What else a state leaves is judged by each field itself. */
+/** Callers with access to their own account, including disabled ones. Each field judges further restrictions itself. */
 const auth = { scopes: [], access: "own-account:read", optional: true } as const;
 
 const page = "text/html";
@@ -80,11 +80,11 @@ interface Dependencies {
   readonly operations: Operations;
   readonly live: Pick<OpenLive, "live" | "callers">;
   readonly reference: ReferenceDependencies;
-  /** Whether browsers get GraphiQL. */
+  /** Returns true when browsers get GraphiQL. */
   readonly hasPage: () => boolean;
 }
 
-/** The query endpoint (spec, "Query endpoint"; GraphQL over HTTP), and documents about everything. */
+/** The query endpoint (spec, "Query endpoint"; GraphQL over HTTP), and the documentation. */
 export function publicRoutes({ operations, live, reference, hasPage }: Dependencies): Routes {
   const routes = createRoutes();
 
@@ -92,7 +92,7 @@ export function publicRoutes({ operations, live, reference, hasPage }: Dependenc
     operationId: "runOperation",
     summary: "Run an operation",
     auth,
-    // The services behind it tell of what their mutations change.
+    // The subgraphs publish the audit events of their mutations.
     audit: null,
     body: { raw: { maxBytes: MiB, json: GraphqlBody } },
     responses,
@@ -136,7 +136,7 @@ export function publicRoutes({ operations, live, reference, hasPage }: Dependenc
   return routes;
 }
 
-/** Answers with messages as they come. What is refused before the first one is answered as JSON. */
+/** Answers with messages as they arrive. A refusal before the first one is answered as JSON. */
 async function answerInEvents(
   input: Input,
   read: () => OperationRequest,
@@ -179,7 +179,7 @@ const askingOf = ({ principal, requestId, clientAddress, headers, signal }: Inpu
   idempotencyKey: idempotencyKeyOf(headers["idempotency-key"]),
 });
 
-/** Writes a result, or what is wrong with the request, in the media type that was agreed on. */
+/** Writes a result, or a fault of the request, in the negotiated media type. */
 async function answer(input: Input, run: () => Promise<Outcome>, mediaType = input.mediaType): Promise<HttpResponse> {
   const { requestId } = input;
   const { status, errors, body, isReplayed, cost, notes } = await run().then(
@@ -206,8 +206,8 @@ async function answer(input: Input, run: () => Promise<Outcome>, mediaType = inp
 const detailsOf = ({ extensions }: GraphQLFormattedError) => (extensions?.details ?? []) as readonly ErrorDetail[];
 
 /**
- * GraphQL over HTTP, "Status Codes": a client of `application/json` gets 200 for a well-formed request whose document is
- * refused, because a JSON answer with another status could come from anything between us.
+ * GraphQL over HTTP, "Status Codes": a client of `application/json` gets 200 for a well-formed request with a refused
+ * document, because a JSON answer with another status could come from any intermediary.
  */
 const withStatusOf =
   (mediaType: string) =>
@@ -222,12 +222,12 @@ function requestFromQuery({ variables, extensions, ...given }: Readonly<Record<s
   });
 }
 
-/** A parameter holds JSON by the rules of a body. */
+/** Parses a parameter as JSON by the rules of a body. */
 const parsed = (text: string): unknown => parseJsonBody(Buffer.from(text)).value;
 
 /**
- * A browser sends cookies and Basic credentials along without being asked, so a foreign page could read through a plain
- * GET. Bearer tokens and keys are never sent by themselves.
+ * Browsers send cookies and Basic credentials by themselves, so a foreign page could read through a plain GET. Bearer
+ * tokens and keys are always sent explicitly.
  */
 function refuseAmbientCredentials({ headers }: Input): void {
   const isBasic = headers.authorization?.toLowerCase().startsWith("basic ") ?? false;

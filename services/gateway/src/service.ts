@@ -17,9 +17,9 @@ import { publicRoutes } from "./routes.ts";
 import type { CurrentSupergraph } from "./supergraph/current-supergraph.ts";
 import { openSupergraph } from "./supergraph/open-supergraph.ts";
 
-/** So many fetches from one subgraph are under way at once; others wait, each until its deadline. */
+/** Largest number of concurrent fetches from one subgraph; others wait, each until its deadline. */
 const fetchesMax = 64;
-/** The services that have a subgraph. Their names are those in the supergraph. */
+/** The services with a subgraph, named as in the supergraph. */
 const subgraphs = ["account", "images", "config", "webhook-ingest", "webhook-delivery"] as const;
 
 /** Serves one graph over the services' subgraphs. */
@@ -59,7 +59,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
   };
 }
 
-/** What runs operations, and counts what they cost. */
+/** Opens the executor of operations, with its cost limits. */
 async function openOperations(
   context: ServiceContext<Properties>,
   { limiterOf, supergraph }: Pick<EdgeLimits, "limiterOf"> & { readonly supergraph: CurrentSupergraph },
@@ -96,7 +96,7 @@ async function openOperations(
   });
 }
 
-/** The documents that alone are run, where the operator wants that; null where every document is. */
+/** Opens the manifest of trusted documents; null when every document is allowed. */
 async function openManifest({
   configuration,
   ...context
@@ -106,7 +106,7 @@ async function openManifest({
   const value = configuration.get(property);
   if (value === null) throw unreadable(property, "", "a manifest for graphql.documents=trusted");
   return openTrustedDocuments(value, context).catch((error: Error) => {
-    throw unreadable(property, value, `a manifest that can be read: ${error.message}`);
+    throw unreadable(property, value, `a readable manifest: ${error.message}`);
   });
 }
 

@@ -19,7 +19,7 @@ export const properties = defineProperties({
     secrecy: "internal",
     reload: "restart",
     effect:
-      "Images that are worked on at the same time; one per core when not set, and more makes none of them faster.",
+      "Largest number of images processed at the same time. Default: one per core; more makes none of them faster.",
   },
 });
 

@@ -7,10 +7,10 @@ import { openObjectFiles, openObjectStore, openOwnFolder } from "@signalbox/stor
 import type { Properties } from "./properties.ts";
 import { answerJob } from "./rendering/answer-job.ts";
 
-/** A process that runs the images service too has one pool for both. */
+/** A process that runs the images service too shares one pool between both. */
 type Context = ServiceContext<Properties> & { readonly imagePool?: ImagePool };
 
-/** Makes renditions of images, as many at a time as there are cores. Keeps nothing of its own. */
+/** Renders images, one per core at a time. Stores no state of its own. */
 export async function createService(context: Context): Promise<ServiceParts> {
   const { configuration, runner, log, tracer, metrics, clock } = context;
   const eventLog = await openServiceLog(context);

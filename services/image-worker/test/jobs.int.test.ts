@@ -141,7 +141,7 @@ test("every accepted format is rendered, an animation in all its frames", async 
   }
 });
 
-test("an original that breaks off, is no image or is gone is answered as failed for good, with the reason", async () => {
+test("an original that is truncated, no image or missing is answered as a permanent failure with its reason", async () => {
   const gone = await fixture("alpha.png");
   const cases: [Job, string][] = [
     [await fixture("truncated.jpg"), "decode_failed"],
@@ -158,11 +158,11 @@ test("an animation within the limits of its service is rendered although each fr
   const job = await fixture("animated.gif");
   const answer = await answerTo({ ...job, renditions: [{ name: "small", key: "k", ...small, format: "gif" }] });
   assert.equal(answer.renditions[0]?.mime_type, "image/gif");
-  assert.notEqual(answer.renditions[0]?.key, "k", "the worker names what it made itself");
+  assert.notEqual(answer.renditions[0]?.key, "k", "the worker computes the keys itself");
 });
 
-test("a job whose process dies is answered as failed for now, with the reason, and the next one is done", async () => {
-  // Those that are at work, and not only starting: a job that no process has begun is given to another one.
+test("a job whose process dies is answered as a temporary failure with its reason, and the next one is processed", async () => {
+  // Only busy processes, not starting ones: a job that no process has started is given to another one.
   const busyChildren = () => childProcesses("image-process", { busyMs: 500 });
   const job = await fixture("photo.jpg");
   const large = { ...box, name: "large", key: "k", width: null, height: null, fit: "inside", format: "avif" } as const;
@@ -177,7 +177,7 @@ test("a job whose process dies is answered as failed for now, with the reason, a
   assert.equal((await answerTo(await fixture("alpha.png"))).outcome, "rendered");
 });
 
-test("what bounds the processes that decode is said in info", () => {
+test("info shows the limits of the decoding processes", () => {
   const said = JSON.stringify(service.info?.());
   assert.match(said, /"memoryBound":"(kernel|sampled)","loaders":"allow-list"/);
 });

@@ -28,16 +28,22 @@ export const properties = defineProperties({
     1,
     1_000_000_000,
     "pixels",
-    "The most pixels of an AVIF original: its decoder takes 18 bytes of memory for each.",
+    "Largest pixel count of an AVIF original: its decoder takes 18 bytes of memory for each.",
   ),
-  "images.limits.aspect-ratio": count(200, 1, 65_535, "times", "How many times longer one side may be than the other."),
-  "images.limits.frames": count(300, 1, 10_000, "frames", "The most frames of an animation."),
+  "images.limits.aspect-ratio": count(
+    200,
+    1,
+    65_535,
+    "times",
+    "Largest ratio between the longer and the shorter side.",
+  ),
+  "images.limits.frames": count(300, 1, 10_000, "frames", "Largest number of frames of an animation."),
   "images.limits.frame-pixels": count(
     200_000_000,
     1,
     10_000_000_000,
     "pixels",
-    "The most pixels of all frames of an animation together.",
+    "Largest number of pixels in all frames of an animation together.",
   ),
   "images.upload.directory": {
     type: "string",
@@ -46,22 +52,28 @@ export const properties = defineProperties({
     reload: "restart",
     local: true,
     effect:
-      "Where a file waits while it arrives and is judged; beside the blobs when not set, where it can become one without being copied, and the system's temporary folder with S3.",
+      "Folder of incoming files until they are judged. Default: beside the blobs, where a file can become a blob without being copied; with S3, the system's temporary folder.",
   },
   "images.direct-upload.expires-after": count(
     3_600_000,
     60_000,
     86_400_000,
     "ms",
-    "How long the bytes of a direct upload are taken and may become an image; then they are removed.",
+    "Time for which the bytes of a direct upload are accepted and may become an image; then they are removed.",
   ),
-  "images.direct-upload.open-max": count(100, 1, 100_000, "uploads", "The most open direct uploads of an account."),
+  "images.direct-upload.open-max": count(
+    100,
+    1,
+    100_000,
+    "uploads",
+    "Largest number of open direct uploads of an account.",
+  ),
   "images.direct-upload.bytes-max": count(
     1_073_741_824,
     1,
     9_007_199_254_740_991,
     "bytes",
-    "The most bytes that the open direct uploads of an account announce together.",
+    "Largest sum of the announced bytes of an account's open direct uploads.",
   ),
   "images.direct-upload.store-origin": {
     type: "string",
@@ -71,7 +83,7 @@ export const properties = defineProperties({
     reload: "restart",
     local: true,
     effect:
-      "Where clients of direct uploads find the object store, as scheme://host:port; that of blobs.url when not set. Not used by file:.",
+      "Address of the object store for clients of direct uploads, as scheme://host:port; that of blobs.url when not set. Not used by file:.",
   },
   "images.import.allow": {
     type: "list",
@@ -82,20 +94,20 @@ export const properties = defineProperties({
     local: true,
     effect: "Non-public addresses that images may be imported from, as address:port; 127.0.0.1:* for development.",
   },
-  "images.import.deadline": count(20_000, 100, 300_000, "ms", "How long an import may take, all redirects included."),
+  "images.import.deadline": count(20_000, 100, 300_000, "ms", "Time limit of an import, all redirects included."),
   "images.render.wait-max": count(
     250,
     10,
     60_000,
     "ms",
-    "How long a rendition of less than a quarter of a second may be expected to wait for its turn, and may wait behind others of its account; beyond it the answer is 429.",
+    "Longest expected wait of a rendition of less than a quarter of a second for its turn, also behind others of its account; beyond it the answer is 429.",
   ),
   "images.render.avif-pixels": count(
     500_000,
     0,
     100_000_000,
     "pixels",
-    "The largest AVIF that is made while a caller waits; a larger one is made in the background.",
+    "Largest AVIF, in pixels, that is made while a caller waits; a larger one is made in the background.",
   ),
   "images.render.memory": {
     ...count(67_108_864, 0, 17_179_869_184, "bytes", "Memory for renditions that were shown recently; 0 keeps none."),
@@ -106,14 +118,14 @@ export const properties = defineProperties({
     1,
     20,
     "attempts",
-    "How often the worker is asked before an image counts as failed.",
+    "Number of attempts of the worker before an image counts as failed.",
   ),
   "images.render.lost-after": count(
     300_000,
     1_000,
     3_600_000,
     "ms",
-    "How long a job of the worker goes unanswered before it is sent out again; each time twice as long, up to an hour.",
+    "Time after which an unanswered job of the worker is sent again; doubled each time, up to an hour.",
   ),
   "images.public.requests": {
     ...count(
@@ -126,7 +138,7 @@ export const properties = defineProperties({
     reload: "restart",
   },
   "images.public.window": {
-    ...count(10_000, 1_000, 3_600_000, "ms", "Length of the window in which those are counted."),
+    ...count(10_000, 1_000, 3_600_000, "ms", "Length of the window for that limit."),
     reload: "restart",
   },
   "images.public.transforms": {
@@ -136,22 +148,28 @@ export const properties = defineProperties({
     secrecy: "internal",
     reload: "live",
     effect:
-      "The forms in which a public image is shown without its owner's credentials or a signed URL: any, those of its record and of a ladder of widths (named), or those of its record alone (signed).",
+      "Forms of a public image that are shown without its owner's credentials or a signed URL: any, those of its record and of a ladder of widths (named), or those of its record alone (signed).",
   },
   "images.public.render-budget": count(
     60_000,
     100,
     3_600_000,
     "ms",
-    "Processor time in each minute and instance for new renditions of one account's public images that others ask for; beyond it they are 429.",
+    "Processor time per minute and instance for new renditions of one account's public images requested by others; beyond it the answer is 429.",
   ),
-  "images.quota.images": count(0, 0, 1_000_000_000, "images", "The most images of an account; 0 is no limit."),
+  "images.quota.images": count(
+    0,
+    0,
+    1_000_000_000,
+    "images",
+    "Largest number of images of an account; 0 is unlimited.",
+  ),
   "images.quota.bytes": count(
     0,
     0,
     9_007_199_254_740_991,
     "bytes",
-    "The most bytes of an account's originals, each counted once; 0 is no limit.",
+    "Largest number of bytes of an account's originals, each counted once; 0 is unlimited.",
   ),
   "images.cors.origins": {
     type: "list",
@@ -161,22 +179,28 @@ export const properties = defineProperties({
     reload: "restart",
     local: true,
     effect:
-      "Origins, besides those of http.cors.origins, whose pages a browser lets upload and read images; public content is for every page.",
+      "Origins, besides those of http.cors.origins, whose pages may upload and read images in a browser; public content is readable for every page.",
   },
-  "images.cache.public": count(3_600, 0, 31_536_000, "s", "How long everyone may keep the content of a public image."),
+  "images.cache.public": count(
+    3_600,
+    0,
+    31_536_000,
+    "s",
+    "Time for which everyone may cache the content of a public image.",
+  ),
   "images.cache.private": count(
     300,
     0,
     31_536_000,
     "s",
-    "How long the owner's client may keep the content of a private image.",
+    "Time for which the owner's client may cache the content of a private image.",
   ),
   "images.sweep.grace": count(
     3_600_000,
     60_000,
     2_592_000_000,
     "ms",
-    "How long bytes stay after the last record that needed them is gone.",
+    "Time for which bytes are kept after the last record that needed them is gone.",
   ),
 });
 

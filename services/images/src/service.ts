@@ -55,16 +55,16 @@ import { createUploads } from "./uploads/uploads.ts";
 const prismaDirectory = fileURLToPath(new URL("../prisma", import.meta.url));
 const schemaFile = new URL("../schema.graphql", import.meta.url);
 
-/** A process that runs the image worker too has one pool for both. */
+/** A process that runs the image worker too shares one pool between both. */
 type Context = ServiceContext<Properties> & { readonly imagePool?: ImagePool };
 
 const sweepEveryMs = minutes(5);
-/** Well within the minute in which the bytes of a deleted image are gone. */
+/** Well within the minute in which the bytes of a deleted image must be erased. */
 const eraseEveryMs = seconds(5);
 const reissueEveryMs = seconds(20);
 const sweepUploadsEveryMs = seconds(30);
 
-/** Keeps images: takes them in, describes them, shows them in every size and format, and lets them go. */
+/** Receives, describes, renders and deletes images. */
 export async function createService(context: Context): Promise<ServiceParts> {
   const rateLimits = () => [publicContentLimit(context)];
   const sealer = createSealer(context.configuration.get("secrets.keys"));
@@ -110,7 +110,7 @@ export async function createService(context: Context): Promise<ServiceParts> {
   return { ...served, info: () => ({ imaging: parts.imagePool.describe() }) };
 }
 
-/** Opens what is this service's own, and builds its capabilities of it. */
+/** Opens the service's own stores and builds its capabilities from them. */
 async function openParts(context: Context, opened: OpenedService, sealer: Sealer) {
   const { pool, outbox, cache, accessStates, pageLimits } = opened;
   const { configuration, runner, clock, log, tracer, metrics } = context;
@@ -172,7 +172,7 @@ async function openParts(context: Context, opened: OpenedService, sealer: Sealer
   };
 }
 
-/** Opens where originals are, and where a file waits until it is judged. */
+/** Opens the stores of originals and of files that wait to be judged. */
 async function openStores({ configuration, runner, log, tracer, metrics }: Context, bytesMax: () => number) {
   const [accessKey, secretKey] = [configuration.get("blobs.access-key"), configuration.get("blobs.secret-key")];
   const url = configuration.get("blobs.url");
@@ -197,11 +197,14 @@ interface UploadTargetOptions {
   readonly log: Logger;
 }
 
-/** Opens where direct uploads wait: behind the store's own door where clients can use it, else in a folder beside the objects. */
+/**
+ * Opens the storage of direct uploads: the object store itself where clients can reach it, else a folder beside the
+ * objects.
+ */
 async function openUploadTarget(objects: ObjectStore, { directory, baseUrl, log }: UploadTargetOptions) {
   const { presignPut, folder } = objects;
   if (presignPut) return createPresignedTarget({ ...objects, presignPut });
-  if (!folder) throw new Error("the object store takes files neither from clients nor in its folder");
+  if (!folder) throw new Error("the object store supports direct uploads neither by clients nor in its folder");
   return openResumableTarget({ folder: join(directory, "direct-uploads"), baseUrl, log });
 }
 
@@ -220,7 +223,7 @@ function openOutbound({ configuration, runner, clock, metrics }: Context) {
   return outbound;
 }
 
-/** What is asked for at each use, because it may change while the process runs. */
+/** Properties that are read at each use because they may change while the process runs. */
 function livePropertiesOf({ configuration }: Context) {
   return {
     acceptedTypes: () => configuration.get("supported.imageTypes"),

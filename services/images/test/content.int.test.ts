@@ -19,7 +19,7 @@ const typeOf = (bytes: Buffer) => {
   return sniffed.kind === "unknown" ? null : sniffed.mimeType;
 };
 
-test("the format is negotiated, says so in Vary, and each has a validator of its own", async () => {
+test("the format is negotiated, listed in Vary, and has a validator of its own", async () => {
   const who = testPerson();
   const { id } = await uploaded(who, "photo.jpg");
   const path = `/images/${id}/content?width=320`;
@@ -43,7 +43,7 @@ test("the format is negotiated, says so in Vary, and each has a validator of its
   );
 });
 
-test("what the client has is 304, before any rendition exists", async () => {
+test("a client's current copy is 304, before any rendition exists", async () => {
   const who = testPerson();
   const { id, sha256 } = await uploaded(who, "small.webp");
   const path = `/images/${id}/content?width=33`;
@@ -63,7 +63,7 @@ test("what the client has is 304, before any rendition exists", async () => {
   assert.ok(!(await images.blobKeys()).some((key) => key.includes("/w34-")));
 });
 
-test("sizes are as asked, never enlarged unless asked, and refused beyond the bounds", async () => {
+test("sizes are as requested, never enlarged unless asked, and refused beyond the bounds", async () => {
   const who = testPerson();
   const { id } = await uploaded(who, "alpha.png");
   const { width, height } = (await images.send(who, "GET", `/images/${id}`)).body;
@@ -90,7 +90,7 @@ test("sizes are as asked, never enlarged unless asked, and refused beyond the bo
   }
 });
 
-test("content is a re-encode: nothing of what was hidden in the file is served", async () => {
+test("content is a re-encode: no hidden data of the file is served", async () => {
   const who = testPerson();
   for (const name of ["photo-rotated.jpg", "polyglot.jpg"] as const) {
     const original = await readFixture(name);
@@ -103,7 +103,7 @@ test("content is a re-encode: nothing of what was hidden in the file is served",
   }
 });
 
-test("the owner downloads the very bytes, as an attachment, and nobody shows them inline", async () => {
+test("the owner downloads the unchanged bytes, as an attachment, and no one else can", async () => {
   const who = testPerson();
   const original = await readFixture("small.tiff");
   const { id } = (await images.upload(who, original)).body;
@@ -142,7 +142,7 @@ test("a private image needs its owner, a public one opens its content alone", as
   assert.equal((await images.send(null, "GET", content)).status, 401);
 });
 
-test("many callers of a rendition that nobody made get it from one rendering, and the next from the store", async () => {
+test("many callers of a missing rendition share one rendering, and later ones read the store", async () => {
   const who = testPerson();
   const { id, sha256 } = await uploaded(who, "photo.jpg");
   const path = `/images/${id}/content?width=411&format=webp`;
@@ -158,7 +158,7 @@ test("many callers of a rendition that nobody made get it from one rendering, an
   assert.ok(stored.bytes.equals(answers[0]?.bytes as Buffer));
 });
 
-test("AVIF that takes too long is made in the background: another format now, 503 when nothing else will do", async () => {
+test("AVIF that takes too long is made in the background: another format now, 503 when only AVIF is acceptable", async () => {
   const who = testPerson();
   const { id } = await uploaded(who, "photo.jpg");
   const path = `/images/${id}/content?width=640`;
@@ -194,7 +194,7 @@ function strip(width: number, height: number): Buffer {
   return Buffer.concat([start, chunk("IHDR", header), chunk("IDAT", rows), chunk("IEND", Buffer.alloc(0))]);
 }
 
-test("nobody has a tiny image enlarged beyond 4096 pixels on a side, and up to there anybody may", async () => {
+test("a tiny image is enlarged to at most 4096 pixels on a side", async () => {
   const who = testPerson();
   const { id } = (await images.upload(who, strip(1, 15), { visibility: "public" })).body;
   const ask = (query: string) => images.send(null, "GET", `/images/${id}/content?format=png&${query}`);
@@ -218,7 +218,7 @@ test("an image whose rendition takes too long is 503 while the worker makes it",
   assert.equal((await images.send(who, "GET", `/images/${id}/content?width=100`)).status, 200);
 });
 
-test("however many forms of an image are asked for, those that stay are at most 64 and within four times its bytes", async () => {
+test("on-demand renditions of an image are limited to 64 and to four times its bytes", async () => {
   const who = testPerson();
   const photo = await readFixture("photo.jpg");
   const { id, sha256 } = (await images.upload(who, photo)).body;

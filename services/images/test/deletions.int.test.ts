@@ -27,7 +27,7 @@ const erased = (who: TestPerson, id: string) =>
     return receipt.status === "erased" && receipt;
   });
 
-test("a deleted image is 404 at once, its bytes are gone soon after, and the receipt, an event and the audit say so", async () => {
+test("a deleted image is 404 immediately, its bytes are erased soon after, and receipt, event and audit record it", async () => {
   const who = testPerson();
   const { id, sha256, size_bytes } = await uploaded(who);
   const shown = await images.send(null, "GET", `/images/${id}/content?width=90`);
@@ -49,10 +49,10 @@ test("a deleted image is 404 at once, its bytes are gone soon after, and the rec
   assert.deepEqual(event?.data, { ...receipt, changed: [] });
   const entries = (await images.auditOf(who.accountId, 3)) as unknown as { data: { action: string } }[];
   assert.deepEqual(entries.map(({ data }) => data.action).slice(1), ["image.delete", "image.erase"]);
-  assert.equal((await images.send(testPerson(), "GET", `/images/deletions/${id}`)).status, 404, "of nobody else");
+  assert.equal((await images.send(testPerson(), "GET", `/images/deletions/${id}`)).status, 404, "only the owner's");
 });
 
-test("bytes that another image of the account needs stay, and the receipt says so; those of other accounts are others", async () => {
+test("bytes that another image of the account needs stay, and the receipt says so; other accounts have their own", async () => {
   const [who, other] = [testPerson(), testPerson()];
   const [one, two, theirs] = [await uploaded(who), await uploaded(who), await uploaded(other)];
   await images.send(who, "DELETE", `/images/${one.id}`);
@@ -65,7 +65,7 @@ test("bytes that another image of the account needs stay, and the receipt says s
   assert.equal((await images.send(other, "GET", `/images/${theirs.id}/original`)).status, 200);
 });
 
-test("what the worker stores after the erasure goes as well", async () => {
+test("renditions stored by the worker after the erasure are removed too", async () => {
   const who = testPerson();
   const { id } = await uploaded(who);
   const [job] = await images.eventsOf(who.accountId, 1, "image.render_requested");
@@ -84,7 +84,7 @@ test("what the worker stores after the erasure goes as well", async () => {
   await eventually(async () => (await keysOf(who)).length === 0);
 });
 
-test("an erasure that dies at any step is finished by the next one, with an honest receipt", async () => {
+test("an erasure that crashes at any step is finished by the next one, with a correct receipt", async () => {
   const inside = await openInside();
   try {
     const { pool, objects, blobStore, renditionStore, deletionStore, imageStore } = inside;

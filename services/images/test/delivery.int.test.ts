@@ -19,7 +19,7 @@ const uploaded = async (who: TestPerson, visibility: "public" | "private") =>
 const get = (who: TestPerson | null, url: string, headers: Record<string, string> = {}): Promise<TestAnswer> =>
   images.send(who, "GET", url.replace(/^https?:\/\/[^/]+/, ""), { headers });
 
-test("the URLs of a public image are for a year, those of a private one and without a version are not", async () => {
+test("the URLs of a public image are cached for a year, unlike private ones and those without a version", async () => {
   const who = testPerson();
   const [shown, hidden] = [await uploaded(who, "public"), await uploaded(who, "private")];
   const cacheOf = async (person: TestPerson | null, url: string) =>
@@ -54,7 +54,7 @@ test("another focal point is another version, and the named crops are made anew"
   assert.equal(new Set(jobs.map(({ data }) => (data as { job_id: string }).job_id)).size, 2);
 });
 
-test("an answer varies by what it depends on, and says whose it is to whoever purges", async () => {
+test("an answer varies by its inputs, and names its owner to a purging cache", async () => {
   const who = testPerson();
   const [shown, hidden] = [await uploaded(who, "public"), await uploaded(who, "private")];
   const varyOf = async (person: TestPerson | null, { id }: { id: string }, query: string) =>
@@ -83,7 +83,7 @@ test("every page may show a public image, no page a private one, and only listed
   assert.equal((await ask("https://blog.example")).headers.get("access-control-allow-origin"), null);
 });
 
-test("a part comes of what is stored and of the original, and one that is not there is 416 with the size", async () => {
+test("ranges of stored renditions and of originals are served, and an unsatisfiable one is 416 with the size", async () => {
   const who = testPerson();
   const { id, size_bytes: size } = await uploaded(who, "private");
   // The first fits into memory, the second is read from the store.
@@ -105,7 +105,7 @@ test("a part comes of what is stored and of the original, and one that is not th
   assert.equal((await get(who, `/images/${id}/original`)).bytes.length, size);
 });
 
-test("what is saved has a safe name of its own format", async () => {
+test("a saved file has a safe name with the extension of its format", async () => {
   const who = testPerson();
   const { id } = await uploaded(who, "private");
   await images.send(who, "PATCH", `/images/${id}`, { body: { filename: 'Häfen"; x.tiff' } });
@@ -116,7 +116,7 @@ test("what is saved has a safe name of its own format", async () => {
   );
 });
 
-test("without credentials a private image and one that never was are 401 alike", async () => {
+test("without credentials a private and a missing image are both 401", async () => {
   const who = testPerson();
   const { id } = await uploaded(who, "private");
   const [hidden, unknown] = await Promise.all([id, "img_nothing"].map((one) => get(null, `/images/${one}/content`)));
@@ -127,7 +127,7 @@ test("without credentials a private image and one that never was are 401 alike",
   assert.equal((await get(testPerson(), `/images/${id}/content`)).status, 404);
 });
 
-test("a screen with more pixels gets more, up to 4096, and unfit parameters are named", async () => {
+test("a screen with more pixels gets more, up to 4096, and invalid parameters are named", async () => {
   const who = testPerson();
   const { id } = await uploaded(who, "private");
   const ask = (query: string) => get(who, `/images/${id}/content?format=webp&${query}`);
@@ -156,7 +156,7 @@ test("a screen with more pixels gets more, up to 4096, and unfit parameters are 
   }
 });
 
-test("a gallery is shown to an address that asks for nothing else any more, and has an allowance of its own", async () => {
+test("public content has a rate limit of its own, also for an address whose other limits are used up", async () => {
   const { url } = await uploaded(testPerson(), "public");
   const answers = [];
   for (let count = 0; count < 45; count++) answers.push((await get(null, url)).status);

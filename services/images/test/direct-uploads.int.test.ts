@@ -22,7 +22,7 @@ let site: Receiver;
 let images: Harness;
 let clock: ReturnType<typeof createManualClock>;
 let photo: Buffer;
-/** What looks at the service's database, and gets in its way. */
+/** Reads and disturbs the service's database. */
 let database: Pool;
 before(async () => {
   clock = createManualClock(new Date());
@@ -57,7 +57,7 @@ const stateOf = (who: TestPerson, id: string) => images.send(who, "GET", `/image
 const waiting = () => readdir(join(images.blobsFolder, ".incoming", "direct-uploads"));
 const hasNoBytes = (id: string) => eventually(async () => !(await waiting()).includes(id));
 
-test("an announced file is sent in pieces, completed, and is an image as any other", async () => {
+test("an announced file is sent in pieces, completed, and is an image like any other", async () => {
   const who = testPerson();
   const announcement = announced(photo, { sha256: sha256Of(photo) });
   const { status, headers, body } = await images.send(who, "POST", "/images/uploads", { body: announcement });
@@ -107,7 +107,7 @@ test("an announced file is sent in pieces, completed, and is an image as any oth
   await hasNoBytes(body.id);
 });
 
-test("completed again, or by several at once, it is the same image", async () => {
+test("repeated and concurrent completions return the same image", async () => {
   const who = testPerson();
   const { id } = await begin(who);
   await patch(who, id, 0, photo);
@@ -122,7 +122,7 @@ test("completed again, or by several at once, it is the same image", async () =>
   assert.equal((await images.send(who, "GET", "/images")).body.items.length, 0);
 });
 
-test("a key repeats the answers of announcing and completing", async () => {
+test("an idempotency key repeats the answers of announcing and completing", async () => {
   const who = testPerson();
   const key = { "idempotency-key": "k-1" };
   const announce = () => images.send(who, "POST", "/images/uploads", { headers: key, body: announced(photo) });
@@ -134,7 +134,7 @@ test("a key repeats the answers of announcing and completing", async () => {
   assert.deepEqual([made.status, again.status, again.body], [201, 201, made.body]);
 });
 
-test("what breaks off stays as far as it came, and a piece elsewhere is 409 with the offset that is right", async () => {
+test("received bytes survive a broken connection, and a piece with another offset is 409 with the right one", async () => {
   const who = testPerson();
   const { id } = await begin(who);
   const { hostname, port } = new URL(images.url);
@@ -154,7 +154,7 @@ test("what breaks off stays as far as it came, and a piece elsewhere is 409 with
   assert.equal((await complete(who, id)).body.sha256, sha256Of(photo));
 });
 
-test("of requests that send the same piece one goes on, and the bytes are whole", async () => {
+test("of concurrent requests with the same piece one continues, and the bytes are complete", async () => {
   const who = testPerson();
   const { id } = await begin(who);
   const answers = await Promise.all(Array.from({ length: 6 }, () => patch(who, id, 0, photo)));
@@ -192,7 +192,7 @@ test("a piece without its offset, of another type, coded or with another digest 
   assert.equal((await patch(who, id, 0, piece, { "content-digest": digest(piece) })).status, 204);
 });
 
-test("what is announced is judged at once: type, size, name, hash", async () => {
+test("an announcement is checked immediately: type, size, name, hash", async () => {
   const who = testPerson();
   const cases: [object, number, string][] = [
     [{ mime_type: "image/svg+xml" }, 415, "mime_type"],
@@ -208,7 +208,7 @@ test("what is announced is judged at once: type, size, name, hash", async () => 
   }
 });
 
-test("bytes that are not what was announced, or no image, are refused and make no record", async () => {
+test("bytes that differ from the announcement, or are no image, are refused and create no record", async () => {
   const who = testPerson();
   const broken = await readFixture("truncated.jpg");
   const [svg, png] = [await readFixture("drawing.svg"), await readFixture("alpha.png")];
@@ -230,7 +230,7 @@ test("bytes that are not what was announced, or no image, are refused and make n
   assert.deepEqual((await images.send(who, "GET", "/images")).body.items, []);
 });
 
-test("an account has so many open uploads and bytes; ending one makes room", async () => {
+test("open uploads and their bytes are limited per account; ending one makes room", async () => {
   const who = testPerson();
   const tiny = photo.subarray(0, 10);
   const open = [await begin(who, tiny), await begin(who, tiny), await begin(who, tiny)];
@@ -249,7 +249,7 @@ test("an account has so many open uploads and bytes; ending one makes room", asy
   assert.ok((await begin(who, tiny)).id);
 });
 
-test("an upload is its owner's alone and needs the scope; what is switched off is 403", async () => {
+test("an upload belongs to its owner and needs the scope; a disabled feature is 403", async () => {
   const [who, other] = [testPerson(), testPerson()];
   const { id } = await begin(who);
   const reader = { ...testPerson({ scopes: ["images:read"] }) };
@@ -266,7 +266,7 @@ test("an upload is its owner's alone and needs the scope; what is switched off i
   assert.equal((await stateOf(who, id)).body.received_bytes, 0);
 });
 
-test("an upload expires with its bytes, and nothing of it is left after a while", async () => {
+test("an upload expires with its bytes, and its row is removed later", async () => {
   const who = testPerson();
   const { id } = await begin(who);
   await patch(who, id, 0, photo);
@@ -274,7 +274,7 @@ test("an upload expires with its bytes, and nothing of it is left after a while"
   assert.equal((await stateOf(who, id)).body.status, "expired");
   assert.equal((await patch(who, id, photo.length, Buffer.alloc(0))).status, 409);
   assert.equal((await complete(who, id)).status, 409);
-  // Somebody else who ends one wakes the sweep.
+  // Another account's cancellation wakes the sweep.
   const stirred = testPerson();
   await images.send(stirred, "DELETE", `/images/uploads/${(await begin(stirred)).id}`);
   await hasNoBytes(id);
@@ -293,7 +293,7 @@ test("a purged account leaves no upload and no bytes of one", async () => {
   assert.equal((await stateOf(who, id)).body.status, "cancelled");
 });
 
-test("what stops between the bytes and the record leaves the upload open, and the next completion makes the one image", async () => {
+test("a crash between bytes and record leaves the upload open, and the next completion creates the one image", async () => {
   const who = testPerson();
   const { id } = await begin(who);
   await patch(who, id, 0, photo);
@@ -310,7 +310,7 @@ test("what stops between the bytes and the record leaves the upload open, and th
   await hasNoBytes(id);
 });
 
-test("an upload that the sweep takes while it is completed is missing, and makes no image", async () => {
+test("an upload that is swept during its completion is missing, and creates no image", async () => {
   const who = testPerson();
   const { id } = await begin(who);
   await patch(who, id, 0, photo);
@@ -328,7 +328,7 @@ test("an upload that the sweep takes while it is completed is missing, and makes
   assert.deepEqual((await images.send(who, "GET", "/images")).body.items, []);
 });
 
-test("a page of a listed origin may send pieces and read where the next one begins", async () => {
+test("a page of a listed origin may send pieces and read the next offset", async () => {
   const { origin } = new URL(site.url);
   const who = testPerson();
   const { id } = await begin(who);
@@ -343,7 +343,7 @@ test("a page of a listed origin may send pieces and read where the next one begi
   assert.match(headers.get("access-control-expose-headers") ?? "", /Upload-Offset/);
 });
 
-test("a piece that the disk does not take is 503, our fault and in our log", async () => {
+test("a piece that the disk refuses is 503 and logged", async () => {
   const own = await startImages();
   try {
     const who = testPerson();
@@ -361,7 +361,7 @@ test("a piece that the disk does not take is 503, our fault and in our log", asy
   }
 });
 
-test("the graph announces and completes an upload in the words of REST", async () => {
+test("GraphQL announces and completes an upload with the terms of REST", async () => {
   const who = testPerson();
   const announce = `mutation ($input: CreateImageUploadInput!) {
     createImageUpload(input: $input) { upload { id method url headers { name value } expiresAt } errors { field code } } }`;

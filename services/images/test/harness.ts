@@ -28,7 +28,7 @@ import { createService } from "../src/service.ts";
 
 type Overrides = NonNullable<Parameters<typeof testContext<typeof properties>>[2]>;
 
-/** The images service on a database, an event log and a blob folder of its own, spoken to over HTTP. */
+/** The images service on a database, an event log and a blob folder of its own, called over HTTP. */
 export interface Harness {
   readonly context: TestContext<typeof properties>;
   readonly url: string;
@@ -43,13 +43,13 @@ export interface Harness {
   ): Promise<TestAnswer>;
   /** Sends an operation as the gateway does. */
   readonly graphql: SubgraphClient;
-  /** The events of an account so far, in the order of the log, once `count` of them are there. */
+  /** Waits for `count` events of an account and returns all so far, in the order of the log. */
   readonly eventsOf: EventReader["eventsOf"];
-  /** The same of the audit. */
+  /** The same for audit events. */
   readonly auditOf: EventReader["eventsOf"];
-  /** Says something on the log that another service would say. */
+  /** Publishes events of other services on the log. */
   publish(...events: Parameters<typeof publishEvents>[1]): Promise<void>;
-  /** What is in the blob store. */
+  /** Lists the keys in the blob store. */
   blobKeys(): Promise<string[]>;
   putBlob(key: string, bytes: Buffer): Promise<void>;
   close(): Promise<void>;

@@ -6,10 +6,10 @@ import { createRenditionStore } from "../src/renditions/rendition-store.ts";
 import { startImages } from "./harness.ts";
 import { openInside } from "./inside.ts";
 
-/** The processes of this one that decode images, and have been at it for half a second: not those that only start. */
+/** Lists this process's image decoders that have been busy for half a second, without starting ones. */
 const busyDecoders = () => childProcesses("image-process", { busyMs: 500 });
 
-test("a small file whose decoding takes more memory than there is, is 422 with the reason, and nothing else suffers", async () => {
+test("a small file that takes too much memory to decode is 422 with the reason, and nothing else suffers", async () => {
   const who = testPerson();
   const roomy = await startImages({ "images.render.avif-pixels": 100_000_000 });
   const pixel = await readFixture("one-pixel.png");
@@ -30,7 +30,7 @@ test("a small file whose decoding takes more memory than there is, is 422 with t
   }
 });
 
-test("a rendition that ends its process is 503, one that ended two is 422, and others are made as ever", async () => {
+test("a rendition that crashes its process is 503, one that crashed two is 422, and others still work", async () => {
   const who = testPerson();
   const images = await startImages({ "images.render.avif-pixels": 100_000_000, "images.render.memory": 0 });
   try {
@@ -58,7 +58,7 @@ test("a rendition that ends its process is 503, one that ended two is 422, and o
   }
 });
 
-test("an attempt is known before it is made, so a process that dies of it is counted, and forgotten after an hour", async () => {
+test("an attempt is recorded before it starts, so a crash counts, and is forgotten after an hour", async () => {
   const inside = await openInside();
   try {
     const clock = createManualClock();
@@ -71,13 +71,13 @@ test("an attempt is known before it is made, so a process that dies of it is cou
     assert.equal(await renditions.isRefused("k1", clock.now()), true);
     assert.equal(await begin("k2"), 1, "another key is not to blame");
     await renditions.endAttempt("k2");
-    assert.equal(await begin("k2"), 1, "what came back does not count");
+    assert.equal(await begin("k2"), 1, "an ended attempt does not count");
     clock.advance(hours(1) + minutes(1));
     assert.equal(await renditions.isRefused("k1", clock.now()), false);
     assert.equal(await begin("k1"), 1);
     const stored = { name: null, key: "k1", mime_type: "image/png", width: 1, height: 1, size_bytes: 1 };
     await renditions.save(pool, of, stored, clock.now());
-    assert.equal(await begin("k1"), 1, "what went well begins anew");
+    assert.equal(await begin("k1"), 1, "a success resets the count");
   } finally {
     await inside.close();
   }

@@ -39,7 +39,7 @@ after(async () => {
   await images.close();
 });
 
-test("an image is imported from a URL, by either route, after a redirect too", async () => {
+test("an image is imported from a URL, by either route and through a redirect", async () => {
   const who = testPerson();
   for (const [route, path] of [
     ["/images/import", "/gallery/hills%20at%20dawn.jpg"],
@@ -54,7 +54,7 @@ test("an image is imported from a URL, by either route, after a redirect too", a
   }
 });
 
-test("the graph imports by the same rules", async () => {
+test("GraphQL imports by the same rules", async () => {
   const who = testPerson();
   const query = `mutation ($input: ImportImageInput!) {
     importImage(input: $input) { image { id title visibility status } errors { field code } } }`;
@@ -68,7 +68,7 @@ test("the graph imports by the same rules", async () => {
   assert.deepEqual([text.data.importImage.image, text.data.importImage.errors[0].code], [null, "not_an_image"]);
 });
 
-test("a URL that must not be fetched is 422 on its field, before and behind a redirect", async () => {
+test("a forbidden URL is 422 on its field, before and after a redirect", async () => {
   const who = testPerson();
   const urls = [
     "ftp://example.com/a.jpg",
@@ -96,7 +96,7 @@ test("a source that cannot be reached, fails or breaks off is 502", async () => 
   }
 });
 
-test("what comes is judged as an upload is: no image, too large", async () => {
+test("an imported file is judged like an upload: no image, too large", async () => {
   const who = testPerson();
   const from = (path: string) =>
     images.send(who, "POST", "/images/import", { body: { source_url: source.url + path } });
@@ -105,7 +105,7 @@ test("what comes is judged as an upload is: no image, too large", async () => {
   assert.deepEqual([large.status, large.body.error.code], [413, "image_too_large"]);
 });
 
-test("without a source it is 400, and members nobody knows are 422", async () => {
+test("a missing source is 400, unknown members are 422", async () => {
   const who = testPerson();
   assert.equal((await images.send(who, "POST", "/images/import", { body: { alt_text: "x" } })).status, 400);
   const json = { source_url: `${source.url}/moved`, colour: "red" };

@@ -15,7 +15,7 @@ import { prismaDirectory } from "./harness.ts";
 
 export type Inside = Awaited<ReturnType<typeof openInside>>;
 
-/** The stores of the service on a database and a blob folder of their own, without the service. */
+/** Opens the stores of the service on a database and a blob folder of their own, without the service. */
 export async function openInside() {
   const [database, folder] = await Promise.all([testDatabase(), mkdtemp(join(tmpdir(), "signalbox-images-inside-"))]);
   const context = testContext("images", {});
@@ -47,7 +47,7 @@ export async function openInside() {
   };
 }
 
-/** A record of an image that nobody uploaded. */
+/** Builds the record of an image without an upload. */
 export function imageRecord({
   createdAt = new Date(),
   ...given

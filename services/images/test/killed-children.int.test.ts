@@ -9,7 +9,7 @@ const kills = 100;
 const inFlight = 4;
 const decoders = () => childProcesses("image-process");
 
-/** The folders of the children, in the pool's own. */
+/** Lists the folders of the child processes, in the pool's own. */
 async function scratchFolders(): Promise<string[]> {
   const [pid] = await eventually(async () => {
     const alive = await decoders();
@@ -19,7 +19,7 @@ async function scratchFolders(): Promise<string[]> {
   return own ? readdir(dirname(own)) : scratchFolders();
 }
 
-/** Everything on disk that is neither an original nor a stored rendition. */
+/** Lists every file on disk that is neither an original nor a stored rendition. */
 async function strayFiles({ blobsFolder }: Harness): Promise<string[]> {
   const found = await readdir(blobsFolder, { recursive: true, withFileTypes: true });
   const files = found.filter((entry) => entry.isFile());
@@ -27,7 +27,7 @@ async function strayFiles({ blobsFolder }: Harness): Promise<string[]> {
   return paths.filter((path) => !/^(originals|renditions)\//.test(path));
 }
 
-test("of a hundred children that are killed under load each costs its own request, and nothing is lost or left", async () => {
+test("each of a hundred children killed under load costs its own request, and nothing is lost or left behind", async () => {
   const who = testPerson();
   const images = await startImages({
     ...{ "images.render.wait-max": 60_000, "images.render.memory": 0 },
@@ -40,7 +40,7 @@ test("of a hundred children that are killed under load each costs its own reques
     let killed = 0;
     const ask = async (caller: number) => {
       for (let at = 0; killed < kills; at++) {
-        // Other bytes each time: nobody waits for another's work.
+        // Other bytes each time, so that no request shares another's work.
         const path = `/images/${id}/content?width=${200 + at}&height=${1000 + caller}&format=jpeg`;
         const { status } = await images.send(who, "GET", path);
         answered.push(status);
@@ -49,7 +49,7 @@ test("of a hundred children that are killed under load each costs its own reques
     };
     const kill = async () => {
       while (killed < kills) {
-        // Some have just begun, some are in the middle, some rest.
+        // Some have just started, some are in the middle, some are idle.
         const from = answered.length;
         const wanted = Math.floor(Math.random() * 3);
         await eventually(() => answered.length >= from + wanted);

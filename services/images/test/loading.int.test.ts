@@ -70,7 +70,7 @@ after(async () => {
 const sha256 = "d".repeat(64);
 const urlOf = (id: string) => `https://images.test/images/${id}/content?v=${versionOf({ sha256, focalPoint: null })}`;
 
-test("a hundred images of a query are one statement, and those of others are missing", async () => {
+test("a hundred images of a query are one statement, and those of other accounts are missing", async () => {
   const { pool, blobStore } = inside;
   const [owner, other] = [testPerson(), testPerson()];
   await blobStore.touch({ accountId: owner.accountId, sha256, sizeBytes: 1, mimeType: "image/png" }, new Date());
@@ -88,7 +88,7 @@ test("a hundred images of a query are one statement, and those of others are mis
   assert.deepEqual(sent.length, 1, sent.join("\n"));
 });
 
-/** Keeps the text of every statement that goes through the pool from now on. */
+/** Records the text of every later statement of the pool. */
 function recordStatements({ driver }: Pool): string[] {
   const sent: string[] = [];
   const query = driver.query.bind(driver) as (...given: unknown[]) => unknown;

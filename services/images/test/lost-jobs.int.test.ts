@@ -14,7 +14,7 @@ before(async () => {
 });
 after(() => inside.close());
 
-test("a lost job goes out at growing distances, and an image that is never answered fails with the reason", async () => {
+test("a lost job is sent again at growing intervals, and an image without an answer fails with the reason", async () => {
   const { pool, imageStore, blobStore, renditionStore, deletionStore } = inside;
   const clock = createManualClock();
   const sent: EventDraft[] = [];
@@ -37,7 +37,7 @@ test("a lost job goes out at growing distances, and an image that is never answe
     imageRecord({ id: "img_ready", sha256: ready, createdAt: clock.now(), status: "ready" }),
   ];
   await inside.insert(records, minutes(5));
-  // The clock of jobs is the database's: what is due moves instead. That of this instance is far behind.
+  // Jobs use the database's clock, so their due time moves instead. This instance's clock is far behind.
   const fiveMinutesPass = sql("", "update images set render_due_at = render_due_at - interval '5 minutes'");
 
   assert.equal(await variants.reissueLost(), 0, "before its time");

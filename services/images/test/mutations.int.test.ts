@@ -4,7 +4,7 @@ import { after, before, test } from "node:test";
 import { readFixture, testPerson } from "@signalbox/testing";
 import { type Harness, startImages } from "./harness.ts";
 
-/** All of them where there is time: one in eight is enough to see that the machinery still holds. */
+/** The full number in CI: an eighth is enough to see that the machinery works. */
 const mutations = Number(process.env.IMAGE_MUTATIONS ?? (process.env.CI ? 2_000 : 240));
 const inFlight = 4;
 const names = ["photo-rotated.jpg", "alpha.png", "animated.gif", "small.webp", "small.avif", "small.tiff"] as const;
@@ -27,12 +27,12 @@ function randomOf(seed: number): () => number {
   };
 }
 
-/** A real file with some of its bytes changed, cut out, doubled or cut off. */
+/** Mutates a real file: some of its bytes changed, cut out, doubled or cut off. */
 function mutated(file: Buffer, random: () => number): Buffer {
   const place = (below: number) => Math.floor(random() * below);
   let bytes = Buffer.from(file);
   for (let times = 1 + place(4); times > 0; times--) {
-    // Most of what can go wrong is said in the first bytes.
+    // Most faults are in the first bytes.
     const at = random() < 0.6 ? place(Math.min(512, bytes.length)) : place(bytes.length);
     const length = 1 + place(32);
     switch (place(4)) {
@@ -55,11 +55,11 @@ function mutated(file: Buffer, random: () => number): Buffer {
 /** Markers of metadata that no rendition may carry. */
 const metadata = [Buffer.from("Exif\0\0"), Buffer.from("http://ns.adobe.com/xap"), Buffer.from("GPSLatitude")];
 
-test(`of ${mutations} mutated files none gives a 5xx that is ours, ends the service or leaks metadata`, async () => {
+test(`none of ${mutations} mutated files causes an internal 5xx, ends the service or leaks metadata`, async () => {
   const files = await Promise.all(names.map((name) => readFixture(name)));
   const seen = new Map<string, number>();
   const tryOne = async (seed: number) => {
-    // One person alone would soon be told to slow down.
+    // One account alone would soon reach its rate limit.
     const who = testPerson();
     const uploaded = await images.upload(who, mutated(files[seed % files.length] as Buffer, randomOf(seed)));
     assert.ok([201, 413, 415, 422].includes(uploaded.status), `seed ${seed}: upload ${uploaded.status}`);

@@ -24,14 +24,14 @@ const begin = async (who: TestPerson, more: object = {}) => {
   const body = { filename: "hills.jpg", mime_type: "image/jpeg", size_bytes: photo.length, ...more };
   return (await images.send(who, "POST", "/images/uploads", { body })).body;
 };
-/** Sends the bytes as a client does that knows nothing but what the upload says. */
+/** Sends the bytes like a client that knows only the upload's instructions. */
 const put = async ({ url, method, headers }: Awaited<ReturnType<typeof begin>>, file: Buffer, more: object = {}) =>
   (await fetch(url, { method, headers: { ...headers, ...more }, body: new Uint8Array(file) })).status;
 const complete = (who: TestPerson, id: string, body: object = {}) =>
   images.send(who, "POST", `/images/uploads/${id}/complete`, { body });
 const bytesOf = ({ accountId }: TestPerson, { id }: { id: string }) => objects.head(`uploads/${accountId}/${id}`);
 
-test("a file is put past this service, without credentials, and becomes an image", async () => {
+test("a file is put directly into the store, without credentials, and becomes an image", async () => {
   const who = testPerson();
   const upload = await begin(who, { sha256: sha256Of(photo) });
   assert.equal(upload.method, "PUT");
@@ -45,7 +45,7 @@ test("a file is put past this service, without credentials, and becomes an image
   await eventually(async () => (await bytesOf(who, upload)) === null);
 });
 
-test("the store takes exactly the bytes that were announced, under their type", async () => {
+test("the store accepts exactly the announced bytes, under their type", async () => {
   const who = testPerson();
   const upload = await begin(who, { sha256: sha256Of(photo) });
   const other = Buffer.from(photo);
@@ -65,7 +65,7 @@ test("the store takes exactly the bytes that were announced, under their type", 
   assert.equal(await bytesOf(who, upload), null);
 });
 
-test("a URL that is used again after the completion changes nothing, and what it brought is removed", async () => {
+test("a URL used after the completion changes nothing, and its bytes are removed", async () => {
   const who = testPerson();
   const upload = await begin(who);
   assert.equal(await put(upload, photo), 200);
@@ -92,7 +92,7 @@ test("bytes that are no image are refused, and others may be put in their place"
   assert.equal((await complete(who, upload.id)).status, 201);
 });
 
-test("a piece for this service is 409: the bytes go to the store", async () => {
+test("a piece sent to this service is 409: the bytes belong in the store", async () => {
   const who = testPerson();
   const { id } = await begin(who);
   const headers = { "content-type": "application/partial-upload", "upload-offset": "0" };

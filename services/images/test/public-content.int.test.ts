@@ -16,7 +16,7 @@ async function uploadedPublic() {
   return { who, id, variants, content: `/images/${id}/content` };
 }
 
-test("where names are required others see what has one, and its owner and signed URLs every form", async () => {
+test("with named transforms others see named forms only, the owner and signed URLs every form", async () => {
   const { who, id, variants, content } = await uploadedPublic();
   const { pathname, search } = new URL(variants.thumbnail);
   const seen = [
@@ -39,7 +39,7 @@ test("where names are required others see what has one, and its owner and signed
   assert.equal((await images.send(null, "GET", signed.pathname + signed.search)).status, 200);
 });
 
-test("what others have made is on the owner's budget; what is stored, the owner and signed URLs are not", async () => {
+test("renditions for others are charged to the owner's budget; stored ones, the owner's and signed URLs are not", async () => {
   const { who, content } = await uploadedPublic();
   const forms = [3840, 2560, 2048, 1920, 1600, 1200, 1080, 960].flatMap((width) =>
     ["png", "webp", "jpeg"].map((format) => `${content}?width=${width}&format=${format}`),
@@ -54,14 +54,14 @@ test("what others have made is on the owner's budget; what is stored, the owner 
   const refused = answers.at(-1);
   assert.deepEqual([refused?.status, refused?.body.error?.code], [429, "rate_limited"]);
   assert.ok(Number(refused?.headers.get("retry-after")) > 0);
-  // Whoever had it made did not wait until it was stored.
+  // Its first caller did not wait until it was stored.
   await eventually(async () => (await images.send(null, "GET", first)).status === 200);
   assert.equal((await images.send(who, "GET", `${content}?width=123`)).status, 200);
   const other = await uploadedPublic();
   assert.equal((await images.send(null, "GET", `${other.content}?width=64`)).status, 200, "each owner has a budget");
 });
 
-test("an account has as many images and bytes as its quota, shared originals count once, a deletion makes room", async () => {
+test("an account's images and bytes are limited by its quota, shared originals count once, a deletion makes room", async () => {
   const who = testPerson();
   const photo = await readFixture("photo.jpg");
   const small = await readFixture("one-pixel.png");

@@ -15,7 +15,7 @@ after(() => images.close());
 const uploaded = async (who: TestPerson, fields: Record<string, string> = {}) =>
   (await images.upload(who, pixel, fields)).body;
 
-test("a patch changes what it names, says so once, and a patch that changes nothing leaves no trace", async () => {
+test("a patch changes the given members with one event, and an empty patch leaves no trace", async () => {
   const who = testPerson();
   const { id, updated_at } = await uploaded(who, { title: "Before", caption: "kept" });
   const path = `/images/${id}`;
@@ -62,7 +62,7 @@ test("read-only, unknown and invalid members are 422 with every failing field", 
   assert.deepEqual(fields, ["colour", "filename", "focal_point.x", "id", "tags"]);
 });
 
-test("a write on what somebody else changed meanwhile is 409", async () => {
+test("a write based on an outdated version is 409", async () => {
   const who = testPerson();
   const created = await images.upload(who, pixel);
   const path = `/images/${created.body.id}`;
@@ -73,7 +73,7 @@ test("a write on what somebody else changed meanwhile is 409", async () => {
   assert.equal((await images.send(who, "GET", path)).body.title, "one");
 });
 
-test("a deleted image is gone, once, with its event", async () => {
+test("a deleted image is missing, with one event", async () => {
   const who = testPerson();
   const { id } = await uploaded(who, { visibility: "public" });
   assert.equal((await images.send(who, "DELETE", `/images/${id}`)).status, 204);
@@ -146,7 +146,7 @@ test("when an account is purged its images go, with an event for each", async ()
   assert.equal((await images.send(other, "GET", `/images/${kept.id}`)).status, 200);
 });
 
-test("the graph shows an account's images, changes and deletes them by the same rules", async () => {
+test("GraphQL shows an account's images, changes and deletes them by the same rules", async () => {
   const who = testPerson();
   const { id } = await uploaded(who, { title: "T" });
   const list = `query ($id: ID!) { _entities(representations: [{ __typename: "Account", id: $id }]) {
@@ -172,7 +172,7 @@ test("the graph shows an account's images, changes and deletes them by the same 
   assert.equal((await images.send(who, "GET", `/images/${id}`)).status, 404);
 });
 
-test("the migrations build what the Prisma schema says", async () => {
+test("the migrations match the Prisma schema", async () => {
   const database = await testDatabase();
   try {
     assert.equal(await schemaDifference(prismaDirectory, database.url), "");

@@ -14,7 +14,7 @@ before(async () => {
 });
 after(() => images.close());
 
-/** An uploaded image, and the job that went out for it. */
+/** Uploads an image and returns it with its render job. */
 async function uploaded(who: TestPerson) {
   const { id, sha256 } = (await images.upload(who, await readFixture("photo.jpg"))).body;
   return { id, sha256, job: await jobOf(who, 1) };
@@ -28,7 +28,7 @@ async function jobOf(who: TestPerson, attempt: number): Promise<Job> {
   });
 }
 
-/** Answers a job as the worker would. */
+/** Answers a job like the worker. */
 async function answer(job: Job, change: Partial<Answer> = {}, to: Harness = images): Promise<void> {
   const { job_id, image_id, attempt, renditions } = job.data;
   const sizes = { mime_type: "image/jpeg", width: 1, height: 1, size_bytes: 1, sha256: "0".repeat(64) };
@@ -45,7 +45,7 @@ const namesOf = async (who: TestPerson, count: number) =>
   (await images.eventsOf(who.accountId, count)).map(({ name }) => name);
 const failure = { code: "decode_failed", message: "No.", retryable: false };
 
-test("the job names the variants, the thumbnail first, under the keys that requests for them have", async () => {
+test("the job names the variants, the thumbnail first, under the keys that requests use", async () => {
   const who = testPerson();
   const { id, sha256, job } = await uploaded(who);
   const named = job.data.renditions.map(({ name, format }) => `${name} ${format}`);
@@ -64,7 +64,7 @@ test("the job names the variants, the thumbnail first, under the keys that reque
   }
 });
 
-test("an image becomes ready when its variants are stored, with one event, however often the answer comes", async () => {
+test("an image becomes ready when its variants are stored, with one event for repeated answers", async () => {
   const who = testPerson();
   const { id, job } = await uploaded(who);
   const before = (await images.send(who, "GET", `/images/${id}`)).headers.get("etag");
@@ -77,7 +77,7 @@ test("an image becomes ready when its variants are stored, with one event, howev
   assert.equal(names.filter((name) => name === "image.rendition_ready").length, 1);
 });
 
-test("a failure that may pass is tried again under a new job, and then the image has failed, with one event", async () => {
+test("a temporary failure is retried under a new job, and then the image has failed, with one event", async () => {
   const who = testPerson();
   const { id, job } = await uploaded(who);
   const failed: Partial<Answer> = { outcome: "failed", renditions: [], failure: { ...failure, retryable: true } };
@@ -96,7 +96,7 @@ test("a failure that may pass is tried again under a new job, and then the image
   );
 });
 
-test("a failure that cannot pass is final at once", async () => {
+test("a permanent failure is final", async () => {
   const who = testPerson();
   const { id, job } = await uploaded(who);
   await answer(job, { outcome: "failed", renditions: [], failure });
@@ -104,7 +104,7 @@ test("a failure that cannot pass is final at once", async () => {
   assert.equal((await namesOf(who, 3)).filter((name) => name === "image.render_requested").length, 1);
 });
 
-test("a failed image says why, is found by its status, and is tried again when its owner asks, once", async () => {
+test("a failed image shows its reason, is found by its status, and is retried once at its owner's request", async () => {
   const who = testPerson();
   const { id, job } = await uploaded(who);
   const record = async () => (await images.send(who, "GET", `/images/${id}`)).body;
@@ -129,14 +129,18 @@ test("a failed image says why, is found by its status, and is tried again when i
   await answer(second);
   await eventually(async () => (await statusOf(who, id)) === "ready");
   const kept = await reprocess();
-  assert.deepEqual([kept.status, kept.body.status], [200, "ready"], "what is ready is made again in the background");
+  assert.deepEqual(
+    [kept.status, kept.body.status],
+    [200, "ready"],
+    "a ready image is rendered again in the background",
+  );
   assert.equal((await images.eventsOf(who.accountId, 3, "image.render_requested")).length, 3);
   const changes = await images.eventsOf(who.accountId, 1, "image.updated");
   const changed = changes.map(({ data }) => (data as { changed: string[] }).changed);
   assert.deepEqual(changed, [["status", "failure"]]);
 });
 
-test("the graph tells of a failure, narrows its lists, and tries again by the same rules", async () => {
+test("GraphQL shows a failure, filters lists, and retries by the same rules", async () => {
   const who = testPerson();
   const [{ id, job }, other] = [await uploaded(who), (await images.upload(who, await readFixture("alpha.png"))).body];
   await answer(job, { outcome: "failed", renditions: [], failure });
@@ -162,7 +166,7 @@ test("the graph tells of a failure, narrows its lists, and tries again by the sa
   assert.equal(errors[0].extensions.code, "NOT_FOUND");
 });
 
-test("an answer about an image that is gone changes nothing, and later answers are heard", async () => {
+test("an answer about a deleted image changes nothing, and later answers are handled", async () => {
   const who = testPerson();
   const [gone, kept] = [await uploaded(who), (await images.upload(who, await readFixture("alpha.png"))).body];
   await images.send(who, "DELETE", `/images/${gone.id}`);
@@ -175,7 +179,7 @@ test("an answer about an image that is gone changes nothing, and later answers a
   await eventually(async () => (await statusOf(who, kept.id)) === "ready");
 });
 
-test("a job that nobody answers is sent out again, the same one, and its answer makes the image ready", async () => {
+test("an unanswered job is sent again unchanged, and its answer makes the image ready", async () => {
   const impatient = await startImages({ "images.render.lost-after": 1_000 });
   try {
     const who = testPerson();

@@ -30,7 +30,7 @@ after(async () => {
   await s3.close();
 });
 
-test("on S3 and Redis an image comes in, is shown in any form, and its original comes out again", async () => {
+test("on S3 and Redis an image is uploaded, shown in any form, and its original downloaded", async () => {
   const who = testPerson();
   const photo = await readFixture("photo.jpg");
   const { status, body } = await images.upload(who, photo);
@@ -43,7 +43,7 @@ test("on S3 and Redis an image comes in, is shown in any form, and its original 
   assert.ok((await images.send(who, "GET", `/images/${body.id}/original`)).bytes.equals(photo));
 });
 
-test("while the store is away records work and bytes are 503, and afterwards all is as before", async () => {
+test("during an outage of the store records work and bytes are 503, and afterwards everything works again", async () => {
   const who = testPerson();
   const photo = await readFixture("small.webp");
   const { body } = await images.upload(who, photo);

@@ -23,7 +23,7 @@ async function signed(who: TestPerson, id: string, body: object = {}): Promise<{
   return answer.body;
 }
 
-test("a signed URL shows a private image in its form to whoever has it, and caches may share it until it expires", async () => {
+test("a signed URL shows a private image in its form to everyone with the URL, and caches may share it until it expires", async () => {
   const who = owner();
   const { id } = await uploaded(who);
   const { url, expires_at } = await signed(who, id);
@@ -39,7 +39,7 @@ test("a signed URL shows a private image in its form to whoever has it, and cach
   assert.equal(head.status, 200);
 });
 
-test("it grants exactly its parameters, on its image, by its method, until it expires", async () => {
+test("a signed URL grants exactly its parameters, on its image, by its method, until it expires", async () => {
   const who = owner();
   const [{ id }, other] = [await uploaded(who), await uploaded(who)];
   const { url } = await signed(who, id);
@@ -71,7 +71,7 @@ test("it grants exactly its parameters, on its image, by its method, until it ex
   assert.equal((await get((await signed(who, id)).url)).status, 200);
 });
 
-test("after a rotation the URLs of the former key hold, and after the next one they do not", async () => {
+test("after a rotation the URLs of the previous key stay valid, and after the next one they do not", async () => {
   const who = owner();
   const { id } = await uploaded(who);
   const rotate = () => images.send(who, "POST", "/images/signing-keys/rotate");
@@ -98,7 +98,7 @@ test("a deleted image is 404 by its signed URL too", async () => {
   assert.equal((await get(url)).status, 404);
 });
 
-test("only the owner signs, with parameters that the content takes", async () => {
+test("only the owner signs, with parameters that the content accepts", async () => {
   const who = owner();
   const { id } = await uploaded(who);
   const ask = (person: TestPerson | null, body: object) =>
@@ -123,7 +123,7 @@ test("only the owner signs, with parameters that the content takes", async () =>
   }
 });
 
-test("the graph signs too, and no signature is in a log", async () => {
+test("GraphQL signs too, and no signature is in a log", async () => {
   const who = owner();
   const { id } = await uploaded(who);
   const query = `mutation ($id: ID!, $input: SignedImageUrlInput!) {

@@ -41,14 +41,14 @@ const complete = (who: TestPerson, id: string) =>
 const receivedOf = async (who: TestPerson, id: string): Promise<number> =>
   (await images.send(who, "GET", `/images/uploads/${id}`)).body.received_bytes;
 
-/** Sends what is missing of an upload, and makes its image. */
+/** Sends the rest of an upload, and creates its image. */
 async function goOn(who: TestPerson, id: string): Promise<void> {
   assert.equal((await patch(who, id, await receivedOf(who, id))).status, 204);
   const made = await complete(who, id);
   assert.deepEqual([made.status, made.body.sha256], [201, sha256Of(photo)]);
 }
 
-/** Whether nothing waits to be judged, and no file of an upload is still open. */
+/** Returns true when no file waits to be judged and no upload file is open. */
 async function isNothingLeft(): Promise<boolean> {
   const staging = (await readdir(disk.folder)).filter((name) => name.startsWith("signalbox-uploads-"));
   const waiting = await Promise.all(staging.map((name) => readdir(join(disk.folder, name))));
@@ -60,7 +60,7 @@ async function isNothingLeft(): Promise<boolean> {
 const isBegun = async (id: string): Promise<boolean> =>
   (await readdir(join(disk.folder, ".incoming", "direct-uploads"))).includes(id);
 
-/** A request whose body comes as the test gives it. */
+/** Opens a request whose body the test sends. */
 function open(t: TestContext, who: TestPerson, head: string): { readonly socket: Socket; answer(): string } {
   const { hostname, port } = new URL(images.url);
   const socket = connect(Number(port), hostname);
@@ -80,7 +80,7 @@ const patchOf = (id: string) =>
 const formHead = "POST /images HTTP/1.1\r\ncontent-type: multipart/form-data; boundary=b";
 const filePart = '--b\r\ncontent-disposition: form-data; name="file"; filename="a.jpg"\r\n\r\n';
 
-/** Watches the pace of uploads in stretches of a second, where a house has stretches of ten. */
+/** Watches the pace of uploads in windows of a second instead of ten. */
 function watchClosely(t: TestContext): void {
   const change = { revision: ++revision, set: true, value: 1 };
   images.context.configuration.setOverrides({ revision, changes: { "limits.requestTimeoutSeconds": change } });
@@ -94,7 +94,7 @@ let revision = 0;
 
 const isTooSlow = /^HTTP\/1\.1 408 [\s\S]*Connection: close[\s\S]*"request_timeout"/;
 
-test("a piece that only drips is 408, keeps what came, and harms no other upload", async (t) => {
+test("a dripping piece is 408, keeps its received bytes, and harms no other upload", async (t) => {
   const [slow, other] = [testPerson(), testPerson()];
   const [id, others] = [await begin(slow), await begin(other)];
   watchClosely(t);
@@ -107,13 +107,13 @@ test("a piece that only drips is 408, keeps what came, and harms no other upload
   t.after(() => clearInterval(dripping));
   await goOn(other, others);
   await eventually(() => assert.match(answer(), isTooSlow));
-  await eventually(() => socket.closed, { message: "the connection is closed, though bytes go on coming" });
+  await eventually(() => socket.closed, { message: "the connection is closed, although bytes keep arriving" });
   assert.ok((await receivedOf(slow, id)) >= 100_000);
   await eventually(isNothingLeft);
   await goOn(slow, id);
 });
 
-test("a form that only drips is 408 and leaves nothing", async (t) => {
+test("a dripping form is 408 and leaves nothing", async (t) => {
   watchClosely(t);
   const { socket, answer } = open(t, testPerson(), formHead);
   socket.write(filePart);
@@ -125,7 +125,7 @@ test("a form that only drips is 408 and leaves nothing", async (t) => {
   await eventually(isNothingLeft);
 });
 
-test("a piece that moves is 408 after a quarter of an hour", async (t) => {
+test("a slow but moving piece is 408 after a quarter of an hour", async (t) => {
   const who = testPerson();
   const id = await begin(who);
   watchClosely(t);
@@ -145,7 +145,7 @@ test("a piece that moves is 408 after a quarter of an hour", async (t) => {
   await goOn(who, id);
 });
 
-test("on a full disk a piece and a completion are 503 in our log, and both go on when there is room again", async () => {
+test("on a full disk a piece and a completion are 503 in our log, and both continue when there is room again", async () => {
   const who = testPerson();
   const id = await begin(who);
   await disk.fill(200_000);
@@ -180,7 +180,10 @@ interface SmallDisk {
   close(): Promise<void>;
 }
 
-/** A file system that can be filled. To mount one takes root; without it no file may grow beyond the room that is left. */
+/**
+ * Creates a file system that can be filled. Mounting one requires root; without it no file may grow beyond the
+ * remaining room.
+ */
 async function openSmallDisk(): Promise<SmallDisk> {
   const parent = await mkdtemp(join(tmpdir(), "signalbox-small-disk-"));
   const folder = join(parent, "disk");

@@ -14,7 +14,7 @@ afterEach(() => inside.close());
 const accountId = "acc_1";
 const { signal } = new AbortController();
 
-test("bytes that no record needs go when they were not used for the grace, renditions with them, and shared bytes stay", async () => {
+test("unneeded bytes are removed after the grace period with their renditions, and shared bytes stay", async () => {
   const { pool, objects, blobStore, imageStore } = inside;
   const clock = createManualClock();
   const blobs = createBlobs({ ...inside, clock, graceMs: () => hours(1) });
@@ -54,7 +54,7 @@ test("bytes that no record needs go when they were not used for the grace, rendi
   assert.ok(await objects.head(`originals/acc_1/${shared}`));
 });
 
-test("a blob that is about to be used again is not swept, and one that was swept cannot be kept", async () => {
+test("a blob that is about to be used again is not swept, and a swept one cannot be kept", async () => {
   const { pool, blobStore } = inside;
   const clock = createManualClock();
   const blobs = createBlobs({ ...inside, clock, graceMs: () => hours(1) });

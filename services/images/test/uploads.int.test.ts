@@ -17,7 +17,7 @@ const waitingFiles = async (): Promise<string[]> => {
   return readdir(`${images.stagingFolder}/${folder}`);
 };
 
-test("an uploaded photograph is 201 with its record, its place, its event and the job for its variants", async () => {
+test("an uploaded photograph is 201 with its record, its location, its event and the job for its variants", async () => {
   const who = testPerson();
   const photo = await readFixture("photo-rotated.jpg");
   const fields = { title: "Hills", alt_text: "Green hills", tags: ["sea", "sky", "sea"], visibility: "public" };
@@ -47,7 +47,7 @@ test("an uploaded photograph is 201 with its record, its place, its event and th
   assert.deepEqual(await waitingFiles(), []);
 });
 
-test("the same file twice makes two records and one blob", async () => {
+test("the same file twice creates two records and one blob", async () => {
   const who = testPerson();
   const file = await readFixture("alpha.png");
   const [one, two] = [await images.upload(who, file), await images.upload(who, file)];
@@ -57,7 +57,7 @@ test("the same file twice makes two records and one blob", async () => {
   assert.equal((await images.blobKeys()).filter((other) => other === key).length, 1);
 });
 
-test("many uploads at once wait for their turn, and none is refused for a wait that a rendition may not have", async (t) => {
+test("concurrent uploads wait for their turn, and none is refused for a wait that is too long for a rendition", async (t) => {
   const impatient = await startImages({ "images.render.wait-max": 10 });
   t.after(() => impatient.close());
   const [who, file] = [testPerson(), await readFixture("photo-rotated.jpg")];
@@ -68,7 +68,7 @@ test("many uploads at once wait for their turn, and none is refused for a wait t
   );
 });
 
-test("every fixture is taken or refused with the status and the reason that it deserves", async () => {
+test("every fixture is accepted, or refused with its status and reason", async () => {
   const expected: Record<string, [number, string]> = {
     "drawing.svg": [415, "unsupported_media_type"],
     "header-only.heic": [415, "unsupported_media_type"],
@@ -85,7 +85,7 @@ test("every fixture is taken or refused with the status and the reason that it d
   assert.deepEqual(await waitingFiles(), []);
 });
 
-test("a type is judged by the file's bytes, whatever the name and the client say", async () => {
+test("a type is detected by the file's bytes, not by its name or the client's type", async () => {
   const who = testPerson();
   const { status, body } = await images.upload(who, await readFixture("alpha.png"), {}, "lie.jpg");
   assert.deepEqual([status, body.mime_type], [201, "image/png"]);
@@ -119,7 +119,7 @@ test("a file that is one byte too large is 413, announced or not", async () => {
   }
 });
 
-test("an upload that stops half-way leaves nothing: no record, no event, no blob, no file", async () => {
+test("an upload that breaks off leaves nothing: no record, no event, no blob, no file", async () => {
   const who = testPerson();
   const before = await images.blobKeys();
   const photo = await readFixture("photo.jpg");
@@ -138,7 +138,7 @@ test("an upload that stops half-way leaves nothing: no record, no event, no blob
   assert.deepEqual((await images.send(who, "GET", "/images")).body.items, []);
 });
 
-test("forms that are not what they should be are refused by their first fault, with the part's name", async () => {
+test("malformed forms are refused by their first fault, with the part's name", async () => {
   const who = testPerson();
   const file = await readFixture("one-pixel.png");
   const cases: [Record<string, string | string[]>, number, string][] = [
@@ -176,7 +176,7 @@ test("forms that are not what they should be are refused by their first fault, w
   assert.deepEqual(await waitingFiles(), []);
 });
 
-test("a folder in a file name is dropped, and a name that cannot be kept is 422", async () => {
+test("a folder in a file name is dropped, and an invalid name is 422", async () => {
   const who = testPerson();
   const file = await readFixture("one-pixel.png");
   assert.equal((await images.upload(who, file, {}, "../../etc/passwd.png")).body.filename, "passwd.png");
@@ -203,7 +203,7 @@ test("without credentials it is 401, without the scope 403", async () => {
   assert.equal((await images.send(null, "POST", "/images", { body: {} })).status, 401);
 });
 
-test("a digest of the body is checked: the right one is taken, another or an unreadable one is 400", async () => {
+test("a digest of the body is checked: the right one is accepted, another or an unreadable one is 400", async () => {
   const who = testPerson();
   const body = Buffer.concat([
     Buffer.from('--b\r\ncontent-disposition: form-data; name="file"; filename="a.png"\r\n\r\n'),
@@ -219,7 +219,7 @@ test("a digest of the body is checked: the right one is taken, another or an unr
   const [right, wrong] = [digestOf("sha256"), digestOf("sha256", Buffer.from("other"))];
   assert.equal((await send({ "content-digest": `sha-256=:${right}:` })).status, 201);
   assert.equal((await send({ "repr-digest": `sha-512=:${digestOf("sha512")}:, sha-256=:${right}:` })).status, 201);
-  assert.equal((await send({ "content-digest": `unixsum=:${wrong}:` })).status, 201, "not an algorithm of ours");
+  assert.equal((await send({ "content-digest": `unixsum=:${wrong}:` })).status, 201, "an unsupported algorithm");
   const total = (await images.send(who, "GET", "/images")).body.items.length;
   const refused: Record<string, string>[] = [
     { "content-digest": `sha-256=:${wrong}:` },
@@ -235,7 +235,7 @@ test("a digest of the body is checked: the right one is taken, another or an unr
   assert.deepEqual(await waitingFiles(), []);
 });
 
-test("a file that the disk does not take is 503, our fault and in our log", async () => {
+test("a file that the disk refuses is 503 and logged", async () => {
   const own = await startImages();
   try {
     const [folder] = (await readdir(own.stagingFolder)).filter((name) => name.startsWith("signalbox-uploads-"));
@@ -249,7 +249,7 @@ test("a file that the disk does not take is 503, our fault and in our log", asyn
   }
 });
 
-test("the hash of an original of this account makes another record without its bytes, another's is 404", async () => {
+test("the hash of an original of this account creates another record without its bytes, another account's is 404", async () => {
   const [who, other] = [testPerson(), testPerson()];
   const first = (await images.upload(who, await readFixture("photo.jpg"), { title: "First" })).body;
   const { sha256 } = first;

@@ -11,7 +11,7 @@ export interface FlagResolverDependencies {
   readonly flagStore: FlagStore;
 }
 
-/** Members that the graph leaves out or sends as null are those that were not given. */
+/** GraphQL omits absent members or sends them as null; both mean absent. */
 const given = (value: unknown): unknown => {
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined && member !== null));
@@ -42,7 +42,7 @@ function withoutNulls(rule: unknown): unknown {
   return { ...kept, age: given(kept.age) };
 }
 
-/** The fields of flags. Rules name accounts, so operators alone read them. */
+/** The GraphQL fields of flags. Rules name accounts, so only operators read them. */
 export function flagResolvers({ flags, flagStore }: FlagResolverDependencies) {
   return {
     Query: {

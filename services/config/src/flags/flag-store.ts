@@ -1,7 +1,7 @@
 import type { FlagDefinition } from "@signalbox/contracts";
 import { type Pool, sql, type Tx, table } from "@signalbox/storage";
 
-/** A flag in force. */
+/** An active flag. */
 export interface Flag {
   readonly key: string;
   readonly definition: FlagDefinition;
@@ -11,7 +11,7 @@ export interface Flag {
   readonly changedAt: Date;
 }
 
-/** One change of a flag; a definition of null says that it was archived. */
+/** One change of a flag; a definition of null means that it was archived. */
 export interface FlagChange extends Omit<Flag, "definition"> {
   readonly definition: FlagDefinition | null;
   readonly credential: string | null;
@@ -49,27 +49,31 @@ const eraseReasons = ["flags", "flag_revisions"].map((name) =>
   sql(`flags.erase-reasons ${name}`, `update ${name} set reason = null where actor = $1 and reason is not null`),
 );
 
-/** The flags in PostgreSQL. Writes take the transaction that also carries their event, under the lock of all revisions. */
+/**
+ * The flags in PostgreSQL. Writes use the transaction that also carries their event, under the lock of all revisions.
+ */
 export function createFlagStore(pool: Pool) {
   return {
     list: async (): Promise<Flag[]> => (await pool.query<Flag>(listFlags)).rows,
     listIn: async (tx: Tx): Promise<Flag[]> => (await tx.query<Flag>(listFlags)).rows,
-    /** Puts a change into force and keeps it among all that were ever made. */
+    /** Activates a change and records it in the history. */
     async save(tx: Tx, change: FlagChange): Promise<void> {
       await tx.query(removeFlag, [change.key]);
       if (change.definition !== null) await flags.insert(tx, change);
       await revisions.insert(tx, change);
     },
-    /** The changes after a revision, oldest first. */
+    /** Lists the changes after a revision, oldest first. */
     listSince: async (revision: bigint, limit: number): Promise<FlagChange[]> =>
       (await pool.query<FlagChange>(listSince, [revision, limit])).rows,
-    /** The first revision since a time; null when there was none. */
+    /** Finds the first revision since a time; null when there was none. */
     firstSince: async (time: Date): Promise<bigint | null> =>
       (await pool.query<{ revision: bigint | null }>(findFirstSince, [time])).rows[0]?.revision ?? null,
-    /** Lists the newest change of each flag that has stood since then. */
+    /** Lists the newest change of each flag, where it is older than this time. */
     newestBefore: async (tx: Tx, time: Date): Promise<FlagChange[]> =>
       (await tx.query<FlagChange>(listNewestBefore, [time])).rows,
-    /** Erases the reasons that an actor gave. Answers the changes that were the newest of their flag, without reasons. */
+    /**
+     * Erases the reasons given by an actor. Returns those changes that were the newest of their flag, without reasons.
+     */
     async eraseReasonsOf(tx: Tx, actor: string): Promise<FlagChange[]> {
       const { rows } = await tx.query<FlagChange>(listNewestOf, [actor]);
       for (const statement of eraseReasons) await tx.query(statement, [actor]);

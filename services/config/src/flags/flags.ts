@@ -11,31 +11,34 @@ import type { Flag, FlagChange, FlagStore } from "./flag-store.ts";
 interface Dependencies {
   readonly outbox: Pick<Outbox, "append">;
   readonly flagStore: FlagStore;
-  /** Flags and properties count their revisions together. */
+  /** The counter of revisions that flags and properties share. */
   readonly overrideStore: Pick<OverrideStore, "lock" | "nextRevision">;
   readonly clock: Clock;
 }
 
-/** A flag as its author writes it; without a salt it keeps the one that it has. */
+/** A flag as its author writes it; without a salt the previous one is kept. */
 export type FlagDraft = Omit<FlagDefinition, "salt"> & { readonly salt?: string | undefined };
 
 interface Wanted {
-  /** The revision of the flag that the caller has seen; 0 when there was none. */
+  /** The revision of the flag that the caller has seen; 0 for a new flag. */
   readonly expectedRevision: bigint;
   readonly reason: string;
 }
 
-/** Every service evaluates all of them for everybody who asks. */
+/** Every service evaluates all of them for every caller. */
 const flagsMax = 1_000;
 
 export type FlagOperations = ReturnType<typeof createFlags>;
 
-/** The flags: set whole, archived, announced to every service. */
+/** The operations on flags: set, archive, announce again. */
 export function createFlags(dependencies: Dependencies) {
   const { outbox, flagStore, overrideStore, clock } = dependencies;
 
   return {
-    /** Sets a flag whole; with `dryRun` only judges it. @throws AppError `validation_error` with all that is wrong, `conflict` */
+    /**
+     * Replaces a flag; with `dryRun` only validates it. @throws AppError `validation_error` with every fault,
+     * `conflict`
+     */
     async set(
       tx: Tx,
       caller: Caller,
@@ -59,7 +62,7 @@ export function createFlags(dependencies: Dependencies) {
       return { ...(await change(tx, caller, flag.key, definition, reason, dependencies)), definition };
     },
 
-    /** Takes a flag away: whoever still asks for it gets the default of the code. @throws AppError `not_found`, `conflict` */
+    /** Archives a flag: code that still reads it gets the default. @throws AppError `not_found`, `conflict` */
     async archive(tx: Tx, caller: Caller, key: string, { expectedRevision, reason }: Wanted): Promise<void> {
       const { known, all } = await lock(tx, key, expectedRevision, dependencies);
       if (!known) throw new AppError("not_found", `There is no flag ${key}.`);
@@ -68,14 +71,14 @@ export function createFlags(dependencies: Dependencies) {
       await change(tx, caller, key, null, reason, dependencies);
     },
 
-    /** Announces the newest change of each flag again, once it has stood for a while, as is done for properties. */
+    /** Announces the newest change of each flag again after a while, like those of properties. */
     async repeat(tx: Tx): Promise<void> {
       await overrideStore.lock(tx);
       const events = (await flagStore.newestBefore(tx, new Date(clock.nowMs() - stateRepetitionMs))).map(changedEvent);
       if (events.length > 0) await outbox.append(tx, events);
     },
 
-    /** Erases what an account of which nothing may stay gave as reasons, here and on the log. */
+    /** Erases the reasons given by a purged account, here and on the log. */
     async eraseReasonsOf(tx: Tx, accountId: string): Promise<void> {
       await overrideStore.lock(tx);
       const events = (await flagStore.eraseReasonsOf(tx, accountId)).map(changedEvent);
@@ -84,7 +87,7 @@ export function createFlags(dependencies: Dependencies) {
   };
 }
 
-/** Takes the next revision for a flag: rows, event and audit entry in one transaction. */
+/** Assigns the next revision to a flag's change: rows, event and audit entry in one transaction. */
 async function change(
   tx: Tx,
   caller: Caller,
@@ -104,7 +107,7 @@ async function change(
   return made;
 }
 
-/** Finds the flag and keeps all others from changing. @throws AppError `conflict` */
+/** Finds the flag and blocks every other change. @throws AppError `conflict` */
 async function lock(
   tx: Tx,
   key: string,
@@ -119,19 +122,19 @@ async function lock(
   throw new AppError("conflict", `The flag ${key} is at revision ${now}.`, { field: "expectedRevision" });
 }
 
-/** Clients read a flag as one type, in code that is out already. */
+/** Refuses a change of the type: released client code reads the flag as the old one. */
 function typeProblem({ type }: FlagDefinition, known: Flag | undefined) {
   if (!known || known.definition.type === type) return [];
-  return [{ field: "type", message: `The flag is of type ${known.definition.type}, and a type does not change.` }];
+  return [{ field: "type", message: `The flag is of type ${known.definition.type}; a type cannot change.` }];
 }
 
-/** A variant that another flag wants of this one must stay. */
+/** Refuses to remove a variant that another flag requires. */
 function neededVariants({ key, variants }: FlagDefinition, others: readonly FlagDefinition[]) {
   const names = variants.map(({ name }) => name);
   return others.flatMap((other) =>
     other.prerequisites
       .filter(({ flag, variants: wanted }) => flag === key && wanted.some((name) => !names.includes(name)))
-      .map(() => ({ field: "variants", message: `${other.key} wants a variant that is no longer there.` })),
+      .map(() => ({ field: "variants", message: `${other.key} requires a removed variant.` })),
   );
 }
 

@@ -16,7 +16,7 @@ export interface OfrepDependencies {
   readonly clock: Clock;
 }
 
-/** More than a context may have, so that one that is too large is told so. */
+/** Larger than the limit of a context, so that a too large one gets a specific error. */
 const bodyBytesMax = 64 * KiB;
 
 const FlagAnswer = z
@@ -26,7 +26,7 @@ const FlagAnswer = z
     variant: z.string(),
     reason: z.string().describe("STATIC, DEFAULT, TARGETING_MATCH, SPLIT, DISABLED or PREREQUISITE_FAILED."),
   })
-  .meta({ id: "FlagEvaluation", description: "What a flag gives the account." })
+  .meta({ id: "FlagEvaluation", description: "The evaluation of a flag for the account." })
   .register(examples, { example: { key: "checkout.new", value: true, variant: "on", reason: "SPLIT" } });
 
 const BulkAnswer = z
@@ -36,7 +36,7 @@ const BulkAnswer = z
       .array(z.object({ type: z.literal("sse"), url: z.string(), inactivityDelaySec: z.int() }))
       .optional(),
   })
-  .meta({ id: "FlagEvaluations", description: "What every flag gives the account." })
+  .meta({ id: "FlagEvaluations", description: "The evaluations of every flag for the account." })
   .register(examples, {
     example: {
       flags: [{ key: "checkout.new", value: true, variant: "on", reason: "SPLIT" }],
@@ -46,20 +46,20 @@ const BulkAnswer = z
 
 const Failure = z
   .object({ key: z.string().optional(), errorCode: z.string(), errorDetails: z.string().optional() })
-  .meta({ id: "FlagFailure", description: "Why a flag was not evaluated, in the words of OpenFeature." })
+  .meta({ id: "FlagFailure", description: "The reason why a flag was not evaluated, with OpenFeature's error codes." })
   .register(examples, {
     example: { errorCode: "TARGETING_KEY_MISSING", errorDetails: "context.targetingKey must be the id of an account." },
   });
 
 const Question = z
   .object({ context: z.looseObject({ targetingKey: z.string().min(1).max(256) }) })
-  .meta({ id: "FlagQuestion", description: "Whom the flags are wanted for." })
+  .meta({ id: "FlagQuestion", description: "The context of the evaluation." })
   .register(examples, { example: { context: { targetingKey: "acc_5Yb0cPq7TnV2sKxW9mRdLh" } } });
 
 const body = { raw: { maxBytes: bodyBytesMax, json: Question } } as const;
 const auth = { scopes: [], access: "read" } as const;
 const cache = "private, no-cache";
-/** The framework says so of every GET; a POST with a validator is kept by whoever asked, too. */
+/** The framework sends this with every GET; a POST with a validator is cached by its sender, too. */
 const varying = { vary: "Accept, Authorization, X-API-Key" };
 
 /** The routes of the OpenFeature Remote Evaluation Protocol 0.3. */
@@ -67,7 +67,7 @@ export function addOfrepRoutes(routes: Routes, { configuration, flags: { set }, 
   routes.post("/ofrep/v1/evaluate/flags/:key", {
     operationId: "evaluateFlag",
     summary: "Evaluate a flag",
-    description: "OFREP 0.3. The targeting key is your own account; whoever has config:read may name another one.",
+    description: "OFREP 0.3. The targeting key is your own account; callers with config:read may name another one.",
     ...{ auth, audit: null, body, cache },
     responses: { 200: FlagAnswer, 400: Failure, 404: Failure },
     exampleIds: { key: "checkout.new" },
@@ -83,11 +83,11 @@ export function addOfrepRoutes(routes: Routes, { configuration, flags: { set }, 
   routes.post("/ofrep/v1/evaluate/flags", {
     operationId: "evaluateFlags",
     summary: "Evaluate every flag",
-    description: "OFREP 0.3. With If-None-Match it is 304 before anything is evaluated.",
+    description: "OFREP 0.3. A matching If-None-Match answers 304 without an evaluation.",
     ...{ auth, audit: null, body, cache },
     query: z.object({
-      flagConfigEtag: z.string().max(200).optional().describe("What an event of the stream told; it changes nothing."),
-      flagConfigLastModified: z.string().max(200).optional().describe("What an event told; it changes nothing."),
+      flagConfigEtag: z.string().max(200).optional().describe("Content of a stream's event; it is ignored."),
+      flagConfigLastModified: z.string().max(200).optional().describe("Content of an event; it is ignored."),
     }),
     responses: { 200: BulkAnswer, 304: "empty", 400: Failure },
     handle: ({ principal, headers, body: given }) =>
@@ -100,7 +100,10 @@ export function addOfrepRoutes(routes: Routes, { configuration, flags: { set }, 
   });
 }
 
-/** Changes with the flags, with time where it alone changes them, and with what is known of the account. */
+/**
+ * Computes a validator that changes with the flags, with time where only time changes them, and with the account's
+ * attributes.
+ */
 function bulkEtag(set: Flags["set"], { accountId, roles, locale, createdAtMs }: FlagContext, nowMs: number): string {
   const digest = createHash("sha256")
     .update(JSON.stringify([accountId, roles, locale, createdAtMs]))

@@ -4,7 +4,7 @@ import type { FlagContext } from "@signalbox/flags";
 import { flagContextOf } from "@signalbox/service";
 import { z } from "zod";
 
-/** Why an evaluation cannot be made, in the words of OpenFeature. */
+/** The OpenFeature code of a fault that prevents an evaluation. */
 type ContextFault = "PARSE_ERROR" | "TARGETING_KEY_MISSING" | "INVALID_CONTEXT" | "NOT_ALLOWED";
 
 type Read =
@@ -14,7 +14,7 @@ type Read =
 const contextBytesMax = 16 * KiB;
 const depthMax = 8;
 
-/** What a caller who may evaluate for others says of them. */
+/** The attributes given by a caller who may evaluate for others. */
 const Others = z.object({
   roles: z.array(z.string().max(100)).max(100).default([]),
   locale: z.string().max(100).nullish(),
@@ -22,8 +22,8 @@ const Others = z.object({
 });
 
 /**
- * Reads whom flags are wanted for. For the caller's own account the principal alone says what is known of it: a context that
- * its sender can choose would show what others get. Whoever has `config:read` may name another account.
+ * Reads the evaluation context. For the caller's own account every attribute comes from the principal: a context chosen
+ * by its sender would reveal the flags of others. Callers with `config:read` may name another account.
  */
 export function readContext(body: Buffer, principal: Principal): Read {
   const request = parsed(body);
@@ -31,9 +31,9 @@ export function readContext(body: Buffer, principal: Principal): Read {
   const { context } = request;
   if (context === undefined || context === null) return missing;
   if (!isObject(context)) return fault("INVALID_CONTEXT", "context must be an object.");
-  if (!isWithinDepth(context, depthMax)) return fault("INVALID_CONTEXT", `context may be ${depthMax} levels deep.`);
+  if (!isWithinDepth(context, depthMax)) return fault("INVALID_CONTEXT", `context may be at most ${depthMax} levels deep.`);
   if (body.byteLength > contextBytesMax && Buffer.byteLength(JSON.stringify(context)) > contextBytesMax) {
-    return fault("INVALID_CONTEXT", `context may have ${contextBytesMax} bytes.`);
+    return fault("INVALID_CONTEXT", `context may have at most ${contextBytesMax} bytes.`);
   }
   const { targetingKey } = context;
   if (targetingKey === undefined || targetingKey === null || targetingKey === "") return missing;
@@ -48,7 +48,7 @@ export function readContext(body: Buffer, principal: Principal): Read {
 
 function contextOfOther(accountId: string, context: Record<string, unknown>): Read {
   const { data, success } = Others.safeParse(context);
-  if (!success) return fault("INVALID_CONTEXT", "roles must be texts, locale a text and createdAt a time.");
+  if (!success) return fault("INVALID_CONTEXT", "roles must be strings, locale a string and createdAt a time.");
   const { roles, locale = null, createdAt } = data;
   return { ok: true, context: { accountId, roles, locale, createdAtMs: createdAt ? Date.parse(createdAt) : null } };
 }

@@ -10,12 +10,12 @@ interface Dependencies {
   readonly clock: Clock;
 }
 
-/** A change that undoes itself is one for a while: what is to stay longer is to stay. */
+/** Longest temporary change: a longer one should be permanent. */
 const temporaryMaxMs = hours(24 * 366);
 
 export type ChangeApproval = ReturnType<typeof createChangeApproval>;
 
-/** Rules about who may make which change alone, and for how long. */
+/** Rules about changes that one operator may make alone, and about their duration. */
 export function createChangeApproval({ configuration, catalogue, clock }: Dependencies) {
   function needsAnother(name: string): boolean {
     const approval = configuration.get("config.approval");
@@ -31,21 +31,23 @@ export function createChangeApproval({ configuration, catalogue, clock }: Depend
       );
     },
 
-    /** The same for names that no caller wrote. */
+    /** The same for names that the server computed. */
     assertNames(names: readonly string[], field: string): void {
       refuse(names.filter(needsAnother).map((name) => secondOperator(name, field)));
     },
 
-    /** @throws AppError `validation_error` for a time that is over or too far, or where an override is taken away. */
+    /**
+     * @throws AppError `validation_error` for a time in the past or too far ahead, or for the removal of an override.
+     */
     assertExpiry({ changes, expiresAt }: ChangeSet): void {
       if (expiresAt === null) return;
       const aheadMs = expiresAt.getTime() - clock.nowMs();
-      const message = "expiresAt must be a time ahead, at most 366 days.";
+      const message = "expiresAt must be in the future, at most 366 days ahead.";
       const range = { field: "expiresAt", code: "out_of_range", message } as const;
       const unset = {
         field: "expiresAt",
         code: "not_allowed",
-        message: "Only a value that is set can end by itself.",
+        message: "Only a set value can expire.",
       } as const;
       if (aheadMs <= 0 || aheadMs > temporaryMaxMs) refuse([range]);
       if (changes.some(({ set }) => !set)) refuse([unset]);
@@ -55,7 +57,7 @@ export function createChangeApproval({ configuration, catalogue, clock }: Depend
 
 const secondOperator = (name: string, field: string): ErrorDetail => ({
   ...{ field, code: "not_allowed" },
-  message: `${name} is changed by two operators: propose the change, and another one approves it.`,
+  message: `${name} is changed by two operators: propose the change, and another operator approves it.`,
 });
 
 function refuse(details: readonly ErrorDetail[]): void {

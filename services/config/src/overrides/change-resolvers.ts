@@ -14,12 +14,12 @@ export interface ChangeResolverDependencies {
   readonly catalogue: PropertyCatalogue;
 }
 
-/** Who changes properties: an operator who has just proved who they are. */
+/** Requirements for changing properties: an operator with a recent sign-in. */
 export const operators = { scopes: ["config:admin"], stepUp: true } as const;
 const one = { ...operators, payload: "override" } as const;
 const many = { ...operators, payload: (made: object | null) => made ?? { revision: null, results: [] } } as const;
 
-/** The mutations that change properties at once. */
+/** The mutations that change properties immediately. */
 export function changeResolvers(dependencies: ChangeResolverDependencies) {
   const { overrides, approval } = dependencies;
   return {
@@ -67,11 +67,11 @@ async function changeOne(
 ) {
   approval.assertAlone(wanted);
   const [made] = await context.inTransaction((tx) => overrides.change(tx, context.caller, wanted));
-  if (made === undefined) throw new Error("a change made no revision");
+  if (made === undefined) throw new Error("a change created no revision");
   return viewOverride(made, catalogue);
 }
 
-/** The revision that was made, null for none, and what became of each property. */
+/** Builds the answer: the new revision, null for none, and the result of each property. */
 export async function answerOf(
   results: ChangeResults,
   changes: Parameters<ChangeResults["of"]>[0],

@@ -16,17 +16,19 @@ interface PropertyChange {
   readonly value: unknown;
 }
 
-/** The sources that beat an override. */
+/** Sources with precedence over an override. */
 const above: ReadonlySet<string> = new Set(["command line", "environment"]);
 
 export type ChangeResults = ReturnType<typeof createChangeResults>;
 
-/** Tells what became of changes: what counts now, what stands above them, and who has applied them. */
+/**
+ * Builds the results of changes: the effective values, overriding sources, and the instances that have applied them.
+ */
 export function createChangeResults({ reports, catalogue, elsewhere }: Dependencies) {
   const aliveOf = (services: readonly string[]) =>
     reports.alive().flatMap(({ report }) => (services.includes(report.service) ? [report] : []));
 
-  /** Null as the revision is for changes that were not made. */
+  /** Builds the result of one change; for unmade changes the revision is null. */
   function resultOf({ name, set, value }: PropertyChange, revision: bigint | null) {
     const { property, services, declaration } = catalogue.target(name);
     const alive = aliveOf(services);
@@ -49,8 +51,8 @@ export function createChangeResults({ reports, catalogue, elsewhere }: Dependenc
 
   return {
     /**
-     * Answers for each property once every instance that has it knows the revision, or the wait is over. A dry run has no
-     * revision, and nothing to wait for.
+     * Answers for each property once all of its instances have the revision, or the wait is over. A dry run has no
+     * revision and does not wait.
      */
     async of(made: readonly PropertyChange[], revision: bigint | null, waitMs: number) {
       const services = made.flatMap(({ name }) => catalogue.target(name).services);
@@ -61,7 +63,7 @@ export function createChangeResults({ reports, catalogue, elsewhere }: Dependenc
   };
 }
 
-/** Waits for the condition, asking again after each report. */
+/** Waits for the condition, checking it after each report. */
 async function waitFor(holds: () => boolean, reports: AppliedReports, waitMs: number): Promise<void> {
   if (waitMs === 0 || holds()) return;
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -17,11 +17,11 @@ interface Dependencies {
 const lookEveryMs = seconds(1);
 
 export interface Expiry {
-  /** Why overrides whose time is over are still in force, a sentence each. */
+  /** Lists the reasons why expired overrides are still active, a sentence each. */
   problems(): readonly string[];
 }
 
-/** Ends overrides whose time is over, and says so where a rule between properties keeps one in force. */
+/** Ends expired overrides, and reports those that a rule between properties keeps active. */
 export function startExpiry({ pool, overrides, overrideStore, runner, log, clock }: Dependencies): Expiry {
   let problems: readonly string[] = [];
 
@@ -32,8 +32,8 @@ export function startExpiry({ pool, overrides, overrideStore, runner, log, clock
       problems = [];
     } catch (error) {
       if (!isAppError(error) || error.code !== "validation_error") throw error;
-      const now = error.details.map(({ message }) => `an override whose time is over stays: ${message}`);
-      if (now.join() !== problems.join()) log.warn({ problems: now }, "overrides cannot end");
+      const now = error.details.map(({ message }) => `an expired override stays active: ${message}`);
+      if (now.join() !== problems.join()) log.warn({ problems: now }, "expired overrides cannot end");
       problems = now;
     }
   });

@@ -10,14 +10,14 @@ const name = z.string().max(200);
 export const revisionOf = (member: string) =>
   z
     .string()
-    .regex(/^\d{1,18}$/, `${member} must be a revision, as digits.`)
+    .regex(/^\d{1,18}$/, `${member} must be a revision in digits.`)
     .transform(BigInt);
 const sentence = z
   .string()
   .max(reasonLengthMax, `reason must be plain text of at most ${reasonLengthMax} characters.`)
-  .refine((text) => maskText(text) === text, "reason must be a text without credentials.");
-export const required = sentence.regex(/\S/u, "reason must say why.");
-/** Null is a value; a member that is not there is none. */
+  .refine((text) => maskText(text) === text, "reason must not contain credentials.");
+export const required = sentence.regex(/\S/u, "reason must not be empty.");
+/** Null is a value; an absent member is not. */
 const value = z.unknown().refine((given) => given !== undefined, "value must be given; null is a value.");
 const waitForMs = z.int().min(0).max(waitMsMax).nullish().transform(noneAs(0));
 export const dryRun = z.boolean().nullish().transform(noneAs(false));
@@ -26,7 +26,7 @@ const one = { name, expected_revision: revisionOf("expectedRevision"), reason: s
 export const SetProperty = z.strictObject({ ...one, value });
 export const UnsetProperty = z.strictObject(one);
 
-/** The items of a list keep the names that the graph gives them. */
+/** The items of a list keep their GraphQL names. */
 const Change = z
   .object({
     name,
@@ -55,7 +55,7 @@ export const Rollback = z.strictObject({
   wait_for_ms: waitForMs,
 });
 
-/** The changes of an input, as the operations take them. */
+/** Builds the change set of an input for the operations. */
 export function changeSetOf({ changes, reason, expires_at }: z.output<typeof ProposeChange>): ChangeSet {
   return {
     changes: changes.map((each) => ({ ...each, set: each.unset !== true, value: each.value ?? null })),
@@ -65,7 +65,7 @@ export function changeSetOf({ changes, reason, expires_at }: z.output<typeof Pro
   };
 }
 
-/** One change, whose members stand in the input itself. */
+/** Builds the change set of one change whose members are in the input itself. */
 export function singleChange(change: ChangeSet["changes"][number], reason: string | null): ChangeSet {
   return { changes: [change], reason, expiresAt: null, fieldOf: (_index, member) => member };
 }

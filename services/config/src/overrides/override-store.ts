@@ -1,6 +1,6 @@
 import { type ListRange, type Pool, sql, type Tx, table } from "@signalbox/storage";
 
-/** An override in force. Revisions count changes over all properties; the value is whatever JSON the property takes. */
+/** An active override. Revisions count changes over all properties; the value is any JSON that the property accepts. */
 export interface Override {
   readonly name: string;
   readonly value: unknown;
@@ -8,9 +8,9 @@ export interface Override {
   readonly actor: string;
   readonly reason: string | null;
   readonly changedAt: Date;
-  /** When it ends by itself. */
+  /** Time at which it expires. */
   readonly expiresAt: Date | null;
-  /** What comes back then: the revision of the last change that was made to stay; 0 when there was none. */
+  /** The revision of the last permanent change, restored at the expiry; 0 when there was none. */
   readonly restores: bigint | null;
 }
 
@@ -19,11 +19,11 @@ export interface Change extends Override {
   readonly set: boolean;
   readonly credential: string | null;
   readonly requestId: string | null;
-  /** How many properties the revision changes. */
+  /** Number of properties that the revision changes. */
   readonly together: number;
 }
 
-/** A change in the history of its property, with what was before. */
+/** A change in the history of its property, with the previous value. */
 export interface PastChange extends Change {
   readonly wasSet: boolean;
   readonly before: unknown;
@@ -64,7 +64,7 @@ const findChange = sql(
   "overrides.find-change",
   `select ${revisions.columns} from property_revisions where name = $1 and revision = $2`,
 );
-/** The change of each property that was the newest at a revision. */
+/** The newest change of each property at a revision. */
 const listAt = sql(
   "overrides.list-at",
   `select distinct on (name) ${revisions.columns} from property_revisions where revision <= $1 order by name, revision desc`,
@@ -90,7 +90,7 @@ const listNewestBefore = sql(
   "overrides.list-newest-before",
   `select ${revisions.columns} from ${newest} where changed_at <= $1 order by revision`,
 );
-/** The newest change of each property, where this actor gave a reason for it. */
+/** The newest change of each property, where this actor gave its reason. */
 const listNewestOf = sql(
   "overrides.list-newest-of",
   `select ${revisions.columns} from ${newest}
@@ -98,7 +98,7 @@ const listNewestOf = sql(
 );
 const eraseReasons = [
   sql("overrides.erase-reasons", "update property_overrides set reason = null where actor = $1 and reason is not null"),
-  // A token's id is its owner's too.
+  // The id of a token belongs to its owner too.
   sql(
     "overrides.erase-revisions",
     `update property_revisions set reason = null, credential = null
@@ -110,52 +110,58 @@ const eraseReasons = [
   ),
 ];
 
-/** The overrides in PostgreSQL. Writes take the transaction that also carries their event. */
+/** The overrides in PostgreSQL. Writes use the transaction that also carries their event. */
 export function createOverrideStore(pool: Pool) {
   return {
     list: async (): Promise<Override[]> => (await pool.query<Override>(listOverrides)).rows,
-    /** The overrides in force by name, with the changes of this transaction. */
+    /** Lists the active overrides by name, including the changes of this transaction. */
     listIn: async (tx: Tx): Promise<ReadonlyMap<string, Override>> => {
       const { rows } = await tx.query<Override>(listOverrides);
       return new Map(rows.map((override) => [override.name, override]));
     },
     find: async (tx: Tx, name: string): Promise<Override | null> =>
       (await tx.query<Override>(findOverride, [name])).rows[0] ?? null,
-    /** The overrides whose time is over. */
+    /** Lists the expired overrides. */
     listExpired: async (now: Date): Promise<Override[]> => (await pool.query<Override>(listExpired, [now])).rows,
-    /** Makes all changes one after the other until the transaction ends; answers the newest revision. */
+    /** Serializes all changes until the transaction ends; returns the newest revision. */
     lock: async (tx: Tx): Promise<bigint> => revisionIn((await tx.query<Counter>(lockRevisions)).rows),
-    /** The newest revision. */
+    /** Reads the newest revision. */
     newest: async (): Promise<bigint> => revisionIn((await pool.query<Counter>(readRevision)).rows),
-    /** Takes the next revision, and with it the lock of all changes. */
+    /** Assigns the next revision, and takes the lock of all changes. */
     nextRevision: async (tx: Tx): Promise<bigint> => revisionIn((await tx.query<Counter>(nextRevision)).rows),
-    /** Puts a change into force and keeps it among all that were ever made. */
+    /** Activates a change and records it in the history. */
     async save(tx: Tx, change: Change): Promise<void> {
       await tx.query(removeOverride, [change.name]);
       if (change.set) await overrides.insert(tx, change);
       await revisions.insert(tx, change);
     },
-    /** One change of a property. */
+    /** Finds one change of a property. */
     findChange: async (tx: Tx, name: string, revision: bigint): Promise<Change | null> =>
       (await tx.query<Change>(findChange, [name, revision])).rows[0] ?? null,
-    /** The change of each property that was the newest at a revision. */
+    /** Lists the newest change of each property at a revision. */
     listAt: async (tx: Tx, revision: bigint): Promise<Change[]> => (await tx.query<Change>(listAt, [revision])).rows,
-    /** The changes after a revision, oldest first. */
+    /** Lists the changes after a revision, oldest first. */
     listSince: async (revision: bigint, limit: number): Promise<Change[]> =>
       (await pool.query<Change>(listSince, [revision, limit])).rows,
-    /** The first revision since a time; null when there was none. */
+    /** Finds the first revision since a time; null when there was none. */
     firstSince: async (time: Date): Promise<bigint | null> =>
       (await pool.query<{ revision: bigint | null }>(findFirstSince, [time])).rows[0]?.revision ?? null,
-    /** The changes of a property, newest first, each with what was before. */
+    /** Lists the changes of a property, newest first, each with the previous value. */
     async history(name: string, { after, limit }: ListRange): Promise<PastChange[]> {
       return (await pool.query<PastChange>(listHistory, [name, after === null ? null : BigInt(after.id), limit])).rows;
     },
-    /** Lists the newest change of each property that has stood since then, and holds up others until the transaction ends. */
+    /**
+     * Lists the newest change of each property, where it is older than this time, and blocks other changes until the
+     * transaction ends.
+     */
     async newestBefore(tx: Tx, time: Date): Promise<Change[]> {
       await tx.query(lockRevisions);
       return (await tx.query<Change>(listNewestBefore, [time])).rows;
     },
-    /** Erases the reasons that an actor gave. Answers the changes that were the newest of their property, without reasons. */
+    /**
+     * Erases the reasons given by an actor. Returns those changes that were the newest of their property, without
+     * reasons.
+     */
     async eraseReasonsOf(tx: Tx, actor: string): Promise<Change[]> {
       await tx.query(lockRevisions);
       const { rows } = await tx.query<Change>(listNewestOf, [actor]);

@@ -7,30 +7,30 @@ import { assertChanges, type WantedChange } from "./plan-changes.ts";
 import { changedEvent, type OverrideDependencies, type Revised, revise } from "./revise.ts";
 import { expire, type Rollback, rollBack, toRestore } from "./undo-changes.ts";
 
-/** Changes that are made together, in one revision, or not at all. */
+/** Changes in one revision: all of them or none. */
 export interface ChangeSet {
   readonly changes: readonly WantedChange[];
   readonly reason: string | null;
-  /** When the changes undo themselves. */
+  /** Time at which the changes expire. */
   readonly expiresAt: Date | null;
-  /** Names a member of a change as its caller does. */
+  /** Names a member of a change as in the caller's input. */
   readonly fieldOf: (index: number, member: string) => string;
 }
 
 export type Overrides = ReturnType<typeof createOverrides>;
 
-/** Overrides of properties, for every service that declares them. */
+/** The operations on overrides of properties, for every service that declares them. */
 export function createOverrides(dependencies: OverrideDependencies) {
   const { outbox, overrideStore, catalogue, clock } = dependencies;
 
-  /** Announces changes again; with the revision that they had, they change nothing where they are known. */
+  /** Announces changes again; with an unchanged revision they have no effect where they are known. */
   async function announce(tx: Tx, changes: readonly Change[]): Promise<void> {
     const events = changes.map((changed) => changedEvent(changed, catalogue));
     if (events.length > 0) await outbox.append(tx, events);
   }
 
   return {
-    /** Judges changes as if they were made, and makes none. @throws AppError as `assertChanges` */
+    /** Validates changes without making them. @throws AppError as `assertChanges` */
     async check(tx: Tx, { changes, fieldOf }: ChangeSet): Promise<void> {
       await overrideStore.lock(tx);
       assertChanges(changes, await overrideStore.listIn(tx), dependencies, fieldOf);
@@ -49,24 +49,24 @@ export function createOverrides(dependencies: OverrideDependencies) {
       return revise(tx, revised, { by: actorOf(caller), reason, actionOf }, dependencies);
     },
 
-    /** Sets every property back to what its override was at a revision, in a new one. */
+    /** Resets every property to its override at a revision, in a new revision. */
     rollback: (tx: Tx, caller: Caller, wanted: Rollback): Promise<Change[]> =>
       rollBack(tx, caller, wanted, dependencies),
 
-    /** Ends the overrides whose time is over. */
+    /** Ends the expired overrides. */
     expire: (tx: Tx): Promise<Change[]> => expire(tx, dependencies),
 
     /**
-     * Announces the newest change of each property again, once it has stood for a while. A log that lost its newest records,
-     * or took a late one behind them, is set right this way.
+     * Announces the newest change of each property again after a while. This repairs a log that lost its newest
+     * records, or received a late one behind them.
      */
     async repeat(tx: Tx): Promise<void> {
       await announce(tx, await overrideStore.newestBefore(tx, new Date(clock.nowMs() - stateRepetitionMs)));
     },
 
     /**
-     * Erases what an account of which nothing may stay gave as reasons. The log keeps the newest change of each property for
-     * ever, so it gets those again.
+     * Erases the reasons given by a purged account. The log keeps the newest change of each property forever, so those
+     * are published again.
      */
     async eraseReasonsOf(tx: Tx, accountId: string): Promise<void> {
       await announce(tx, await overrideStore.eraseReasonsOf(tx, accountId));

@@ -2,7 +2,7 @@ import { AppError, type ErrorDetail, isAppError } from "@signalbox/core";
 import type { Override } from "./override-store.ts";
 import type { Elsewhere, PropertyCatalogue } from "./property-catalogue.ts";
 
-/** One property that a caller wants changed; `set` false takes its override away. */
+/** A requested change of one property; `set` false removes its override. */
 export interface WantedChange {
   readonly name: string;
   readonly set: boolean;
@@ -17,9 +17,10 @@ interface Rules {
 }
 
 /**
- * Judges changes that are to hold together against the overrides in force.
- * @throws AppError `not_found` for an unknown name, `validation_error` with all that is wrong where a property takes no
- * override or refuses the value, or a rule between properties breaks, `conflict` when somebody else changed one meanwhile.
+ * Validates changes together against the active overrides.
+ * @throws AppError `not_found` for an unknown name, `validation_error` with every fault where a property takes no
+ * override or refuses the value, or a rule between properties breaks, `conflict` for a change since the caller's
+ * revision.
  */
 export function assertChanges(
   changes: readonly WantedChange[],
@@ -47,7 +48,7 @@ export function assertChanges(
 
 const nameRefused = { code: "repeated", message: "A property can be changed only once in a revision." } as const;
 
-/** @throws AppError `validation_error` when a rule between properties breaks once all changes are made. */
+/** @throws AppError `validation_error` when the changes together break a rule between properties. */
 export function assertRulesAfter(
   changes: readonly Pick<WantedChange, "name" | "set" | "value">[],
   inForce: ReadonlyMap<string, Override>,

@@ -8,7 +8,7 @@ export interface PropertyHistoryDependencies {
   readonly pageLimits: PageLimits;
 }
 
-/** The changes of a property, newest first: old and new, who, with what, why. */
+/** Lists the changes of a property, newest first: old and new value, actor, credential and reason. */
 export function propertyHistory({ overrideStore, catalogue, pageLimits }: PropertyHistoryDependencies) {
   return connectionField(
     { scopes: ["config:admin"] },

@@ -12,7 +12,7 @@ export interface PropertyListDependencies {
   readonly catalogue: PropertyCatalogue;
 }
 
-/** What an instance says it runs with; the value is already masked. */
+/** The value reported by an instance, already masked. */
 interface Running {
   readonly service: string;
   readonly instance: string;
@@ -21,7 +21,10 @@ interface Running {
   readonly pending?: { readonly value: unknown; readonly revision: number } | undefined;
 }
 
-/** Every property of every service that the audience sees, with what runs in each instance and the overrides in force. */
+/**
+ * Lists every property that the audience may see, of every service, with each instance's value and the active
+ * overrides.
+ */
 export function listProperties(
   { configuration, reports, catalogue }: PropertyListDependencies,
   inForce: readonly Override[],
@@ -49,7 +52,7 @@ export function listProperties(
     });
 }
 
-/** An override as the graph shows it. */
+/** Builds the GraphQL view of an override. */
 export function viewOverride(override: Override, catalogue: PropertyCatalogue) {
   const { name, value, revision, reason, changedAt, expiresAt } = override;
   const isMasked = catalogue.isMasked(name, value);
@@ -83,7 +86,7 @@ function describe(declaration: PropertyDeclaration) {
   };
 }
 
-/** What the instances that are alive run with, by property; the oldest name comes first, so that the order stays. */
+/** Collects the reported values of live instances by property, ordered by instance name to keep the order stable. */
 function runningIn(reports: AppliedReports): (name: string) => Running[] {
   const alive = reports
     .alive()

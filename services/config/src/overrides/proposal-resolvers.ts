@@ -14,7 +14,7 @@ export interface ProposalResolverDependencies {
   readonly catalogue: PropertyCatalogue;
 }
 
-/** The fields of changes that need a second operator. */
+/** The GraphQL fields of proposals. */
 export function proposalResolvers({ proposals, approval, results, catalogue }: ProposalResolverDependencies) {
   const shown = { ...operators, payload: "proposal" } as const;
   return {

@@ -7,19 +7,19 @@ import type { Change } from "./override-store.ts";
 import type { ChangeSet, Overrides } from "./overrides.ts";
 import type { WantedChange } from "./plan-changes.ts";
 
-/** Changes that wait for a second operator. */
+/** A set of changes that waits for a second operator. */
 export interface Proposal {
   readonly id: string;
   readonly changes: readonly StoredChange[];
   readonly reason: string | null;
   readonly author: string;
   readonly createdAt: Date;
-  /** When the changes undo themselves. */
+  /** Time at which the changes expire. */
   readonly expiresAt: Date | null;
   readonly state: "open" | "approved" | "withdrawn";
   readonly decidedBy: string | null;
   readonly decidedAt: Date | null;
-  /** The revision that its approval made. */
+  /** The revision created by its approval. */
   readonly revision: bigint | null;
 }
 
@@ -45,7 +45,7 @@ const listProposals = sql(
 );
 const decide = proposals.update("state", "decidedBy", "decidedAt", "revision");
 
-/** The most that wait at a time: whoever wants more has to decide some. */
+/** Largest number of open proposals: beyond it some must be decided first. */
 const openMax = 100;
 const listedMax = 200;
 
@@ -61,10 +61,10 @@ export type Proposals = ReturnType<typeof createProposals>;
 /** Changes of properties that one operator proposes and another one approves. */
 export function createProposals({ pool, overrides, outbox, clock }: Dependencies) {
   return {
-    /** The newest proposals, decided ones too. */
+    /** Lists the newest proposals, including decided ones. */
     list: async (): Promise<Proposal[]> => (await pool.query<Proposal>(listProposals, [listedMax])).rows,
 
-    /** Keeps changes for somebody else to approve. @throws AppError as a change that is made */
+    /** Stores changes for another operator's approval. @throws AppError like a direct change */
     async propose(tx: Tx, caller: Caller, wanted: ChangeSet): Promise<Proposal> {
       await overrides.check(tx, wanted);
       const open = (await tx.query<{ count: number }>(countOpen)).rows[0]?.count ?? 0;
@@ -85,11 +85,11 @@ export function createProposals({ pool, overrides, outbox, clock }: Dependencies
       return made;
     },
 
-    /** Makes the changes of another operator, unless somebody changed one of the properties meanwhile. */
+    /** Makes another operator's changes, unless one of the properties changed meanwhile. */
     async approve(tx: Tx, caller: Caller, proposal: Proposal): Promise<{ proposal: Proposal; made: Change[] }> {
       assertOpen(proposal);
       if (proposal.author === caller.accountId) {
-        throw new AppError("forbidden", "A change is approved by another operator than the one who proposed it.");
+        throw new AppError("forbidden", "The author of a proposal cannot approve it; another operator must.");
       }
       const { reason, expiresAt } = proposal;
       const changes = proposal.changes.map((each) => ({ ...each, expectedRevision: BigInt(each.expectedRevision) }));
@@ -102,7 +102,7 @@ export function createProposals({ pool, overrides, outbox, clock }: Dependencies
       return { made, proposal: await close(tx, caller, { ...proposal, state: "approved", revision }, clock.now()) };
     },
 
-    /** Takes a proposal back. */
+    /** Withdraws a proposal. */
     async withdraw(tx: Tx, caller: Caller, proposal: Proposal): Promise<Proposal> {
       assertOpen(proposal);
       await outbox.append(
@@ -112,13 +112,13 @@ export function createProposals({ pool, overrides, outbox, clock }: Dependencies
       return close(tx, caller, { ...proposal, state: "withdrawn" }, clock.now());
     },
 
-    /** Finds a proposal and keeps others from deciding it. */
+    /** Finds a proposal and locks it. */
     lock: async (tx: Tx, id: string): Promise<Proposal | null> =>
       (await tx.query<Proposal>(lockProposal, [id])).rows[0] ?? null,
   };
 }
 
-/** Keeps what became of a proposal, and who decided it. */
+/** Records the outcome of a proposal and its decider. */
 async function close(tx: Tx, caller: Caller, proposal: Proposal, now: Date): Promise<Proposal> {
   const decided = { ...proposal, decidedBy: caller.accountId, decidedAt: now };
   await decide(tx, decided);
@@ -126,7 +126,7 @@ async function close(tx: Tx, caller: Caller, proposal: Proposal, now: Date): Pro
 }
 
 function assertOpen({ state }: Proposal): void {
-  if (state !== "open") throw new AppError("conflict", `The proposal was ${state} already.`);
+  if (state !== "open") throw new AppError("conflict", `The proposal was already ${state}.`);
 }
 
 const entry = <A extends `property.${"propose" | "approve" | "withdraw"}`>(

@@ -14,7 +14,7 @@ export interface OverrideDependencies {
   readonly clock: Clock;
 }
 
-/** What a revision does to one property. */
+/** The effect of a revision on one property. */
 export type Revised = Pick<Change, "name" | "set" | "value" | "expiresAt" | "restores">;
 type OverrideAction = Extract<AuditAction, `property.${string}`>;
 
@@ -22,11 +22,11 @@ interface How {
   readonly by: Actor;
   readonly reason: string | null;
   readonly actionOf: (revised: Revised) => OverrideAction;
-  /** In whose audit it is, where that is not the actor's. */
+  /** Owner of the audit entry, where it is not the actor. */
   readonly auditOf?: (name: string) => string | undefined;
 }
 
-/** Takes the next revision for these changes: rows, events and audit entries in one transaction. */
+/** Assigns the next revision to these changes: rows, events and audit entries in one transaction. */
 export async function revise(
   tx: Tx,
   revised: readonly Revised[],

@@ -6,20 +6,20 @@ import type { Change, Override } from "./override-store.ts";
 import { assertChanges, assertRulesAfter } from "./plan-changes.ts";
 import { type OverrideDependencies, type Revised, revise } from "./revise.ts";
 
-/** What a caller wants rolled back. */
+/** A requested rollback. */
 export interface Rollback {
   readonly toRevision: bigint;
-  /** The newest revision of all that the caller has seen. */
+  /** The newest revision that the caller has seen. */
   readonly expectedRevision: bigint;
   readonly reason: string;
-  /** Throws where the caller may not change one of these alone. */
+  /** Throws when the caller may not change one of these alone. */
   readonly assertAllowed: (names: readonly string[]) => void;
 }
 
 /**
- * Sets every property back to what its override was at a revision, in a new one. Answers nothing where nothing differs.
- * @throws AppError `conflict` when there are newer changes than the caller has seen, `validation_error` for a value that
- * is no longer allowed, `not_found` for a revision that was never given.
+ * Resets every property to its override at a revision, in a new revision. Returns an empty list when nothing differs.
+ * @throws AppError `conflict` when there are newer changes than the caller has seen, `validation_error` for a value
+ * that is no longer allowed, `not_found` for an unassigned revision.
  */
 export async function rollBack(
   tx: Tx,
@@ -43,8 +43,8 @@ export async function rollBack(
 }
 
 /**
- * Ends the overrides whose time is over: what was made to stay before comes back, all of them in one revision.
- * @throws AppError `validation_error` when a rule between properties would break by that.
+ * Ends the expired overrides and restores the last permanent values, all in one revision.
+ * @throws AppError `validation_error` when that would break a rule between properties.
  */
 export async function expire(tx: Tx, dependencies: OverrideDependencies): Promise<Change[]> {
   const { overrideStore, clock } = dependencies;
@@ -60,7 +60,7 @@ export async function expire(tx: Tx, dependencies: OverrideDependencies): Promis
   return revise(tx, revised, how, dependencies);
 }
 
-/** The last change that was made to stay: a temporary one over another temporary one gives back what was before both. */
+/** Finds the last permanent change: a temporary one over another temporary one restores the value before both. */
 export const toRestore = (override: Override | undefined): bigint =>
   override === undefined ? 0n : override.expiresAt === null ? override.revision : (override.restores ?? 0n);
 
@@ -74,7 +74,10 @@ async function restored(
   return { name, set, value, expiresAt: null, restores: null };
 }
 
-/** The overrides that differ between now and then. One that was temporary then and over by now counts as gone. */
+/**
+ * Computes the differences between the active overrides and those at a revision. A temporary one that has expired since
+ * counts as removed.
+ */
 function differences(inForce: ReadonlyMap<string, Override>, then: readonly Change[], now: Date): Revised[] {
   const before = new Map(
     then

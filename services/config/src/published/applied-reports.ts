@@ -12,7 +12,7 @@ interface Heard {
   readonly appliedAt: string;
 }
 
-/** What an instance says it runs with, and how far it is behind. */
+/** The reported values of an instance, and its lag. */
 interface Alive {
   readonly report: AppliedReport;
   /** Seconds since the first revision that it has not applied; 0 when it has the newest. */
@@ -21,17 +21,17 @@ interface Alive {
   readonly appliedAt: string;
 }
 
-/** Instances report every minute; one that was not heard for three is gone and no longer holds the others back. */
+/** Instances report every minute; one that was silent for three counts as stopped and no longer delays the others. */
 const staleAfterMs = minutes(3);
-/** Those before tell nothing that these do not: whoever is so far behind is behind by more than the oldest. */
+/** Keeps the newest arrivals only; an instance further behind shows the age of the oldest kept one. */
 const arrivalsMax = 1_000;
 
-/** What each instance says it runs with. */
+/** The reports of every instance about its values. */
 export class AppliedReports {
   readonly #clock: Clock;
   readonly #heard = new Map<string, Heard>();
   readonly #listeners = new Set<() => void>();
-  /** When each of the newest revisions was first heard of, in their order. */
+  /** Times at which each of the newest revisions was first reported, in their order. */
   readonly #arrivals: { readonly revision: number; readonly atMs: number }[] = [];
 
   constructor(clock: Clock) {
@@ -53,7 +53,7 @@ export class AppliedReports {
     for (const listener of this.#listeners) listener();
   }
 
-  /** The instances that are alive. */
+  /** Lists the live instances. */
   alive(): Alive[] {
     const nowMs = this.#clock.nowMs();
     for (const [key, { heardAtMs }] of this.#heard) if (nowMs - heardAtMs > staleAfterMs) this.#heard.delete(key);
@@ -65,19 +65,19 @@ export class AppliedReports {
     });
   }
 
-  /** When the next of them counts as gone unless it is heard again, in milliseconds since the epoch. */
+  /** Time at which the next of them counts as stopped without a new report, in milliseconds since the epoch. */
   nextGoneAtMs(): number {
     return Math.min(...[...this.#heard.values()].map(({ heardAtMs }) => heardAtMs + staleAfterMs));
   }
 
-  /** Calls back after each report that says something new; returns the way to stop. */
+  /** Calls the listener after each report with new content; returns the function that stops it. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 }
 
-/** Every instance of config hears every instance of every service, so each can answer for all. */
+/** Opens the reader of reports. Every instance of config reads those of every service, so each can answer for all. */
 export async function openAppliedReports(context: Context, eventLog: EventLog): Promise<AppliedReports> {
   const { service, instance, log, runner, health, clock } = context;
   const startup = health.startup("applied configuration");

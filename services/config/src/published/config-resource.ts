@@ -22,7 +22,7 @@ export const ConfigResource = z
     defaults: z.object({ pageSize: count, locale: z.string() }),
     supported: z.object({ locales: z.array(z.string()), imageTypes: z.array(z.string()) }),
   })
-  .meta({ id: "Config", description: "What a client adapts to. Every limit here is the one that is enforced." })
+  .meta({ id: "Config", description: "Server limits and features for clients. Every limit here is the enforced one." })
   .register(examples, {
     example: {
       apiVersion: "v1",
@@ -45,7 +45,7 @@ export const ConfigResource = z
 
 export type ConfigResource = z.output<typeof ConfigResource>;
 
-/** Shapes published values, `limits.maxPageSize` and so on, as the resource: the part before the dot is the member. */
+/** Groups published values such as `limits.maxPageSize` into the resource: the part before the dot is the member. */
 export function configResourceFrom(baseUrl: string, values: Readonly<Record<string, unknown>>): ConfigResource {
   const members: Record<string, Record<string, unknown>> = {};
   for (const [name, value] of Object.entries(values)) {

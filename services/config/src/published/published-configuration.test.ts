@@ -8,7 +8,7 @@ import { createPublishedConfiguration } from "./published-configuration.ts";
 type Dependencies = Parameters<typeof createPublishedConfiguration>[0];
 type Report = Parameters<AppliedReports["apply"]>[0];
 
-/** How often all reports are looked at. */
+/** Counts the evaluations of all reports. */
 class CountedReports extends AppliedReports {
   looks = 0;
 
@@ -32,7 +32,7 @@ function harness() {
   return { clock, reports, published, hear };
 }
 
-test("what many instances report at once is worked out once, for the first who asks", () => {
+test("concurrent reports of many instances are evaluated once, at the next request", () => {
   const { reports, published, hear } = harness();
   for (let instance = 1; instance <= 50; instance++) hear(`images-${instance}`, instance * 1_000);
   const before = reports.looks;
@@ -43,7 +43,7 @@ test("what many instances report at once is worked out once, for the first who a
   assert.equal(before, 1);
 });
 
-test("a change dates from when it was heard of, not from when somebody asked", () => {
+test("a change dates from its report, not from the next request", () => {
   const { clock, published, hear } = harness();
   clock.advance(seconds(10));
   hear("images-1", 5_000);
@@ -52,5 +52,5 @@ test("a change dates from when it was heard of, not from when somebody asked", (
   assert.deepEqual(published.current().changedAt, heardAt);
   hear("images-2", 6_000);
   clock.advance(seconds(10));
-  assert.deepEqual(published.current().changedAt, heardAt); // the strictest is the same as before
+  assert.deepEqual(published.current().changedAt, heardAt); // the strictest value is unchanged
 });

@@ -8,13 +8,13 @@ import type { AppliedReports } from "./applied-reports.ts";
 import { type ConfigResource, configResourceFrom } from "./config-resource.ts";
 import { disagreements, type PublishedValues, strictest } from "./published-values.ts";
 
-/** The configuration resource as it stands, made once per change so that a request, and above all a 304, costs nothing. */
+/** The current configuration resource, built once per change so that a request, and above all a 304, is cheap. */
 interface Publication {
   readonly resource: ConfigResource;
   readonly etag: string;
-  /** Names on whose value the instances disagree: the strictest is shown. */
+  /** Names with different values among the instances: the strictest is shown. */
   readonly disagreements: readonly string[];
-  /** When it last changed. */
+  /** Time of its last change. */
   readonly changedAt: Date;
 }
 
@@ -30,7 +30,7 @@ export type PublishedConfiguration = ReturnType<typeof createPublishedConfigurat
 export function createPublishedConfiguration({ configuration, reports, clock }: Dependencies) {
   let current = make(clock.now());
   let nextGoneAtMs = reports.nextGoneAtMs();
-  /** When something was first heard of that `current` does not know. */
+  /** Time of the first report that `current` does not contain. */
   let staleSince: Date | null = null;
 
   function make(changedAt: Date): Publication {
@@ -38,7 +38,7 @@ export function createPublishedConfiguration({ configuration, reports, clock }: 
     const others = reports.alive().map(({ report }) => report.published as PublishedValues);
     const resource = configResourceFrom(configuration.get("http.base-url"), strictest(own, others));
     const content = createHash("sha256").update(JSON.stringify(resource)).digest("hex");
-    // The content stands beside the revision, because instances apply one revision at different moments.
+    // The content is part of it besides the revision, because instances apply one revision at different times.
     const etag = strongEtag(`${configuration.revision ?? 0}.${content}`, "config");
     return { resource, etag, disagreements: disagreements(own, others), changedAt };
   }
@@ -50,7 +50,8 @@ export function createPublishedConfiguration({ configuration, reports, clock }: 
     staleSince = null;
   }
 
-  // Left to whoever asks next: a start hears the reports of all instances at once, and each looks at all of them.
+  // Evaluated at the next request: at a start the reports of all instances arrive together, and each evaluation reads
+  // all of them.
   const markStale = () => {
     staleSince ??= clock.now();
   };
@@ -59,7 +60,7 @@ export function createPublishedConfiguration({ configuration, reports, clock }: 
     configuration.onChange(name as keyof Properties & string, markStale);
   return {
     current(): Publication {
-      // Nobody tells us that an instance has gone: its report only grows old. One that repeats itself moves this on.
+      // No message announces a stopped instance: its report only grows old. A repeated report postpones that.
       if (staleSince !== null || clock.nowMs() > nextGoneAtMs) refresh(staleSince ?? clock.now());
       return current;
     },

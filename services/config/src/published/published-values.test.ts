@@ -10,14 +10,14 @@ const own = {
   "supported.imageTypes": ["image/png", "image/avif"],
 };
 
-test("instances that agree are published as they are", () => {
+test("agreeing instances are published unchanged", () => {
   const values = strictest(own, [own]);
   assert.equal(values["limits.maxPageSize"], 100);
   assert.equal(values["features.reports"], "enabled");
   assert.deepEqual(disagreements(own, [own]), []);
 });
 
-test("instances that disagree are published at their strictest", () => {
+test("disagreeing instances are published at their strictest", () => {
   const other = {
     "limits.maxPageSize": 50,
     "capabilities.imageAvif": false,
@@ -35,7 +35,7 @@ test("instances that disagree are published at their strictest", () => {
   );
 });
 
-test("what is published keeps the rules between properties while a change of both rolls out", () => {
+test("the published values keep the rules between properties while a change of both rolls out", () => {
   const values = strictest(
     { "limits.maxPageSize": 100, "defaults.pageSize": 80, "supported.locales": ["en", "de"], "defaults.locale": "en" },
     [{ "limits.maxPageSize": 50, "supported.locales": ["de"] }],
@@ -46,7 +46,7 @@ test("what is published keeps the rules between properties while a change of bot
   assert.deepEqual(apart["supported.locales"], ["en"], "a list is never empty");
 });
 
-test("what nobody reports has its declared default", () => {
+test("an unreported value has its declared default", () => {
   assert.equal(strictest({}, [])["limits.maxUploadBytes"], publishedProperties["limits.maxUploadBytes"].default);
 });
 

@@ -3,13 +3,13 @@ import { publishedProperties } from "@signalbox/contracts";
 type PublishedName = keyof typeof publishedProperties;
 type Value = string | number | boolean | readonly string[];
 
-/** The published properties by name, as an instance runs with them. */
+/** The published properties of an instance by name. */
 export type PublishedValues = Readonly<Partial<Record<string, unknown>>>;
 
 /**
- * What clients may rely on when instances disagree, which they do while a change rolls out: the smallest limit, a
- * capability only when every instance has it, a feature only in the state all agree on, and what every list holds.
- * `own` decides alone for what no other instance reports.
+ * Computes the values that clients may rely on when instances disagree, as they do while a change rolls out: the
+ * smallest limit, a capability only when every instance has it, a feature only in the state that all agree on, and the
+ * common items of every list. `own` decides alone what no other instance reports.
  */
 export function strictest(own: PublishedValues, reports: readonly PublishedValues[]): Record<PublishedName, Value> {
   const names = Object.keys(publishedProperties) as PublishedName[];
@@ -22,7 +22,7 @@ export function strictest(own: PublishedValues, reports: readonly PublishedValue
   return Object.fromEntries(names.map((name) => [name, withinRules(name, each)])) as Record<PublishedName, Value>;
 }
 
-/** The strictest of each may break the rules between them, which every instance keeps. */
+/** Enforces the rules between properties, which the strictest of each may break although every instance keeps them. */
 function withinRules(name: PublishedName, values: Readonly<Record<string, Value>>): Value {
   const { atMost, oneOf } = publishedProperties[name] as { readonly atMost?: string; readonly oneOf?: string };
   const value = values[name] as Value;
@@ -31,7 +31,7 @@ function withinRules(name: PublishedName, values: Readonly<Record<string, Value>
   return items.length === 0 || items.includes(value as string) ? value : (items[0] as string);
 }
 
-/** The published names on whose value the instances disagree. */
+/** Lists the published names with different values among the instances. */
 export function disagreements(own: PublishedValues, reports: readonly PublishedValues[]): string[] {
   return Object.keys(publishedProperties).filter((name) => {
     const texts = [own, ...reports].map((report) => JSON.stringify(report[name])).filter((text) => text !== undefined);

@@ -15,11 +15,11 @@ import { flagFrames, framesOf, type Revised, type StreamValues } from "./stream-
 interface Dependencies extends FollowerAccess {
   readonly flags: Flags;
   readonly values: StreamValues;
-  /** The property that an override is of, by the name it was given under. */
+  /** Returns the property of an override's name. */
   readonly propertyOf: (name: string) => string;
-  /** Settles once the instances agree on what these properties are, or have had time to. */
+  /** Settles once the instances agree on these properties, or after a time limit. */
   readonly settled: (names: readonly string[]) => Promise<void>;
-  /** The revisions after one up to another; null in their place when they are no longer kept. */
+  /** Reads the revisions after one up to another; yields null when they are no longer kept. */
   readonly revisionsSince: (last: number, upTo: number) => AsyncIterable<FoundRevision | null>;
   readonly runner: Pick<Runner, "every" | "onDrain">;
   readonly log: Logger;
@@ -29,14 +29,14 @@ interface Dependencies extends FollowerAccess {
 /** Events sent before other work gets its turn. */
 const sentPerTurn = 200;
 const tickMs = seconds(1);
-/** Every client is greeted in one of these many turns of a second each. */
+/** Number of turns, a second each, over which all clients are greeted. */
 const turns = 15;
 const heartbeat = Buffer.from(":\n\n");
 
 export type ConfigStream = ReturnType<typeof createConfigStream>;
 export type StreamRefusal = "too-many-of-credential" | "too-many";
 
-/** Tells clients of changed configuration, settings and flags as they happen. */
+/** Notifies clients of changed configuration, settings and flags. */
 export function createConfigStream(dependencies: Dependencies) {
   const { runner, limits } = dependencies;
   const hub = new Hub(dependencies);
@@ -45,12 +45,12 @@ export function createConfigStream(dependencies: Dependencies) {
   judgeFollowers(hub.clients, dependencies);
 
   return {
-    /** Says why no stream can be opened for the principal; null when one can. */
+    /** Returns why no stream can be opened for the principal; null when one can. */
     refusal({ credential }: Principal): StreamRefusal | null {
       if (hub.countOf(credential.id) >= limits.perCredential) return "too-many-of-credential";
       return hub.size >= limits.all ? "too-many" : null;
     },
-    /** Opens a stream for a request whose head is written. `last` is the last revision that the client has seen. */
+    /** Opens a stream for a request with a written head. `last` is the last revision that the client has seen. */
     open: (follower: Follower, last: number | null) => (request: IncomingMessage, response: ServerResponse) =>
       void hub.open(follower, last, request, response),
     end: (reason: StreamEnd) => hub.end(reason),
@@ -96,7 +96,7 @@ class Hub {
     this.#ofCredential.set(principal.credential.id, ofCredential.add(client));
     this.clients.add(client);
     response.once("close", () => this.#forget(client));
-    // The change may have come while the request was on its way here.
+    // The access may have changed while the request was on its way.
     if (isOutdated(principal, this.#dependencies.accessStates)) client.end("access_changed");
     client.write(Buffer.from(`: connected\nid: ${last ?? complete}\n\n`));
     if (last !== null) await this.#bringUpToDate(client, last, complete);
@@ -107,7 +107,7 @@ class Hub {
     for (const client of this.clients) client.end(reason);
   }
 
-  /** Greets a part of the clients, and ends those whose time is over. */
+  /** Greets a part of the clients, and ends expired streams. */
   tick(): void {
     const nowMs = this.#dependencies.clock.nowMs();
     this.#turn = (this.#turn + 1) % turns;
@@ -126,7 +126,7 @@ class Hub {
     if (this.countOf(id) === 0) this.#ofCredential.delete(id);
   }
 
-  /** The revisions sent so far; none are needed before the first client. */
+  /** Returns the sent revisions; created with the first client. */
   #revisions(): SentRevisions {
     const { current } = this.#dependencies.flags;
     const known = current();
@@ -167,7 +167,7 @@ class Hub {
     return { revision, properties, flags };
   }
 
-  /** Sends every revision that the client has missed, or that it has to read everything again. */
+  /** Sends every missed revision to the client, or the instruction to read everything again. */
   async #bringUpToDate(client: StreamClient, last: number, upTo: number): Promise<void> {
     const { revisionsSince, values, log } = this.#dependencies;
     const audience = audienceOf(client.principal);
@@ -188,7 +188,7 @@ class Hub {
         await client.taken();
       }
     } catch (error) {
-      // Without its history a client still gets what is true: it reads everything again.
+      // Without its history a client still gets the truth: it reads everything again.
       log.warn({ error }, "the missed revisions of a stream could not be read");
       reset();
     }

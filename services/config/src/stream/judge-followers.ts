@@ -10,16 +10,17 @@ export interface FollowerAccess {
   readonly runner: Pick<Runner, "every">;
 }
 
-/** Looked at so often, and begun so early, that a stream has ended when what is known of its access is two seconds old. */
+/** Checked often enough, and early enough, that a stream ends when the knowledge of its access is two seconds old. */
 const lookEveryMs = seconds(0.25);
 const unheardMs = knowledgeAgeMs - seconds(0.5);
-/** How long account's answer is good for all who follow. */
+/** Time for which account's answer is valid for every follower. */
 const askEveryMs = seconds(1);
 const askedAtOnce = 50;
 
 /**
- * Ends the streams of those who may no longer follow: at once when the state topic tells, and while the topic may lack a
- * change by asking account about each credential, as every request does. While neither can be reached, streams go on.
+ * Ends the streams of clients without access: immediately after a change on the state topic, and while the topic may
+ * lack a change by asking account about each credential, like every request. While neither can be reached, streams
+ * continue.
  */
 export function judgeFollowers(clients: ReadonlySet<StreamClient>, access: FollowerAccess): void {
   const { accessStates, clock, runner } = access;
@@ -34,7 +35,7 @@ export function judgeFollowers(clients: ReadonlySet<StreamClient>, access: Follo
   });
 }
 
-/** Tells if the access of a principal has changed since it was asked for. */
+/** Returns true when the access of a principal has changed since it was resolved. */
 export function isOutdated(
   { accountId, epoch, credential: { id, tokenId } }: Principal,
   { stateOf, isRevoked }: FollowerAccess["accessStates"],
@@ -58,7 +59,9 @@ async function askAbout(clients: ReadonlySet<StreamClient>, { principals }: Foll
   await Promise.all(Array.from({ length: askedAtOnce }, ask));
 }
 
-/** The principal as account knows it now, `null` for a credential that is no longer good; the known one when account is away. */
+/**
+ * Resolves the principal at account again: `null` for an invalid credential, the known one during an outage of account.
+ */
 async function principalNow(
   { principal, credential }: StreamClient,
   principals: FollowerAccess["principals"],
@@ -71,6 +74,6 @@ async function principalNow(
   }
 }
 
-/** Whoever is ended for another change of access asks again, and is judged by what holds then. */
+/** After any other change of access the client reconnects and is judged again. */
 const mayGoOn = (known: Principal, now: Principal | null): boolean =>
   now !== null && now.epoch <= known.epoch && stateRefusal(now, "subscribe") === null;

@@ -27,7 +27,7 @@ interface Dependencies {
   readonly flagStore: FlagStore;
 }
 
-/** How long the instances have to apply a revision before clients are told of what holds then. */
+/** Time in which instances should apply a revision before clients are notified of the result. */
 const settleMs = seconds(2);
 
 /** Opens the stream on the values that this service publishes. */
@@ -71,7 +71,7 @@ function streamValues({ context, catalogue, published, reports }: Dependencies):
   };
 }
 
-/** A name that nobody declares any more stays as it is. */
+/** Returns the property of a name; an undeclared name is returned unchanged. */
 function propertyOf(name: string, catalogue: PropertyCatalogue): string {
   try {
     return catalogue.target(name).property;
@@ -80,7 +80,10 @@ function propertyOf(name: string, catalogue: PropertyCatalogue): string {
   }
 }
 
-/** While a change rolls out the strictest value is published; one event tells of what everybody has. */
+/**
+ * Waits for agreement: while a change rolls out the strictest value is published, and one event should announce the
+ * final one.
+ */
 async function settled(names: readonly string[], { published, reports }: Dependencies): Promise<void> {
   const isRollingOut = () => published.current().disagreements.some((name) => names.includes(name));
   if (!isRollingOut()) return;

@@ -9,13 +9,13 @@ interface Dependencies {
   readonly clock: Clock;
 }
 
-/** How long a client may be away and still be told of each revision. */
+/** Longest absence after which a client still gets each missed revision. */
 const keptMs = hours(24 * 30);
 const pageSize = 500;
 
 /**
- * The revisions after `last` up to `upTo`, page by page; null when some of them are older than what is kept, or when `last`
- * was never given. Another instance may have told more than this one knows.
+ * Reads the revisions after `last` up to `upTo`, page by page; null when some of them are older than the kept history,
+ * or when `last` was never assigned. Another instance may have sent more than this one knows.
  */
 export async function* revisionsSince(
   last: number,
@@ -38,7 +38,7 @@ export async function* revisionsSince(
       overrideStore.listSince(BigInt(after), pageSize),
       flagStore.listSince(BigInt(after), pageSize),
     ]);
-    // A page that is full may lack the rest of its last revision; the next one begins with it.
+    // A full page may cut its last revision; the next page starts with it.
     const whole = [properties, flags].map((page) =>
       page.length < pageSize ? upTo : Number(page.at(-1)?.revision) - 1,
     );

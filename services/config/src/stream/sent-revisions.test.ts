@@ -8,7 +8,7 @@ const known = (changes: Record<string, number>, flags: Record<string, number> = 
   flags: Object.entries(flags).map(([key, revision]) => ({ key, revision })),
 });
 
-test("what is known at the beginning is old; what changes later is found once, by its revision", () => {
+test("values known at the start are old; later changes are found once, by their revision", () => {
   const sent = new SentRevisions(known({ a: 3 }, { f: 2 }), 3);
   assert.deepEqual(sent.take(known({ a: 3 }, { f: 2 })), []);
   const found = sent.take(known({ a: 5, b: 5, c: 4 }, { f: 6 }));

@@ -4,19 +4,19 @@ export interface Known {
   readonly flags: readonly { readonly key: string; readonly revision: number }[];
 }
 
-/** One revision as it was found on the topic. */
+/** One revision found on the topic. */
 export interface FoundRevision {
   readonly revision: number;
   readonly names: string[];
   readonly flags: string[];
 }
 
-/** A revision that never comes (its record is not of this version) is not waited for without end. */
+/** Largest gap that is waited for: a missing revision may never arrive (its record may be of another version). */
 const gapMax = 1_000;
 
 /**
- * Finds which revisions are new on the topic, and up to which one nothing is missing: records of two properties may come
- * in another order than their revisions, and an id must not promise what was not sent.
+ * Finds new revisions on the topic, and the one up to which none is missing: records of two properties may arrive in
+ * another order than their revisions, and an id must not promise unsent ones.
  */
 export class SentRevisions {
   readonly #names = new Map<string, number>();
@@ -33,7 +33,7 @@ export class SentRevisions {
     return this.#complete;
   }
 
-  /** Takes what is known now; returns the revisions not sent yet, oldest first. */
+  /** Compares with the current content; returns the unsent revisions, oldest first. */
   take(known: Known): FoundRevision[] {
     const found = new Map<number, FoundRevision>();
     for (const [name, revision] of entriesOf(known)) {
@@ -47,7 +47,7 @@ export class SentRevisions {
     return [...found.values()].sort((a, b) => a.revision - b.revision);
   }
 
-  /** Marks a revision as sent and returns the id that its events may have. */
+  /** Marks a revision as sent and returns the id for its events. */
   markSent(revision: number): number {
     this.#ahead.add(revision);
     while (this.#ahead.delete(this.#complete + 1)) this.#complete++;

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { eventually, testPerson } from "@signalbox/testing";
 import { StreamClient } from "./stream-client.ts";
 
-test("a client that takes nothing loses its connection once 256 KiB wait for it, and no event silently", async () => {
+test("a slow client loses its connection once 256 KiB wait for it, and never an event silently", async () => {
   const clients: StreamClient[] = [];
   const { principal, token: value } = testPerson();
   const follower = { principal, credential: { kind: "bearer", value } as const };

@@ -2,25 +2,25 @@ import type { ServerResponse } from "node:http";
 import type { PresentedCredential, Principal } from "@signalbox/auth";
 import { KiB } from "@signalbox/core";
 
-/** A client that takes so little that this much waits for it is ended: it reads again from where it was. */
+/** Largest backlog of a slow client; beyond it the stream ends, and the client resumes from its last id. */
 const behindBytesMax = 256 * KiB;
-/** Clients that are sent away at once should not be back at once. */
+/** Spreads the reconnection of clients whose streams end together. */
 const retryMs = { least: 1_000, spread: 9_000 };
 
-/** Why a stream ends. */
+/** The reason of a stream's end. */
 export type StreamEnd = "expired" | "access_changed" | "draining" | "switched_off";
 
-/** Who follows a stream, and by what they were let in. */
+/** The follower of a stream, and its access. */
 export interface Follower {
   readonly principal: Principal;
   readonly credential: PresentedCredential;
 }
 
-/** One open stream. Events that come while it is brought up to date wait behind what it missed. */
+/** One open stream. New events during its catch-up are queued behind the missed ones. */
 export class StreamClient {
   readonly principal: Principal;
   readonly credential: PresentedCredential;
-  /** The revision up to which it has seen everything, also where this instance has not heard of it yet. */
+  /** The revision up to which it has seen everything, possibly ahead of this instance. */
   seen: number;
   readonly #response: ServerResponse;
   #waiting: Buffer[] | null = [];
@@ -36,27 +36,27 @@ export class StreamClient {
     return !this.#response.writableEnded && !this.#response.destroyed;
   }
 
-  /** Sends what has just happened. */
+  /** Sends a new event. */
   tell(frame: Buffer): void {
     if (this.#waiting === null) this.write(frame);
     else this.#waiting.push(frame);
   }
 
-  /** Ends the time in which it is brought up to date. */
+  /** Ends the catch-up. */
   goLive(): void {
     const waiting = this.#waiting ?? [];
     this.#waiting = null;
     for (const frame of waiting) this.write(frame);
   }
 
-  /** Sends at once. A client that is too far behind loses its connection, never an event of it. */
+  /** Sends immediately. A client too far behind loses its connection, never an event. */
   write(frame: Buffer): void {
     if (!this.isOpen) return;
     this.#response.write(frame);
     if (this.#response.writableLength > behindBytesMax) this.#response.destroy();
   }
 
-  /** Waits until the client has taken what was written, for a long history. */
+  /** Waits until the client has received the written data, for a long history. */
   async taken(): Promise<void> {
     while (this.isOpen && this.#response.writableNeedDrain) {
       await new Promise<void>((resolve) => {

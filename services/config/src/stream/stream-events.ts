@@ -2,7 +2,7 @@ import type { FlagContext, FlagSet } from "@signalbox/flags";
 import type { Properties } from "../properties.ts";
 import { type Audience, isFor } from "../settings.ts";
 
-/** What one revision changed. */
+/** The changes of one revision. */
 export interface Revised {
   readonly revision: number;
   /** The bare names of properties. */
@@ -10,17 +10,17 @@ export interface Revised {
   readonly flags: readonly string[];
 }
 
-/** The values as an audience sees them now. */
+/** The current values for an audience. */
 export interface StreamValues {
-  /** The value of a property, and for whom it is; undefined where it is not shown. */
+  /** Returns the value of a property for the audience; undefined where it is not visible. */
   property(name: string, audience: Audience): unknown;
-  /** The declared audience of a property. */
+  /** Returns the declared audience of a property. */
   audienceOf(name: string): Audience;
-  /** Whether the property is one of `/api/v1/config/`. */
+  /** Returns true for a property of `/api/v1/config/`. */
   isPublished(name: string): boolean;
 }
 
-/** The members of the settings by the properties that they are made of. */
+/** The members of the settings by their properties. */
 const settingsMembers: Partial<Record<keyof Properties, string>> = {
   "server.name": "server.name",
   "server.support-url": "server.supportUrl",
@@ -31,8 +31,8 @@ const settingsMembers: Partial<Record<keyof Properties, string>> = {
 };
 
 /**
- * The events of a revision for an audience, one after the other. The last one has the id, so that whoever is cut off in
- * between reads the revision again. What an audience is not told of moves its id alone.
+ * Builds the events of a revision for an audience, in order. Only the last one has the id, so that a client
+ * disconnected in between reads the revision again. A revision without visible changes only advances the id.
  */
 export function framesOf(revised: Revised, audience: Audience, values: StreamValues, id: number): string[] {
   const seen = revised.properties.filter((name) => isFor(audience, values.audienceOf(name)));
@@ -63,7 +63,7 @@ export function framesOf(revised: Revised, audience: Audience, values: StreamVal
   return revised.flags.length > 0 ? events : withId(events, id);
 }
 
-/** The events of changed flags for one account. Providers of OpenFeature ask again when they get the unnamed one. */
+/** Builds the events of changed flags for one account. OpenFeature providers read again on the unnamed one. */
 export function flagFrames(
   { revision, flags }: Revised,
   set: FlagSet,

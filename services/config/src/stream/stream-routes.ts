@@ -11,7 +11,7 @@ export interface StreamDependencies {
 }
 
 const retryAfterSeconds = 10;
-/** nginx passes events on as they come. */
+/** nginx passes events on without buffering. */
 const answered = { contentType: "text/event-stream", headers: { "x-accel-buffering": "no" } };
 
 /** The stream of changes, as Server-Sent Events. */
@@ -20,7 +20,7 @@ export function addStreamRoutes(routes: Routes, { configuration, stream }: Strea
     operationId: "configurationStream",
     summary: "Follow changes of configuration, settings and flags",
     description:
-      "Server-Sent Events `config`, `settings` and `flags` with the changed names and their values. Ids are revisions: with Last-Event-ID what was missed is sent first, or `reset` when it is no longer kept.",
+      "Server-Sent Events `config`, `settings` and `flags` with the changed names and their values. Ids are revisions: with Last-Event-ID missed events are sent first, or `reset` when they are no longer kept.",
     auth: { scopes: [], access: "subscribe" },
     responses: {
       200: { content: ["text/event-stream"], example: exampleEvent },
@@ -61,9 +61,9 @@ id: 17
 data: {"revision":"17","names":["limits.maxPageSize"],"values":{"limits.maxPageSize":50}}
 `;
 
-/** @throws AppError `invalid_request` for what is not a revision. */
+/** @throws AppError `invalid_request` for a malformed revision. */
 function lastEventOf(header: string | string[] | undefined): number | null {
   if (header === undefined || header === "") return null;
   if (typeof header === "string" && /^\d{1,15}$/.test(header)) return Number(header);
-  throw new AppError("invalid_request", "Last-Event-ID must be a revision, as digits.", { field: "Last-Event-ID" });
+  throw new AppError("invalid_request", "Last-Event-ID must be a revision in digits.", { field: "Last-Event-ID" });
 }

@@ -4,13 +4,13 @@ import { bytes, createRoutes, type Routes, statusOf } from "@signalbox/http";
 
 const mediaType = "text/html";
 
-/** The page that every error links to, unless `http.error-docs` names another. */
+/** Serves the page that every error links to, unless `http.error-docs` names another. */
 export function errorPageRoutes(): Routes {
   const routes = createRoutes();
   const page = Buffer.from(errorPage());
   routes.get("/docs/errors", {
     operationId: "errorCodes",
-    summary: "Read what the error codes mean",
+    summary: "Read the meaning of the error codes",
     auth: "anonymous",
     responses: { 200: { content: [mediaType], example: "<!doctype html><title>Error codes</title>" } },
     cache: "public, max-age=300",
@@ -54,7 +54,7 @@ function row(code: string, { meaning, remedy }: CodeExplanation, ...more: readon
   return `<tr id="${code}">${cells.map((cell) => `<td>${cell}</td>`).join("")}</tr>`;
 }
 
-/** The explanations mark code as Markdown does. */
+/** Converts the explanations' Markdown code marks to HTML. */
 function html(text: string): string {
   const escaped = text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
   return escaped.replace(/`([^`]+)`/g, "<code>$1</code>");

@@ -6,7 +6,7 @@ import { bytes, createRoutes, type HttpResponse, type Routes } from "@signalbox/
 import { z } from "zod";
 
 const require = createRequire(import.meta.url);
-/** Looked up when asked for; `infra/docker/trace-image.ts` brings them into the image. */
+/** Resolved on demand; `infra/docker/trace-image.ts` copies the files into the image. */
 const manifests = {
   graphiql: () => require.resolve("graphiql/package.json"),
   react: () => require.resolve("react/package.json"),
@@ -42,7 +42,7 @@ const page = `<!doctype html>
 </html>
 `;
 
-/** Credentials are typed in by hand and kept nowhere: people sign in at pages of the same origin. */
+/** Credentials are typed in by hand and never stored: sign-in pages have the same origin. */
 const startScript = `const page = React.createElement(GraphiQL, {
   fetcher: GraphiQL.createFetcher({ url: location.pathname }),
   query: new URLSearchParams(location.search).get("query") ?? undefined,
@@ -65,7 +65,7 @@ const textOf = (type: string, text: string): Asset => ({ type, read: async () =>
 
 const css = "text/css";
 const script = "text/javascript";
-/** The files of the page as their packages bring them, and ours that start it: nothing comes from elsewhere. */
+/** The files of the page from their packages, and ours that start it: nothing is loaded from elsewhere. */
 const assets: ReadonlyMap<string, Asset> = new Map([
   ["graphiql.css", fileOf(css, "graphiql", "graphiql.min.css")],
   ["graphiql.js", fileOf(script, "graphiql", "graphiql.min.js")],
@@ -75,12 +75,12 @@ const assets: ReadonlyMap<string, Asset> = new Map([
   ["start.js", textOf(script, startScript)],
 ]);
 
-/** GraphiQL, for people who open `/graphql` in a browser. */
+/** Builds the GraphiQL page for people who open `/graphql` in a browser. */
 export function graphiqlPage(): HttpResponse {
   return bytes(Buffer.from(page), "text/html; charset=utf-8", { headers: { "Content-Security-Policy": policy } });
 }
 
-/** The files of the page. They tell nothing of the schema, so they are there also where the page is off. */
+/** Serves the files of the page. They reveal nothing of the schema, so they are served also while the page is off. */
 export function graphiqlRoutes(): Routes {
   const routes = createRoutes();
   routes.get("/graphql/assets/:name", {

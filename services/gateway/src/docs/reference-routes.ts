@@ -8,11 +8,11 @@ import { type GraphQLSchema, printSchema } from "graphql";
 import { stringify } from "yaml";
 
 export interface ReferenceDependencies {
-  /** The schema that clients see now. */
+  /** The current public schema. */
   readonly schema: () => GraphQLSchema;
-  /** A schema that nobody may ask for is not shown here either. */
+  /** False hides the schema here too, like introspection. */
   readonly showsSchema: () => boolean;
-  /** The reader of OpenAPI documents that `/docs` runs; null where there is no such page. */
+  /** The OpenAPI reader that `/docs` runs; null without such a page. */
   readonly reader: Buffer | null;
 }
 
@@ -24,10 +24,10 @@ const types = {
 };
 const cache = "public, max-age=300";
 
-/** The documents of events and graph, and a page that shows the document of all routes. */
+/** Serves the documents of events and schema, and a page that shows the document of all routes. */
 export function referenceRoutes({ schema, showsSchema, reader }: ReferenceDependencies): Routes {
   const routes = createRoutes();
-  // Made for the first who asks: no start should wait for it.
+  // Built at the first request, so that no start waits for it.
   let asyncApi: Buffer | undefined;
   const schemaTexts = new WeakMap<GraphQLSchema, Buffer>();
 
@@ -97,10 +97,10 @@ function requireReader(reader: Buffer | null): Buffer {
   throw new AppError("not_found", "This deployment has no page about its routes; see /openapi.json.");
 }
 
-// Scalar would fetch fonts, and offer to send requests through a proxy and an assistant of its maker's.
+// By default Scalar would fetch fonts, and offer its maker's proxy and assistant.
 const settings = { url: "openapi.json", withDefaultFonts: false, telemetry: false, agent: { disabled: true } };
 const start = `Scalar.createApiReference("#reference", ${JSON.stringify(settings)})`;
-/** Nothing but this deployment is asked for anything. The reader writes its styles into the page. */
+/** Restricts every request to this deployment. The reader writes its styles into the page. */
 const policy = [
   "default-src 'none'",
   `script-src 'self' '${sha256(start)}'`,

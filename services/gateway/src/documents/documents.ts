@@ -4,16 +4,19 @@ import { LRUCache } from "lru-cache";
 import type { OperationRequest } from "./operation-request.ts";
 import { digestOf, type TrustedDocuments } from "./trusted-documents.ts";
 
-/** Which documents are run: every text, also texts that were sent before by their digest, or those of a manifest alone. */
+/**
+ * Allowed documents: every text (any), also by the digest of an earlier one (apq), or only those of a manifest
+ * (trusted).
+ */
 export type DocumentMode = "any" | "apq" | "trusted";
 
 type Named = Pick<OperationRequest, "query" | "documentId">;
 type Found = { readonly text: string } | { readonly refusal: GraphQLError };
 
-/** Where the text of an operation's document comes from. */
+/** The source of an operation's document text. */
 export interface Documents {
   find(request: Named): Found;
-  /** Keeps the text of a document that turned out to be valid under the digest that came with it. */
+  /** Stores the text of a valid document under the digest sent with it. */
   remember(request: Named): void;
 }
 
@@ -23,14 +26,14 @@ export function openDocuments(mode: DocumentMode, trusted: TrustedDocuments | nu
 }
 
 function findText({ query }: Named): Found {
-  // Clients that know this sentence send the text from then on.
+  // Clients know this message and send the text from then on.
   return query === null ? { refusal: refused("PersistedQueryNotSupported") } : { text: query };
 }
 
 const keptBytesMax = 16 * MiB;
 const entryBytes = 256;
 
-/** Automatic persisted queries: a text that came once with its digest is found by the digest alone. */
+/** Automatic persisted queries: a text sent once with its digest is found by the digest alone. */
 function persistedDocuments(): Documents {
   const kept = new LRUCache<string, string>({
     maxSize: keptBytesMax,
@@ -41,7 +44,7 @@ function persistedDocuments(): Documents {
     find({ query, documentId }) {
       if (query === null) return known(kept.get(documentId ?? ""));
       if (documentId === null || digestOf(query) === documentId) return { text: query };
-      return { refusal: refused("The sha256Hash is not that of the query.") };
+      return { refusal: refused("The sha256Hash does not match the query.") };
     },
     remember({ query, documentId }) {
       if (query !== null && documentId !== null) kept.set(documentId, query);
@@ -49,14 +52,14 @@ function persistedDocuments(): Documents {
   };
 }
 
-/** Only what the manifest has is run, by its name or by its text. */
+/** Runs only documents of the manifest, by name or by text. */
 function trustedDocuments(trusted: TrustedDocuments): Documents {
   return {
     find({ query, documentId }) {
       const listed = trusted.textOf(documentId ?? digestOf(query ?? ""));
       if (query === null) return known(listed);
       if (listed === query) return { text: query };
-      return { refusal: refused("Only the documents of this server's manifest are run.") };
+      return { refusal: refused("Only the documents of this server's manifest are allowed.") };
     },
     remember() {},
   };

@@ -1,18 +1,18 @@
 import { AppError } from "@signalbox/core";
 import { type RequestMembers, requestMembersFrom } from "@signalbox/graphql";
 
-/** A request for an operation. Its document is there as text, by its name, or both. */
+/** A request for an operation. Its document is given as text, by name, or both. */
 export interface OperationRequest extends Pick<RequestMembers, "variables" | "operationName"> {
   readonly query: string | null;
-  /** The SHA-256 of the text in hex, or the name that a manifest gives it. */
+  /** The SHA-256 of the text in hex, or its name in the manifest. */
   readonly documentId: string | null;
-  /** The cursor that a subscription goes on from. */
+  /** The cursor that a subscription resumes after. */
   readonly resumeAfter: string | null;
 }
 
 const idLengthMax = 256;
 
-/** Reads a request that has been parsed already. @throws AppError `invalid_request` naming the member. */
+/** Reads a parsed request. @throws AppError `invalid_request` naming the member. */
 export function operationRequestFrom(body: unknown): OperationRequest {
   const { query, documentId, variables, operationName, extensions } = requestMembersFrom(body);
   const id = idFrom(documentId) ?? idFromExtension(extensions?.persistedQuery);
@@ -29,17 +29,17 @@ function cursorFrom(cursor: unknown): string | null {
   throw new AppError("invalid_request", "extensions.resumeAfter must be a cursor.", { field: "extensions" });
 }
 
-/** The `persistedQuery` of Apollo's clients, and of those that have followed them. */
+/** Reads the `persistedQuery` extension of Apollo's clients and compatible ones. */
 function idFromExtension(persisted: unknown): string | null {
   if (persisted === undefined || persisted === null) return null;
   const { version, sha256Hash } = Object(persisted) as { readonly version?: unknown; readonly sha256Hash?: unknown };
   const id = version === 1 ? idFrom(sha256Hash) : null;
   if (id !== null) return id;
-  const message = "extensions.persistedQuery must have the version 1 and a sha256Hash.";
+  const message = "extensions.persistedQuery must have version 1 and a sha256Hash.";
   throw new AppError("invalid_request", message, { field: "extensions" });
 }
 
-/** `sha256:` before the digest, as the draft of GraphQL over HTTP writes it, says the same as the digest alone. */
+/** Reads an id; the prefix `sha256:` of the GraphQL over HTTP draft is optional. */
 function idFrom(id: unknown): string | null {
   if (id === undefined || id === null) return null;
   if (typeof id === "string" && id.length > 0 && id.length <= idLengthMax) return id.replace(/^sha256:/, "");

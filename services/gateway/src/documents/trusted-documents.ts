@@ -2,24 +2,24 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import { type WatchedDependencies, watchSource } from "../watched/watch-source.ts";
 
-/** The documents of a manifest as it is now. */
+/** The current documents of a manifest. */
 export interface TrustedDocuments {
-  /** By the name that the manifest gives it, or by the digest of its text. */
+  /** Finds a text by its name in the manifest, or by its digest. */
   textOf(id: string): string | undefined;
 }
 
 const Manifest = z.union([
-  // Of Apollo's `generate-persisted-query-manifest`.
+  // The format of Apollo's `generate-persisted-query-manifest`.
   z.object({
     format: z.literal("apollo-persisted-query-manifest"),
     version: z.literal(1),
     operations: z.array(z.object({ id: z.string(), body: z.string() })),
   }),
-  // Of Relay and GraphQL Code Generator.
+  // The format of Relay and GraphQL Code Generator.
   z.record(z.string(), z.string()),
 ]);
 
-/** Opens a manifest and follows it. One that cannot be read later leaves the documents as they are. */
+/** Opens a manifest and watches it. A later unreadable one leaves the documents unchanged. */
 export async function openTrustedDocuments(
   location: string,
   dependencies: WatchedDependencies,
@@ -33,10 +33,10 @@ export async function openTrustedDocuments(
 
 const looksLikeDigest = /^[\da-f]{64}$/;
 
-/** @throws Error for a manifest of no known form, and for one whose digests are not those of its texts. */
+/** @throws Error for a manifest of unknown format, and for one whose digests do not match its texts. */
 function textsOf(content: string): ReadonlyMap<string, string> {
   const manifest = Manifest.safeParse(JSON.parse(content));
-  if (!manifest.success) throw new Error("this is neither a manifest of Apollo nor a map from ids to documents");
+  if (!manifest.success) throw new Error("the manifest is neither in Apollo's format nor a map from ids to documents");
   const { operations } = manifest.data;
   const entries = Array.isArray(operations)
     ? operations.map(({ id, body }) => [id, body] as const)

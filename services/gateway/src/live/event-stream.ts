@@ -10,8 +10,8 @@ import type { LiveStream } from "./live-stream.ts";
 const pingMs = seconds(12);
 
 /**
- * Subscribes for one event stream, by the protocol graphql-sse in its distinct connections mode. The id of an event is its
- * cursor, which comes back as `Last-Event-ID`. @throws GraphQLError or AppError for a subscription that is refused
+ * Subscribes for one event stream, by the protocol graphql-sse in its distinct connections mode. The id of an event is
+ * its cursor, which returns as `Last-Event-ID`. @throws GraphQLError or AppError for a refused subscription
  */
 export async function subscribeFor(
   live: Live,
@@ -33,7 +33,7 @@ export async function subscribeFor(
   }
 }
 
-/** The one result of a query or mutation, as JSON, in the form of an event stream. */
+/** Wraps the one result of a query or mutation, as JSON, in an event stream. */
 export const eventsOf = (result: Buffer): Buffer => Buffer.from(`event: next\ndata: ${result}\n\n${complete}`);
 
 const comment = ":\n\n";
@@ -42,7 +42,7 @@ const complete = "event: complete\ndata:\n\n";
 const nextOf = (result: FormattedExecutionResult, id?: string): string =>
   `${id === undefined ? "" : `id: ${id}\n`}event: next\ndata: ${JSON.stringify(result)}\n\n`;
 
-/** Asks for the next message only when the client has taken the last one, so that a slow one is noticed. */
+/** Requests the next message only when the client has received the last one, so that a slow client is noticed. */
 class EventStream extends Readable {
   readonly #stream: LiveStream;
   readonly #onEnd: () => void;
@@ -53,7 +53,7 @@ class EventStream extends Readable {
     super({ highWaterMark: 0 });
     this.#stream = stream;
     this.#onEnd = onEnd;
-    // The client learns at once that the subscription has begun: no header leaves before a byte of the body.
+    // Confirms the subscription to the client: no header is sent before a byte of the body.
     this.push(comment);
     this.#timer = setInterval(() => {
       if (this.#isReading && this.readableLength === 0) this.push(comment);

@@ -7,7 +7,7 @@ import { ada, place, setUp, take } from "../../test/live-by-hand.ts";
 
 const images = "subscription { imageChanged { changed } }";
 
-test("an instance takes 5,000 subscriptions; who comes then may try again, and gets a place that has become free", async () => {
+test("an instance accepts 5,000 subscriptions; later ones may retry, and get a place that has become free", async () => {
   const { live, subscribe } = setUp();
   const [first] = await Promise.all(Array.from({ length: 5_000 }, () => subscribe(images)));
   await assert.rejects(subscribe(images), { code: "unavailable", retryAfterSeconds: 2 });
@@ -17,7 +17,7 @@ test("an instance takes 5,000 subscriptions; who comes then may try again, and g
   live.drain();
 });
 
-test("eight replays go on at once, and the others wait for their turn", async () => {
+test("eight replays run at the same time, and the others wait for their turn", async () => {
   const { cursors, replays, subscribe, publish } = setUp();
   await publish(0n);
   replays.wait = true;
@@ -32,7 +32,7 @@ test("eight replays go on at once, and the others wait for their turn", async ()
   assert.deepEqual(await told, Array(20).fill(["0"]));
 });
 
-test("an event is resolved once for all who ask for the same with one credential, and again for each other credential", async () => {
+test("an event is resolved once for equal subscriptions of one credential, and again for each other credential", async () => {
   const { state, subscribe, publish } = setUp();
   const withImage = "subscription { imageChanged { changed image { id } } }";
   const { principal: other } = testPerson({ accountId: ada.accountId });
@@ -47,7 +47,7 @@ test("an event is resolved once for all who ask for the same with one credential
   assert.equal(state.fetches, 4);
 });
 
-test("with 128 messages in the making no more events are taken, and all are told once they are made", async () => {
+test("with 128 unresolved messages no more events are read, and all are sent once they are resolved", async () => {
   const { state, subgraph, subscribe, publish } = setUp({ deadlineMs: minutes(1) });
   const stream = await subscribe("subscription { imageChanged { changed image { id } } }");
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -62,7 +62,7 @@ test("with 128 messages in the making no more events are taken, and all are told
   })();
   await eventually(() => state.fetches >= 128);
   for (let turn = 0; turn < 20; turn++) await nextTurn();
-  assert.ok(taken < 132, `${taken} events were taken`);
+  assert.ok(taken < 132, `${taken} events were read`);
   resolve();
   const told = await take(stream, 300);
   await feed;

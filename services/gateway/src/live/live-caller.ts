@@ -13,17 +13,20 @@ interface Dependencies {
 }
 
 interface Callbacks {
-  /** The access of the caller has changed. */
+  /** Called when the access of the caller has changed. */
   readonly change: (caller: LiveCaller) => void;
-  /** The credential is good no more. */
+  /** Called when the credential is no longer valid. */
   readonly end: (reason: AppError) => void;
 }
 
-/** Setting a timer for longer makes it fire at once. */
+/** A longer timer would fire immediately. */
 const timerMsMax = 2 ** 31 - 1;
 const recheckMs = seconds(1);
 
-/** Whoever has a connection: who they are now, and what ends it. Null credentials are those of an anonymous caller. */
+/**
+ * The caller of a connection: its current principal, and the end of its access. Null credentials are those of an
+ * anonymous caller.
+ */
 export class LiveCaller {
   principal: Principal | null;
   readonly #authenticator: Authenticator;
@@ -31,9 +34,9 @@ export class LiveCaller {
   readonly #onChange: (caller: LiveCaller) => void;
   readonly #onEnd: (reason: AppError) => void;
   #credential: PresentedCredential | null;
-  /** While a change is being looked at, nothing is told. */
+  /** Pending check of a change; nothing is sent until it settles. */
   #checking: Promise<void> = Promise.resolve();
-  /** How often it was looked at: an answer that came late says what was true before. */
+  /** Number of checks: a late answer is outdated by a newer check. */
   #checks = 0;
   #expiry: NodeJS.Timeout | undefined;
   #isEnded = false;
@@ -52,7 +55,7 @@ export class LiveCaller {
     this.#watchExpiry();
   }
 
-  /** Equal for callers who are shown the same. */
+  /** Equal for callers with the same view. */
   get view(): string {
     const { principal } = this;
     if (principal === null) return "";
@@ -60,7 +63,7 @@ export class LiveCaller {
     return [accountId, state, epoch, credential.id, ...[...scopes].sort()].join(" ");
   }
 
-  /** Resolves when the caller may be told; access is as it is known in this moment. @throws AppError */
+  /** Resolves when the caller may receive events, judged by its current access. @throws AppError */
   async admit({ access }: Pick<SubscriptionDeclaration, "access">): Promise<void> {
     await this.#checking;
     if (this.#isEnded) throw new AppError("unauthorized", "The credential is not valid.");
@@ -70,14 +73,14 @@ export class LiveCaller {
     requireScopes(this.principal, [access.scope]);
   }
 
-  /** Whether something that is for an audience, and not for an account, is for this caller. */
+  /** Returns true when the caller belongs to an audience that is not an account. */
   isOf(audience: "public" | "account" | "operator"): boolean {
     if (audience === "public") return true;
     if (this.principal === null) return false;
     return audience === "account" || this.principal.scopes.has("config:read");
   }
 
-  /** Goes on with another credential of the same account. @throws AppError `forbidden` */
+  /** Continues with another credential of the same account. @throws AppError `forbidden` */
   renew(credential: PresentedCredential, principal: Principal): void {
     if (principal.accountId !== this.principal?.accountId)
       throw new AppError("forbidden", "This credential is of another account.");
@@ -85,7 +88,7 @@ export class LiveCaller {
     this.#become(principal);
   }
 
-  /** Asks again who this is. Until that is known, nothing is told. */
+  /** Resolves the caller again. Nothing is sent until that is done. */
   recheck(): void {
     const credential = this.#credential;
     if (credential === null || this.#isEnded) return;
@@ -96,7 +99,7 @@ export class LiveCaller {
         if (isLast()) this.#become(principal);
       },
       (error: unknown) => {
-        // Nobody is told anything whose access is not known.
+        // Nothing is sent while the access is unknown.
         const reason = isAppError(error) ? error : new AppError("unavailable", "Access is not known.");
         if (isLast()) this.#end(reason);
       },
@@ -125,7 +128,7 @@ export class LiveCaller {
     const { expiresAt } = this.principal ?? {};
     if (!expiresAt || this.#isEnded) return;
     const leftMs = Math.max(0, expiresAt.getTime() - this.#clock.nowMs());
-    // Never at once: a credential may be taken for a while after its end, and whoever opens has to be told first.
+    // Never immediately: a credential may be accepted shortly after its end, and the caller must be notified first.
     this.#expiry = setTimeout(
       () => {
         if (leftMs > timerMsMax) this.#watchExpiry();
@@ -136,7 +139,10 @@ export class LiveCaller {
   }
 }
 
-/** How many connections one credential may have, or one address without any: sockets, and event streams of one subscription. */
+/**
+ * Largest number of connections of one credential, or of one address without any: sockets, and event streams of one
+ * subscription.
+ */
 const connectionsMax = { socket: 20, stream: 100 } as const;
 
 interface Opening {
@@ -145,10 +151,10 @@ interface Opening {
   readonly clientAddress: string;
 }
 
-/** The callers of this instance: each is looked at again when their access has changed. */
+/** The callers of this instance: each is checked again after a change of its access. */
 export class LiveCallers {
   readonly #dependencies: Dependencies;
-  /** With what each is counted under. */
+  /** Callers with the key of their count. */
   readonly #callers = new Map<LiveCaller, string>();
   readonly #counts = new Map<string, number>();
 
@@ -159,7 +165,7 @@ export class LiveCallers {
       for (const caller of this.#callers.keys()) if (isAbout(id, caller)) caller.recheck();
     });
     runner.defer("live access", stop);
-    // A log that is not heard would tell of nothing, so the source is asked instead.
+    // A silent log would announce no change, so the source is asked instead.
     runner.every("live access", recheckMs, async () => {
       if (!accessStates.isBehind()) return;
       for (const caller of this.#callers.keys()) caller.recheck();

@@ -1,12 +1,12 @@
 import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject, randomBytes } from "node:crypto";
 
-/** The next offset to read of each partition, by `topic/partition`. */
+/** The next offset of each partition, by `topic/partition`. */
 export type Positions = ReadonlyMap<string, bigint>;
 
-/** Says where a subscription has come to. Sealed: offsets would tell how busy everybody else is. */
+/** Encodes positions of a subscription. Sealed: offsets would reveal the traffic of others. */
 export interface Cursors {
   seal(field: string, positions: Positions): string;
-  /** Null for what is no cursor of this field. */
+  /** Decodes a cursor; null when it is not one of this field. */
   open(field: string, cursor: string): Positions | null;
 }
 
@@ -14,9 +14,10 @@ const [nonceBytes, tagBytes] = [12, 16];
 const algorithm = "aes-256-gcm";
 const cursorLengthMax = 8_192;
 
-/** Cursors are read by every instance, so their key is made of the secret that all of them have. */
+/** Creates the cursors. Every instance must read them, so their key is derived from the shared secret. */
 export function createCursors(secrets: () => readonly string[]): Cursors {
-  // No bytes: Node finds out by an exception that they are no key, and cursors are in every message.
+  // Key objects instead of bytes: for bytes Node throws and catches an exception first, and cursors are in every
+  // message.
   const keys = new Map<string, KeyObject>();
   function keyOf(secret: string): KeyObject {
     const known = keys.get(secret);
@@ -46,7 +47,7 @@ export function createCursors(secrets: () => readonly string[]): Cursors {
   };
 }
 
-/** `topic partition=offset partition=offset;…`, because cursors are in every message. */
+/** Compact form `topic partition=offset partition=offset;…`, because cursors are in every message. */
 function textOf(positions: Positions): string {
   const topics = Map.groupBy(positions, ([place]) => place.slice(0, place.lastIndexOf("/")));
   const parts = [...topics].map(([topic, places]) =>

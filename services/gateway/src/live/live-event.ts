@@ -1,7 +1,7 @@
 import { eventOf, type SubscriptionDeclaration } from "@signalbox/contracts";
 import type { ReceivedEvent } from "@signalbox/events";
 
-/** An event that a subscription tells of, and its place in the log. */
+/** An event for subscriptions, and its place in the log. */
 export interface LiveEvent {
   readonly event: ReceivedEvent;
   readonly topic: string;
@@ -10,7 +10,7 @@ export interface LiveEvent {
   readonly offset: bigint;
 }
 
-/** The topics that the events of a subscription are on. */
+/** Lists the topics with the events of a subscription. */
 export const topicsOf = ({ events }: Pick<SubscriptionDeclaration, "events">): string[] => [
   ...new Set(events.map((name) => eventOf(name).topic)),
 ];

@@ -22,18 +22,18 @@ const told: ReadonlySet<string> = new Set(declarations.flatMap(({ events }) => e
 const ringBytesMax = 64 * MiB;
 const toldAtOnce = 16;
 const keptShare = 7 / 8;
-/** What an event takes besides its bytes, in the ring and decoded. */
+/** Memory of an event besides its bytes, in the ring and decoded. */
 const entryBytes = 1_024;
 
 /**
- * The events of all subscriptions, read once for the process. The last 64 MiB of them are kept, so that a client that was away
- * for a moment is given what it missed without reading the log again.
+ * The events of all subscriptions, read once for the process. The last 64 MiB are kept, so that a client that
+ * reconnects gets its missed events without reading the log again.
  */
 export class LiveFeed {
   readonly #context: FeedContext;
   readonly #topics = [...new Set(declarations.flatMap(topicsOf))];
   readonly #positions = new Map<string, bigint>();
-  /** From where on the ring has everything. */
+  /** The first offset from which the ring is complete. */
   readonly #floor = new Map<string, bigint>();
   readonly #ids = new Set<string>();
   readonly #ringBytesMax: number;
@@ -48,12 +48,12 @@ export class LiveFeed {
     this.#ringBytesMax = bytesMax;
   }
 
-  /** False until the log was heard: before that nobody could be told where they are. */
+  /** False until the log was read: before that no position is known. */
   get isReady(): boolean {
     return this.#isReady;
   }
 
-  /** Begins to read, one event after the other. The service counts as started once it is known where the log ends. */
+  /** Starts to read, one event after the other. The service counts as started once the end of the log is known. */
   async open(onEvent: (one: LiveEvent) => Promise<void>): Promise<void> {
     const { eventLog, service, instance, log, runner, health } = this.#context;
     this.#onEvent = onEvent;
@@ -74,17 +74,17 @@ export class LiveFeed {
         this.#isReady = true;
         startup.done();
       },
-      (error: unknown) => log.error({ error }, "the events of subscriptions could not be read"),
+      (error: unknown) => log.error({ error }, "reading the events of subscriptions failed"),
     );
   }
 
-  /** Where the feed is now in some topics. */
+  /** Returns the current positions of some topics. */
   positionsIn(topics: readonly string[]): Positions {
     return new Map([...this.#positions].filter(([place]) => topics.includes(topicAt(place))));
   }
 
   /**
-   * What came after the positions, up to where the feed is at the first call: from the ring, or from the log.
+   * Replays the events after the positions, up to the position at the first call: from the ring, or from the log.
    * @throws GraphQLError `CURSOR_EXPIRED`
    */
   replay(after: Positions, topics: readonly string[]): AsyncIterable<LiveEvent> {
@@ -104,15 +104,15 @@ export class LiveFeed {
     const place = `${record.topic}/${record.partition}`;
     this.#positions.set(place, record.offset + 1n);
     const one = this.#read(record);
-    // An event may be in the log twice, when its publisher died before it knew.
+    // An event may be in the log twice, when its publisher crashed before the confirmation.
     if (!one || this.#ids.has(one.event.id)) return;
     this.#keep(one, entryBytes + 2 * (record.value?.length ?? 0));
     await this.#onEvent(one);
-    // A page of the log comes at once, and what was told has to get out between its events.
+    // A page of the log arrives as a whole, and messages must be sent between its events.
     if (++this.#told % toldAtOnce === 0) await setImmediate();
   }
 
-  /** Null for a record that no subscription tells of. */
+  /** Decodes a record; null when it is not for subscriptions. */
   #read(record: ReceivedRecord): LiveEvent | null {
     const { topic, partition, offset } = record;
     if (record.value === null) return null;
@@ -133,7 +133,7 @@ export class LiveFeed {
     if (this.#ringBytes > this.#ringBytesMax) this.#forgetOldest();
   }
 
-  /** Makes room for a while, or each event would move all the others. */
+  /** Frees a larger part, or each event would move all the others. */
   #forgetOldest(): void {
     let gone = 0;
     for (const { one, bytes } of this.#ring) {

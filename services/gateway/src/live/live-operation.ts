@@ -20,16 +20,16 @@ import type { PreparedOperation } from "../operations/operations.ts";
 import { liveError } from "./live-error.ts";
 import type { LiveEvent } from "./live-event.ts";
 
-/** A subscription as a client asked for it: what it tells of, and the query that completes what an event says. */
+/** A requested subscription: its events, and the query that completes them. */
 export interface LiveOperation {
   readonly declaration: SubscriptionDeclaration;
-  /** The resource that it is narrowed to. */
+  /** The id of the resource to which it is restricted. */
   readonly onlyId: string | null;
-  /** Equal for subscriptions that ask for the same. */
+  /** Equal for equal subscriptions. */
   readonly key: string;
-  /** What the client asks of the entity; null when it asks for nothing of it. */
+  /** The client's query of the entity; null when it requests nothing of it. */
   readonly entityQuery: EntityQuery | null;
-  /** The payload of an event in the form that the client asked for. */
+  /** Builds the requested form of an event's payload. */
   shape(one: LiveEvent, cursor: string, entity: FormattedExecutionResult | null): FormattedExecutionResult;
 }
 
@@ -44,7 +44,7 @@ export interface EntityQuery {
 
 export const entityVariable = "signalboxEntity";
 
-/** Takes a subscription apart. It has one root field, as validation has it. */
+/** Splits a subscription into its parts. Validation guarantees one root field. */
 export function liveOperationOf(schema: GraphQLSchema, prepared: PreparedOperation): LiveOperation {
   const { document, operation, variables } = prepared;
   const root = schema.getSubscriptionType() as GraphQLObjectType;
@@ -52,7 +52,7 @@ export function liveOperationOf(schema: GraphQLSchema, prepared: PreparedOperati
   const [[name, nodes] = ["", []]] = collectFields(schema, fragments, variables, root, operation.selectionSet);
   const [node] = nodes as readonly FieldNode[];
   const field = root.getFields()[node?.name.value ?? ""];
-  if (!node || !field) throw liveError("VALIDATION_FAILED", "The field of a subscription cannot be left out of it.");
+  if (!node || !field) throw liveError("VALIDATION_FAILED", "The field of a subscription cannot be skipped.");
   const declaration = subscriptions[field.name as keyof typeof subscriptions] as SubscriptionDeclaration;
   const { argument = "" } = declaration.only ?? {};
   const given = getArgumentValues(field, node, variables)[argument];
@@ -124,7 +124,7 @@ interface Shaping {
   readonly schema: GraphQLSchema;
   readonly prepared: PreparedOperation;
   readonly declaration: SubscriptionDeclaration;
-  /** The field of the root, and its name in the answer. */
+  /** The root field, and its name in the answer. */
   readonly field: string;
   readonly name: string;
 }
@@ -146,7 +146,7 @@ function shaped(
     operationName: operation.name?.value,
     variableValues: variables,
     rootValue,
-    // What was fetched has the names of the client already, and what the event says has those of the schema.
+    // Fetched values already have the client's names, and those of the event have the schema's.
     fieldResolver: (source, _arguments, _context, { fieldName, path }) => {
       if (source === payload && fieldName === declaration.entity) return entity?.data?.[path.key] ?? null;
       return source === rootValue || source === payload || source === told ? source[fieldName] : source[path.key];

@@ -26,13 +26,13 @@ interface Dependencies {
   readonly log: Logger;
 }
 
-/** What is known of one connection. */
+/** The state of one connection. */
 interface Connection {
   readonly socket: WebSocket;
   readonly request: IncomingMessage;
   readonly address: string;
   readonly requestId: string;
-  /** Aborted when the connection is over: nobody waits for its queries any more. */
+  /** Aborted at the end of the connection: its queries are abandoned. */
   readonly gone: AbortController;
   caller: LiveCaller | null;
 }
@@ -66,7 +66,7 @@ export class LiveSockets {
     });
   }
 
-  /** Takes an upgrade of `/graphql`; any other is refused. */
+  /** Handles an upgrade of `/graphql`; any other is refused. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const [path = ""] = (request.url ?? "").split("?");
     if (!/^\/graphql\/?$/.test(path)) refuse(socket, "404 Not Found");
@@ -74,9 +74,9 @@ export class LiveSockets {
     else this.#server.handleUpgrade(request, socket, head, (opened) => this.#open(opened, request));
   }
 
-  /** Closes every connection, spread over the time, so that their clients do not come back all at once. */
+  /** Closes every connection, spread over the time, so that the clients do not all reconnect at the same moment. */
   async drain(withinMs: number): Promise<void> {
-    // What ended the subscriptions is on its way.
+    // The final messages of the subscriptions are still being sent.
     await sleep(farewellMs);
     const connections = [...this.#connections];
     const pauseMs = withinMs / Math.max(1, connections.length);
@@ -128,7 +128,7 @@ export class LiveSockets {
     });
   }
 
-  /** A message that graphql-ws knows nothing of is a fault of the client; what is none of that is ours. */
+  /** Closes with 4400 for an unknown message, which is a client error; any other fault is ours. */
   #failed({ socket }: Connection, error: unknown): void {
     const isUnknown = error instanceof Error && error.message.startsWith("Unexpected message");
     if (isUnknown) socket.close(CloseCode.BadRequest, "Unknown message");
@@ -214,7 +214,7 @@ function codeOf({ code }: AppError): number {
   return code === "rate_limited" ? CloseCode.TooManyInitialisationRequests : CloseCode.Forbidden;
 }
 
-/** True, because graphql-ws would close it once more. */
+/** Returns true, because graphql-ws would close it again. */
 function closed(socket: WebSocket, code: number, reason: string): true {
   socket.close(code, reason.slice(0, 120));
   return true;

@@ -2,7 +2,7 @@ import { MiB } from "@signalbox/core";
 import type { FormattedExecutionResult, GraphQLError } from "graphql";
 import { liveError, liveErrorOf } from "./live-error.ts";
 
-/** One message of a subscription, and where to go on after it. */
+/** One message of a subscription, and the cursor after it. */
 interface LiveMessage {
   readonly result: FormattedExecutionResult;
   readonly cursor: string;
@@ -27,19 +27,20 @@ const unresolvedMax = 1_000;
 const pacedMax = 16;
 
 interface StreamOptions {
-  /** Where the client goes on that has got nothing yet. */
+  /** The cursor before the first message. */
   readonly start: string;
-  /** Where it goes on when everything was delivered; null while a replay knows better. */
+  /** The cursor after all delivered messages; null while a replay determines it. */
   readonly cursorNow: () => string | null;
-  /** Called when this side ends the stream. */
+  /** Called when the server ends the stream. */
   readonly onFailure: (error: GraphQLError) => void;
   /** Called once, when the stream is over. */
   readonly onClose: () => void;
 }
 
 /**
- * The messages of one subscription, in order, for a transport that takes one after the other. A transport that falls behind by
- * 256 messages or 1 MiB ends it: the client is told, with the cursor after the last message that it got, and loses nothing.
+ * The messages of one subscription, in order, for a transport that takes one after the other. A transport that falls
+ * behind by 256 messages or 1 MiB ends it: the client is notified, with the cursor after its last message, and loses
+ * nothing.
  */
 export class LiveStream implements AsyncGenerator<LiveMessage, void, void> {
   readonly #options: StreamOptions;
@@ -60,7 +61,7 @@ export class LiveStream implements AsyncGenerator<LiveMessage, void, void> {
     return this.#isClosed || this.#failure !== null;
   }
 
-  /** `isPaced` is for a sender that waits for `room`, however large its messages turn out. */
+  /** `isPaced` is for a sender that waits for `room`, with messages of any size. */
   push(resolved: Promise<Resolved>, cursor: string, { isPaced = false } = {}): void {
     if (this.isClosed) return;
     const waiting: Waiting = { cursor, isPaced, outcome: null };
@@ -72,7 +73,7 @@ export class LiveStream implements AsyncGenerator<LiveMessage, void, void> {
     );
   }
 
-  /** Resolves when the transport has caught up, or the stream is over: for a replay, which may take its time. */
+  /** Resolves when the transport has caught up, or the stream is over: for a replay, which may be slow. */
   async room(messages = pacedMax): Promise<void> {
     while (!this.isClosed && (this.#waiting.length > messages || this.#bytes > bytesMax / 4)) {
       await new Promise<void>((resolve) => {
@@ -135,10 +136,10 @@ export class LiveStream implements AsyncGenerator<LiveMessage, void, void> {
     this.#wake();
   }
 
-  /** What is not resolved yet is no fault of the client, up to a point. */
+  /** Unresolved messages are not the client's fault, up to a limit. */
   #judge({ isPaced }: Waiting): void {
     const most = this.#waiting[0]?.outcome ? messagesMax : unresolvedMax;
-    // One message alone may be larger than all may be.
+    // A single message may be larger than the limit for all.
     const isTooMuch = this.#bytes > bytesMax && this.#waiting.length > 1 && this.#waiting[0]?.outcome !== null;
     if (this.#waiting.length > most || (isTooMuch && !isPaced)) this.#endSlow();
   }

@@ -7,7 +7,7 @@ import type { LiveStream, Resolved } from "./live-stream.ts";
 import { RecentIds } from "./recent-ids.ts";
 import { isFor } from "./subscription-index.ts";
 
-/** Where a subscription comes from: it stands behind all that is fetched for it. */
+/** The origin of a subscription's fetches. */
 export interface Origin {
   readonly requestId: string;
   readonly clientAddress: string;
@@ -25,27 +25,27 @@ interface Parts {
   readonly origin: Origin;
   readonly operation: LiveOperation;
   readonly stream: LiveStream;
-  /** The message of an event. */
+  /** Resolves the message of an event. */
   readonly resolve: (subscription: LiveSubscription, told: Told) => Promise<Resolved>;
 }
 
 const heldMax = 1_000;
 const replayedMax = 1_000;
 
-/** One subscription: it tells its events in order, and those that were missed first. */
+/** One subscription: it sends its events in order, starting with the missed ones. */
 export class LiveSubscription {
-  /** With the text of its document, to be planned again. */
+  /** Includes the text of its document, for planning it again. */
   readonly request: OperationRequest;
   readonly caller: LiveCaller;
   readonly origin: Origin;
   readonly stream: LiveStream;
-  /** Another one after the schema has changed. */
+  /** Replaced after a change of the schema. */
   operation: LiveOperation;
   readonly #resolve: Parts["resolve"];
   readonly #replayed = new RecentIds(replayedMax);
-  /** Events that came while older ones are told; null once those are. */
+  /** New events during a replay; null afterwards. */
   #held: Told[] | null = null;
-  /** Where a replay began. */
+  /** The start of a replay. */
   #after: Positions = new Map();
 
   constructor({ request, caller, origin, operation, stream, resolve }: Parts) {
@@ -61,23 +61,23 @@ export class LiveSubscription {
     return this.#held !== null;
   }
 
-  /** Waits for a replay, which tells what came after the positions, before anything else is told. */
+  /** Queues new events until a replay has sent the events after the positions. */
   hold(after: Positions): void {
     this.#held = [];
     this.#after = after;
   }
 
-  /** Tells an event that has come. `shared` has the messages of it that others are told. */
+  /** Sends a new event. `shared` has its messages for other subscriptions. */
   tell(told: Told, shared: Map<string, Promise<Resolved>>): void {
     const { event, place, offset } = told.one;
-    // The cursor may be from an instance that was ahead of this one.
+    // The cursor may come from an instance that was ahead of this one.
     if (offset < (this.#after.get(place) ?? 0n) || this.#replayed.has(event.id)) return;
     if (!this.#held) this.#deliver(told, shared);
     else if (this.#held.length < heldMax) this.#held.push(told);
-    else this.endSlow("More events came than could be told again. Subscribe again with the cursor.");
+    else this.endSlow("More events arrived than could be replayed. Subscribe again with the cursor.");
   }
 
-  /** Tells older events, and then what came meanwhile. */
+  /** Sends older events, and then the queued ones. */
   async replay(events: AsyncIterable<LiveEvent>, seal: (positions: Positions) => string): Promise<void> {
     const positions = new Map(this.#after);
     for await (const one of events) {
@@ -96,7 +96,7 @@ export class LiveSubscription {
     this.stream.fail("SLOW_CONSUMER", message);
   }
 
-  /** Until the client has caught up with what came meanwhile. */
+  /** Sends the queued events until the client has caught up. */
   async #tellHeld(): Promise<void> {
     while (this.#held && !this.stream.isClosed) {
       const next = this.#held.shift();

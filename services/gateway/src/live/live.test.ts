@@ -7,7 +7,7 @@ import { eventually } from "@signalbox/testing";
 import { ada, authenticator, place, quiet, schemaOf, sdl, setUp, take } from "../../test/live-by-hand.ts";
 import { LiveCaller } from "./live-caller.ts";
 
-test("after a reload a subscription goes on in its place; one that is not valid any more ends with its cursor", async () => {
+test("after a reload a valid subscription continues; an invalid one ends with its cursor", async () => {
   const { live, state, subscribe, publish } = setUp();
   const kept = await subscribe("subscription { imageChanged { changed } }");
   const lost = await subscribe("subscription { imageChanged { changed imageId } }");
@@ -24,7 +24,7 @@ test("after a reload a subscription goes on in its place; one that is not valid 
   assert.deepEqual(await take(kept, 1), ["1"]);
 });
 
-test("a cursor of an instance that was ahead brings nothing twice", async () => {
+test("a cursor of an instance that was ahead repeats nothing", async () => {
   const { state, cursors, subscribe, publish } = setUp();
   state.at = 1n;
   const stream = await subscribe(
@@ -35,7 +35,7 @@ test("a cursor of an instance that was ahead brings nothing twice", async () => 
   assert.deepEqual(await take(stream, 2), ["3", "4"]);
 });
 
-test("what comes while older events are told follows them, each once", async () => {
+test("events that arrive during a replay follow it, each once", async () => {
   const { cursors, subscribe, publish } = setUp();
   for (const offset of [0n, 1n, 2n]) await publish(offset);
   const stream = await subscribe(
@@ -46,7 +46,7 @@ test("what comes while older events are told follows them, each once", async () 
   assert.deepEqual(await take(stream, 3), ["1", "2", "3"]);
 });
 
-test("a credential that ends in the moment it is taken is told so, after the caller is there", async () => {
+test("a credential that expires while it is accepted is reported after the caller exists", async () => {
   const reasons: string[] = [];
   const principal = { ...ada.principal, expiresAt: new Date(0) };
   const caller = new LiveCaller(
@@ -60,7 +60,7 @@ test("a credential that ends in the moment it is taken is told so, after the cal
   caller.close();
 });
 
-test("an answer about access that comes late does not undo a later one", async () => {
+test("a late answer about access does not undo a newer one", async () => {
   const asked: ((principal: unknown) => void)[] = [];
   const caller = new LiveCaller(
     { authenticator: authenticator(() => new Promise((resolve) => asked.push(resolve))), clock: systemClock },
@@ -85,13 +85,13 @@ function heapBytes(): number {
   return process.memoryUsage().heapUsed;
 }
 
-test("10,000 subscriptions that come and go leave the heap within a tenth of what it was", async () => {
+test("10,000 short subscriptions leave the heap within a tenth of its size", async () => {
   const { live, cursors, subscribe, publish } = setUp();
   await publish(0n);
   const after = cursors.seal("imageChanged", new Map([[place, 0n]]));
   let before = 0;
   for (let n = 0; n < 11_000; n++) {
-    // What the first ones leave behind is compiled code.
+    // The first ones leave compiled code behind.
     if (n === 1_000) before = heapBytes();
     const stream = await subscribe("subscription { imageChanged { changed } }", n % 10 === 0 ? after : null);
     await stream.return();

@@ -19,7 +19,7 @@ interface Dependencies {
   readonly cursors: Cursors;
   readonly operations: Pick<Operations, "prepare" | "begin" | "resolve">;
   readonly schema: () => GraphQLSchema;
-  /** Whether the operator lets anybody subscribe. */
+  /** Returns true while the operator allows subscriptions. */
   readonly isServed: () => boolean;
   readonly log: Logger;
   readonly metrics: Metrics;
@@ -27,13 +27,16 @@ interface Dependencies {
 
 const subscriptionsMax = 5_000;
 const replaysMax = 8;
-/** With so many messages in the making the next event waits on the log, which has room. A client can take them all at once. */
+/**
+ * With this many unresolved messages the next event waits on the log, which has room. A client can receive them all
+ * together.
+ */
 const resolvingMax = 128;
-/** Longer than this a client does not keep others from their replays; it comes again with its cursor. */
+/** Longest replay, so that slow clients do not block others; the client resumes with its cursor. */
 const replayMsMax = minutes(2);
 const awayRetrySeconds = 2;
 
-/** The subscriptions of this instance: each event is resolved once for all who ask for the same and are shown the same. */
+/** The subscriptions of this instance: each event is resolved once for equal subscriptions with the same view. */
 export class Live {
   readonly #dependencies: Dependencies;
   readonly #subscriptions = new Set<LiveSubscription>();
@@ -54,24 +57,24 @@ export class Live {
     this.#ended = metrics.counter("signalbox_live_subscriptions_ended_total");
   }
 
-  /** Begins a subscription. @throws GraphQLError or AppError for one that is refused */
+  /** Starts a subscription. @throws GraphQLError or AppError for a refused one */
   async subscribe(request: OperationRequest, caller: LiveCaller, origin: Origin): Promise<LiveStream> {
     const { operations, feed, schema, isServed } = this.#dependencies;
-    if (!isServed()) throw new AppError("forbidden", "This server serves no subscriptions.");
+    if (!isServed()) throw new AppError("forbidden", "This server does not offer subscriptions.");
     const prepared = operations.prepare(request, "everything");
     if ("refusal" in prepared) throw errorFrom(prepared.refusal[0]);
     operations.begin(prepared, { principal: caller.principal, ...origin });
     const operation = liveOperationOf(schema(), prepared);
     await caller.admit(operation.declaration);
     if (this.#isDraining || !feed.isReady || this.#subscriptions.size >= subscriptionsMax) {
-      const message = "This instance takes no subscriptions now. Try again.";
+      const message = "This instance accepts no subscriptions now. Try again.";
       throw new AppError("unavailable", message, { retryAfterSeconds: awayRetrySeconds });
     }
-    // The text of a document that was asked for by its name.
+    // Includes the text of a document requested by its name.
     return this.#open(operation, { ...request, query: prepared.query }, caller, origin);
   }
 
-  /** Tells an event to all whom it is for. Resolves when there is room for the next one. */
+  /** Sends an event to its subscriptions. Resolves when there is room for the next one. */
   readonly tell = async (one: LiveEvent): Promise<void> => {
     this.followSchema();
     const shared = new Map<string, Promise<Resolved>>();
@@ -86,7 +89,7 @@ export class Live {
       await new Promise<void>((resolve) => this.#waitingEvents.push(resolve));
   };
 
-  /** After a reload each subscription goes on with a plan for the new schema; those that are not valid any more end. */
+  /** After a reload plans each subscription for the new schema; ends those that are no longer valid. */
   followSchema(): void {
     const { schema, operations } = this.#dependencies;
     const current = schema();
@@ -95,28 +98,28 @@ export class Live {
     for (const subscription of this.#subscriptions) {
       const prepared = operations.prepare(subscription.request, "everything");
       if (!("refusal" in prepared)) subscription.operation = liveOperationOf(current, prepared);
-      else subscription.stream.fail("SCHEMA_CHANGED", "The schema has changed, and has not all that is asked for.");
+      else subscription.stream.fail("SCHEMA_CHANGED", "The schema has changed and lacks a requested field.");
     }
   }
 
-  /** Ends what a caller may not have any more. */
+  /** Ends the subscriptions to which a caller has lost its access. */
   recheck(caller: LiveCaller): void {
     for (const { caller: its, operation, stream } of this.#subscriptions) {
       if (its === caller) caller.admit(operation.declaration).catch((error) => stream.failWith(liveErrorOf(error)));
     }
   }
 
-  /** Ends all of a caller whose credential is good no more. */
+  /** Ends every subscription of a caller with an invalid credential. */
   end(caller: LiveCaller, reason: AppError): void {
     for (const { caller: its, stream } of this.#subscriptions) if (its === caller) stream.failWith(liveErrorOf(reason));
   }
 
-  /** Ends every subscription, each with the cursor to go on from elsewhere. */
+  /** Ends every subscription, each with the cursor to resume on another instance. */
   drain(): void {
     this.#isDraining = true;
     for (const wake of this.#waitingEvents.splice(0)) wake();
     for (const { stream } of this.#subscriptions) {
-      stream.fail("DRAINING", "This instance stops. Subscribe again with the cursor.");
+      stream.fail("DRAINING", "This instance is stopping. Subscribe again with the cursor.");
     }
   }
 
@@ -158,7 +161,7 @@ export class Live {
     if (this.#replays >= replaysMax) await new Promise<void>((resolve) => this.#waitingReplays.push(resolve));
     this.#replays++;
     const timer = setTimeout(
-      () => subscription.endSlow("The replay took too long. Go on after the cursor."),
+      () => subscription.endSlow("The replay took too long. Resume after the cursor."),
       replayMsMax,
     );
     try {

@@ -10,7 +10,7 @@ const replay = (broadcast: Broadcast) =>
     ...{ after: new Map(), until: new Map(), read: () => null },
   })[Symbol.asyncIterator]();
 
-test("a replay whose log does not let itself be read, at first or later, may be tried again", async () => {
+test("a replay with an unreadable log, from the start or later, may be retried", async () => {
   const away = new Error("Connection terminated due to connection timeout");
   const refusal = { code: "unavailable", cause: away };
   await assert.rejects(replay(() => Promise.reject(away)).next(), refusal);

@@ -11,18 +11,18 @@ interface Replay {
   readonly instance: string;
   readonly topics: readonly string[];
   readonly after: Positions;
-  /** Where the feed was when the replay began: what comes later is told by it. */
+  /** The feed's position at the start of the replay: later events are sent by the feed. */
   readonly until: Positions;
   readonly read: (record: ReceivedRecord) => LiveEvent | null;
 }
 
-/** So many events are read ahead of a client. */
+/** Number of events read ahead of a client. */
 const aheadMax = 64;
-/** An event that is in the log twice stands there twice within a page of an outbox. */
+/** The two copies of a repeated event are within a page of an outbox. */
 const seenMax = 10_000;
 
 /**
- * Reads again what the log has between two positions, by a reader of its own.
+ * Reads the log between two positions again, by a reader of its own.
  * @throws GraphQLError `CURSOR_EXPIRED`, or AppError `unavailable` where the log cannot be read now
  */
 export async function* replayFromLog({ after, until, read, ...parts }: Replay): AsyncIterable<LiveEvent> {
@@ -86,10 +86,10 @@ export async function* replayFromLog({ after, until, read, ...parts }: Replay): 
   }
 }
 
-/** A cursor from another log may also be ahead of this one. */
+/** Returns true for an unavailable offset; a cursor from another log may also be ahead of this one. */
 const isGone = ({ first, end }: PartitionRange, wanted: bigint): boolean => wanted < first || wanted > end;
 
-/** Nothing but the log can fail here, and the client has its cursor still. */
+/** Wraps an error: only the log can fail here, and the client still has its cursor. */
 const unreadable = (cause: unknown) =>
   new AppError("unavailable", "The events after this cursor cannot be read now. Subscribe again with it.", {
     cause,
@@ -103,5 +103,5 @@ const refuse = (cause: unknown): never => {
 const expired = () =>
   liveError(
     "CURSOR_EXPIRED",
-    "The events after this cursor are not kept any more. Read what there is, and subscribe anew.",
+    "The events after this cursor are no longer kept. Read the current state, and subscribe again.",
   );

@@ -23,12 +23,12 @@ interface Dependencies {
   readonly rateLimits: RateLimits;
 }
 
-/** How long the connections of a stopping instance are closed over. */
+/** Time over which a stopping instance closes its connections. */
 const drainMs = seconds(3);
-/** How soon a subscription that a reload has made invalid is ended, when nothing happens that it would tell of. */
+/** Longest time until a subscription that a reload has made invalid is ended when it has no events. */
 const schemaMs = seconds(1);
 
-/** Opens the subscriptions of the graph: their events, their callers, and the sockets that they come by. */
+/** Opens the subscriptions: their events, their callers, and their sockets. */
 export async function openLive({ context, eventLog, operations, schema, ...access }: Dependencies) {
   const { configuration, log, metrics, runner, clock } = context;
   const callers = new LiveCallers({ ...access, runner, clock });

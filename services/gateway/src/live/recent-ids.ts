@@ -1,4 +1,4 @@
-/** The ids that were added last; the oldest are forgotten first. */
+/** The most recently added ids; the oldest are removed first. */
 export class RecentIds {
   readonly #ids = new Set<string>();
   readonly #max: number;

@@ -1,17 +1,17 @@
 import { type ExecutionResult, type FormattedExecutionResult, GraphQLError, type GraphQLFormattedError } from "graphql";
 import type { LiveStream } from "./live-stream.ts";
 
-/** An error as graphql-ws takes it. */
+/** Converts an error for graphql-ws. */
 export const asError = ({ message, path, extensions }: GraphQLFormattedError) =>
   new GraphQLError(message, { path: path ?? null, extensions: { ...extensions } });
 
-/** A result as graphql-ws takes it. */
+/** Converts a result for graphql-ws. */
 export const resultOf = ({ data, errors }: FormattedExecutionResult): ExecutionResult => ({
   ...(data !== undefined && { data }),
   ...(errors && { errors: errors.map(asError) }),
 });
 
-/** The results of a stream alone. A generator around the stream would end only with its next message. */
+/** Returns only the results of a stream. A generator around the stream would end only with its next message. */
 export function resultsOf(stream: LiveStream): AsyncGenerator<ExecutionResult, void, void> {
   const results: AsyncGenerator<ExecutionResult, void, void> = {
     async next() {

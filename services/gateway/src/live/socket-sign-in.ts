@@ -25,7 +25,7 @@ export type SocketSignIn = ReturnType<typeof createSocketSignIn>;
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Who is at the other end of a socket: credentials come in its messages, or with the request that opened it. */
+/** Authenticates the client of a socket: credentials are in its messages, or in the request that opened it. */
 export function createSocketSignIn({ authenticator, rateLimits, ownOrigins }: Dependencies) {
   async function signIn(credential: PresentedCredential, address: string): Promise<SignedIn> {
     const principal = await authenticator.authenticate(credential).catch((error: unknown) => {
@@ -36,21 +36,21 @@ export function createSocketSignIn({ authenticator, rateLimits, ownOrigins }: De
     return { credential, principal };
   }
 
-  /** A browser sends Basic credentials along by itself, for whichever page asks. Programs send no origin. */
+  /** Browsers send Basic credentials by themselves, for pages of any origin. Programs send no origin. */
   const isOurs = ({ headers: { origin } }: IncomingMessage) => origin === undefined || ownOrigins().includes(origin);
 
   return {
-    /** Null for an anonymous caller. @throws AppError */
+    /** Returns null for an anonymous caller. @throws AppError */
     async fromInit(params: Members | undefined, { request, address }: Opening): Promise<SignedIn | null> {
       const credential = credentialIn(params) ?? (isOurs(request) ? credentialFrom(request.headers) : null);
       return credential && signIn(credential, address);
     },
-    /** Null for a ping that is no more than that. @throws AppError */
+    /** Returns null for a ping without a credential. @throws AppError */
     async fromPing(payload: Members | undefined, address: string): Promise<SignedIn | null> {
       const credential = credentialIn(payload);
       return credential && signIn(credential, address);
     },
-    /** Counts a message as a request is counted. @throws AppError `rate_limited` */
+    /** Counts a message like a request. @throws AppError `rate_limited` */
     count(principal: Principal | null, address: string): void {
       const { credential, anonymous } = rateLimits;
       const taken = principal ? credential.take(principal.credential.id) : anonymous.take(addressBucket(address));
@@ -64,7 +64,7 @@ const tooMany = (retryAfterSeconds?: number) =>
     ...(retryAfterSeconds && { retryAfterSeconds }),
   });
 
-/** The members of `connection_init` are named as the headers are, in any case of letters. */
+/** Reads the credential of `connection_init`, whose members are named like the headers, case-insensitively. */
 function credentialIn(params: Members | undefined): PresentedCredential | null {
   const named = Object.entries(params ?? {}).filter(([, value]) => typeof value === "string");
   const { authorization, "x-api-key": apiKey } = Object.fromEntries(

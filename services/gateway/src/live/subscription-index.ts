@@ -3,7 +3,7 @@ import type { LiveCaller } from "./live-caller.ts";
 import type { LiveEvent } from "./live-event.ts";
 import type { LiveOperation } from "./live-operation.ts";
 
-/** What decides whom an event is for. */
+/** Inputs for choosing the recipients of an event. */
 interface Subscriber {
   readonly caller: LiveCaller;
   readonly operation: Pick<LiveOperation, "declaration" | "onlyId">;
@@ -11,7 +11,7 @@ interface Subscriber {
 
 const declarations: readonly SubscriptionDeclaration[] = Object.values(subscriptions);
 
-/** Subscriptions by their field and the account they are of, so that an event meets those alone that it may be for. */
+/** Subscriptions by field and account, so that an event is compared only with possible recipients. */
 export class SubscriptionIndex<One extends Subscriber> {
   readonly #byPlace = new Map<string, Set<One>>();
 
@@ -38,7 +38,7 @@ export class SubscriptionIndex<One extends Subscriber> {
   }
 }
 
-/** Whether an event of the subscription's topics is for this caller, and of what the client asked for. */
+/** Returns true when an event of the subscription's topics is visible to this caller and requested. */
 export function isFor({ caller, operation }: Subscriber, { name, accountId, data }: LiveEvent["event"]): boolean {
   const { declaration, onlyId } = operation;
   const members = data as Readonly<Record<string, unknown>>;
@@ -48,6 +48,6 @@ export function isFor({ caller, operation }: Subscriber, { name, accountId, data
   return accountId !== null && accountId === caller.principal?.accountId;
 }
 
-/** An empty account stands for what is of none. */
+/** The empty account is that of public events. */
 const placeOf = ({ caller, operation: { declaration } }: Subscriber): string =>
   `${declaration.field} ${"scope" in declaration.access ? (caller.principal?.accountId ?? "") : ""}`;

@@ -6,19 +6,19 @@ import { z } from "zod";
 const OpenApi = z.looseObject({ openapi: z.string().meta({ examples: ["3.1.0"] }) });
 
 interface Dependencies {
-  /** The internal listeners that publish a document, by the name of their service. */
+  /** The internal listeners that publish a document, by service name. */
   readonly clients: ReadonlyMap<string, InternalClient>;
   /** The gateway's own document. */
   readonly own: Record<string, unknown>;
   readonly clock: Clock;
 }
 
-/** Documents change with deployments: a service that was deployed a minute ago may still be shown as it was. */
+/** Documents change with deployments: a new deployment may be shown up to a minute late. */
 const freshMs = minutes(1);
 
 /**
- * One OpenAPI document of all services, asked from each and kept for a minute. Throws AppError `unavailable` while one is
- * away and nothing is kept: half a document would look like a whole one.
+ * Creates the merged OpenAPI document of all services, fetched from each and kept for a minute. Throws AppError
+ * `unavailable` during an outage without a kept one: half a document would look complete.
  */
 export function createMergedOpenapi({ clients, own, clock }: Dependencies) {
   let kept: { readonly document: Record<string, unknown>; readonly atMs: number } | null = null;
@@ -37,7 +37,7 @@ export function createMergedOpenapi({ clients, own, clock }: Dependencies) {
   };
 }
 
-/** The document of the whole product at one address. */
+/** Serves the OpenAPI document of the whole product. */
 export function openapiRoutes(readMerged: () => Promise<Record<string, unknown>>): Routes {
   const routes = createRoutes();
   routes.get("/openapi.json", {
@@ -54,7 +54,7 @@ export function openapiRoutes(readMerged: () => Promise<Record<string, unknown>>
 async function documentOf(name: string, client: InternalClient): Promise<Record<string, unknown>> {
   const { status, body } = await client.get(`/openapi/${name}.json`);
   if (status === 200) return JSON.parse(body.toString("utf8"));
-  throw new AppError("unavailable", "A service does not show its document now.", {
+  throw new AppError("unavailable", "The document of a service is not available now.", {
     cause: new Error(`${name} answered ${status}`),
     retryAfterSeconds: 5,
   });

@@ -5,11 +5,11 @@ import { assertWithinLimits, type OperationLimits } from "./operation-limits.ts"
 
 export interface DocumentRules extends OperationLimits {
   readonly tokensMax: number;
-  /** Whether the schema may be asked for. */
+  /** True when introspection is allowed. */
   readonly introspection: boolean;
 }
 
-/** Parses a document, holds it against the limits and validates it. */
+/** Parses a document, checks its limits and validates it. */
 export function checkDocument(
   schema: GraphQLSchema,
   query: string,
@@ -29,7 +29,7 @@ export function checkDocument(
 
 const closedRules = [...specifiedRules, NoSchemaIntrospectionCustomRule];
 
-/** A schema that nobody may ask for is not told name by name either. */
+/** Removes suggestions: a hidden schema must not be revealed name by name either. */
 function withoutSuggestions(checked: CheckedDocument): CheckedDocument {
   if ("document" in checked) return checked;
   const refusal = checked.refusal.map((error) => ({
@@ -39,7 +39,7 @@ function withoutSuggestions(checked: CheckedDocument): CheckedDocument {
   return { refusal };
 }
 
-/** Gives what the parser refuses its code, as a limit or as a fault of the text. */
+/** Converts a parser's error to the code of a limit or of a syntax error. */
 function refusalOf(error: GraphQLError, tokensMax: number): GraphQLError {
   if (error.extensions.code !== undefined) return error;
   const tooManyTokens = error.message.includes("token limit") || /more (?:than|that) \d+ tokens/.test(error.message);

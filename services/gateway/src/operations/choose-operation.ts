@@ -10,7 +10,7 @@ import {
 } from "graphql";
 import { invalid } from "./check-document.ts";
 
-/** What a transport can carry. */
+/** Operation types that a transport supports. */
 export type Carried = "queries" | "queries and mutations" | "queries and subscriptions" | "everything";
 
 export type Chosen =
@@ -25,7 +25,7 @@ export type Chosen =
       readonly operation: OperationDefinitionNode | null;
     };
 
-/** The operation that the request asks for, or why it is not run. */
+/** Returns the selected operation, or its refusal. */
 export function chooseOperation(
   checked: CheckedDocument,
   schema: GraphQLSchema,

@@ -15,11 +15,11 @@ type Costed = Parameters<typeof estimateCost>[0];
 
 interface CostLimitDependencies {
   readonly limiterOf: (policy: RateLimitPolicy) => RateLimiter;
-  /** What the operations of a credential may cost in ten seconds, and those of an address without one in a minute. */
+  /** Cost limits of a credential in ten seconds, and of an address without one in a minute. */
   readonly windows: { readonly credential: number; readonly anonymous: number };
-  /** What one operation may cost. Null only measures. */
+  /** Cost limit of one operation. Null only measures. */
   readonly costMax: () => number | null;
-  /** The length of a page whose field does not say. */
+  /** Assumed length of a page without an explicit one. */
   readonly pageSize: () => number;
 }
 
@@ -30,21 +30,21 @@ interface Asking {
 
 type Asked = Pick<Costed, "schema" | "operation" | "variables"> & { readonly document: DocumentNode };
 
-/** What operations may cost, alone and together, before anything is fetched for them. */
+/** Cost limits of operations, alone and together, enforced before any fetch. */
 export function createCostLimits({ limiterOf, windows, costMax, pageSize }: CostLimitDependencies) {
   const ofCredentials = limiterOf({ name: "graphql-cost", limit: windows.credential, windowMs: seconds(10) });
   const ofAddresses = limiterOf({ name: "graphql-cost-anonymous", limit: windows.anonymous, windowMs: minutes(1) });
 
   return {
     estimate: (asked: Asked): number => estimateOnce(asked, pageSize()),
-    /** The refusal of an operation that costs too much by itself; null for one that may be run. */
+    /** Returns the refusal of an operation over the limit; null for an allowed one. */
     refusal(cost: number): GraphQLError | null {
       const max = costMax();
       if (max === null || cost <= max) return null;
       const message = `This operation costs ${cost}, over the limit of ${max}. Ask for shorter pages or fewer fields.`;
       return new GraphQLError(message, { extensions: { code: "LIMIT_COST" } });
     },
-    /** Counts an operation that will be run. @throws AppError `rate_limited` */
+    /** Charges an operation before it runs. @throws AppError `rate_limited` */
     charge({ principal, clientAddress }: Asking, cost: number): void {
       if (costMax() === null) return;
       const taken = principal
@@ -58,7 +58,7 @@ export function createCostLimits({ limiterOf, windows, costMax, pageSize }: Cost
   };
 }
 
-/** What an operation was taken for with the lengths that it was given. */
+/** The estimated cost of an operation with its lengths. */
 interface Estimates {
   readonly variables: readonly string[];
   readonly byLengths: Map<string, number>;
@@ -67,7 +67,7 @@ interface Estimates {
 const estimates = new WeakMap<OperationDefinitionNode, Estimates>();
 const lengthsMax = 64;
 
-/** Documents are kept while they are in use, and so is what their operations cost. */
+/** Caches estimates with their documents. */
 function estimateOnce({ schema, document, operation, variables }: Asked, pageSize: number): number {
   const known = estimates.get(operation);
   const key = known && [pageSize, ...known.variables.map((name) => variables[name])].join();

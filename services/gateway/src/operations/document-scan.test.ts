@@ -15,7 +15,7 @@ function codeOf(query: string, tokensMax = 100_000): unknown {
 const lists = (depth: number) => `${"[".repeat(depth)}1${"]".repeat(depth)}`;
 const objects = (depth: number) => `${"{a:".repeat(depth)}1${"}".repeat(depth)}`;
 
-test("objects may nest 64 levels and lists 8, wherever the value stands, and no deeper", () => {
+test("objects may nest 64 levels and lists 8 in any value, and no deeper", () => {
   for (const [nested, max] of [
     [lists, 8],
     [objects, 64],
@@ -34,16 +34,16 @@ test("objects may nest 64 levels and lists 8, wherever the value stands, and no 
   assert.equal(codeOf(`query($x: ${lists(1_900).replace("1", "Int")}) { a(x: $x) }`), "VALIDATION_FAILED");
 });
 
-test("depths of neighbours do not add up, and brackets in texts do not count", () => {
+test("depths of neighbours do not add up, and brackets in strings do not count", () => {
   assert.equal(codeOf(`{ ${Array.from({ length: 50 }, (_, at) => `a${at}(x: ${objects(60)})`).join(" ")} }`), null);
   assert.equal(codeOf(`{ a(x: "${"[".repeat(500)}") }`), null);
 });
 
-test("selections without end are refused before they are parsed", () => {
+test("endless selections are refused before they are parsed", () => {
   assert.equal(codeOf(`${"{ a ".repeat(20_000)}${"}".repeat(20_000)}`), "LIMIT_DEPTH");
 });
 
-test("a number that would change on its way is refused", () => {
+test("a number that cannot be represented exactly is refused", () => {
   for (const number of ["1e999", "-1e999", "9007199254740993"]) {
     assert.equal(codeOf(`{ a(x: ${number}) }`), "VALIDATION_FAILED", number);
   }

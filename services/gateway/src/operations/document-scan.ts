@@ -1,20 +1,20 @@
 import { GraphQLError, Lexer, Source, TokenKind } from "graphql";
 
-/** As deep as JSON may nest: the values of variables, literals and defaults are written in either. */
+/** Equals the limit of JSON: values can be sent as variables or literals. */
 const valueDepthMax = 64;
-/** Each level of lists in a literal doubles the work of the planner: 24 are ten seconds. Variables go past it. */
+/** Each level of lists in a literal doubles the work of the planner: 24 take ten seconds. Variables bypass it. */
 const literalListsMax = 8;
-/** Far above every limit of depth, and below what a recursive reader bears. */
+/** Far above every limit of depth, and below the stack limit of a recursive reader. */
 const selectionDepthMax = 1_000;
 
 /**
- * Refuses a document whose brackets nest too deep, before anything recursive reads it, and numbers that JSON would not keep
- * on their way to a service.
+ * Refuses a document that nests too deep, before any recursive reader, and numbers that JSON would change on their way
+ * to a service.
  */
 export function scanDocument(query: string, tokensMax: number): void {
   const lexer = new Lexer(new Source(query));
   const open = { parentheses: 0, objects: 0, lists: 0, selections: 0 };
-  // What comes after so many tokens is refused by the parser.
+  // The parser refuses documents with more tokens.
   for (let count = 0; count <= tokensMax; count++) {
     const token = lexer.advance();
     if (token.kind === TokenKind.EOF) return;
@@ -38,7 +38,7 @@ const steps: Readonly<Partial<Record<TokenKind, 1 | -1>>> = {
   [TokenKind.BRACKET_R]: -1,
 };
 
-/** Arguments and variables, with their values and types, stand in parentheses, and selections do not. */
+/** Tells arguments and variables, which are in parentheses, from selections. */
 function placeOf(kind: TokenKind, parentheses: number): "parentheses" | "objects" | "lists" | "selections" {
   if (kind === TokenKind.PAREN_L || kind === TokenKind.PAREN_R) return "parentheses";
   if (kind === TokenKind.BRACKET_L || kind === TokenKind.BRACKET_R) return "lists";

@@ -2,7 +2,7 @@ import type { Loss } from "@signalbox/federation";
 import type { Logger } from "@signalbox/telemetry";
 import type { GraphQLFormattedError } from "graphql";
 
-/** The codes of CONTRACT §8 that may leave the gateway. Any other becomes `INTERNAL`. */
+/** The public codes of CONTRACT §8. Any other becomes `INTERNAL`. */
 const publicCodes = new Set([
   "VALIDATION_FAILED",
   "NOT_FOUND",
@@ -23,8 +23,8 @@ const publicCodes = new Set([
 const publicExtensions = ["field", "details", "retryAfterSeconds", "outcome"];
 
 /**
- * Keeps of each error what a client may see. A subgraph that is away arrives here with its host and port in the
- * message, so a message passes only with one of the codes above, and never for what was lost on the way.
+ * Reduces each error to its public part. The error of an unreachable subgraph has its host and port in the message, so
+ * a message passes only with one of the codes above, and never for a failed fetch.
  */
 export function maskErrors(
   errors: readonly GraphQLFormattedError[],
@@ -40,7 +40,7 @@ function mask({ message, path, extensions = {} }: GraphQLFormattedError, request
   const loss = extensions.loss as Loss | undefined;
   if (loss || !publicCodes.has(code)) {
     const { subgraph, reason = message } = loss ?? {};
-    log.warn({ requestId, code, path: path?.join("."), subgraph, reason }, "a field failed for an inner reason");
+    log.warn({ requestId, code, path: path?.join("."), subgraph, reason }, "a field failed for an internal reason");
     const { retryAfterSeconds, outcome } = loss ?? {};
     return {
       message: sentenceOf(loss, extensions.missing),
@@ -60,7 +60,7 @@ function mask({ message, path, extensions = {} }: GraphQLFormattedError, request
 
 function sentenceOf(loss: Loss | undefined, missing: unknown): string {
   if (missing !== undefined) return `${missing} more fields are missing for the same reason.`;
-  if (loss?.outcome) return "The service did not answer. It is not known whether the change was made.";
+  if (loss?.outcome) return "The service did not answer. The outcome of the change is unknown.";
   if (loss?.code === "LIMIT_RESPONSE")
     return "This part of the answer is too large. Ask for shorter pages or fewer fields.";
   if (loss?.code === "UNAVAILABLE") return "This part of the answer is not available now. Try again.";

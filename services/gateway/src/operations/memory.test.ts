@@ -22,14 +22,14 @@ const context = { principal: null, signal, requestId: "r-1", clientAddress: "127
 const nothingElse = { variables: undefined, operationName: undefined, documentId: null, resumeAfter: null };
 const numbers = "1234567890123456 ".repeat(470);
 
-/** 8 KB each and no two alike: one that is never run, one that does not validate, one that does not parse. */
+/** 8 KB each, all different: one that is never run, one that does not validate, one that does not parse. */
 const hostile = [
   (n: number) => ({ query: `query Q${n} { sum(of: [${numbers}]) }`, operationName: "Other" }),
   (n: number) => ({ query: `{ sum(of: [${numbers}]) nothing${n} }` }),
   (n: number) => ({ query: `{ sum(of: [${numbers}]) (${n}` }),
 ];
 
-test("20,000 documents that nobody sends twice leave the heap within 64 MB of what it was", async () => {
+test("20,000 unique documents leave the heap within 64 MB of its size", async () => {
   const operations = createOperations({
     supergraph: { schema, execute: async () => ({ data: "{}", objects: 1, errors: [] }), close: async () => {} },
     log: createLogger({ service: "gateway", instance: "test", level: "error" }),
@@ -51,7 +51,7 @@ test("20,000 documents that nobody sends twice leave the heap within 64 MB of wh
   });
   let before = 0;
   for (let n = 0; n < 20_100; n++) {
-    // What the first ones leave behind is compiled code.
+    // The first ones leave compiled code behind.
     if (n === 100) before = heapBytes();
     const request = hostile[n % hostile.length]?.(n) ?? assert.fail();
     const { status } = await operations.execute({ ...nothingElse, ...request }, context, "queries and mutations");

@@ -25,24 +25,24 @@ function costOf(query: string, variables: Record<string, unknown> = {}): number 
   return estimateCost({ schema, fragments, operation, variables, pageSize: 20 });
 }
 
-test("an object costs 1, a leaf nothing, a mutation 10 besides what it shows", () => {
+test("an object costs 1, a leaf nothing, a mutation 10 besides its objects", () => {
   assert.equal(costOf("{ viewer { id settings { locale } } }"), 2);
   assert.equal(costOf("mutation { a: rename { account { id } } b: rename { account { id } } }"), 24);
 });
 
-test("the items of a page count as often as first says, and only they", () => {
+test("only the items of a page are multiplied by first", () => {
   assert.equal(costOf("{ viewer { images(first: 100) { edges { cursor } pageInfo { hasNextPage } } } }"), 2 + 100 + 1);
   assert.equal(costOf("{ viewer { images(first: 100) { edges { node { id } } } } }"), 2 + 200);
   assert.equal(costOf("{ viewer { images { edges { node { id variants { url } } } } } }"), 2 + 60);
 });
 
-test("a length in a variable counts with its value, and one that is no length does not make it cheaper", () => {
+test("a length in a variable counts with its value, and an invalid one does not make it cheaper", () => {
   const query = "query($n: Int) { viewer { images(first: $n) { edges { cursor } } } }";
   assert.deepEqual([costOf(query, { n: 50 }), costOf(query, { n: null }), costOf(query)], [52, 22, 22]);
   assert.equal(costOf(query, { n: -1_000 }), 3);
 });
 
-test("fragments count where they are spread, and introspection as any other", () => {
+test("fragments count where they are spread, and introspection like any other field", () => {
   const page = "edges { node { id } }";
   assert.equal(
     costOf(
@@ -53,7 +53,7 @@ test("fragments count where they are spread, and introspection as any other", ()
   assert.equal(costOf("{ __schema { types { fields { name } } } }"), 3);
 });
 
-test("what was paid for is what is there", () => {
+test("the actual cost is that of the returned objects", () => {
   const { definitions } = parse("{ viewer { id } }");
   assert.equal(actualCost(definitions[0] as OperationDefinitionNode, 6), 5);
   const mutation = parse("mutation { a: rename { account { id } } b: rename { account { id } } }").definitions[0];

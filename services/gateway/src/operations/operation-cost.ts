@@ -17,7 +17,7 @@ import {
   TypeMetaFieldDef,
 } from "graphql";
 
-/** What a mutation costs besides the objects that it shows. */
+/** Cost of a mutation besides its objects. */
 const mutationCost = 10;
 
 interface Costed {
@@ -25,15 +25,15 @@ interface Costed {
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   readonly operation: OperationDefinitionNode;
   readonly variables: Readonly<Record<string, unknown>>;
-  /** The length of a page whose field does not say. */
+  /** Assumed length of a page without an explicit one. */
   readonly pageSize: number;
-  /** Told of each variable that a length was read from. */
+  /** Called for each variable that a length was read from. */
   readonly onLength?: (variable: string) => void;
 }
 
 /**
- * Estimates what an operation costs before anything is fetched: an object 1, a leaf nothing, a mutation 10, and the items of
- * a page as often as `first` says. What `@skip` leaves out counts too.
+ * Estimates the cost of an operation before any fetch: an object 1, a leaf nothing, a mutation 10, and the items of a
+ * page multiplied by `first`. Skipped fields count too.
  */
 export function estimateCost(costed: Costed): number {
   const { schema, operation } = costed;
@@ -42,7 +42,7 @@ export function estimateCost(costed: Costed): number {
   return roots + (root ? costOfSelections(costed, operation.selectionSet, root, null) : 0);
 }
 
-/** `pageLength` is that of the page whose members these are: its lists have so many items. */
+/** `pageLength` is the length of the enclosing page and multiplies its lists. */
 function costOfSelections(
   costed: Costed,
   { selections }: SelectionSetNode,
@@ -81,13 +81,13 @@ function lengthOf({ variables, pageSize, onLength }: Costed, node: FieldNode): n
   const given = node.arguments?.find(({ name }) => name.value === "first")?.value;
   if (given?.kind === Kind.VARIABLE) onLength?.(given.name.value);
   const value = given?.kind === Kind.VARIABLE ? variables[given.name.value] : given?.kind === Kind.INT && given.value;
-  // A length below 1 is refused by the service, and must not make the rest cheaper.
+  // A length below 1 is refused by the service, and must not reduce the estimate.
   return typeof value === "number" || typeof value === "string" ? Math.max(1, Number(value)) : pageSize;
 }
 
-/** What an operation has cost: the objects of its answer, and its mutations. */
+/** Computes the actual cost of an operation: the objects of its answer, and its mutations. */
 export function actualCost(operation: OperationDefinitionNode, objects: number): number {
   const roots = operation.operation === "mutation" ? operation.selectionSet.selections.length * mutationCost : 0;
-  // The answer as a whole is no object that anybody asked for.
+  // The answer itself is not a requested object.
   return Math.max(0, roots + objects - 1);
 }

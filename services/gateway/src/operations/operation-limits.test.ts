@@ -38,7 +38,7 @@ test("fragments that double at every level are refused before they are walked to
   assert.equal(codeOf(`{ a { ...F0 } } ${levels} fragment F30 on T { x }`), "LIMIT_COST");
 });
 
-test("a fragment that spreads itself ends", () => {
+test("a fragment that spreads itself does not loop", () => {
   assert.equal(codeOf("{ a { ...F } } fragment F on T { ...F b }"), null);
 });
 

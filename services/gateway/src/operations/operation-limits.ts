@@ -1,6 +1,6 @@
 import { type DocumentNode, GraphQLError, Kind, type SelectionSetNode } from "graphql";
 
-/** The static limits of a document (CONTRACT §8). All are counted before anything is planned or fetched. */
+/** The static limits of a document (CONTRACT §8), checked before any planning or fetch. */
 export interface OperationLimits {
   readonly depthMax: number;
   readonly aliasesMax: number;
@@ -17,7 +17,7 @@ interface Measures {
   fields: number;
 }
 
-/** However small each limit is, a document may not make the measuring itself expensive. */
+/** Bounds the measuring itself, independently of the other limits. */
 const visitedFieldsMax = 20_000;
 
 /**
@@ -73,7 +73,7 @@ function walk(
     } else {
       const name = selection.name.value;
       const spread = fragments.get(name);
-      // Validation refuses cycles and unknown fragments; it runs after this, so both must end here by themselves.
+      // Validation, which refuses cycles and unknown fragments, runs later, so both must end here.
       if (spread === undefined || spreading.has(name)) continue;
       walk(spread, depth, new Set(spreading).add(name), fragments, measures);
     }

@@ -3,7 +3,7 @@ import type { Metrics } from "@signalbox/telemetry";
 import type { GraphQLFormattedError, OperationDefinitionNode } from "graphql";
 import type { Fetch } from "../supergraph/subgraph-sender.ts";
 
-/** Fetches that took this long are in the log line, the slowest first. */
+/** Fetches that took this long are listed in the log line, the slowest first. */
 const slowMs = 250;
 const slowMax = 5;
 const nameLengthMax = 100;
@@ -12,15 +12,15 @@ type Outcome = "ok" | "refused" | "partial" | "failed";
 
 interface Operation {
   readonly startedMs: number;
-  /** Null for what could not be run. */
+  /** Null when nothing could be run. */
   readonly operation: Pick<OperationDefinitionNode, "operation" | "name"> | null;
   readonly fetches: readonly Fetch[];
   readonly errors: readonly GraphQLFormattedError[];
-  /** Whether the answer has data; null for what was not run. */
+  /** True when the answer has data; null when nothing was run. */
   readonly hasData: boolean | null;
 }
 
-/** Counts operations, and gives what the log line of a request says of its operation: a status of 200 tells nothing. */
+/** Counts operations, and builds their part of a request's log line: a status of 200 alone says nothing. */
 export function createOperationRecords({ metrics, clock }: { readonly metrics: Metrics; readonly clock: Clock }) {
   const duration = metrics.histogram("signalbox_graphql_operation_seconds");
   return ({ startedMs, operation, fetches, errors, hasData }: Operation): object => {

@@ -20,21 +20,21 @@ import { maskErrors } from "./mask-errors.ts";
 import { actualCost } from "./operation-cost.ts";
 import { createOperationRecords } from "./operation-record.ts";
 
-/** An answer as it is written, and its HTTP status. */
+/** A serialized answer, and its HTTP status. */
 export interface Outcome {
   readonly status: number;
   readonly errors: readonly GraphQLFormattedError[];
   /** The whole answer as JSON. */
   readonly body: Buffer;
-  /** True when a mutation was not run, because the same one was run under its `Idempotency-Key`. */
+  /** True when a mutation was not run, because its `Idempotency-Key` had a kept answer. */
   readonly isReplayed?: boolean;
-  /** Of an operation that could be run. */
+  /** Present for a runnable operation. */
   readonly cost?: { readonly estimated: number; readonly actual: number };
-  /** What the log line says of the operation. */
+  /** The operation's part of the log line. */
   readonly notes: object;
 }
 
-/** Who asks, and under which `Idempotency-Key`. */
+/** The caller, and its `Idempotency-Key`. */
 interface Asking extends Omit<OperationContext, "keyed" | "fetches"> {
   readonly idempotencyKey: string | null;
 }
@@ -49,7 +49,7 @@ interface Dependencies {
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly costLimits: CostLimits;
-  /** How long an operation may take; what is not there by then is missing in its answer. */
+  /** Time limit of an operation; later fields are missing in its answer. */
   readonly deadlineMs: number;
 }
 
@@ -66,7 +66,7 @@ export function createOperations(dependencies: Dependencies) {
     check: (query, { schema, ...rules }) => checkDocument(schema, query, rules),
   });
 
-  /** Finds the operation that a request asks for, without running it. */
+  /** Finds the operation of a request, without running it. */
   function prepare(request: OperationRequest, carried: Carried): Prepared {
     const found = documents.find(request);
     if ("refusal" in found) return { status: 400, refusal: [found.refusal.toJSON()], operation: null };
@@ -81,7 +81,10 @@ export function createOperations(dependencies: Dependencies) {
     prepare,
     begin: (prepared: PreparedOperation, asking: Charged) => begin(costLimits, prepared, asking),
     resolve: (query: Runnable, asking: OnBehalf) => resolve(dependencies, query, asking),
-    /** Runs one operation; a failure is part of the result. @throws AppError `rate_limited` when it would cost too much by now. */
+    /**
+     * Runs one operation; a failure is part of the result. @throws AppError `rate_limited` when the caller's cost limit
+     * is used up.
+     */
     async execute(request: OperationRequest, asking: Asking, carried: Carried): Promise<Outcome> {
       const startedMs = clock.steadyMs();
       const { principal, requestId, clientAddress } = asking;
@@ -119,20 +122,20 @@ export function createOperations(dependencies: Dependencies) {
 
 type Prepared = Exclude<Chosen, { document: DocumentNode }> | PreparedOperation;
 
-/** An operation that may be run, with the text of its document and what it may cost. */
+/** A runnable operation, with the text of its document and its estimated cost. */
 export interface PreparedOperation extends Extract<Chosen, { document: DocumentNode }> {
   readonly query: string;
   readonly estimated: number;
 }
 
 /**
- * The end of an operation whatever its subgraphs do: its deadline, and for a query also that nobody waits for it any more. A
- * mutation that has begun goes on.
+ * Creates the signal that ends an operation: at its deadline, and for a query also when the client disconnects. A
+ * started mutation continues.
  */
 function endOf({ operation }: OperationDefinitionNode, gone: AbortSignal, deadlineMs: number) {
   const ending = new AbortController();
   const onGone = () => ending.abort(gone.reason);
-  const timer = setTimeout(() => ending.abort(new Error("the operation is out of time")), deadlineMs);
+  const timer = setTimeout(() => ending.abort(new Error("the operation reached its deadline")), deadlineMs);
   if (operation === "query") gone.addEventListener("abort", onGone, { once: true });
   if (operation === "query" && gone.aborted) onGone();
   const release = () => {
@@ -142,7 +145,7 @@ function endOf({ operation }: OperationDefinitionNode, gone: AbortSignal, deadli
   return { signal: ending.signal, release };
 }
 
-/** Writes an answer, whose data is JSON already. Data may be long, so it is only added to and copied once. */
+/** Serializes an answer whose data is already JSON. Data may be long, so it is appended and copied once. */
 function written(errors: readonly GraphQLFormattedError[], data?: string): Buffer {
   const told = errors.length > 0 ? `"errors":${JSON.stringify(errors)}` : "";
   if (data === undefined) return Buffer.from(`{${told}}`);
@@ -151,7 +154,7 @@ function written(errors: readonly GraphQLFormattedError[], data?: string): Buffe
 
 const never = new AbortController().signal;
 
-/** The answer as it is written, or in its place that it is too large. */
+/** Returns the serialized answer, or an error when it is too large. */
 function bounded(
   { data, errors }: Pick<OperationAnswer, "data" | "errors">,
   { operation }: OperationDefinitionNode,
@@ -160,7 +163,7 @@ function bounded(
   const body = written(errors, data);
   if (body.length <= bytesMax) return { errors, body };
   const message = `The answer is larger than ${bytesMax / MiB} MiB. Ask for shorter pages or fewer fields.`;
-  // The change itself stands, and whoever sent it should not believe otherwise.
+  // The change was made, and its sender must not assume otherwise.
   const outcome = operation === "mutation" && { outcome: "done" };
   const refusal = [new GraphQLError(message, { extensions: { code: "LIMIT_RESPONSE", ...outcome } }).toJSON()];
   return { errors: refusal, body: written(refusal, "null") };
@@ -168,7 +171,7 @@ function bounded(
 
 type CostLimits = ReturnType<typeof createCostLimits>;
 
-/** The whole operation is what a key stands for, whichever subgraphs run it. */
+/** Builds the key of the whole operation, independently of its subgraphs. */
 function keyedOperation(
   { principal, idempotencyKey: key }: Asking,
   { query, variables, operationName }: OperationRequest,
@@ -179,12 +182,12 @@ function keyedOperation(
   return { key, fingerprint, sentTo: new Set(), isReplayed: false };
 }
 
-/** What the executor needs of an operation. */
+/** The executor's view of an operation. */
 type Runnable = Parameters<Supergraph["execute"]>[0];
 
 type Charged = Pick<Asking, "principal" | "clientAddress">;
 
-/** Counts an operation that will be run. @throws GraphQLError or AppError for one that costs too much */
+/** Charges an operation before it runs. @throws GraphQLError or AppError for one that costs too much */
 function begin(costLimits: CostLimits, { estimated }: PreparedOperation, asking: Charged): void {
   const tooCostly = costLimits.refusal(estimated);
   if (tooCostly) throw tooCostly;
@@ -193,7 +196,7 @@ function begin(costLimits: CostLimits, { estimated }: PreparedOperation, asking:
 
 type OnBehalf = Pick<Asking, "principal" | "requestId" | "clientAddress">;
 
-/** Runs a query of our own on behalf of somebody, without limits but its deadline. */
+/** Runs an internal query on behalf of a caller, limited by its deadline only. */
 async function resolve(
   { supergraph, log, deadlineMs }: Pick<Dependencies, "supergraph" | "log" | "deadlineMs">,
   query: Runnable,

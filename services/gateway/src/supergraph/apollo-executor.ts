@@ -8,7 +8,7 @@ import { createSubgraphDataSource } from "./subgraph-data-source.ts";
 import type { SubgraphSender } from "./subgraph-sender.ts";
 import type { Supergraph } from "./supergraph.ts";
 
-/** Counted by the length of a plan as JSON; in memory it takes three times that. */
+/** Measured by the length of a plan as JSON; its memory is three times that. */
 const planStoreMiB = 10;
 
 type Run = Awaited<ReturnType<ApolloGateway["load"]>>["executor"];
@@ -23,14 +23,14 @@ export async function openApolloExecutor({
   senders: ReadonlyMap<string, SubgraphSender>;
   log: Logger;
 }): Promise<Supergraph> {
-  // Else it reports to its vendor, and asks the metadata services of three clouds where it runs.
+  // Otherwise it reports to its vendor, and queries the metadata services of three clouds for its location.
   setVariable("APOLLO_TELEMETRY_DISABLED", "1");
   const gateway: ApolloGateway = new ApolloGateway({
     supergraphSdl,
-    // What a failed fetch would have brought is read from its document.
+    // The fields of a failed fetch are read from its document.
     queryPlannerConfig: { exposeDocumentNodeInFetchNode: true },
     experimental_approximateQueryPlanStoreMiB: planStoreMiB,
-    // The gateway logs each failed fetch itself; we log one line per operation, so only its warnings pass.
+    // The gateway logs each failed fetch itself, and there is one line per operation, so only its warnings pass.
     logger: { debug() {}, info() {}, warn: (message) => log.warn({}, String(message)), error() {} },
     buildService: ({ name }) => {
       const send = senders.get(name);
@@ -58,7 +58,7 @@ export async function openApolloExecutor({
       const { data = null } = result;
       return { data: JSON.stringify(data), objects: objectsIn(data), errors: placeErrors(errorsOf(result), data) };
     },
-    // It plans when it executes, and in no other way.
+    // It plans only when it executes.
     prepare: async () => {},
     close: () => gateway.stop(),
   };
@@ -68,7 +68,7 @@ function errorsOf({ errors = [], extensions }: ExecutionResult): GraphQLFormatte
   return [...errors, ...nullsIn(extensions)].map((error) => (error instanceof GraphQLError ? error.toJSON() : error));
 }
 
-/** Apollo tells here, and not in `errors`, which values it made null because their type does not allow them. */
+/** Reads the values nulled because of their type, which Apollo reports here and not in `errors`. */
 const nullsIn = (extensions: ExecutionResult["extensions"]) =>
   ((extensions?.valueCompletion ?? []) as readonly GraphQLError[]).map(
     ({ message, path }) => new GraphQLError(message, { path: path ?? null, extensions: { code: "INTERNAL" } }),

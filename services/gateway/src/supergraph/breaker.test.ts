@@ -38,7 +38,7 @@ test("half of twenty fetches that fail within ten seconds open it, and fewer or 
   assert.equal(old.breaker.isOpen, false);
 });
 
-test("after five seconds one fetch is let through, and what comes of it decides", () => {
+test("after five seconds one fetch is sent, and its outcome decides", () => {
   const { breaker, pass, end } = setUp();
   end(20, "failed");
   pass(4_999);
@@ -56,7 +56,7 @@ test("after five seconds one fetch is let through, and what comes of it decides"
   assert.equal(breaker.isOpen, false, "it counts anew");
 });
 
-test("what was called off counts for nothing", () => {
+test("an aborted fetch does not count", () => {
   const { breaker, end } = setUp();
   end(100, "unknown");
   end(19, "failed");

@@ -1,6 +1,6 @@
 import { type Clock, seconds } from "@signalbox/core";
 
-/** What came of a fetch that was let through; `unknown` where it was called off before that could be told. */
+/** The outcome of a fetch; `unknown` when it was aborted before. */
 type FetchEnd = "answered" | "failed" | "unknown";
 
 const windowMs = seconds(10);
@@ -9,12 +9,12 @@ const failedShare = 0.5;
 const openMs = seconds(5);
 
 /**
- * Keeps fetches away from a subgraph that does not answer: when half of at least 20 fetches of the last ten seconds have
- * failed, none is sent for five seconds. Then one is, and what comes of it decides.
+ * Circuit breaker of a subgraph: when half of at least 20 fetches of the last ten seconds have failed, none is sent for
+ * five seconds. Then one is, and its outcome decides.
  */
 export class Breaker {
   readonly #clock: Clock;
-  /** Ends of the last ten seconds, the oldest first. */
+  /** Outcomes of the last ten seconds, the oldest first. */
   #ends: { readonly atMs: number; readonly failed: boolean }[] = [];
   #openUntilMs: number | null = null;
   #isProbing = false;
@@ -27,7 +27,7 @@ export class Breaker {
     return this.#openUntilMs !== null;
   }
 
-  /** Lets a fetch through, to be told its end; null when it must not be sent. */
+  /** Admits a fetch and returns the callback for its outcome; null when it must not be sent. */
   enter(): ((end: FetchEnd) => void) | null {
     if (this.#openUntilMs === null) return (end) => this.#count(end);
     if (this.#isProbing || this.#clock.steadyMs() < this.#openUntilMs) return null;
@@ -40,7 +40,7 @@ export class Breaker {
     const nowMs = this.#clock.steadyMs();
     this.#ends.push({ atMs: nowMs, failed: end === "failed" });
     if (end === "answered") {
-      // Its list is only walked when something fails, and must not grow until then.
+      // The list is only scanned after a failure, and must not grow until then.
       if (this.#ends.length > 10_000) this.#ends = this.#ends.slice(-5_000);
       return;
     }

@@ -2,11 +2,11 @@ import { KiB, MiB } from "@signalbox/core";
 import type { OperationDefinitionNode } from "graphql";
 import { LRUCache } from "lru-cache";
 
-/** What has to be known of an operation to plan it. */
+/** The inputs for planning an operation. */
 export interface BusyOperation {
   readonly query: string;
   readonly operationName: string | undefined;
-  /** Those that `@skip` and `@include` may ask for. */
+  /** The variables of `@skip` and `@include`. */
   readonly variables: Readonly<Record<string, boolean>>;
 }
 
@@ -17,7 +17,7 @@ interface Counted extends BusyOperation {
 const keptBytesMax = 8 * MiB;
 const entryBytes = 512;
 
-/** Counts operations by their texts, of those that were in use lately. */
+/** Counts recently used operations by their texts. */
 export class BusyOperations {
   readonly #counted = new LRUCache<string, Counted>({
     maxSize: keptBytesMax,
@@ -34,7 +34,7 @@ export class BusyOperations {
     }
   }
 
-  /** The busiest first. What was busy before counts half from now on. */
+  /** Lists the busiest first, and halves the counts so far. */
   busiest(max: number): BusyOperation[] {
     const all = [...this.#counted.values()].sort((a, b) => b.count - a.count);
     for (const counted of all) counted.count /= 2;

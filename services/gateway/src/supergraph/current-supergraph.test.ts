@@ -35,7 +35,7 @@ const telemetry = () => ({
   clock: systemClock,
 });
 
-/** A supergraph that notes what it is told to do. */
+/** A supergraph that records its calls. */
 function noted(sdl: string, execute: Supergraph["execute"] = async () => ({ data: "{}", objects: 1, errors: [] })) {
   const planned: object[] = [];
   const state = { planned, isClosed: false };
@@ -55,7 +55,7 @@ function noted(sdl: string, execute: Supergraph["execute"] = async () => ({ data
 
 const fields = Array.from({ length: 250 }, (_, n) => `f${n}: Int`).join(" ");
 
-test("the 200 busiest operations are planned before another supergraph is in force, and those that it cannot run are not", async () => {
+test("the 200 busiest operations are planned before another supergraph is active, except invalid ones", async () => {
   const first = noted(`type Query { ${fields} said(text: String): Int old: Int costly: Int }`);
   const next = noted(`type Query { ${fields} said(text: String): Int costly: Int }`);
   const current = new CurrentSupergraph();
@@ -73,12 +73,12 @@ test("the 200 busiest operations are planned before another supergraph is in for
     { query: "{ f249 f1 }", variables: {} },
     { query: "{ costly }", variables: {} },
   ]);
-  assert.equal(next.planned.length, 199, "the one that is not valid any more is left out");
+  assert.equal(next.planned.length, 199, "the invalid one is left out");
   assert.equal(current.schema, next.supergraph.schema);
   assert.deepEqual([first.isClosed, next.isClosed], [true, false]);
 });
 
-test("a supergraph that was replaced is closed when its last operation is through", async () => {
+test("a replaced supergraph is closed after its last operation", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const answer = { data: "{}", objects: 1, errors: [] };
   const first = noted("type Query { a: Int }", () => promise.then(() => answer));
@@ -112,7 +112,7 @@ const bad: Readonly<Record<string, { text: string; why: RegExp }>> = {
     text: composed.replace('name: "images"', 'name: "elsewhere"'),
     why: /subgraphs that there are not: elsewhere/,
   },
-  "has rules of access that nobody here obeys": {
+  "has access rules without an enforcement here": {
     text: composed.replace(
       '@link(url: "https://specs.apollo.dev/link/v1.0")',
       '$& @link(url: "https://specs.apollo.dev/authenticated/v0.1", for: SECURITY)',
@@ -121,7 +121,7 @@ const bad: Readonly<Record<string, { text: string; why: RegExp }>> = {
   },
 };
 
-test("a supergraph that cannot be run here is refused as a whole", async () => {
+test("an unsupported supergraph is refused as a whole", async () => {
   await using stack = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), "signalbox-supergraph-"));
   stack.defer(() => rm(folder, { recursive: true }));
@@ -138,9 +138,9 @@ test("a supergraph that cannot be run here is refused as a whole", async () => {
 /** 1,000 take a quarter of an hour. */
 const reloads = Number(environment().SUPERGRAPH_RELOADS ?? 12);
 
-test("memory stays where it is however often the supergraph is replaced", async (t) => {
+test("memory does not grow with repeated replacements of the supergraph", async (t) => {
   const { metrics } = telemetry();
-  const notNeeded = async () => assert.fail("nothing of it is left to Apollo's executor");
+  const notNeeded = async () => assert.fail("Apollo's executor runs nothing of it");
   const open = () => openOwnExecutor({ supergraphSdl: composed, senders: new Map(), metrics, openApollo: notNeeded });
   const current = new CurrentSupergraph();
   const heapMiB = async (times: number) => {

@@ -3,16 +3,16 @@ import { BusyOperations } from "./busy-operations.ts";
 import type { OperationContext } from "./subgraph-sender.ts";
 import type { OperationAnswer, RunnableOperation, Supergraph } from "./supergraph.ts";
 
-/** So many operations are planned before another supergraph takes over. */
+/** Number of operations planned before another supergraph takes over. */
 const plannedMax = 200;
 
-/** A supergraph, and how many operations it runs. It is closed when it was replaced and the last one is through. */
+/** A supergraph, and the number of its running operations. A replaced one is closed after the last operation. */
 interface Used {
   readonly supergraph: Supergraph;
   running: number;
 }
 
-/** The supergraph in force, which another one may replace while operations run. */
+/** The active supergraph, which can be replaced while operations run. */
 export class CurrentSupergraph implements Omit<Supergraph, "prepare"> {
   readonly #busy = new BusyOperations();
   #used: Used | null = null;
@@ -34,7 +34,7 @@ export class CurrentSupergraph implements Omit<Supergraph, "prepare"> {
     }
   }
 
-  /** Puts another supergraph in force when it has planned what is asked most. */
+  /** Activates another supergraph after planning the busiest operations. */
   async replace(next: Supergraph): Promise<void> {
     await this.#planBusiest(next);
     if (this.#isClosed) return next.close();
@@ -62,7 +62,7 @@ export class CurrentSupergraph implements Omit<Supergraph, "prepare"> {
       const document = parse(query, { noLocation: true });
       const operation = getOperationAST(document, operationName);
       if (!operation || validate(next.schema, document).length > 0) continue;
-      // Whoever asks for one that cannot be planned is told why.
+      // The callers of an unplannable operation get the reason.
       await next.prepare({ query, document, operation, variables }).catch(() => {});
     }
   }

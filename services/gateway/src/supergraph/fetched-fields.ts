@@ -13,7 +13,7 @@ import {
 } from "graphql";
 import { collectFields, collectSubfields } from "graphql/execution/collectFields.js";
 
-/** A fetch from a subgraph as the planner wrote it. */
+/** A planned fetch from a subgraph. */
 export interface Fetched {
   readonly schema: GraphQLSchema;
   readonly document: DocumentNode;
@@ -22,7 +22,7 @@ export interface Fetched {
 
 export type Path = readonly (string | number)[];
 
-/** An object that a fetch reads, with the fields that ask for it. The operation itself has none. */
+/** An object of a fetch, with the fields that request it. The operation itself has none. */
 export interface FetchedObject {
   readonly path: Path;
   readonly type: GraphQLObjectType | GraphQLInterfaceType;
@@ -31,7 +31,7 @@ export interface FetchedObject {
 
 type Fields = ReadonlyMap<string, readonly FieldNode[]>;
 
-/** The objects that a fetch begins with: the operation's root, or each of the entities it asks for. */
+/** Returns the root objects of a fetch: the operation's root, or each of the requested entities. */
 export function rootsOf(fetched: Fetched): FetchedObject[] {
   const { schema, variables } = fetched;
   const operation = operationOf(fetched);
@@ -47,11 +47,11 @@ export function rootsOf(fetched: Fetched): FetchedObject[] {
   });
 }
 
-/** The fields that the fetch asks of an object, by the names they have in the answer. */
+/** Returns the requested fields of an object, by their names in the answer. */
 export function fieldsOf(fetched: Fetched, { type, nodes }: FetchedObject): Fields {
   const { schema, document, variables } = fetched;
   const fragments = fragmentsOf(document);
-  // graphql asks for an object type; an interface matches its fragments in the same way.
+  // graphql expects an object type; an interface matches its fragments in the same way.
   const runtimeType = type as GraphQLObjectType;
   return nodes.length > 0
     ? collectSubfields(schema, fragments, variables, runtimeType, nodes)

@@ -15,7 +15,7 @@ interface Owner {
   readonly subgraph: string;
 }
 
-/** What an id names, by its prefix, and the subgraph that owns it. */
+/** Types and owning subgraphs by the prefix of an id. */
 const owners: Readonly<Record<string, Owner>> = {
   acc: { type: "Account", subgraph: "account" },
   key: { type: "ApiKey", subgraph: "account" },
@@ -27,14 +27,14 @@ const owners: Readonly<Record<string, Owner>> = {
 };
 
 /**
- * The subgraph of this process. It owns `node(id)`: it tells the type from the prefix of the id and asks the owner whether it is
- * there for the caller. Its `Subscription` is never fetched: see `../live`.
+ * The subgraph of this process. It has `node(id)`: the prefix of the id determines the type, and the owner decides
+ * whether the caller may see it. Its `Subscription` is never fetched: see `../live`.
  */
 export async function createLocalSubgraph(senders: ReadonlyMap<string, SubgraphSender>): Promise<SubgraphSender> {
   const schema = buildASTSchema(parse(await readFile(schemaFile, "utf8")), { assumeValidSDL: true });
   const loaders = new WeakMap<OperationContext, Map<string, Load<Reference>>>();
 
-  /** Joins what one operation asks an owner for. */
+  /** Batches the look-ups of one operation at an owner. */
   function loaderOf(context: OperationContext, { type, subgraph }: Owner): Load<Reference> {
     const ofOperation = loaders.get(context) ?? new Map<string, Load<Reference>>();
     loaders.set(context, ofOperation);
@@ -65,7 +65,7 @@ export async function createLocalSubgraph(senders: ReadonlyMap<string, SubgraphS
   };
 }
 
-/** Those of the entities that their owner shows to the caller. */
+/** Returns those of the entities that their owner shows to the caller. */
 async function findOwned(
   send: SubgraphSender,
   context: OperationContext,

@@ -13,13 +13,13 @@ const supergraphFile = new URL("../generated/supergraph.graphql", import.meta.ur
 interface SupergraphParts extends Omit<SenderParts, "name" | "client">, WatchedDependencies {
   readonly executor: "ours" | "apollo";
   readonly clients: ReadonlyMap<string, SenderParts["client"]>;
-  /** A path or URL of another supergraph than the composed one; it is followed. */
+  /** A path or URL of a supergraph that replaces the composed one; watched for changes. */
   readonly location: string | null;
 }
 
 /**
- * Opens the composed graph. The composition was checked when it was generated, so a subgraph that is away now does not
- * keep the gateway from starting: its fields fail alone. One that comes from elsewhere is checked whenever it changes.
+ * Opens the composed graph. The composition was checked when it was generated, so an outage of a subgraph does not
+ * prevent the gateway's start: only its fields fail. An external supergraph is checked at every change.
  *
  * @throws Error when the first supergraph cannot be read or is refused.
  */
@@ -36,7 +36,7 @@ export async function openSupergraph({
   const open = async (supergraphSdl: string): Promise<Supergraph> => {
     assertKnown(subgraphsIn(supergraphSdl), senders);
     const openApollo = async () => {
-      // 110 MiB of packages that our own executor needs for nothing.
+      // 110 MiB of packages that our own executor does not need.
       const { openApolloExecutor } = await import("./apollo-executor.ts");
       return openApolloExecutor({ supergraphSdl, senders, log: parts.log });
     };
@@ -49,13 +49,15 @@ export async function openSupergraph({
   return current;
 }
 
-/** Where a subgraph is found is configured, so that a supergraph cannot send callers' principals elsewhere. */
+/**
+ * Checks the subgraphs. Their addresses are configured, so that a supergraph cannot send callers' principals elsewhere.
+ */
 function assertKnown(names: readonly string[], senders: ReadonlyMap<string, unknown>): void {
   const unknown = names.filter((name) => !senders.has(name));
-  if (unknown.length > 0) throw new Error(`the supergraph names subgraphs that there are not: ${unknown.join(", ")}`);
+  if (unknown.length > 0) throw new Error(`the supergraph names unknown subgraphs: ${unknown.join(", ")}`);
 }
 
-/** The names that `join__Graph` gives its subgraphs. */
+/** Lists the subgraphs of `join__Graph`. */
 function subgraphsIn(supergraphSdl: string): string[] {
   const definitions = parse(supergraphSdl, { noLocation: true }).definitions;
   return definitions.flatMap((definition) => {

@@ -8,7 +8,7 @@ import type { Supergraph } from "./supergraph.ts";
 const planMsMax = 500;
 const planBytesMax = 16 * MiB;
 
-/** Opens a supergraph that is executed by @signalbox/federation. What that does not cover, Apollo's executor runs. */
+/** Opens a supergraph that @signalbox/federation executes. Apollo's executor runs unsupported operations. */
 export async function openOwnExecutor({
   supergraphSdl,
   senders,

@@ -1,14 +1,14 @@
 import type { Loss } from "@signalbox/federation";
 import type { GraphQLFormattedError } from "graphql";
 
-/** So many fields that one loss has cost are named, and the rest is counted. */
+/** Number of listed fields of one loss; the rest is counted. */
 const namedMax = 20;
 
 type Data = Readonly<Record<string, unknown>> | null | undefined;
 
 /**
- * Puts each loss where the client sees it: one error for each null that it left, at the client's path. What was fetched for
- * the plan alone, or is there all the same, is not told. Other errors stay as they are.
+ * Places each loss where the client sees it: one error for each of its nulls, at the client's path. Fields fetched only
+ * for the plan, or present anyway, are left out. Other errors stay unchanged.
  */
 export function placeErrors(errors: readonly GraphQLFormattedError[], data: Data): GraphQLFormattedError[] {
   const seen = new Set(errors.flatMap((error) => (lossOf(error) || !error.path ? [] : [error.path.join()])));
@@ -22,7 +22,7 @@ export function placeErrors(errors: readonly GraphQLFormattedError[], data: Data
   return boundLosses(placed);
 }
 
-/** Names so many of the fields that a loss has cost, and counts the rest. */
+/** Lists some of the fields of a loss, and counts the rest. */
 export function boundLosses(errors: readonly GraphQLFormattedError[]): GraphQLFormattedError[] {
   const counts = new Map<Loss, number>();
   const named = errors.filter((error) => {
@@ -42,7 +42,7 @@ const restOf = (loss: Loss, count: number): GraphQLFormattedError => ({
   extensions: { code: loss.code, loss, missing: count - namedMax },
 });
 
-/** The part of the path up to its first null in the answer; null where there is none, or where nobody asked. */
+/** Returns the path up to its first null in the answer; null when there is none, or when it was not requested. */
 function nullIn(data: Data, path: readonly (string | number)[]): readonly (string | number)[] | null {
   let value: unknown = data ?? null;
   for (const [at, name] of path.entries()) {

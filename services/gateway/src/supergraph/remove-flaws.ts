@@ -18,15 +18,15 @@ import { lossError } from "./loss.ts";
 type Members = Record<string | number, unknown>;
 
 /**
- * Makes null of every value of an answer that its type does not allow, and gives an error for each, and for each null that
- * may not be one. A subgraph would have sent null and said why, so this is a fault.
+ * Nulls every value of an answer with a wrong type, and returns an error for each, and for each null of a non-null
+ * type. A correct subgraph would have sent null with an error, so this is a fault.
  */
 export function removeFlaws(fetched: Fetched, data: Members, loss: Loss): GraphQLFormattedError[] {
   const flaws: GraphQLFormattedError[] = [];
   for (const root of rootsOf(fetched)) {
     const [entities, at] = root.path;
     const found = entities === undefined ? data : (data[entities] as (Members | null)[] | null)?.[Number(at)];
-    // An entity that its owner does not show is no fault: whoever refers to it has to bear its absence.
+    // An entity hidden by its owner is no fault: its references must accept its absence.
     if (entities !== undefined && found === null) continue;
     judgeMembers(found ?? {}, root);
   }
@@ -72,7 +72,7 @@ function hasForm(value: unknown, type: GraphQLOutputType): boolean {
 function isOfLeaf(value: unknown, type: GraphQLLeafType): boolean {
   if (isEnumType(type)) return typeof value === "string" && type.getValue(value) !== undefined;
   const fits = scalars[type.name];
-  // What a scalar of ours looks like is known to the subgraphs alone.
+  // Only the subgraphs know the form of a custom scalar.
   return fits === undefined || fits(value);
 }
 

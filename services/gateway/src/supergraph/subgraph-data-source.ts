@@ -11,11 +11,13 @@ type SubgraphResult = Awaited<ReturnType<GraphQLDataSource["process"]>>;
 interface DataSourceParts {
   readonly name: string;
   readonly send: SubgraphSender;
-  /** What clients see; known once the supergraph is loaded. */
+  /** The public schema; known once the supergraph is loaded. */
   readonly schema: () => GraphQLSchema;
 }
 
-/** How @apollo/gateway reaches one subgraph. It never throws: what a failed fetch costs is told field by field. */
+/**
+ * Creates @apollo/gateway's data source of one subgraph. It never throws: a failed fetch is reported field by field.
+ */
 export function createSubgraphDataSource({ name, send, schema }: DataSourceParts): GraphQLDataSource<OperationContext> {
   return {
     async process(options) {
@@ -29,7 +31,7 @@ export function createSubgraphDataSource({ name, send, schema }: DataSourceParts
         "loss" in sent
           ? { data: null, errors: lossesOf(fetched, sent.loss) }
           : withoutFlaws(sent.result, fetched, name);
-      // Apollo's type is that of its server, whose HTTP members nobody reads here.
+      // Apollo's type is that of its server, with HTTP members that are unused here.
       return result as unknown as SubgraphResult;
     },
   };
@@ -37,7 +39,7 @@ export function createSubgraphDataSource({ name, send, schema }: DataSourceParts
 
 function withoutFlaws(result: FormattedExecutionResult, fetched: Fetched, subgraph: string): FormattedExecutionResult {
   const { data, errors = [] } = result;
-  // Without data the subgraph says once what it has against the whole fetch.
+  // Without data the subgraph's error applies to the whole fetch.
   if (!data) return result;
   const loss: Loss = { code: "INTERNAL", subgraph, reason: "a value does not match its type" };
   const flaws = removeFlaws(fetched, data, loss);

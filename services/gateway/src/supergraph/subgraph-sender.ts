@@ -15,24 +15,24 @@ import type { Metrics, Tracer } from "@signalbox/telemetry";
 import type { FormattedExecutionResult } from "graphql";
 import { Breaker } from "./breaker.ts";
 
-/** What travels with one operation to every subgraph it touches. */
+/** The context of an operation, sent to every subgraph. */
 export interface OperationContext {
   readonly principal: Principal | null;
   readonly requestId: string;
   readonly clientAddress: string;
-  /** The `Idempotency-Key` of a mutation, and what became of it. */
+  /** The `Idempotency-Key` of a mutation, and its outcome. */
   readonly keyed: KeyedOperation | null;
-  /** What was fetched so far. */
+  /** The fetches so far. */
   readonly fetches: Fetch[];
-  /** Aborts when nobody waits for the answer any more, or when its time is over. */
+  /** Aborts when the client disconnects, or at the deadline. */
   readonly signal: AbortSignal;
 }
 
-/** One fetch from a subgraph, and what came of it. */
+/** One fetch from a subgraph, and its outcome. */
 export interface Fetch {
   readonly subgraph: string;
   readonly durationMs: number;
-  /** `fault` also where the answer turned out not to be of its types. */
+  /** `fault` also for an answer with wrong types. */
   outcome: FetchOutcome;
 }
 
@@ -41,9 +41,9 @@ type FetchOutcome = "ok" | "errors" | "unavailable" | "fault";
 export interface KeyedOperation {
   readonly key: string;
   readonly fingerprint: Buffer;
-  /** The subgraphs that have seen the key. */
+  /** The subgraphs that received the key. */
   readonly sentTo: Set<string>;
-  /** Set when a subgraph gives what it gave before. */
+  /** True when a subgraph returned a kept answer. */
   isReplayed: boolean;
 }
 
@@ -65,13 +65,13 @@ interface SubgraphRequest {
 
 type Sent = { readonly result: FormattedExecutionResult } | { readonly loss: Loss };
 
-/** Sends requests to one subgraph. What went wrong on the way is a loss. */
+/** Sends requests to one subgraph. A transport failure is a loss. */
 export type SubgraphSender = (request: SubgraphRequest) => Promise<Sent>;
 
 /**
- * Reaches one subgraph: over a pooled client (four times the throughput of Apollo's), with the verified principal instead of
- * the caller's credential, and in one trace. What a mutation revokes is in force here before its answer leaves. It never
- * throws.
+ * Creates the sender of one subgraph: over a pooled client (four times the throughput of Apollo's), with the verified
+ * principal instead of the caller's credential, and in one trace. A mutation's revocations are applied here before its
+ * answer is sent. It never throws.
  */
 export function createSubgraphSender(parts: SenderParts): SubgraphSender {
   const { name, clock, metrics } = parts;
@@ -98,7 +98,7 @@ async function sendUnlessOpen(breaker: Breaker, parts: SenderParts, request: Sub
     return { loss: { code: "UNAVAILABLE", subgraph: parts.name, reason, retryAfterSeconds } };
   }
   const sent = await send(parts, request);
-  // What ended because the operation did says nothing of the subgraph.
+  // An aborted operation says nothing about the subgraph.
   if (request.context.signal.aborted) end("unknown");
   else end(outcomeOf(sent) === "unavailable" ? "failed" : "answered");
   return sent;
@@ -144,7 +144,7 @@ function postOnce({ name, client, tracer }: SenderParts, request: SubgraphReques
 
 const encodedPrincipals = new WeakMap<Principal, string>();
 
-/** A principal is the same for all fetches of an operation, and mostly for many operations. */
+/** Encodes a principal once: it is the same for all fetches of an operation, and mostly for many operations. */
 function encodedPrincipal(principal: Principal): string {
   const known = encodedPrincipals.get(principal);
   if (known !== undefined) return known;
@@ -159,7 +159,7 @@ function keyFor(subgraph: string, { key, fingerprint, sentTo }: KeyedOperation):
   return encodeOperationKey({ key, fingerprint, isFirst });
 }
 
-/** A subgraph that is away, or is told so by what stands before it. */
+/** An unreachable subgraph, also when its proxy reports that. */
 class Away extends Error {}
 
 const awayStatuses: ReadonlySet<number> = new Set([429, 502, 503, 504]);
@@ -171,7 +171,7 @@ function resultIn({ status, body }: InternalAnswer, name: string): FormattedExec
   if (typeof result === "object" && result !== null && ("data" in result || "errors" in result)) {
     return result as FormattedExecutionResult;
   }
-  throw new Error(`subgraph ${name} answered what is no result`);
+  throw new Error(`subgraph ${name} sent no valid result`);
 }
 
 const retryAfterSeconds = 2;
@@ -183,7 +183,7 @@ function lossOf(error: unknown, subgraph: string, isMutation: boolean): Loss {
     return { code: "LIMIT_RESPONSE", subgraph, reason, outcome: isMutation ? "unknown" : undefined };
   }
   if (!isAway) return { code: "INTERNAL", subgraph, reason };
-  // A connection that was never made has changed nothing.
+  // A failed connection has changed nothing.
   const outcome = isMutation && !/ECONNREFUSED|CONNECT_TIMEOUT|ENOTFOUND/.test(reason) ? "unknown" : undefined;
   return { code: "UNAVAILABLE", subgraph, reason, retryAfterSeconds, outcome };
 }

@@ -7,25 +7,25 @@ export interface RunnableOperation {
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
   readonly operationName: string | undefined;
-  /** As the client sent them. */
+  /** The raw values of the client. */
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/** What came of an operation. */
+/** The result of an operation. */
 export interface OperationAnswer {
   /** JSON of `data`. */
   readonly data: string;
-  /** How many objects are in the data, itself among them. */
+  /** Number of objects in the data, including the data itself. */
   readonly objects: number;
-  /** With the client's paths, and with what is not for clients. */
+  /** Errors with the client's paths, including internal details. */
   readonly errors: readonly GraphQLFormattedError[];
 }
 
-/** The composed graph, and how its operations are run. */
+/** The composed graph, and the executor of its operations. */
 export interface Supergraph {
   readonly schema: GraphQLSchema;
   execute(operation: RunnableOperation, context: OperationContext): Promise<OperationAnswer>;
-  /** Plans an operation before anybody asks for it, where the executor can. */
+  /** Plans an operation in advance, where the executor can. */
   prepare(operation: Omit<RunnableOperation, "operationName">): Promise<void>;
   close(): Promise<void>;
 }

@@ -22,8 +22,8 @@ const deadlineMs = seconds(10);
 const bytesMax = 16 * MiB;
 
 /**
- * Applies a text that lives elsewhere, and applies it again whenever it has changed. The first one has to be good. A later one
- * that is refused, or cannot be read, leaves the last good one in force, and is told by a metric.
+ * Applies an external text, and applies it again after each change. The first one must be valid. A later one that is
+ * refused, or cannot be read, leaves the last valid one active, and is reported by a metric.
  *
  * @throws Error when the first text cannot be read or is refused.
  */
@@ -46,14 +46,14 @@ export async function watchSource(
     if (text === undefined) return;
     outage.passed(name);
     if (text === seen) return;
-    // Also one that is refused: it is tried once and not every two seconds.
+    // Includes a refused text: it is tried once and not every two seconds.
     seen = text;
     try {
       await apply(text);
-      log.info({ source: name }, "a changed source is in force");
+      log.info({ source: name }, "a changed source is active");
     } catch (error) {
       failures.inc({ source: name });
-      log.warn({ error, source: name }, "a changed source is refused; the last good one stays in force");
+      log.warn({ error, source: name }, "a changed source is refused; the last valid one stays active");
     }
   });
 }

@@ -29,9 +29,9 @@ const firstPauseMs = 200;
 const longestPauseMs = seconds(5);
 
 /**
- * Does a job and answers it. It returns when the log has taken the answer, so the job's offset is committed after it. The
- * worker has no database to park a job in: while the store or the log is away it waits here, and whatever else goes wrong
- * is an answer, which the images service may follow by asking again.
+ * Runs a job and publishes its answer. Resolves after the log accepted the answer, so the job's offset is committed
+ * after it. The worker has no database to park a job in: during an outage of the store or the log it waits here; every
+ * other failure becomes an answer, and the images service may ask again.
  */
 export async function answerJob(job: Job, context: StatelessContext, dependencies: Dependencies): Promise<void> {
   const { objects, objectFiles, imagePool, eventLog, clock, tracer, log } = dependencies;
@@ -41,7 +41,7 @@ export async function answerJob(job: Job, context: StatelessContext, dependencie
     renderVariants(job.data, { objects, objectFiles, imagePool, tracer, signal, beat: heartbeat }),
   ).catch((error: unknown) => {
     if (signal.aborted) throw error;
-    log.error({ error }, "a job failed for a reason of ours");
+    log.error({ error }, "a job failed because of the worker");
     return failed({ code: "internal", message: "The worker failed.", retryable: true });
   });
   const answer = answerTo(job, done, clock.steadyMs() - startedMs);
@@ -60,7 +60,7 @@ async function throughOutages<T>(
     } catch (error) {
       const isAway = isUnavailable(error) || (error instanceof PublishError && error.retriable);
       if (signal.aborted || !isAway) throw error;
-      if (pauseMs === firstPauseMs) log.warn({ error }, "a job waits for something that is away");
+      if (pauseMs === firstPauseMs) log.warn({ error }, "a job waits for an unavailable dependency");
       await sleep(pauseMs, undefined, { signal });
       await heartbeat();
     }

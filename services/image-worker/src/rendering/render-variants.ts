@@ -37,23 +37,22 @@ interface Dependencies {
   readonly imagePool: ImagePool;
   readonly tracer: Tracer;
   readonly signal: AbortSignal;
-  /** Called between renditions: the work still moves. */
+  /** Called between renditions as a sign of progress. */
   readonly beat: () => Promise<void>;
 }
 
-/** All jobs of the worker take turns as one: it stands behind every caller who waits. */
+/** All jobs of the worker share one turn, behind every waiting caller. */
 const turn = "image-worker";
 const limitMs = minutes(2);
 
 /**
- * Makes the renditions of a job in their order and stores each under its content-addressed key, so that doing the job
- * again changes nothing and costs little. What the image is to blame for is a failure in the answer; that the store is
- * away is thrown.
+ * Renders a job's renditions in order and stores each under its content-addressed key, so that a repeated job changes
+ * nothing and costs little. A faulty image is a failure in the answer; an unavailable store is thrown.
  */
 export async function renderVariants(job: Job, dependencies: Dependencies): Promise<RenderedVariants> {
   const { objectFiles, signal } = dependencies;
   const made = await objectFiles.withFile(job.original.key, (path) => renderFile(job, path, dependencies), signal);
-  return made ?? failedFor({ code: "original_missing", message: "The original is not stored any more." });
+  return made ?? failedFor({ code: "original_missing", message: "The original is no longer stored." });
 }
 
 async function renderFile(job: Job, source: string, dependencies: Dependencies): Promise<RenderedVariants> {
@@ -80,7 +79,7 @@ async function renderFile(job: Job, source: string, dependencies: Dependencies):
   return { renditions, ...look.result, failure: null };
 }
 
-/** An original whose header was read, and the job that wants it rendered. */
+/** An original with its parsed header, and the job to render it. */
 interface Renderable {
   readonly job: Job;
   readonly source: string;
@@ -89,7 +88,7 @@ interface Renderable {
   readonly terms: JobTerms;
 }
 
-/** The key is made here, not taken from the job: it names the encoder that made the bytes. */
+/** Builds the key here instead of taking it from the job: it names the encoder that produced the bytes. */
 async function renderOne(
   { job, terms, ...given }: Renderable,
   request: RenditionRequest,
@@ -124,7 +123,7 @@ async function renderOne(
   }
 }
 
-/** Renditions are beside their original: `originals/<name>` has them under `renditions/<name>/`. */
+/** Names the folder of an original's renditions: those of `originals/<name>` are under `renditions/<name>/`. */
 const nameOf = (originalKey: string): string => originalKey.slice(originalKey.indexOf("/") + 1);
 
 async function firstBytesOf(path: string): Promise<Buffer> {
@@ -143,7 +142,7 @@ function renditionFrom({ name: _name, key: _key, ...wanted }: RenditionRequest, 
   return { ...wanted, focalPoint: isCropped ? job.focal_point : null };
 }
 
-/** The images service has judged the original against its limits; here the decoder is held to what the header claims. */
+/** The images service has checked the original against its limits; the decoder is held to the size in the header. */
 function limitsFor({ width, height, frames }: ImageFacts): ImageLimits {
   const pixelsMax = width * height;
   return { ...defaultImageLimits, pixelsMax, avifPixelsMax: pixelsMax, framesPixelsMax: pixelsMax * frames };
@@ -163,12 +162,12 @@ const nothing = { renditions: [], placeholder: null, dominantColor: null } as co
 const unreadable = { code: "unreadable", message: "The original cannot be read." };
 const damaged = { code: "decode_failed", message: "The image is damaged or incomplete." };
 
-/** For good: the image is to blame. */
+/** A permanent failure: the image is the cause. */
 function failedFor(reason: Pick<Failure, "code" | "message">): RenderedVariants {
   return failed({ ...reason, retryable: false });
 }
 
-/** An image that ended its process gets another chance: the machine may have been short of memory or time. */
+/** An image that crashed its process is retried: the machine may have been short of memory or time. */
 function failureOf(
   { outcome }: Exclude<JobOutcome<unknown>, { outcome: "rendered" }>,
   broken: Pick<Failure, "code" | "message">,
@@ -179,9 +178,9 @@ function failureOf(
 }
 
 const fatalMessages: Readonly<Record<FatalOutcome, string>> = {
-  crashed: "The image ended the process that decoded it.",
-  "out-of-memory": "The image takes more memory than there is for it.",
-  "too-slow": "The image takes more time than there is for it.",
+  crashed: "The image crashed the process that decoded it.",
+  "out-of-memory": "Decoding the image takes more memory than allowed.",
+  "too-slow": "Decoding the image takes more time than allowed.",
 };
 
 export function failed(failure: Failure): RenderedVariants {

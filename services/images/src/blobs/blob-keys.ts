@@ -1,6 +1,9 @@
 import { type Rendition, renditionKey } from "@signalbox/imaging";
 
-/** The bytes of an original: each account has its own, so that nobody learns what others have, and a purge takes what is its. */
+/**
+ * Identifies the bytes of an original. Each account has its own copy, so that no account learns about another's files
+ * and a purge removes exactly its own.
+ */
 export interface OriginalId {
   readonly accountId: string;
   readonly sha256: string;
@@ -8,11 +11,11 @@ export interface OriginalId {
 
 const nameOf = ({ accountId, sha256 }: OriginalId): string => `${accountId}/${sha256}`;
 
-/** Where an original's bytes are. */
+/** Builds the key of an original's bytes. */
 export const originalKey = (original: OriginalId): string => `originals/${nameOf(original)}`;
 
-/** What every rendition of an original is stored under. */
+/** Builds the key prefix of all renditions of an original. */
 export const renditionPrefix = (original: OriginalId): string => `renditions/${nameOf(original)}/`;
 
-/** Where one rendition of an original is; see `@signalbox/imaging`. */
+/** Builds the key of one rendition of an original; see `@signalbox/imaging`. */
 export const keyOf = (original: OriginalId, rendition: Rendition): string => renditionKey(nameOf(original), rendition);

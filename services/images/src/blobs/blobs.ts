@@ -14,11 +14,11 @@ interface Dependencies {
   readonly graceMs: () => number;
 }
 
-/** What an erasure took away. */
+/** The result of an erasure. */
 export interface Erased {
   readonly objects: number;
   readonly bytes: number;
-  /** Another record of the account needs the bytes, so that nothing was taken. */
+  /** True when another record of the account needs the bytes and nothing was erased. */
   readonly isKept: boolean;
 }
 
@@ -28,7 +28,7 @@ const sweptTogether = 50;
 const page = 500;
 const nothing: Erased = { objects: 0, bytes: 0, isKept: false };
 
-/** The bytes of originals: stored before any record needs them, erased when none does. */
+/** The bytes of originals: stored before any record needs them, erased when no record does. */
 export function createBlobs(dependencies: Dependencies) {
   const { pool, blobStore, objectFiles, clock, graceMs } = dependencies;
   async function sweepBefore(before: Date, signal: AbortSignal): Promise<number> {
@@ -47,27 +47,29 @@ export function createBlobs(dependencies: Dependencies) {
   }
 
   return {
-    /** Takes a file into the store under its hash, unless its bytes are there. The record that needs them comes after this. */
+    /** Stores a file under its hash unless its bytes are there already. Its record is created afterwards. */
     async store(path: string, blob: Blob): Promise<void> {
       const { sha256, sizeBytes: size, mimeType: contentType } = blob;
       await blobStore.touch(blob, clock.now());
       await objectFiles.put(originalKey(blob), path, { size, contentType, ifAbsent: true, sha256 });
     },
 
-    /** Removes some unused originals with all their renditions, and tells how many. */
+    /** Removes some unused originals with all their renditions and returns their number. */
     sweep: (signal: AbortSignal): Promise<number> => sweepBefore(new Date(clock.nowMs() - graceMs()), signal),
 
-    /** Removes what was released without a grace: the originals of purged accounts. */
+    /** Removes originals that were released without a grace period: those of purged accounts. */
     sweepReleased: (signal: AbortSignal): Promise<number> => sweepBefore(new Date(1), signal),
 
-    /** Removes an original with all its renditions, unless a record needs it; what is gone already is counted as well. */
+    /**
+     * Removes an original with all its renditions, unless a record needs it; bytes that were already removed count too.
+     */
     async erase(tx: Tx, original: OriginalId): Promise<Erased> {
       const blob = await blobStore.lock(tx, original);
       if (blob?.isNeeded) return { ...nothing, isKept: true };
       return eraseAll(dependencies, tx, original, blob?.sizeBytes ?? null);
     },
 
-    /** Removes what somebody stored of an original that was erased meanwhile. */
+    /** Removes renditions stored after their original was erased. */
     async removeStrays(tx: Tx, original: OriginalId): Promise<void> {
       if (!(await blobStore.lock(tx, original))) await eraseAll(dependencies, tx, original, null);
     },
@@ -75,8 +77,8 @@ export function createBlobs(dependencies: Dependencies) {
 }
 
 /**
- * Bytes before rows: a crash between the two leaves the rows, by which it is begun again, and by which what went before the
- * crash is counted too.
+ * Removes bytes before rows: after a crash between the two, the rows remain, the erasure starts again and counts the
+ * bytes that were removed before the crash too.
  */
 async function eraseAll(
   { objects, blobStore, renditionStore }: Dependencies,

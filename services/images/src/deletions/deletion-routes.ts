@@ -6,7 +6,7 @@ interface Dependencies {
   readonly deletions: Deletions;
 }
 
-/** What became of the bytes of deleted images. */
+/** The receipts of deleted images. */
 export function deletionRoutes({ deletions }: Dependencies) {
   const routes = createRoutes({ errors: "image", exampleIds: { image_id: imageExample.id } });
 

@@ -2,17 +2,17 @@ import { type Pool, sql, type Tx, table } from "@signalbox/storage";
 import type { OriginalId } from "../blobs/blob-keys.ts";
 import type { Erased } from "../blobs/blobs.ts";
 
-/** That an image was, whose it was, and what became of its bytes. */
+/** A deleted image: its owner, and the fate of its bytes. */
 export interface Deletion extends OriginalId {
   readonly imageId: string;
-  /** Account and credential of the caller. */
+  /** Account and credential of the deletion. */
   readonly deletedBy: string | null;
   readonly deletedAt: Date;
-  /** When the last byte was gone, and what went; null until then. */
+  /** Time at which the last byte was erased, with the erased sizes; null until then. */
   readonly erasedAt: Date | null;
   readonly erasedBytes: bigint | null;
   readonly erasedObjects: number | null;
-  /** Another record of the account needs the same bytes, so that they stayed. */
+  /** True when another record of the account needs the same bytes and they were kept. */
   readonly isOriginalKept: boolean | null;
 }
 
@@ -43,7 +43,7 @@ const saveErased = sql(
 const removeOf = sql("deletion.remove-of", "delete from tombstones where account_id = $1");
 const untouched = { erasedAt: null, erasedBytes: null, erasedObjects: null, isOriginalKept: null };
 
-/** What is left of deleted images until the purge of their account. */
+/** Receipts of deleted images, kept until the purge of their account. */
 export function createDeletionStore(pool: Pool) {
   return {
     async find(imageId: string): Promise<Deletion | null> {
@@ -56,7 +56,7 @@ export function createDeletionStore(pool: Pool) {
       by: Pick<Deletion, "deletedBy" | "deletedAt">,
     ) => tombstones.insert(tx, { imageId, accountId, sha256, ...by, ...untouched }),
 
-    /** Locks the longest waiting deletion whose bytes are not erased; others may be at work on the rest. */
+    /** Locks the oldest deletion with unerased bytes; other instances may work on the rest. */
     async lockNext(tx: Tx): Promise<Deletion | null> {
       return (await tx.query<Deletion>(lockNext, [])).rows[0] ?? null;
     },

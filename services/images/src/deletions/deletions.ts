@@ -16,12 +16,12 @@ interface Dependencies {
 
 export type Deletions = ReturnType<typeof createDeletions>;
 
-/** The bytes of deleted images: erased at once, and a receipt of it. */
+/** The bytes of deleted images: erased immediately, with a receipt. */
 export function createDeletions({ pool, deletionStore, blobs, outbox, clock }: Dependencies) {
   return {
     /**
-     * Erases the bytes of the image whose deletion waits longest, and says what went; false when none waits. A process that
-     * dies within it leaves the deletion waiting.
+     * Erases the bytes of the image with the oldest pending deletion and records what was erased; false when none is
+     * pending. After a crash the deletion is still pending.
      */
     eraseNext: (): Promise<boolean> =>
       inTransaction(pool, async (tx) => {
@@ -52,7 +52,7 @@ export function createDeletions({ pool, deletionStore, blobs, outbox, clock }: D
   };
 }
 
-/** The receipt as its owner sees it. */
+/** Builds the owner's view of the receipt. */
 export function viewDeletion(deletion: Deletion): ImageDeletionResource {
   const { erasedAt, erasedBytes, erasedObjects, isOriginalKept } = deletion;
   return {

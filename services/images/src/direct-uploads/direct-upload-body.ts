@@ -4,7 +4,7 @@ import { filename, NewImageFields, sha256Hex } from "../images/image-fields.ts";
 import { type DirectUpload, directUploadStatuses, statusOf } from "./direct-upload.ts";
 import type { SendingTerms } from "./upload-target.ts";
 
-/** What is announced of a file before it is sent. */
+/** The announcement of a file before it is sent. */
 export const NewUploadBody = z
   .strictObject({
     filename,
@@ -27,7 +27,7 @@ export const NewUploadBody = z
   });
 export type NewUploadBody = z.output<typeof NewUploadBody>;
 
-/** What is said about the image when its bytes are there. */
+/** The description of the image, given when its bytes have arrived. */
 export const CompletionBody = NewImageFields.meta({ id: "ImageUploadCompletion" }).register(examples, {
   example: { title: imageExample.title, visibility: "public" },
 });
@@ -49,10 +49,10 @@ const announced = {
   size_bytes: z.int(),
   sha256: z.string().nullable(),
   created_at: timestamp,
-  expires_at: timestamp.describe("Until then the bytes are taken."),
+  expires_at: timestamp.describe("Bytes are accepted until then."),
 };
 
-/** How to send the bytes. */
+/** Instructions for sending the bytes. */
 export const NewUploadView = z
   .object({
     ...announced,
@@ -62,7 +62,7 @@ export const NewUploadView = z
         "PATCH to this service, with your credentials and piece by piece if you like; PUT to the object store, as a whole and without credentials.",
       ),
     url: z.string().describe("Absolute URL. A PUT needs nothing else, so it is a credential."),
-    headers: z.record(z.string(), z.string()).describe("What the request has to carry."),
+    headers: z.record(z.string(), z.string()).describe("Headers that the request must carry."),
   })
   .meta({ id: "NewImageUploadTerms" })
   .register(examples, {

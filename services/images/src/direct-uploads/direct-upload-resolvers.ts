@@ -11,7 +11,7 @@ interface Dependencies {
   readonly mayUploadDirectly: () => boolean;
 }
 
-/** The mutations of direct uploads, and who may use them. */
+/** The mutations of direct uploads, with their scopes. */
 export function directUploadMutations({ directUploads, judgeUpload, termsOf, mayUploadDirectly }: Dependencies) {
   const writers = { scopes: ["images:write"] } as const;
   return {
@@ -28,7 +28,7 @@ export function directUploadMutations({ directUploads, judgeUpload, termsOf, may
       { ...writers, audit: "image.create", input: CompletionBody, payload: "image" },
       async (fields, { caller, inTransaction }, { id: uploadId }: { readonly id: string }) => {
         requireSwitchedOn(mayUploadDirectly);
-        // Without a signal: the gateway ends what nobody waits for by its own deadline.
+        // No signal: the gateway ends abandoned requests by its own deadline.
         const terms = termsOf({ principal: caller, clientAddress: caller.clientAddress ?? "" });
         const judged = await judgeUpload(caller.accountId, uploadId, terms);
         if (judged.outcome === "refused") throw refusalError(judged.refusal);

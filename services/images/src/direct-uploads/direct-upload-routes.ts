@@ -48,7 +48,7 @@ type Input<Body> = RouteInput<Principal, Params, unknown, Body>;
 
 const auth = { scopes: ["images:write"] } as const;
 
-/** Files that clients send straight to the store: announced, sent, completed or cancelled. */
+/** The routes of direct uploads: files are announced, sent, completed or cancelled. */
 export function directUploadRoutes(dependencies: Dependencies) {
   const routes = createRoutes({ errors: "image", exampleIds: { upload_id: uploadExampleId } });
   declareBeginAndEnd(routes, dependencies);
@@ -100,7 +100,7 @@ function declareSending(routes: Routes, dependencies: Dependencies): void {
     operationId: "imageUpload",
     summary: "Read what has arrived of an upload",
     description:
-      "Where the file comes here, `Upload-Offset` says where the next piece begins; HEAD is enough for that.",
+      "Where the file is sent to this service, `Upload-Offset` is the offset of the next piece; HEAD is enough for that.",
     auth,
     cache: "no-store",
     responses: { 200: UploadView, 404: "error", 503: "error" },
@@ -116,7 +116,7 @@ function declareSending(routes: Routes, dependencies: Dependencies): void {
     operationId: "appendToImageUpload",
     summary: "Send a piece of an upload",
     description:
-      "The file or a part of it, beginning at `Upload-Offset`. What came before a connection broke off stays: ask for the offset with HEAD and send the rest.",
+      "The file or a part of it, starting at `Upload-Offset`. After a broken connection the received bytes are kept: read the offset with HEAD and send the rest.",
     auth,
     audit: null,
     body: { unread: { maxBytes: uploadBytesMax, mediaTypes: [pieceType], isFile: true, description: "The bytes." } },
@@ -145,15 +145,15 @@ async function append(dependencies: Dependencies, { principal, params, request }
   const appended = await directUploads.append(upload, { offset, source: request, digest }, pieceBytes);
   const headers = progressOf(upload, appended.received);
   if (appended.outcome === "appended") return noContent({ headers });
-  return refused(409, "conflict", { message: `The next piece begins at ${appended.received}.`, headers });
+  return refused(409, "conflict", { message: `The next piece starts at ${appended.received}.`, headers });
 }
 
 function declareCompletion(routes: Routes, dependencies: Dependencies): void {
   routes.post("/images/uploads/:upload_id/complete", {
     operationId: "completeImageUpload",
-    summary: "Make the image of an upload",
+    summary: "Create the image of an upload",
     description:
-      "The bytes are judged as those of any other upload. What is refused may be completed again with other bytes until it expires; 200 is the image of an upload that was completed before.",
+      "The bytes are checked like those of any other upload. A refused upload may be completed again with other bytes until it expires; 200 is the image of an upload that was completed before.",
     auth,
     audit: "image.create",
     body: CompletionBody,
@@ -175,7 +175,7 @@ function declareCompletion(routes: Routes, dependencies: Dependencies): void {
   });
 }
 
-/** Bytes before record, as in every upload: whatever stops between the two leaves the upload open. */
+/** Stores the bytes before the record, like every upload: a crash between the two leaves the upload open. */
 async function complete(dependencies: Dependencies, input: Input<NewImageFields>): Promise<HttpResponse> {
   requireSwitchedOn(dependencies.mayUploadDirectly);
   const { directUploads, judgeUpload, termsOf, view } = dependencies;
@@ -192,7 +192,7 @@ async function complete(dependencies: Dependencies, input: Input<NewImageFields>
   });
 }
 
-/** How far a file has come (draft-ietf-httpbis-resumable-upload). */
+/** Builds the headers for the progress of an upload (draft-ietf-httpbis-resumable-upload). */
 function progressOf({ sizeBytes }: DirectUpload, received: number): Record<string, string> {
   return {
     "Upload-Offset": String(received),
@@ -204,6 +204,6 @@ function progressOf({ sizeBytes }: DirectUpload, received: number): Record<strin
 function offsetIn(headers: IncomingHttpHeaders): number {
   const given = String(headers["upload-offset"] ?? "");
   if (/^\d{1,10}$/.test(given)) return Number(given);
-  const message = "Must say how many bytes come before this piece.";
+  const message = "Must be the number of bytes before this piece.";
   throw new AppError("invalid_request", message, { details: [{ field: "upload-offset", code: "required", message }] });
 }

@@ -35,7 +35,7 @@ const endAllOf = sql(
 );
 const removeUpload = sql("direct-upload.remove", "delete from direct_uploads where id = $1");
 
-/** Announced files, until nobody can be sending their bytes any more. */
+/** Announced files, until nothing can be sent any more. */
 export function createDirectUploadStore(pool: Pool) {
   return {
     insert: (tx: Tx, upload: DirectUpload) => uploads.insert(tx, upload),
@@ -44,19 +44,19 @@ export function createDirectUploadStore(pool: Pool) {
       return (await pool.query<DirectUpload>(findOwn, [uploadId, accountId])).rows[0] ?? null;
     },
 
-    /** Finds the upload and keeps others from changing it until the transaction ends. */
+    /** Finds the upload and locks it until the transaction ends. */
     async lockOwn(tx: Tx, accountId: string, uploadId: string): Promise<DirectUpload | null> {
       return (await tx.query<DirectUpload>(lockOwn, [uploadId, accountId])).rows[0] ?? null;
     },
 
-    /** Locks the upload whose bytes have waited longest to be removed; others may be at work on the rest. */
+    /** Locks the upload whose bytes are overdue for removal the longest; other instances may work on the rest. */
     async lockDue(tx: Tx, now: Date): Promise<DirectUpload | null> {
       return (await tx.query<DirectUpload>(lockDue, [now])).rows[0] ?? null;
     },
 
     save: (tx: Tx, upload: DirectUpload) => saveUpload(tx, upload),
 
-    /** Counts the open uploads of an account and the bytes that they announced, while it begins no other. */
+    /** Counts an account's open uploads and their announced bytes, and blocks new ones of the account meanwhile. */
     async lockUsage(
       tx: Tx,
       accountId: string,

@@ -1,30 +1,30 @@
 import { minutes, newId } from "@signalbox/core";
 
-/** A file that was announced, and that its client sends straight to where it is stored. */
+/** An announced file that its client sends directly to the store. */
 export interface DirectUpload {
   readonly id: string;
   readonly accountId: string;
   readonly filename: string;
   readonly mimeType: string;
   readonly sizeBytes: number;
-  /** What the client says the bytes hash to, in lower-case hex. */
+  /** The hash that the client announced, in lower-case hex. */
   readonly sha256: string | null;
   readonly state: "open" | "completed" | "cancelled";
-  /** The image that it became. */
+  /** The image created from it. */
   readonly imageId: string | null;
   readonly createdAt: Date;
   readonly expiresAt: Date;
-  /** When its bytes are removed next. */
+  /** Time of the next removal of its bytes. */
   readonly sweepAt: Date;
 }
 
 export const directUploadStatuses = ["open", "completed", "cancelled", "expired"] as const;
 type DirectUploadStatus = (typeof directUploadStatuses)[number];
 
-/** A file that began to arrive right before the expiry may still be arriving this long after it. */
+/** Longest time after the expiry for which a file may still be arriving that started right before it. */
 const lateMs = minutes(15);
 
-/** An upload that nobody has sent a byte of. */
+/** Creates an upload without any bytes. */
 export function newDirectUpload(
   accountId: string,
   announced: Pick<DirectUpload, "filename" | "mimeType" | "sizeBytes" | "sha256">,
@@ -43,20 +43,20 @@ export function newDirectUpload(
   };
 }
 
-/** What became of an upload. */
+/** Returns the status of an upload. */
 export function statusOf({ state, expiresAt }: DirectUpload, now: Date): DirectUploadStatus {
   return state === "open" && now >= expiresAt ? "expired" : state;
 }
 
-/** An upload that takes no more bytes. Those that are there go at once, as does what the file was called. */
+/** Closes an upload to further bytes. Its bytes and its file name are removed immediately. */
 export function ended(upload: DirectUpload, imageId: string | null, now: Date): DirectUpload {
   const state = imageId === null ? "cancelled" : "completed";
   return { ...upload, state, imageId, filename: "", sweepAt: now };
 }
 
 /**
- * When the bytes of an upload that was swept are removed once more; null when nobody can be sending any. A presigned URL
- * cannot be taken back, so the bytes may come again until it has expired.
+ * Returns the time of the next removal of a swept upload's bytes; null when nothing can be sent any more. A presigned
+ * URL cannot be revoked, so bytes may arrive again until it expires.
  */
 export function nextSweepAt({ expiresAt }: DirectUpload, now: Date): Date | null {
   const last = new Date(expiresAt.getTime() + lateMs);

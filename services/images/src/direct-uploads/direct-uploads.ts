@@ -26,13 +26,13 @@ interface Dependencies {
   readonly acceptedTypes: () => readonly string[];
   readonly uploadBytesMax: () => number;
   readonly directUploadLimits: () => DirectUploadLimits;
-  /** Called when bytes of an upload are there for nothing. */
+  /** Called when bytes of an upload are no longer needed. */
   readonly sweepUploadsSoon: () => void;
 }
 
 interface Completion {
   readonly uploadId: string;
-  /** What was judged; null for an upload that was an image by then. */
+  /** The judged original; null for an upload that was completed meanwhile. */
   readonly original: Original | null;
   readonly fields: NewImageFields;
 }
@@ -43,16 +43,16 @@ interface Completed {
 }
 
 interface DirectUploadLimits {
-  /** Open uploads of an account. */
+  /** Largest number of open uploads of an account. */
   readonly openMax: number;
-  /** Bytes that they announce together. */
+  /** Largest sum of their announced bytes. */
   readonly bytesMax: number;
   readonly livesMs: number;
 }
 
 export type DirectUploads = ReturnType<typeof createDirectUploads>;
 
-/** Files that clients send straight to where they are stored: announced, sent, and made images or swept. */
+/** Files that clients send directly to the store: announced, sent, and completed as images or swept. */
 export function createDirectUploads(dependencies: Dependencies) {
   const { directUploadStore, uploadTarget, outbox, clock } = dependencies;
   const uploadsTotal = dependencies.metrics.counter("signalbox_image_direct_uploads_total");
@@ -60,12 +60,12 @@ export function createDirectUploads(dependencies: Dependencies) {
 
   return {
     /**
-     * Takes the announcement of a file and tells how to send it.
+     * Accepts the announcement of a file and returns how to send it.
      * @throws AppError `unsupported_media_type`, `image_too_large`, and `conflict` when the account has too many open.
      */
     create: (tx: Tx, caller: Caller, body: NewUploadBody) => create(parts, tx, caller, body),
 
-    /** Finds an upload of this account, with how many bytes of it have arrived. */
+    /** Finds an upload of this account with the number of its received bytes. */
     async findOwn(accountId: string, uploadId: string): Promise<{ upload: DirectUpload; received: number } | null> {
       const upload = await directUploadStore.findOwn(accountId, uploadId);
       if (!upload) return null;
@@ -73,15 +73,18 @@ export function createDirectUploads(dependencies: Dependencies) {
       return { upload, received: isOpen ? await uploadTarget.receivedOf(upload) : 0 };
     },
 
-    /** Takes a piece of an upload. @throws AppError `conflict` when it takes none, `image_too_large` beyond what was announced. */
+    /**
+     * Appends a piece to an upload. @throws AppError `conflict` when the upload accepts none, `image_too_large` beyond
+     * the announced size.
+     */
     async append(upload: DirectUpload, piece: Piece, pieceBytes: number): Promise<Appended> {
       requireOpen(upload, clock.now());
-      if (!uploadTarget.append) throw new AppError("conflict", "Send the bytes to the URL that the upload was given.");
+      if (!uploadTarget.append) throw new AppError("conflict", "Send the bytes to the URL of the upload.");
       if (piece.offset + pieceBytes > upload.sizeBytes) throw beyondAnnounced(upload);
       return uploadTarget.append(upload, piece);
     },
 
-    /** Ends an upload without an image. One that has ended stays as it is. */
+    /** Ends an upload without an image. An ended upload stays unchanged. */
     async cancel(tx: Tx, caller: Caller, upload: DirectUpload): Promise<void> {
       if (upload.state !== "open") return;
       await end(parts, tx, upload, null);
@@ -89,7 +92,7 @@ export function createDirectUploads(dependencies: Dependencies) {
     },
 
     /**
-     * Makes the image of judged bytes. Of several who complete an upload the first one makes the image, and all get it.
+     * Creates the image of judged bytes. Of concurrent completions the first one creates the image, and all return it.
      * @throws AppError `not_found`, `conflict` for an upload that was cancelled meanwhile.
      */
     complete: (tx: Tx, caller: Caller, completion: Completion) => complete(parts, tx, caller, completion),
@@ -105,7 +108,7 @@ export function createDirectUploads(dependencies: Dependencies) {
 }
 
 interface Parts extends Dependencies {
-  /** Tells the metrics what became of an upload. */
+  /** Counts the outcome of an upload in the metrics. */
   readonly count: (outcome: string) => void;
 }
 
@@ -156,7 +159,7 @@ async function end(
   });
 }
 
-/** Bytes before row: a crash between the two leaves the row, by which it is begun again. */
+/** Removes bytes before the row: after a crash between the two, the row remains and the removal starts again. */
 async function sweep({ directUploadStore, uploadTarget, clock, count }: Parts, tx: Tx, upload: DirectUpload) {
   await uploadTarget.remove(upload);
   const sweepAt = nextSweepAt(upload, clock.now());
@@ -173,23 +176,23 @@ async function imageOf({ imageStore }: Dependencies, tx: Tx, { accountId, imageI
 
 export const noUpload = "There is no such upload.";
 
-/** @throws AppError `forbidden` while the operator does not offer direct uploads. */
+/** Requires that the operator offers direct uploads. @throws AppError `forbidden` otherwise. */
 export function requireSwitchedOn(mayUploadDirectly: () => boolean): void {
   if (!mayUploadDirectly()) throw new AppError("forbidden", "Direct uploads are switched off.");
 }
 
-/** @throws AppError `conflict` for an upload that takes no more bytes. */
+/** Requires that an upload accepts bytes. @throws AppError `conflict` otherwise. */
 export function requireOpen(upload: DirectUpload, now: Date): void {
   const status = statusOf(upload, now);
   if (status !== "open") throw takesNothing(status);
 }
 
-const takesNothing = (status: string) => new AppError("conflict", `The upload is ${status}. Begin another one.`);
+const takesNothing = (status: string) => new AppError("conflict", `The upload is ${status}. Start another one.`);
 
 function requireTakeable({ acceptedTypes, uploadBytesMax }: Dependencies, body: NewUploadBody): void {
   const bytesMax = uploadBytesMax();
   if (!acceptedTypes().includes(body.mime_type)) {
-    const message = `This service takes ${acceptedTypes().join(", ")}.`;
+    const message = `Accepted types: ${acceptedTypes().join(", ")}.`;
     throw new AppError("unsupported_media_type", message, {
       details: [{ field: "mime_type", code: "type_not_accepted", message }],
     });

@@ -27,8 +27,8 @@ export type JudgeUpload = (accountId: string, uploadId: string, terms: JobTerms)
 const refused = (refusal: Refusal) => ({ outcome: "refused", refusal }) as const;
 
 /**
- * Creates what judges the bytes of an upload by the rules of every other one, and stores them as an original. It judges a
- * copy: whoever has the URL may still be sending other bytes.
+ * Creates the function that judges the bytes of an upload by the rules of every other upload and stores them as an
+ * original. It judges a copy: a client with the URL may still be sending other bytes.
  * @throws AppError `conflict` when the upload has ended, `unavailable` when the store is away.
  */
 export function createJudgeUpload(dependencies: Dependencies): JudgeUpload {
@@ -57,17 +57,17 @@ async function judgeFile(
 ): Promise<Judgement> {
   if (file.bytes !== upload.sizeBytes) return refused(incomplete(upload, file.bytes));
   if (upload.sha256 !== null && file.sha256 !== upload.sha256) {
-    const message = "The bytes hash to something else than was announced.";
+    const message = "The hash of the bytes differs from the announced one.";
     return refused({ code: "invalid_request", message, details: [{ field: "sha256", code: "invalid", message }] });
   }
   const stored = await uploads.store(upload.accountId, { file, filename: upload.filename }, terms);
   if (stored.outcome !== "stored") return refused(refusalOf(stored));
   const { mimeType } = stored.original.facts;
   if (mimeType === upload.mimeType) return { outcome: "judged", original: stored.original };
-  const message = `The bytes are ${mimeType}, and ${upload.mimeType} was announced.`;
+  const message = `The bytes are ${mimeType}, but ${upload.mimeType} was announced.`;
   return refused({ code: "validation_error", message, details: [{ field: "mime_type", code: "invalid", message }] });
 }
 
 function incomplete({ sizeBytes }: DirectUpload, received: number): Refusal {
-  return { code: "conflict", message: `Of the ${sizeBytes} bytes that were announced ${received} have arrived.` };
+  return { code: "conflict", message: `${received} of the ${sizeBytes} announced bytes have arrived.` };
 }

@@ -4,10 +4,10 @@ import type { UploadTarget } from "./upload-target.ts";
 
 type PresigningStore = ObjectStore & Required<Pick<ObjectStore, "presignPut">>;
 
-/** Where an upload waits, apart from what has been judged. */
+/** Builds the key of an upload's bytes, apart from judged originals. */
 const keyOf = ({ accountId, id }: DirectUpload): string => `uploads/${accountId}/${id}`;
 
-/** Lets clients put whole files into the object store by URLs that hold for one file each. */
+/** Lets clients put whole files into the object store by URLs that are valid for one file each. */
 export function createPresignedTarget(objects: PresigningStore): UploadTarget {
   return {
     termsOf(upload, now) {

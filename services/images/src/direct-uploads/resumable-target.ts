@@ -8,16 +8,16 @@ import type { DirectUpload } from "./direct-upload.ts";
 import type { Appended, Piece, UploadTarget } from "./upload-target.ts";
 
 interface Options {
-  /** Beside the blobs, so that another process goes on where this one stopped. */
+  /** Shared and beside the blobs, so that another process can continue an upload. */
   readonly folder: string;
   readonly baseUrl: string;
   readonly log: Logger;
 }
 
-/** What a piece is sent as (draft-ietf-httpbis-resumable-upload). */
+/** Media type of a piece (draft-ietf-httpbis-resumable-upload). */
 export const pieceType = "application/partial-upload";
 
-/** Opens the files that grow by pieces: the size of a file is the offset of the next piece. */
+/** Opens the target for uploads in pieces: the size of a file is the offset of the next piece. */
 export async function openResumableTarget({ folder, baseUrl, log }: Options): Promise<UploadTarget> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const pathOf = ({ id }: DirectUpload): string => join(folder, id);
@@ -38,13 +38,13 @@ export async function openResumableTarget({ folder, baseUrl, log }: Options): Pr
     remove: (upload) => rm(pathOf(upload), { force: true }),
     async append(upload, piece) {
       try {
-        // Another process may be the first as well, so nothing is cut off here.
+        // Another process may write the first piece as well, so nothing is truncated here.
         const file = await open(pathOf(upload), "a+", 0o600);
         return await appendPiece(file, upload, piece, (work) => inTurn(upload.id, work)).finally(() => file.close());
       } catch (error) {
         if (!isOfDisk(error)) throw error;
-        log.error({ error, upload_id: upload.id }, "a piece of an upload cannot be kept on disk");
-        throw new AppError("unavailable", "The bytes cannot be kept right now.", {
+        log.error({ error, upload_id: upload.id }, "storing a piece of an upload on disk failed");
+        throw new AppError("unavailable", "The bytes cannot be stored right now.", {
           cause: error,
           retryAfterSeconds: 30,
         });
@@ -56,8 +56,8 @@ export async function openResumableTarget({ folder, baseUrl, log }: Options): Pr
 type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
 
 /**
- * Writes the piece while it arrives, and looks before every write that nobody else has grown the file: of two requests
- * one goes on. What came before a connection broke off stays; a piece that is refused leaves nothing.
+ * Writes the piece while it arrives and checks before every write that no other request has grown the file: of two
+ * requests one continues. Bytes from before a broken connection stay; a refused piece leaves nothing.
  */
 async function appendPiece(file: FileHandle, upload: DirectUpload, piece: Piece, inTurn: InTurn): Promise<Appended> {
   const { offset, source, digest } = piece;
@@ -81,7 +81,7 @@ async function appendPiece(file: FileHandle, upload: DirectUpload, piece: Piece,
   return { outcome: "appended", received };
 }
 
-/** What is told to a client that sends more than it announced. */
+/** Builds the error for a client that sends more than it announced. */
 export function beyondAnnounced({ sizeBytes }: DirectUpload): AppError {
   return new AppError("image_too_large", `The upload was announced with ${sizeBytes} bytes.`);
 }
@@ -91,7 +91,7 @@ async function writeAll(file: FileHandle, chunk: Buffer): Promise<true> {
   return true;
 }
 
-/** Creates what lets one at a time work on what has the same name. */
+/** Creates a queue per name: work with the same name runs one at a time. */
 function createTurns(): <T>(name: string, work: () => Promise<T>) => Promise<T> {
   const last = new Map<string, Promise<unknown>>();
   return (name, work) => {

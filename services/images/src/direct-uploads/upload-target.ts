@@ -2,37 +2,37 @@ import type { Readable } from "node:stream";
 import type { DigestCheck } from "../uploads/expect-digest.ts";
 import type { DirectUpload } from "./direct-upload.ts";
 
-/** How a client sends the bytes of an upload. */
+/** The request by which a client sends the bytes of an upload. */
 export interface SendingTerms {
   readonly method: "PATCH" | "PUT";
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Where the bytes of uploads wait until they are judged. */
+/** The storage of uploads until they are judged. */
 export interface UploadTarget {
-  /** What the client is told; the URL is of use until the upload expires. */
+  /** Returns the instructions for the client; the URL is valid until the upload expires. */
   termsOf(upload: DirectUpload, now: Date): SendingTerms;
-  /** Bytes that have arrived. */
+  /** Returns the number of received bytes. */
   receivedOf(upload: DirectUpload): Promise<number>;
-  /** The bytes that have arrived; null when there are none. */
+  /** Reads the received bytes; null when there are none. */
   read(upload: DirectUpload): Promise<Readable | null>;
-  /** Removing what is not there is fine. */
+  /** Removes the bytes; missing bytes are no error. */
   remove(upload: DirectUpload): Promise<void>;
-  /** Takes a piece. Absent where the bytes go past this service. */
+  /** Appends a piece. Absent where the bytes bypass this service. */
   readonly append?: (upload: DirectUpload, piece: Piece) => Promise<Appended>;
 }
 
-/** Some bytes of an upload, as a request brings them. */
+/** A part of an upload, as sent in one request. */
 export interface Piece {
-  /** How many bytes come before it. */
+  /** Number of bytes before it. */
   readonly offset: number;
   readonly source: Readable;
-  /** A piece that fails it is dropped. */
+  /** A piece with another digest is dropped. */
   readonly digest: DigestCheck;
 }
 
 export type Appended =
   | { readonly outcome: "appended"; readonly received: number }
-  /** So many bytes are there: the piece belongs elsewhere, or another request was quicker. */
+  /** The file has this many bytes: the piece has another offset, or a concurrent request was faster. */
   | { readonly outcome: "other-offset"; readonly received: number };

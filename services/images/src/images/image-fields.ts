@@ -3,7 +3,7 @@ import { z } from "zod";
 
 const characters = (text: string): number => [...text].length;
 
-/** A text for people of at most `max` characters; `lines` lets line breaks in. */
+/** Builds the schema of a human-readable text of at most `max` characters; `lines` allows line breaks. */
 function prose(max: number, { lines }: { lines: boolean }) {
   const control = lines ? /[^\P{Cc}\n\r\t]|[\u202a-\u202e\u2066-\u2069]/u : /\p{Cc}|[\u202a-\u202e\u2066-\u2069]/u;
   return z
@@ -14,7 +14,7 @@ function prose(max: number, { lines }: { lines: boolean }) {
       params: { code: "too_big" },
     })
     .refine((text) => !control.test(text), {
-      message: "Must not hold control or direction-changing characters.",
+      message: "Must not contain control or direction-changing characters.",
       params: { code: "invalid_text" },
     });
 }
@@ -56,7 +56,7 @@ const focalPoint = z
 
 export const sha256Hex = z.string().regex(/^[0-9a-f]{64}$/);
 
-/** What a client may say about an image when it makes one. */
+/** Fields of a new image that a client may set. */
 export const NewImageFields = z.strictObject({
   title: title.default(null),
   caption: caption.default(null),

@@ -30,7 +30,7 @@ type Dependencies = Parameters<typeof directUploadMutations>[0] & {
   readonly maySign: () => boolean;
   readonly view: ViewImage;
   readonly pageLimits: PageLimits;
-  /** The media types that images may have now. */
+  /** The media types accepted at the moment. */
   readonly acceptedTypes: () => readonly string[];
 };
 
@@ -47,7 +47,7 @@ const writers = { scopes: ["images:write"] } as const;
 const noUrl = { url: null, expiresAt: null };
 const missing = "There is no such image.";
 
-/** The fields of images, and who may use them. */
+/** The GraphQL fields of images, with their scopes. */
 export function resolversOf(dependencies: Dependencies): Resolvers<Loaders> {
   const { imageStore, view, pageLimits, acceptedTypes } = dependencies;
   const Filter = z.strictObject(imageFilter(acceptedTypes));
@@ -121,7 +121,7 @@ function mutationsOf({ images, imports, imageStore, signedUrls, maySign }: Depen
   };
 }
 
-/** The loaders of one request: a list of a hundred images is one statement. */
+/** Creates the loaders of one request: a list of a hundred images is one statement. */
 export function createLoaders(imageStore: ImageStore, principal: Principal | null): Loaders {
   const findOwnMany = async (ids: readonly string[]) =>
     principal ? imageStore.findOwnMany(principal.accountId, ids) : [];

@@ -27,7 +27,7 @@ interface Dependencies {
   readonly acceptedTypes: () => readonly string[];
 }
 
-/** The records: list, read, update, replace, delete. */
+/** The routes of image records: list, read, update, replace, delete. */
 export function imageRoutes(dependencies: Dependencies) {
   const routes = createRoutes({ errors: "image", exampleIds: { image_id: imageExample.id } });
   declareReads(routes, dependencies);
@@ -64,7 +64,7 @@ function declareReads(routes: Routes, dependencies: Dependencies): void {
 
 const auth = { scopes: ["images:write"] } as const;
 
-/** Finds the image that a write is about among the caller's own. */
+/** Finds the image of a write among the caller's own. */
 const ownImage =
   (imageStore: ImageStore) =>
   (tx: Tx, { caller, params }: { caller: Caller; params: { readonly image_id: string } }) =>
@@ -106,7 +106,7 @@ function declareWrites(routes: Routes, { images, imageStore, view }: Dependencie
   routes.post("/images/:image_id/reprocess", {
     operationId: "reprocessImage",
     summary: "Make the named variants again",
-    description: "A failed image begins anew. Another one keeps its status, and only what is missing is made.",
+    description: "A failed image starts again. Another one keeps its status, and only missing variants are made.",
     auth,
     audit: "image.reprocess",
     responses: { 200: ImageResource, 404: "error", 409: "error" },
@@ -122,7 +122,7 @@ function declareDelete(routes: Routes, { images, imageStore }: Dependencies): vo
   routes.delete("/images/:image_id", {
     operationId: "deleteImage",
     summary: "Delete an image",
-    description: "The record is gone at once; copies of public content live until their cache lifetime ends.",
+    description: "The record is removed immediately; copies of public content live until their cache lifetime ends.",
     auth,
     audit: "image.delete",
     responses: { 204: "empty", 404: "error" },
@@ -139,7 +139,7 @@ function declareDelete(routes: Routes, { images, imageStore }: Dependencies): vo
 const listQuery = ({ pageLimits, acceptedTypes }: Pick<Dependencies, "pageLimits" | "acceptedTypes">) =>
   z.object({ ...pageParameters(pageLimits), ...imageFilter(acceptedTypes) });
 
-/** What narrows a list of images, in REST and in the graph. */
+/** The filters of a list of images, in REST and GraphQL. */
 export function imageFilter(acceptedTypes: () => readonly string[]) {
   return {
     tag: z.string().min(1).max(64).optional().describe("Images that have this tag."),

@@ -16,7 +16,7 @@ export interface ImageFilter {
 
 export type ImageStore = ReturnType<typeof createImageStore>;
 
-// Written as the time from now, by the clock of the database, which is the same for all instances.
+// Computed by the database's clock, which is the same for all instances.
 const fromNow = "interval + statement_timestamp()";
 const images = table("images", {
   id: "text",
@@ -51,7 +51,7 @@ const images = table("images", {
   updatedAt: "timestamptz",
 });
 
-/** All that may change of a record. */
+/** The columns of a record that may change. */
 const changing = [
   "filename",
   "title",
@@ -94,7 +94,7 @@ const lockLost = sql(
   `select ${images.columns} from images where status = 'processing' and render_due_at <= statement_timestamp()
    order by render_due_at limit $1 for update skip locked`,
 );
-// Two instances that insert at once must not both find room: the second waits for the first.
+// Two concurrent inserts must not both fit into the quota: the second waits for the first.
 const lockUsage = sql("image.lock-usage", "select pg_advisory_xact_lock(hashtextextended('image quota ' || $1, 0))");
 const sumUsage = sql(
   "image.sum-usage",
@@ -109,7 +109,7 @@ export function createImageStore(pool: Pool, prisma: PrismaClient) {
   const copies = new RecordCopies((imageId) => first(pool, findImage, [imageId]));
 
   return {
-    /** Finds the image of whatever account, as it was within the last second: callers judge whether it may be seen. */
+    /** Finds an image of any account, at most a second old: callers check the access. */
     find: (imageId: string) => copies.find(imageId),
 
     findOwn: async (accountId: string, imageId: string) => ownOf(accountId, await first(pool, findImage, [imageId])),
@@ -126,7 +126,7 @@ export function createImageStore(pool: Pool, prisma: PrismaClient) {
       return (await prisma.image.findMany(newestFirstOf(where, range))).map(imageFrom);
     },
 
-    /** Finds the image and keeps others from changing it until the transaction ends. */
+    /** Finds the image and locks it until the transaction ends. */
     lock: (tx: Tx, imageId: string) => first(tx, lockImage, [imageId]),
 
     lockOwn: async (tx: Tx, accountId: string, imageId: string) =>
@@ -136,17 +136,22 @@ export function createImageStore(pool: Pool, prisma: PrismaClient) {
       return (await tx.query<Row>(lockSome, [accountId, limit])).rows.map(imageFrom);
     },
 
-    /** Locks images whose render job should have been answered by now; others may be at work on the rest. */
+    /** Locks images with an overdue render job; other instances may work on the rest. */
     async lockLost(tx: Tx, limit: number): Promise<Image[]> {
       return (await tx.query<Row>(lockLost, [limit])).rows.map(imageFrom);
     },
 
     insert: (tx: Tx, image: Image, renderWaitMs: number) => images.insert(tx, issuedRowOf(image, renderWaitMs)),
 
-    /** Counts the images and the bytes of originals of an account, while nobody else adds any who counts too. */
+    /**
+     * Counts an account's images and the bytes of its originals, and blocks other counting transactions of the account.
+     */
     lockUsage: usageOf,
 
-    /** Writes what may change of a locked image. With `renderWaitMs` its render job goes out now, and is lost after that. */
+    /**
+     * Writes the changeable columns of a locked image. With `renderWaitMs` its render job is sent now and counts as
+     * lost after that time.
+     */
     async save(tx: Tx, image: Image, renderWaitMs?: number): Promise<void> {
       await saveRow(tx, image, renderWaitMs);
       copies.forgetAfter(tx, [image.id]);
@@ -158,7 +163,7 @@ export function createImageStore(pool: Pool, prisma: PrismaClient) {
       copies.forgetAfter(tx, [id]);
     },
 
-    /** Removes locked records without a trace. */
+    /** Removes locked records without tombstones. */
     async removeMany(tx: Tx, imageIds: readonly string[]): Promise<void> {
       await tx.query(deleteImages, [imageIds]);
       copies.forgetAfter(tx, imageIds);
@@ -207,7 +212,7 @@ function rowOf({ focalPoint, ...image }: Image): Row {
   return { ...image, focalX: focalPoint?.x ?? null, focalY: focalPoint?.y ?? null };
 }
 
-/** The record whose render job goes out now. Not answered for so long, it counts as lost. */
+/** Builds the row of an image whose render job is sent now and counts as lost after `renderWaitMs`. */
 const issuedRowOf = (image: Image, renderWaitMs: number) => ({
   ...rowOf(image),
   renderDueAt: `${renderWaitMs} milliseconds`,

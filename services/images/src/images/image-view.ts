@@ -6,7 +6,7 @@ import type { Image } from "./image.ts";
 export type ViewImage = (image: Image) => ImageResource;
 export type ImageEvents = ReturnType<typeof createImageEvents>;
 
-/** The record as its owner sees it. `baseUrl` has no slash at its end. */
+/** Builds the owner's view of the record. `baseUrl` has no slash at its end. */
 export function viewImage(image: Image, baseUrl: string): ImageResource {
   const content = `${baseUrl}/images/${image.id}/content`;
   const version = `v=${versionOf(image)}`;
@@ -39,12 +39,12 @@ export function viewImage(image: Image, baseUrl: string): ImageResource {
   };
 }
 
-/** Why the image is `failed`. */
+/** Returns the reason of a `failed` image. */
 export function failureOf({ failureCode: code, failedAt, renderAttempt: attempts }: Image): ImageResource["failure"] {
   return code === null || failedAt === null ? null : { code, at: failedAt.toISOString(), attempts };
 }
 
-/** In the URLs of an image, so that content under them never changes. */
+/** Computes the version in the URLs of an image, so that content under them never changes. */
 export const versionOf = ({ sha256, focalPoint }: Pick<Image, "sha256" | "focalPoint">): string =>
   contentVersion(sha256, focalPoint);
 
@@ -56,7 +56,7 @@ function queryOf({ width, height, fit }: (typeof namedBoxes)["thumbnail"]): stri
 /** The validator of the record's view. */
 export const etagOfImage = (image: Image): string => strongEtag(image.revision, `image ${image.id}`);
 
-/** Drafts the events about images, which carry the record as its owner sees it. */
+/** Drafts the events about images; they carry the owner's view of the record. */
 export function createImageEvents(view: ViewImage) {
   const about = (image: Image, changed: readonly string[]) => ({
     subject: image.id,

@@ -20,7 +20,7 @@ const fields = {
 } as const;
 const image = newImage("acc_1", original, { ...fields, tags: [...fields.tags] }, at);
 
-test("a new record holds what was found in the file and said about it, and waits for its variants", () => {
+test("a new record holds the facts of the file and the client's fields, and waits for its variants", () => {
   assert.match(image.id, /^img_/);
   assert.match(image.renderJobId, /^job_/);
   assert.deepEqual(
@@ -46,7 +46,7 @@ test("a new record holds what was found in the file and said about it, and waits
   );
 });
 
-test("a change counts where the value differs, under the name that clients know, and moves the revision once", () => {
+test("a change of a value is listed under its wire name and increments the revision once", () => {
   const changes = { title: "Hills", alt_text: null, tags: ["sea", "sky"], focal_point: { x: 0.5, y: 0 } };
   const { image: changed, changed: names } = changeImage(image, changes, later);
   assert.deepEqual(names, ["alt_text", "tags", "focal_point"]);
@@ -60,7 +60,7 @@ test("a change counts where the value differs, under the name that clients know,
   assert.deepEqual(changed, { ...image, ...expected });
 });
 
-test("a change of nothing leaves the record, its revision and its time", () => {
+test("an empty change leaves the record, its revision and its time", () => {
   const same = { title: "Hills", caption: undefined, tags: ["sea"], focal_point: null };
   assert.deepEqual(changeImage(image, same, later), { image, changed: [] });
 });

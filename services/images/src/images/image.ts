@@ -25,21 +25,21 @@ export interface Image {
   readonly placeholder: string | null;
   /** `#rrggbb`. */
   readonly dominantColor: string | null;
-  /** Why the status is `failed`, and since when. */
+  /** Reason and time of the failure of a `failed` image. */
   readonly failureCode: string | null;
   readonly failedAt: Date | null;
   readonly focalPoint: FocalPoint | null;
-  /** The job that makes the named variants. */
+  /** The job that renders the named variants. */
   readonly renderJobId: string;
   readonly renderAttempt: number;
-  /** How often the job of this attempt went out. */
+  /** Number of times that the job of this attempt was sent. */
   readonly renderIssues: number;
   readonly revision: bigint;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
-/** A file whose bytes are stored, and what was found in it: all that a record of it needs. */
+/** A stored file with its facts: all that a record needs. */
 export interface Original {
   readonly filename: string;
   readonly sha256: string;
@@ -49,13 +49,13 @@ export interface Original {
   readonly dominantColor: string | null;
 }
 
-/** The original of a record, for another record of it. */
+/** Returns the original of a record, for another record of it. */
 export function originalOf(image: Image): Original {
   const { filename, sha256, sizeBytes, placeholder, dominantColor } = image;
   return { filename, sha256, sizeBytes, facts: factsOf(image), placeholder, dominantColor };
 }
 
-/** The first record of an original. */
+/** Creates the first record of an original. */
 export function newImage(accountId: string, original: Original, fields: NewImageFields, now: Date): Image {
   const { facts, ...stored } = original;
   const { mimeType, width, height, frames, hasAlpha, isProgressive } = facts;
@@ -82,16 +82,16 @@ export function newImage(accountId: string, original: Original, fields: NewImage
 
 interface ChangedImage {
   readonly image: Image;
-  /** Wire names of what changed; empty when nothing did. */
+  /** Wire names of the changed fields; empty when nothing changed. */
   readonly changed: readonly string[];
 }
 
-/** The compiler asks for every member that has one name on both sides: one that is left out would never change. */
+/** Requires every member with the same name on both sides, so that no field is forgotten and silently unchangeable. */
 type WireNames = { readonly [Name in keyof Image]?: keyof ImageChanges } & {
   readonly [Name in keyof Image & keyof ImageChanges]: Name;
 };
 
-/** Members that a client may change, by the names of the wire. */
+/** Members that a client may change, with their wire names. */
 const wireNames = {
   title: "title",
   caption: "caption",
@@ -102,7 +102,7 @@ const wireNames = {
   focalPoint: "focal_point",
 } as const satisfies WireNames;
 
-/** Applies changes to a record. What already has the wanted value does not count, and a change of nothing is none. */
+/** Applies changes to a record. Fields with an equal value do not count, and an empty change changes nothing. */
 export function changeImage(image: Image, changes: ImageChanges, now: Date): ChangedImage {
   const { alt_text: altText, focal_point: focalPoint, ...same } = changes;
   const wanted = patched(image, { ...same, altText, focalPoint });
@@ -111,7 +111,7 @@ export function changeImage(image: Image, changes: ImageChanges, now: Date): Cha
   return { image: { ...wanted, revision: image.revision + 1n, updatedAt: now }, changed };
 }
 
-/** What the image library needs to know of the original. */
+/** Returns the facts of the original that the imaging library needs. */
 export function factsOf(image: Image): ImageFacts {
   const { mimeType, width, height, frames, hasAlpha, isProgressive } = image;
   const format = inputFormatOf(mimeType);

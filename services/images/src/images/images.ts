@@ -19,18 +19,18 @@ interface Dependencies {
   readonly deletionStore: DeletionStore;
   readonly renditionStore: Pick<RenditionStore, "forgive">;
   readonly blobStore: BlobStore;
-  /** Called when bytes of a deleted image wait to be erased. */
+  /** Called when bytes of a deleted image wait for erasure. */
   readonly eraseSoon: () => void;
-  /** Called when bytes of an upload are there for nothing. */
+  /** Called when bytes of an upload are no longer needed. */
   readonly sweepUploadsSoon: () => void;
   readonly signingKeyStore: Pick<SigningKeyStore, "removeOf">;
   readonly directUploadStore: Pick<DirectUploadStore, "endAllOf">;
   readonly outbox: Pick<Outbox, "append">;
   readonly events: ImageEvents;
   readonly clock: Clock;
-  /** What one account may have; 0 is no limit. */
+  /** Quota of one account; 0 is unlimited. */
   readonly quota: () => Quota;
-  /** How long a render job is waited for. */
+  /** Time after which an unanswered render job counts as lost. */
   readonly lostAfterMs: () => number;
 }
 
@@ -41,10 +41,10 @@ interface Quota {
 
 export type Images = ReturnType<typeof createImages>;
 
-/** As many records as are held in memory at a time. */
+/** Largest number of records held in memory at a time. */
 const deletedTogether = 200;
 
-/** Image records: created, changed, deleted. */
+/** The operations on image records: create, change, delete. */
 export function createImages(dependencies: Dependencies) {
   const { imageStore, deletionStore, renditionStore, blobStore, outbox, events, clock, lostAfterMs, eraseSoon } =
     dependencies;
@@ -64,7 +64,7 @@ export function createImages(dependencies: Dependencies) {
       return image;
     },
 
-    /** Changes what an image is called and who may see it. A change of nothing leaves no trace. */
+    /** Changes an image's description and visibility. An empty change leaves no trace. */
     async update(tx: Tx, caller: Caller, before: Image, changes: ImageChanges): Promise<Image> {
       const { image, changed } = changeImage(before, changes, clock.now());
       if (changed.length === 0) return before;
@@ -76,7 +76,7 @@ export function createImages(dependencies: Dependencies) {
       return saved;
     },
 
-    /** Asks for the named variants again. A failed image begins anew; another one keeps its status meanwhile. */
+    /** Requests the named variants again. A failed image starts again; another one keeps its status meanwhile. */
     async reprocess(tx: Tx, caller: Caller, before: Image): Promise<Image> {
       const { image, changed, jobs } = renderedAgain(before, clock.now());
       await imageStore.save(tx, image, renderWaitMs(1, lostAfterMs()));
@@ -97,12 +97,12 @@ export function createImages(dependencies: Dependencies) {
       await outbox.append(tx, [events.deleted(image), entry]);
     },
 
-    /** Deletes every image of a purged account, and what is left of those that it deleted before. */
+    /** Deletes every image of a purged account, and the tombstones of its earlier deletions. */
     deleteAllOf: (tx: Tx, accountId: string) => deleteAllOf(dependencies, tx, accountId),
   };
 }
 
-/** Judges what the account has with the record that was just inserted. */
+/** Checks the account's quota with the new record included. */
 async function requireRoom({ imageStore, quota }: Dependencies, tx: Tx, accountId: string): Promise<void> {
   const most = quota();
   if (most.images === 0 && most.bytes === 0) return;
@@ -146,7 +146,7 @@ async function deleteAllOf(
     );
     await outbox.append(tx, images.map(events.deleted));
   }
-  // Also those that never had a record, and those whose erasure waits.
+  // Includes originals that never had a record, and those that wait for erasure.
   await blobStore.releaseOf(tx, accountId);
   tx.afterCommit(() => {
     eraseSoon();

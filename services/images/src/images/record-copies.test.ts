@@ -3,11 +3,11 @@ import { test } from "node:test";
 import type { Image } from "./image.ts";
 import { RecordCopies } from "./record-copies.ts";
 
-/** A transaction that is committed as soon as it is told. */
+/** A transaction whose commit hooks run immediately. */
 const atOnce = { afterCommit: (hook: () => void) => hook() };
 const record = (title: string) => ({ title }) as Image;
 
-test("a record that many ask for at once is read once, until it is changed", async () => {
+test("concurrent requests for a record read it once, until it is changed", async () => {
   const reads: string[] = [];
   const copies = new RecordCopies(async (id) => {
     reads.push(id);
@@ -19,7 +19,7 @@ test("a record that many ask for at once is read once, until it is changed", asy
   assert.equal((await copies.find("img_1"))?.title, "read 2");
 });
 
-test("a read that began before a change and ends after it is not kept", async () => {
+test("a read that started before a change and ends after it is not cached", async () => {
   const slow = Promise.withResolvers<Image>();
   const answers = [slow.promise, Promise.resolve(record("new"))];
   const copies = new RecordCopies(() => answers.shift() ?? Promise.resolve(null));
@@ -30,7 +30,7 @@ test("a read that began before a change and ends after it is not kept", async ()
   assert.equal((await copies.find("img_1"))?.title, "new");
 });
 
-test("neither a failure nor an absence is remembered", async () => {
+test("neither a failure nor an absence is cached", async () => {
   const answers = [Promise.reject(new Error("away")), Promise.resolve(null), Promise.resolve(record("here"))];
   const copies = new RecordCopies(() => answers.shift() as Promise<Image | null>);
   await assert.rejects(copies.find("img_1"), /away/);

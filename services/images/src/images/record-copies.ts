@@ -3,17 +3,17 @@ import type { Tx } from "@signalbox/storage";
 import { LRUCache } from "lru-cache";
 import type { Image } from "./image.ts";
 
-/** Shorter than anybody could notice, and long enough for an image that thousands ask for to be read once a second. */
+/** Too short to be noticed, and long enough for a popular image to be read once a second. */
 const keptMs = seconds(1);
 const keptMax = 10_000;
 
 /**
- * Records that were read a moment ago. A copy learns of a change in this process when it is committed, and of one in another
- * instance by its age.
+ * Cache of recently read records. A change in this process removes the copy at its commit; a change in another instance
+ * is seen when the copy expires.
  */
 export class RecordCopies {
   readonly #read: (imageId: string) => Promise<Image | null>;
-  /** Reads, not records: one that began before a change and ends after it is not put back. */
+  /** Caches reads, not records: a read that started before a change and ends after it is not put back. */
   readonly #copies = new LRUCache<string, Promise<Image | null>>({ max: keptMax, ttl: keptMs });
 
   constructor(read: (imageId: string) => Promise<Image | null>) {
@@ -32,7 +32,7 @@ export class RecordCopies {
     return read;
   }
 
-  /** Forgets records that a transaction changes, when its change can be read. */
+  /** Removes the copies of changed records after the transaction's commit. */
   forgetAfter(tx: Pick<Tx, "afterCommit">, imageIds: readonly string[]): void {
     tx.afterCommit(() => {
       for (const imageId of imageIds) this.#copies.delete(imageId);

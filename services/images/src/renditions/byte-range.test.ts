@@ -5,7 +5,7 @@ import { partOf } from "./byte-range.ts";
 const of = (range: string | undefined, ifRange?: string, size = 100) =>
   partOf({ ...(range !== undefined && { range }), ...(ifRange !== undefined && { "if-range": ifRange }) }, '"a"', size);
 
-test("one range of bytes is cut to what is there", () => {
+test("one range of bytes is cut to the size of the content", () => {
   assert.deepEqual(of("bytes=0-9"), { start: 0, end: 9 });
   assert.deepEqual(of("bytes=90-"), { start: 90, end: 99 });
   assert.deepEqual(of("bytes=90-1000"), { start: 90, end: 99 });
@@ -13,12 +13,12 @@ test("one range of bytes is cut to what is there", () => {
   assert.deepEqual(of("BYTES=-1000"), { start: 0, end: 99 });
 });
 
-test("a range that holds no byte cannot be satisfied", () => {
+test("a range beyond the content cannot be satisfied", () => {
   for (const range of ["bytes=100-", "bytes=100-200", "bytes=-0"]) assert.equal(of(range), "unsatisfiable", range);
   assert.equal(of("bytes=0-", undefined, 0), "unsatisfiable");
 });
 
-test("the whole comes for no range, several, another unit, rubbish, and a range of another representation", () => {
+test("the whole content is sent for no range, several, another unit, rubbish, and a range of another representation", () => {
   const whole = [undefined, "bytes=0-1,5-6", "lines=0-1", "bytes=", "bytes=-", "bytes=5-1", "bytes=a-b", "0-9"];
   for (const range of [...whole, `bytes=0-${"9".repeat(30)}`]) assert.equal(of(range), null, range);
   assert.equal(of("bytes=0-9", '"b"'), null);

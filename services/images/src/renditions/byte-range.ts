@@ -8,8 +8,8 @@ export interface BytePart {
 }
 
 /**
- * Reads `Range` (RFC 9110 §14.2) against a representation of `size` bytes. Null for the whole: no range, one that is not
- * about bytes, several at once, or one of another representation (`If-Range`).
+ * Reads `Range` (RFC 9110 §14.2) for a representation of `size` bytes. Null for the whole: no range, another unit than
+ * bytes, several ranges, or a range of another representation (`If-Range`).
  */
 export function partOf(headers: IncomingHttpHeaders, etag: string, size: number): BytePart | "unsatisfiable" | null {
   const condition = headers["if-range"];
@@ -25,13 +25,13 @@ function within(start: number, end: number, size: number): BytePart | "unsatisfi
   return start < size ? { start: Math.max(0, start), end: Math.min(end, size - 1) } : "unsatisfiable";
 }
 
-/** The header that says which part comes. */
+/** Builds the header that describes the sent part. */
 export function contentRange({ start, end }: BytePart, size: number): Record<string, string> {
   return { "Content-Range": `bytes ${start}-${end}/${size}` };
 }
 
-/** The refusal of a range that holds no byte, with the size there is. */
+/** Builds the answer to a range beyond the content, with its size. */
 export function outOfRange(size: number): HttpResponse {
-  const message = `The range holds no byte of the ${size} there are.`;
+  const message = `The range is beyond the ${size} bytes of the content.`;
   return refused(416, "invalid_request", { message, headers: { "Content-Range": `bytes */${size}` } });
 }

@@ -28,22 +28,22 @@ function choose(given: Record<string, string>, accept: string, options: { avif?:
   return `${choice.outcome} ${choice.rendition.format}${later}`;
 }
 
-test("an AVIF too large to wait for is made later: another format now, and none when nothing else will do", () => {
+test("an AVIF too large to wait for is made later: another format now, or none when only AVIF is acceptable", () => {
   assert.equal(choose({ width: "640" }, "image/avif,image/webp,*/*;q=0.5"), "chosen webp before avif");
   assert.equal(choose({ width: "640" }, "image/avif"), "only-later avif");
   assert.equal(choose({ width: "100" }, "image/avif"), "chosen avif");
 });
 
-test("an AVIF that is stored is shown however large it is", () => {
+test("a stored AVIF is shown at any size", () => {
   assert.equal(choose({ width: "640" }, "image/avif", { max: Number.POSITIVE_INFINITY }), "chosen avif");
 });
 
-test("where AVIF is switched off it is never promised", () => {
+test("a disabled AVIF is never promised", () => {
   assert.equal(choose({ width: "640" }, "image/avif,image/webp", { avif: false }), "chosen webp");
   assert.equal(choose({ width: "640" }, "image/avif", { avif: false }), "not-acceptable");
 });
 
-test("a dense screen gets what its pixels would be asked for as, and nothing beyond the longest side", () => {
+test("a dense screen gets the size of its pixels, up to the longest side", () => {
   const tenths = fc.integer({ min: 10, max: 40 }).map((factor) => factor / 10);
   const side = fc.integer({ min: 1, max: 4096 });
   const optional = { width: fc.option(side), height: fc.option(side), fit: fc.constantFrom(...fits) };

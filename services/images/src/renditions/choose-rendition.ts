@@ -12,14 +12,14 @@ import { factsOf, type Image } from "../images/image.ts";
 import type { ContentQuery } from "./content-query.ts";
 
 export type RenditionChoice =
-  /** `later` is a better one that is worth making in the background. */
+  /** `later` is a better format that is worth making in the background. */
   | { readonly outcome: "chosen"; readonly rendition: Rendition; readonly later: Rendition | null }
   | { readonly outcome: "only-later"; readonly rendition: Rendition }
   | { readonly outcome: "not-acceptable" }
-  /** Larger than anybody may ask for, because of this parameter. */
+  /** Larger than allowed, because of this parameter. */
   | { readonly outcome: "too-large"; readonly field: "enlarge" | "dpr" };
 
-/** The longest side that may be asked for, and that enlarging makes. */
+/** Longest side that may be requested, and that enlarging produces. */
 export const sideMax = 4096;
 
 /** A request for an image's content. */
@@ -29,7 +29,10 @@ export interface ContentRequest {
   readonly isAvifOffered: boolean;
 }
 
-/** Chooses what to show. An AVIF above `avifPixelsMax` would keep the caller waiting, so something else is shown first. */
+/**
+ * Chooses the rendition to show. An AVIF above `avifPixelsMax` would keep the caller waiting, so another format is
+ * shown first.
+ */
 export function chooseRendition(
   image: Image,
   { query, accept, isAvifOffered }: ContentRequest,
@@ -72,7 +75,7 @@ export function chooseRendition(
   }
 }
 
-/** What the original is larger by itself may be shown as large. */
+/** Returns true for an output beyond the longest side that is also larger than the original. */
 function isEnlargedTooFar(source: Size, output: Size): boolean {
   const grown = (["width", "height"] as const).filter((side) => output[side] > source[side]);
   return grown.some((side) => output[side] > sideMax);

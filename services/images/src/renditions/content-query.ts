@@ -4,7 +4,7 @@ import { z } from "zod";
 
 const side = integerParameter({ min: 1, max: 4096 }).optional();
 
-/** A factor in plain decimal digits: screens have 1.5 and 2.625 pixels for one of the page. */
+/** A factor in plain decimal digits: screens have for example 1.5 or 2.625 pixels per CSS pixel. */
 const dpr = z
   .string()
   .meta({ override: ({ jsonSchema }) => void Object.assign(jsonSchema, { type: "number", minimum: 1, maximum: 4 }) })
@@ -28,7 +28,7 @@ const quality = z
     return z.NEVER;
   });
 
-/** How a client wants to see an image. */
+/** The requested form of an image. */
 export const ContentQuery = z.object({
   width: side.describe("Pixels; the other side follows when it is not given."),
   height: side.describe("Pixels."),

@@ -40,16 +40,16 @@ interface Dependencies {
   readonly cacheSeconds: (visibility: Image["visibility"]) => number;
 }
 
-/** The rate limit of callers without credentials: a page full of pictures is many requests. */
+/** The rate limit of callers without credentials: a page full of pictures makes many requests. */
 export const publicContentPolicy = "public-content";
 
 const contentTypes = outputFormats.map((format) => outputTraits[format].mimeType);
-/** How soon bytes that are not there yet may be asked for again. */
+/** Time after which missing bytes may be requested again. */
 const retryAfterSeconds = 5;
 
 type Input = RouteInput<Principal | null, { readonly image_id: string }, ContentQuery>;
 
-/** The bytes, re-encoded, for everyone who may see them. */
+/** The routes of image content: re-encoded, for everyone with access. */
 export function contentRoutes(dependencies: Dependencies) {
   const routes = createRoutes({ errors: "image", exampleIds: { image_id: imageExample.id } });
   const content = { content: contentTypes };
@@ -58,7 +58,7 @@ export function contentRoutes(dependencies: Dependencies) {
     operationId: "imageContent",
     summary: "Show an image",
     description:
-      "Always a re-encode: oriented, in sRGB, without metadata. Public images need no credentials. The validator is known without the bytes.",
+      "Always a re-encode: oriented, in sRGB, without metadata. Public images need no credentials. The validator is computed without the bytes.",
     auth: { scopes: ["images:read"], optional: true },
     anonymousRateLimit: publicContentPolicy,
     query: ContentQuery,
@@ -83,12 +83,12 @@ async function showContent(dependencies: Dependencies, input: Input): Promise<Ht
     if (!isOwner && !mayTransform(dependencies.publicTransforms(), query)) return unnamedForm();
     return show(dependencies, input, image, { reach: image.visibility, isOnBudget: !isOwner });
   }
-  // Without credentials nobody learns what there is and what not.
+  // Without credentials a missing and a private image look the same.
   if (principal === null && image?.visibility !== "public") return refused(401, "unauthorized");
   return refused(404, "not_found");
 }
 
-/** A signature alone decides: whatever credentials come along, caches in front of us do not know them. */
+/** Only the signature decides: caches do not know other credentials of the request. */
 async function showSigned(dependencies: Dependencies, input: Input, signature: string): Promise<HttpResponse> {
   const { imageStore, signedUrls, isDeleted, maySign } = dependencies;
   const { params, request } = input;
@@ -107,13 +107,13 @@ function unnamedForm(): HttpResponse {
   return refused(403, "forbidden", { message });
 }
 
-/** Another account's private image, and a public one of a deleted account, read as missing. */
+/** Returns false for another account's private image and a public one of a deleted account; both read as missing. */
 function maySee({ isDeleted }: Dependencies, image: Image, principal: Principal | null): boolean {
   if (principal?.accountId === image.accountId) return true;
   return image.visibility === "public" && !isDeleted(image.accountId);
 }
 
-/** Whom an image is shown to, and whether what has to be made for them is on the budget of its owner. */
+/** The audience of an image, and whether new renditions count against its owner's budget. */
 interface Viewer {
   readonly reach: Reach;
   readonly isOnBudget: boolean;
@@ -132,7 +132,7 @@ async function show(dependencies: Dependencies, input: Input, image: Image, view
   const { rendition, later } = choice;
   if (later && (!isOnBudget || renderBudget.isLeft(image.accountId))) {
     requestLater(dependencies, image, later, viewer).catch((error: unknown) =>
-      log.warn({ error }, "a rendition was not requested"),
+      log.warn({ error }, "requesting a rendition failed"),
     );
   }
 
@@ -164,7 +164,7 @@ interface About {
   readonly contentType: string;
 }
 
-/** The whole, or the part that was asked for. */
+/** Answers the whole content, or the requested part. */
 async function showBytes(
   content: Exclude<RenditionContent, { kind: "later" }>,
   { headers }: Input,
@@ -193,7 +193,7 @@ function tooLarge(field: "enlarge" | "dpr"): HttpResponse {
   return refused(400, "invalid_request", { message, details });
 }
 
-/** What would keep a caller waiting for too long is made by the worker, once. */
+/** Has the worker make a rendition that would keep the caller waiting for too long, once. */
 async function showLater(
   dependencies: Dependencies,
   image: Image,
@@ -209,7 +209,7 @@ async function showLater(
   return refused(503, "unavailable", { message: "The image is being made in this form.", retryAfterSeconds });
 }
 
-/** What the worker makes is on the budget as well, once. */
+/** Requests a rendition from the worker and charges it to the budget, once. */
 async function requestLater(
   { renditions, renderer, renderBudget }: Dependencies,
   image: Image,

@@ -14,25 +14,25 @@ interface Dependencies {
   readonly log: Logger;
 }
 
-/** Renditions of one image that are made on demand and stay. The named variants do not count. */
+/** Largest number of stored on-demand renditions of one image. The named variants do not count. */
 const countMax = 64;
-/** What they take together, as times of the original. */
+/** Largest size of them together, as a multiple of the original. */
 const bytesShareMax = 4;
-/** So many are made between two looks: until then none of them can be one too many. */
+/** Number of new renditions between two checks: fewer cannot exceed the bounds. */
 const lookEvery = 8;
-/** An image that is asked for less often than this many others is looked at anew. */
+/** An image that is requested less often than this many others is checked again. */
 const imagesRemembered = 10_000;
 
-/** When it was asked for last is written down no more often than this. */
+/** Shortest time between two updates of a rendition's last use. */
 const seenEveryMs = hours(1);
 
-/** Keeps the renditions that were made on demand within bounds: whoever writes a hundred qualities into URLs fills no disk. */
+/** Limits the stored on-demand renditions: a client that requests a hundred qualities must not fill the disk. */
 export function createKeptRenditions({ renditionStore, objects, clock, log }: Dependencies) {
   const seen = new LRUCache<string, true>({ max: imagesRemembered, ttl: seenEveryMs });
   const made = new LRUCache<string, number>({ max: imagesRemembered });
 
   return {
-    /** Notes that a stored rendition was asked for. Nobody waits for it. */
+    /** Records a use of a stored rendition, in the background. */
     seen(key: string): void {
       if (seen.has(key)) return;
       seen.set(key, true);
@@ -41,7 +41,7 @@ export function createKeptRenditions({ renditionStore, objects, clock, log }: De
         .catch((error: unknown) => log.warn({ error, key }, "a rendition was not marked as seen"));
     },
 
-    /** Counts a rendition that was stored, and lets the longest unseen go when there may be too many. */
+    /** Counts a stored rendition, and removes the least recently used ones when there may be too many. */
     async added(image: Pick<Image, "accountId" | "sha256" | "sizeBytes">): Promise<number> {
       const prefix = renditionPrefix(image);
       const count = (made.get(prefix) ?? lookEvery - 1) + 1;
@@ -49,7 +49,8 @@ export function createKeptRenditions({ renditionStore, objects, clock, log }: De
       if (count < lookEvery) return 0;
       const rule: EvictionRule = { countMax: countMax - lookEvery, bytesMax: bytesShareMax * image.sizeBytes };
       const keys = renditionsToEvict(await renditionStore.listOnDemand(image), rule);
-      // The row first: a rendition without a row is swept with its original, a row without bytes would be believed.
+      // The row first: a rendition without a row is swept with its original, but a row without bytes would count as
+      // stored.
       await renditionStore.removeMany(keys);
       for (const key of keys) await objects.delete(key);
       return keys.length;

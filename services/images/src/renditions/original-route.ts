@@ -11,10 +11,10 @@ interface Dependencies {
   readonly objects: ObjectStore;
 }
 
-/** How soon bytes that are not there may be asked for again. */
+/** Time after which missing bytes may be requested again. */
 const retryAfterSeconds = 5;
 
-/** The original, for its owner alone. */
+/** The route of the original, for its owner only. */
 export function originalRoutes({ imageStore, objects }: Dependencies) {
   const routes = createRoutes({ errors: "image", exampleIds: { image_id: imageExample.id } });
   const file = { content: ["application/octet-stream"] };

@@ -8,7 +8,7 @@ const judged = (text: string) => {
   return [mayTransform("any", query), mayTransform("named", query), mayTransform("signed", query)];
 };
 
-test("what the record names is always shown, the ladder where names are, everything else only where anything is", () => {
+test("the forms of the record are always shown, the ladder for named and any, everything else for any only", () => {
   const ofRecord = ["", "v=abc", "width=200&height=200&fit=cover", "width=480", "width=1920&v=abc", "dpr=1"];
   const onLadder = [...widthLadder.filter((width) => ![480, 960, 1920].includes(width))].map(
     (width) => `width=${width}`,

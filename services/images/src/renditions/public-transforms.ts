@@ -1,15 +1,18 @@
 import { namedBoxes } from "@signalbox/imaging";
 import type { ContentQuery } from "./content-query.ts";
 
-/** The forms in which a public image is shown to whoever has neither its owner's credentials nor a signed URL. */
+/** The forms in which a public image is shown to callers without its owner's credentials or a signed URL. */
 export type PublicTransforms = "any" | "named" | "signed";
 
-/** The widths that pages may choose from where not any width may be asked for. */
+/** The widths that pages may choose from when not every width is allowed. */
 export const widthLadder: readonly number[] = [
   ...[64, 128, 256, 384, 480, 640, 750, 828, 960, 1080, 1200, 1600, 1920, 2048, 2560, 3840],
 ];
 
-/** Judges if a public image may be asked for like this. The `url` and the `variants` of its record always may. */
+/**
+ * Returns true when a public image may be requested in this form. The `url` and the `variants` of its record are always
+ * allowed.
+ */
 export function mayTransform(allowed: PublicTransforms, query: ContentQuery): boolean {
   if (allowed === "any") return true;
   if (!isPlain(query)) return false;
@@ -17,7 +20,7 @@ export function mayTransform(allowed: PublicTransforms, query: ContentQuery): bo
   return isOfRecord(query) && query.format === "auto";
 }
 
-/** A size and a format, and nothing else. */
+/** Returns true for a query with only a size and a format. */
 function isPlain({ dpr = 1, enlarge, gravity, background, quality, metadata }: ContentQuery): boolean {
   const isAsIs = dpr === 1 && !enlarge && gravity === "focal" && metadata === "none";
   return isAsIs && background === undefined && quality === undefined;

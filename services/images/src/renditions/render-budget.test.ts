@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { createManualClock, seconds } from "@signalbox/core";
 import { RenderBudget } from "./render-budget.ts";
 
-test("an account's budget is its own, is refused with the time to come back when spent, and fills again", () => {
+test("each account has its own budget; a spent one is refused with the time to return and fills again", () => {
   const clock = createManualClock();
   const budget = new RenderBudget({ clock, budgetMs: () => 6_000 });
   budget.spend("acc_1", 5_999);
@@ -17,5 +17,5 @@ test("an account's budget is its own, is refused with the time to come back when
   budget.requireLeft("acc_1");
   clock.advance(seconds(3600));
   budget.spend("acc_1", 6_000);
-  assert.equal(budget.isLeft("acc_1"), false, "no more than a minute's is kept");
+  assert.equal(budget.isLeft("acc_1"), false, "no more than one minute's budget is saved up");
 });

@@ -1,7 +1,7 @@
 import { AppError, type Clock, minutes } from "@signalbox/core";
 import { LRUCache } from "lru-cache";
 
-/** As many accounts as are remembered; one that is asked for less often begins with a whole budget. */
+/** Largest number of remembered accounts; one that is requested less often starts with a full budget. */
 const accountsMax = 10_000;
 
 interface Account {
@@ -10,8 +10,8 @@ interface Account {
 }
 
 /**
- * The time that new renditions of an account's public images may take in each minute when others than its owner ask for
- * them. It fills again as time goes by. The last rendition may take more than is left; what it took is waited for.
+ * The processor time for new renditions of an account's public images in each minute when callers other than its owner
+ * request them. It refills over time. The last rendition may exceed the rest, which delays the next one.
  */
 export class RenderBudget {
   readonly #accounts = new LRUCache<string, Account>({ max: accountsMax });
@@ -27,7 +27,7 @@ export class RenderBudget {
     return this.#present(accountId).leftMs > 0;
   }
 
-  /** @throws AppError `rate_limited`, with the time to come back, when nothing is left. */
+  /** @throws AppError `rate_limited`, with the time to return, when nothing is left. */
   requireLeft(accountId: string): void {
     const { leftMs } = this.#present(accountId);
     if (leftMs > 0) return;

@@ -15,25 +15,25 @@ interface Wanted {
   readonly rendition: Rendition;
 }
 
-/** However often a job was lost, it is asked for again this soon. */
+/** Longest time until a lost job is sent again. */
 const longestWaitMs = hours(1);
 
 /**
- * How long a job that goes out now is waited for before it counts as lost. Each time it goes out it is waited for twice as
- * long: a worker that is behind must not drown in copies.
+ * Computes the time after which a job that is sent now counts as lost. It doubles with each issue: a slow worker must
+ * not drown in copies.
  */
 export function renderWaitMs(issues: number, lostAfterMs: number): number {
   return Math.min(lostAfterMs * 2 ** (issues - 1), longestWaitMs);
 }
 
-/** The job that makes an image's named variants. */
+/** Drafts the job that renders an image's named variants. */
 export function renderRequested(image: Image) {
   return jobFor(image, { id: image.renderJobId, attempt: image.renderAttempt }, namedRenditions(image));
 }
 
 /**
- * The job that makes the named crops anew, and the record that waits for it. It is that of the image while it is being
- * processed; later its answer changes no status, and a request that comes before it makes its own crop.
+ * Drafts the job that renders the named crops again, and the record that waits for it. It becomes the image's job while
+ * the image is being processed; later its answer changes no status, and an earlier request renders its own crop.
  */
 export function recropped(image: Image, now: Date) {
   const next = { ...image, renderJobId: newId("job", now.getTime()), renderAttempt: 1, renderIssues: 1 };
@@ -41,7 +41,7 @@ export function recropped(image: Image, now: Date) {
   return { saved, jobs: image.status === "failed" ? [] : [renderRequested(next)] };
 }
 
-/** The job that makes all named variants again, and the record that waits for it. */
+/** Drafts the job that renders all named variants again, and the record that waits for it. */
 export function renderedAgain(before: Image, now: Date) {
   if (before.status !== "failed") {
     const { saved: image, jobs } = recropped(before, now);
@@ -56,14 +56,14 @@ export function renderedAgain(before: Image, now: Date) {
   return { image, jobs: [renderRequested(image)], changed: ["status", "failure"] };
 }
 
-/** The job that makes one rendition somebody asked for and could not wait for. */
+/** Drafts the job of one requested rendition that takes too long to wait for. */
 export function singleRenderRequested(image: Image, jobId: string, rendition: Rendition) {
   return jobFor(image, { id: jobId, attempt: 1 }, [{ name: null, rendition }]);
 }
 
 /**
- * What is made of every image before anyone asks: each named variant in the format that every client can show, and the
- * thumbnail as WebP too, since lists of images are what browsers load most. The thumbnail first.
+ * Lists the renditions made of every image in advance: each named variant in the format that every client can show, and
+ * the thumbnail as WebP too, since lists of images are what browsers load most. The thumbnail first.
  */
 function namedRenditions(image: Image): Wanted[] {
   const facts = factsOf(image);

@@ -3,7 +3,7 @@ import { seconds } from "@signalbox/core";
 import { addressBucket } from "@signalbox/http";
 import type { JobTerms } from "@signalbox/imaging";
 
-/** Who asks, and until when they wait. */
+/** The caller, and the time until which it waits. */
 interface Asking {
   readonly principal: Principal | null;
   readonly clientAddress: string;
@@ -13,14 +13,14 @@ interface Asking {
 export type TermsOf = (asking: Asking) => JobTerms;
 
 interface Patience {
-  /** How long a caller waits for an answer. */
+  /** Longest time until the answer. */
   readonly answerMs: () => number;
 }
 
-/** What is left for everything around the image. */
+/** Time reserved for everything around the image. */
 const aroundMs = seconds(2);
 
-/** The terms on which image work is done for a caller. Turns go round by account, and by address where nobody says who they are. */
+/** Creates the terms of image work for a caller. Turns rotate by account, and by address for anonymous callers. */
 export function createTermsOf({ answerMs }: Patience): TermsOf {
   return ({ principal, clientAddress, signal }) => {
     const turn = principal?.accountId ?? `address ${addressBucket(clientAddress)}`;

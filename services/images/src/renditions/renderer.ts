@@ -25,12 +25,15 @@ import { SharedWork } from "./shared-work.ts";
 
 export type RenditionContent =
   | { readonly kind: "bytes"; readonly bytes: Buffer }
-  /** Opened once, whole or in part, or left. */
+  /** A stream that is opened once, in whole or in part, or not at all. */
   | { readonly kind: "stored"; readonly size: number; open(part?: BytePart): Promise<Readable>; leave(): void }
-  /** It is not there, and takes too long to be made while a caller waits. */
+  /** Missing, and too slow to make while a caller waits. */
   | { readonly kind: "later" };
 
-/** What is made while a caller waits takes no longer, gives no more pixels, and is of no larger progressive original. */
+/**
+ * Longest rendering while a caller waits; no larger output and no larger progressive original is rendered that way
+ * either.
+ */
 const waitedForMs = seconds(15);
 const outputPixelsMax = 50_000_000;
 const progressivePixelsMax = 40_000_000;
@@ -49,7 +52,10 @@ interface Dependencies {
   readonly log: Logger;
   readonly tracer: Tracer;
   readonly imageLimits: () => ImageLimits;
-  /** How long a quick rendition may wait for its turn. Uploads wait as long as their callers: refused, they would be sent again. */
+  /**
+   * Longest wait of a quick rendition for its turn. Uploads wait as long as their callers: refused ones would be sent
+   * again.
+   */
   readonly waitMaxMs: () => number;
 }
 
@@ -59,16 +65,16 @@ interface Wanted {
   readonly rendition: Rendition;
 }
 
-/** How long another instance is waited for before the work is done twice, and how often the cache is asked about it. */
+/** Longest wait for another instance before the work is done twice, and the interval of looking into the cache. */
 const waitForOtherMs = seconds(10);
 const lookAgainMs = 25;
 const leaseMs = seconds(30);
 const toldMs = minutes(1);
 
-/** Gives renditions: from memory, from the store, or made now, by one caller for all that want it. */
+/** Provides renditions: from memory, from the store, or rendered now, by one caller for all that want it. */
 export class Renderer {
   readonly #parts: Dependencies;
-  /** Null is given to those who wait for what took too long after all. */
+  /** Null for waiting callers when the work took too long after all. */
   readonly #underWay = new SharedWork<Buffer | null>();
 
   constructor(parts: Dependencies) {
@@ -76,8 +82,7 @@ export class Renderer {
   }
 
   /**
-   * Obtains a rendition for a caller, until they leave. `isOnBudget` is for callers whose new renditions its owner has a
-   * budget for.
+   * Obtains a rendition for a caller until it disconnects. `isOnBudget` charges new renditions to the owner's budget.
    * @throws AppError `rate_limited` when it cannot be made in time, `validation_error` when it cannot be made.
    */
   async obtain(
@@ -112,7 +117,7 @@ export class Renderer {
     return this.expectMs(image, rendition) > waitedForMs;
   }
 
-  /** Expects how long making a rendition takes. */
+  /** Estimates the time that rendering takes. */
   expectMs(image: Image, rendition: Rendition): number {
     const { imagePool, imageLimits } = this.#parts;
     const facts = factsOf(image);
@@ -136,11 +141,11 @@ export class Renderer {
     if (!part) return whole;
     whole.destroy();
     const stored = await this.#parts.objects.get(key, { range: part });
-    if (!stored) throw new AppError("unavailable", "The bytes are gone.", { retryAfterSeconds: 1 });
+    if (!stored) throw new AppError("unavailable", "The bytes are missing.", { retryAfterSeconds: 1 });
     return stored.stream;
   }
 
-  /** The lease only saves work: without it, or when its holder is slow, the same bytes are made twice. */
+  /** Renders under a lease, which only saves work: without it, or with a slow holder, the same bytes are made twice. */
   async #makeAlone(wanted: Wanted, terms: JobTerms): Promise<Buffer | null> {
     const { cache, log } = this.#parts;
     const { key } = wanted;
@@ -154,9 +159,9 @@ export class Renderer {
       const made = await this.#make(wanted, terms);
       if (!made) return null;
       const { bytes, file, path } = made;
-      // Kept for the next caller, who must not wait for it and may find it missing: this one has the bytes.
+      // Stored in the background for later callers, who may find it missing: this one already has the bytes.
       kept = this.#keep(wanted, file, path).catch((error: unknown) =>
-        log.warn({ error, key }, "a rendition was not stored"),
+        log.warn({ error, key }, "storing a rendition failed"),
       );
       return bytes;
     } finally {
@@ -164,7 +169,7 @@ export class Renderer {
     }
   }
 
-  /** The instance that makes it says so in the cache when it is stored; the store itself is not asked again and again. */
+  /** Waits for another instance, which announces the stored rendition in the cache, so that the store is not polled. */
   async #waitForOther(key: string, signal: AbortSignal | undefined): Promise<Buffer | null> {
     const { clock, cache, objects } = this.#parts;
     const until = clock.steadyMs() + waitForOtherMs;
@@ -180,7 +185,7 @@ export class Renderer {
   async #make({ key, image, rendition }: Wanted, terms: JobTerms) {
     const { imagePool, objectFiles, renditionStore, imageLimits, waitMaxMs, memory, clock, tracer } = this.#parts;
     let attempt = 0;
-    // Not before: what only waits for its turn when this process is killed did no harm.
+    // Not earlier: work that still waits for its turn when this process is killed has done no harm.
     const beforeHandOver = async () => {
       attempt = (await renditionStore.beginAttempt(key, image, clock.now())) ?? refuseForNow();
     };
@@ -226,7 +231,7 @@ export class Renderer {
     await objectFiles.put(key, path, { size: sizeBytes, contentType: mimeType, isExpendable: true });
     const stored = { name: null, key, mime_type: mimeType, width, height, size_bytes: sizeBytes };
     const isKept = await renditionStore.save(pool, image, stored, clock.now());
-    // The image was deleted and its bytes erased while this was made.
+    // The image was deleted and its bytes erased during the rendering.
     if (!isKept) return objects.delete(key);
     await cache.set(`made:${key}`, "1", { expiresInMs: toldMs });
     await kept.added(image);
@@ -252,7 +257,7 @@ function tooMuch(outcome: string): AppError {
   });
 }
 
-/** One copy of the bytes; `buffer` of node:stream/consumers makes three. */
+/** Reads the stream with one copy of the bytes; `buffer` of node:stream/consumers makes three. */
 async function bytesOf(stream: Readable): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of stream) chunks.push(chunk as Buffer);

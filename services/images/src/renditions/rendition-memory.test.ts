@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createRenditionMemory } from "./rendition-memory.ts";
 
-test("no more bytes are kept than allowed, and the longest unseen go first", () => {
+test("no more bytes are kept than allowed, and the least recently used go first", () => {
   const memory = createRenditionMemory({ bytesMax: 320 });
   for (let index = 0; index < 32; index++) memory.add(`k${index}`, Buffer.alloc(10, index));
   assert.equal(memory.get("k0")?.[0], 0);
@@ -12,7 +12,7 @@ test("no more bytes are kept than allowed, and the longest unseen go first", () 
   assert.ok(memory.get("new"));
 });
 
-test("what would push out many others is not kept", () => {
+test("a rendition that would evict many others is not kept", () => {
   const memory = createRenditionMemory({ bytesMax: 320 });
   memory.add("large", Buffer.alloc(11));
   assert.equal(memory.get("large"), undefined);

@@ -1,17 +1,20 @@
 import { LRUCache } from "lru-cache";
 
-/** Recently shown renditions, in memory: a list of images is asked for again and again, and its thumbnails are small. */
+/** Recently shown renditions, in memory: lists of images are requested often, and their thumbnails are small. */
 export interface RenditionMemory {
   get(key: string): Buffer | undefined;
   add(key: string, bytes: Buffer): void;
-  /** Whether a rendition of this size is kept at all. */
+  /** Returns true when a rendition of this size is kept at all. */
   takes(bytes: number): boolean;
 }
 
-/** One rendition may take this share of the memory. */
+/** Largest share of the memory for one rendition. */
 const shareMax = 1 / 32;
 
-/** Keeps at most `bytesMax` bytes, the longest unseen go first. Keys are content-addressed, so nothing in it grows stale. */
+/**
+ * Keeps at most `bytesMax` bytes and evicts the least recently used. Keys are content-addressed, so no entry becomes
+ * stale.
+ */
 export function createRenditionMemory({ bytesMax }: { readonly bytesMax: number }): RenditionMemory {
   const entryBytesMax = Math.floor(bytesMax * shareMax);
   if (entryBytesMax === 0) return { get: () => undefined, add() {}, takes: () => false };

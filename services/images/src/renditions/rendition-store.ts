@@ -3,7 +3,7 @@ import { minutes } from "@signalbox/core";
 import { type Pool, type Queryable, sql, type Tx } from "@signalbox/storage";
 import type { OriginalId } from "../blobs/blob-keys.ts";
 
-/** A key that ended two processes is not handed to a third one for an hour. */
+/** A key that crashed two processes is not tried again for an hour. */
 const attemptsMax = 2;
 const refusedMs = minutes(60);
 
@@ -26,7 +26,7 @@ const claimRequest = sql(
 );
 const findStored = sql("rendition.find-stored", "select 1 from renditions where key = $1 and stored_at is not null");
 const findRefused = sql("rendition.find-refused", `select 1 from renditions where key = $1 and ${refused("$2")}`);
-// A request of the worker is not in its way: the row of an attempt was requested never.
+// An attempt's row has no request time, so that the worker can still be asked.
 const beginAttempt = sql(
   "rendition.begin-attempt",
   `insert into renditions (key, account_id, sha256, requested_at, attempts, attempted_at)
@@ -73,39 +73,39 @@ interface RenditionClaim {
   readonly staleBefore: Date;
 }
 
-/** A rendition that was stored because somebody asked for it. */
+/** A rendition that was stored on demand. */
 export interface OnDemandRendition {
   readonly key: string;
   readonly sizeBytes: number;
   readonly seenAt: Date;
 }
 
-/** Renditions that are stored, those that the worker was asked for, and those that ended a process. */
+/** Renditions that are stored, that were requested from the worker, or that crashed a process. */
 export function createRenditionStore(pool: Pool) {
   const refusedSince = (now: Date) => new Date(now.getTime() - refusedMs);
   return {
     isStored: async (key: string): Promise<boolean> => (await pool.query(findStored, [key])).rowCount > 0,
 
-    /** Tells if the rendition ended two processes within the last hour. */
+    /** Returns true when the rendition crashed two processes within the last hour. */
     isRefused: async (key: string, now: Date): Promise<boolean> =>
       (await pool.query(findRefused, [key, refusedSince(now)])).rowCount > 0,
 
-    /** Notes a stored rendition; false when its original is gone, and it has to go too. */
+    /** Records a stored rendition; false when its original is gone and the rendition must be removed too. */
     async save(db: Queryable, of: OriginalId, stored: ResultOfJob, now: Date): Promise<boolean> {
       const { name, key, mime_type, width, height, size_bytes } = stored;
       const values = [key, of.accountId, of.sha256, mime_type, width, height, size_bytes, name !== null, now];
       return (await db.query(saveStored, values)).rowCount > 0;
     },
 
-    /** Claims the request of a rendition; false when somebody has asked since `staleBefore`, or when it is stored. */
+    /** Claims the request of a rendition; false when it was requested since `staleBefore`, or when it is stored. */
     async claimRequest(tx: Tx, { key, of, jobId, now, staleBefore }: RenditionClaim): Promise<boolean> {
       const values = [key, of.accountId, of.sha256, jobId, now, staleBefore];
       return (await tx.query(claimRequest, values)).rowCount > 0;
     },
 
     /**
-     * Notes that the rendition is about to be made, before it is handed over: a process that does not survive it can say
-     * nothing afterwards. Gives how often that was tried since it last went well, or null when it may not be tried again yet.
+     * Records an attempt before it starts, because a process that it crashes cannot record it afterwards. Returns the
+     * number of attempts since the last success, or null when no attempt is allowed yet.
      */
     async beginAttempt(key: string, of: OriginalId, now: Date): Promise<number | null> {
       const values = [key, of.accountId, of.sha256, now, refusedSince(now)];
@@ -113,14 +113,14 @@ export function createRenditionStore(pool: Pool) {
       return rows[0]?.attempts ?? null;
     },
 
-    /** Takes an attempt back that ended no process. */
+    /** Removes an attempt that crashed no process. */
     endAttempt: async (key: string): Promise<void> => void (await pool.query(endAttempt, [key])),
 
-    /** Notes that the worker could not make what this job asked for. */
+    /** Records that the worker failed to render this job. */
     refuseJob: async (tx: Tx, jobId: string, now: Date): Promise<void> =>
       void (await tx.query(refuseJob, [jobId, now])),
 
-    /** Forgets that renditions of an original ended processes. */
+    /** Forgets the crashes of an original's renditions. */
     forgive: async (tx: Tx, { accountId, sha256 }: OriginalId): Promise<void> =>
       void (await tx.query(forgive, [accountId, sha256])),
 
@@ -129,7 +129,7 @@ export function createRenditionStore(pool: Pool) {
     listOnDemand: async ({ accountId, sha256 }: OriginalId): Promise<OnDemandRendition[]> =>
       (await pool.query<OnDemandRendition>(listOnDemand, [accountId, sha256])).rows,
 
-    /** Lists every rendition of an original that is stored. */
+    /** Lists every stored rendition of an original. */
     listStored: async (tx: Tx, { accountId, sha256 }: OriginalId): Promise<StoredSize[]> =>
       (await tx.query<StoredSize>(listStored, [accountId, sha256])).rows,
 

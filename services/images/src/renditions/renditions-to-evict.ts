@@ -6,7 +6,10 @@ export interface EvictionRule {
   readonly bytesMax: number;
 }
 
-/** Chooses what goes: what an older encoder made and a newer one has made again, then the longest unseen beyond the bounds. */
+/**
+ * Chooses renditions to evict: those of an older encoder that a newer one has replaced, then the least recently used
+ * beyond the bounds.
+ */
 export function renditionsToEvict(
   stored: readonly OnDemandRendition[],
   { countMax, bytesMax }: EvictionRule,

@@ -16,27 +16,27 @@ interface Dependencies {
   readonly outbox: Pick<Outbox, "append">;
   readonly clock: Clock;
   readonly isAvifOffered: () => boolean;
-  /** The largest AVIF, in pixels, that is made while a caller waits. */
+  /** Largest AVIF, in pixels, that is made while a caller waits. */
   readonly avifPixelsMax: () => number;
 }
 
 export type Renditions = ReturnType<typeof createRenditions>;
 
-/** Longer than any job takes; a request older than this was lost and may be repeated. */
+/** Longer than any job takes; an older request was lost and may be repeated. */
 const staleAfterMs = minutes(10);
-/** How long a rendition that was stored counts as stored without another look. */
+/** Time for which a stored rendition counts as stored without another check. */
 const knownMs = seconds(10);
 
-/** Renditions of images: which one a request gets, and which ones the worker is asked for. */
+/** Chooses the rendition for a request, and the ones to request from the worker. */
 export function createRenditions(dependencies: Dependencies) {
   const { pool, renditionStore, outbox, clock } = dependencies;
-  // Browsers prefer AVIF, so each of their requests asks whether it is there.
+  // Browsers prefer AVIF, so each of their requests checks whether it is stored.
   const known = new LRUCache<string, true>({ max: 10_000, ttl: knownMs });
-  // When each was last requested: it saves the round trip to the database, which decides.
+  // Times of the last requests: saves the round trip to the database, which decides.
   const requested = new LRUCache<string, number>({ max: 10_000 });
 
   return {
-    /** Chooses what to show, from the record and the request alone: no bytes are touched, so a 304 costs next to nothing. */
+    /** Chooses the rendition from the record and the request alone: no bytes are read, so a 304 is cheap. */
     async choose(image: Image, query: ContentQuery, accept: string | undefined): Promise<RenditionChoice> {
       const request = { query, accept, isAvifOffered: dependencies.isAvifOffered() };
       const choice = chooseRendition(image, request, dependencies.avifPixelsMax());
@@ -48,11 +48,11 @@ export function createRenditions(dependencies: Dependencies) {
       return isStored ? chooseRendition(image, request, Number.POSITIVE_INFINITY) : choice;
     },
 
-    /** Tells if the rendition ended the processes that should make it, and is not tried again for a while. */
+    /** Returns true when the rendition crashed its processes and is not tried again for a while. */
     isRefused: (image: Image, rendition: Rendition): Promise<boolean> =>
       renditionStore.isRefused(keyOf(image, rendition), clock.now()),
 
-    /** Asks the worker for a rendition, once however many callers want it. Tells if this is the first who does. */
+    /** Requests a rendition from the worker, once for all callers. Returns true for the first one. */
     async request(image: Image, rendition: Rendition): Promise<boolean> {
       const key = keyOf(image, rendition);
       const now = clock.now();
@@ -70,7 +70,7 @@ export function createRenditions(dependencies: Dependencies) {
   };
 }
 
-/** The rendition that would be shown if it were stored. */
+/** Returns the rendition that would be shown if it were stored. */
 function awaitedOf(choice: RenditionChoice): Rendition | null {
   if (choice.outcome === "only-later") return choice.rendition;
   return choice.outcome === "chosen" ? choice.later : null;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SharedWork } from "./shared-work.ts";
 
-/** Work that ends when told to, and remembers how it was treated. */
+/** Work that ends on command and records its calls. */
 function slowWork() {
   const { promise, resolve } = Promise.withResolvers<string>();
   const signals: AbortSignal[] = [];
@@ -13,7 +13,7 @@ function slowWork() {
   return { work, finish: resolve, signals };
 }
 
-test("callers of one key share one work, and the next one begins anew", async () => {
+test("callers of one key share one work, and the next one starts again", async () => {
   const shared = new SharedWork<string>();
   const { work, finish, signals } = slowWork();
   const both = [shared.join("a", work), shared.join("a", work)];
@@ -23,7 +23,7 @@ test("callers of one key share one work, and the next one begins anew", async ()
   assert.equal(await shared.join("a", async () => "again"), "again");
 });
 
-test("a caller that leaves leaves alone, and the last one takes the work along", async () => {
+test("a caller that leaves does not stop the others, and the last one cancels the work", async () => {
   const shared = new SharedWork<string>();
   const { work, signals } = slowWork();
   const [one, two] = [new AbortController(), new AbortController()];
@@ -37,7 +37,7 @@ test("a caller that leaves leaves alone, and the last one takes the work along",
   assert.equal(await shared.join("a", async () => "for somebody else"), "for somebody else");
 });
 
-test("a failure reaches all who waited and is not remembered", async () => {
+test("a failure reaches all waiting callers and is not remembered", async () => {
   const shared = new SharedWork<string>();
   const fail = () => Promise.reject(new Error("no"));
   for (const waiting of [shared.join("a", fail), shared.join("a", fail)]) await assert.rejects(waiting, /no/);

@@ -4,7 +4,10 @@ interface UnderWay<T> {
   waiting: number;
 }
 
-/** Work that several callers want at once: it is done once for all of them, and ends when the last of them has left. */
+/**
+ * Work that several callers want at the same time: done once for all of them, and cancelled when the last of them has
+ * left.
+ */
 export class SharedWork<T> {
   readonly #underWay = new Map<string, UnderWay<T>>();
 
@@ -12,7 +15,10 @@ export class SharedWork<T> {
     return this.#underWay.has(key);
   }
 
-  /** Joins the work under this key, or begins it. Rejects with the signal's reason when the caller leaves before its end. */
+  /**
+   * Joins the work under this key, or starts it. Rejects with the signal's reason when the caller leaves before its
+   * end.
+   */
   async join(key: string, work: (signal: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T> {
     signal?.throwIfAborted();
     const underWay = this.#underWay.get(key) ?? this.#begin(key, work);
@@ -21,7 +27,7 @@ export class SharedWork<T> {
     const leave = () => {
       reject(signal?.reason);
       if (--underWay.waiting > 0) return;
-      // Whoever comes now begins anew, and does not join what is being ended.
+      // A later caller starts again instead of joining cancelled work.
       if (this.#underWay.get(key) === underWay) this.#underWay.delete(key);
       underWay.abandoned.abort(signal?.reason);
     };

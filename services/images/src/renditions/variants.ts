@@ -19,23 +19,23 @@ interface Dependencies {
   readonly events: ImageEvents;
   readonly clock: Clock;
   readonly attemptsMax: () => number;
-  /** How long a render job is waited for before it goes out again. */
+  /** Time after which an unanswered render job is sent again. */
   readonly lostAfterMs: () => number;
 }
 
-/** A job that went out this often, the last twenty times an hour apart, is not going to be answered. */
+/** A job that was sent this often, the last twenty times an hour apart, will not be answered. */
 const issuesMax = 24;
-/** As many lost jobs as go out in one transaction. */
+/** Number of lost jobs sent in one transaction. */
 const issuedTogether = 100;
 
-/** The named variants of images: what the worker's answers mean, and what becomes of jobs that it never answers. */
+/** The named variants of images: handles the worker's answers and jobs that it never answers. */
 export function createVariants(dependencies: Dependencies) {
   const { pool, imageStore, renditionStore, outbox, events, clock } = dependencies;
 
   return {
     /**
-     * Takes the worker's answer: an image whose named variants are stored becomes ready, once; a job that failed is asked
-     * for again while attempts are left, and then the image counts as failed. Answers about single renditions are only noted.
+     * Handles the worker's answer: an image with stored named variants becomes ready, once; a failed job is retried
+     * while attempts are left, and then the image counts as failed. Answers about single renditions are only recorded.
      */
     async settle(tx: Tx, result: ReceivedEvent<"image.rendered">["data"]): Promise<void> {
       const image = await imageStore.lock(tx, result.image_id);
@@ -65,10 +65,7 @@ export function createVariants(dependencies: Dependencies) {
       } else await fail(dependencies, tx, image, result.failure?.code ?? "unknown");
     },
 
-    /**
-     * Sends out again the jobs that nobody answered in time: the same jobs, since their answers may still come. Tells how
-     * many there were.
-     */
+    /** Sends overdue jobs again: the same jobs, since their answers may still arrive. Returns their number. */
     reissueLost: (): Promise<number> =>
       inTransaction(pool, async (tx) => {
         const lost = await imageStore.lockLost(tx, issuedTogether);
@@ -101,7 +98,7 @@ async function fail(
   await outbox.append(tx, [events.processingFailed(failed, reason)]);
 }
 
-/** What the worker stored after the image was deleted has to go as well. */
+/** Removes renditions that the worker stored after the image was deleted. */
 async function removeLate({ deletionStore, blobs }: Dependencies, tx: Tx, imageId: string): Promise<void> {
   const deletion = await deletionStore.find(imageId);
   if (deletion) await blobs.removeStrays(tx, deletion);

@@ -18,13 +18,13 @@ const holds = (text: string, for_: Grant = grant, by: SigningKey = key): boolean
   return read !== null && read.keyId === by.id && isSignedBy(by, read, { ...for_, expiresAt: read.expiresAt });
 };
 
-test("a signature holds for its grant, in whatever order the parameters come", () => {
+test("a signature is valid for its grant, in any order of the parameters", () => {
   const text = sign(key, grant);
   assert.equal(holds(text), true);
   assert.equal(holds(text, { ...grant, parameters: new Map([...grant.parameters].reverse()) }), true);
 });
 
-test("each bit of a signature counts, and there is one way to write it", () => {
+test("each bit of a signature counts, and there is only one way to write it", () => {
   const text = sign(key, grant);
   for (let at = 0; at < text.length; at++) {
     for (let bit = 0; bit < 7; bit++) {
@@ -58,7 +58,7 @@ test("another image, parameter, value, expiry or key is another grant", () => {
   assert.equal(holds(text.replace("key_1", "key_2"), grant, { ...key, id: "key_2" }), false);
 });
 
-test("different parameters never make one text", () => {
+test("different parameters never result in the same text", () => {
   const parameters = fc.uniqueArray(fc.tuple(fc.string({ maxLength: 5 }), fc.string({ maxLength: 5 })), {
     maxLength: 4,
     selector: ([name]) => name,
@@ -72,7 +72,7 @@ test("different parameters never make one text", () => {
   );
 });
 
-test("a URL lives at least as long as asked and at most a quarter longer, and its expiry is shared for a while", () => {
+test("a URL lives at least as long as requested and at most a quarter longer, and its expiry is shared for a while", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 4e12 }), fc.integer({ min: 60, max: 604_800 }), (nowMs, lives) => {
       const left = expiryOf(nowMs, lives) - nowMs / 1000;

@@ -11,7 +11,7 @@ const tooLarge = (path: "width" | "height") => ({
   params: { code: "too_big" },
 });
 
-/** The form of an image that a signed URL shows, and how long it does: the parameters of its content, as JSON. */
+/** The form of an image that a signed URL shows, and its lifetime: the parameters of its content, as JSON. */
 export const SignedUrlBody = z
   .strictObject({
     width: side,
@@ -38,7 +38,7 @@ export const SignedUrlBody = z
   .meta({ id: "SignedImageUrlRequest" })
   .register(examples, { example: { width: 960, format: "webp", expires_in_seconds: 3600 } });
 
-/** The parameters of the URL, and the seconds it lives. */
+/** Splits the body into the parameters of the URL and its lifetime in seconds. */
 export function splitSignedUrlBody({ expires_in_seconds: livesSeconds, ...given }: z.output<typeof SignedUrlBody>) {
   const parameters = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
   return { parameters, livesSeconds };

@@ -15,16 +15,16 @@ export interface SignedUrl {
   readonly expiresAt: Date;
 }
 
-/** What a signature says about a request for content. */
+/** The verdict on the signature of a request for content. */
 export type SignatureVerdict =
-  /** It is good for this request, and its key is this account's. */
+  /** Valid for this request, with a key of this account. */
   | { readonly outcome: "valid"; readonly accountId: string; readonly secondsLeft: number }
   | { readonly outcome: "expired" }
   | { readonly outcome: "invalid" };
 
 export type SignedUrls = ReturnType<typeof createSignedUrls>;
 
-/** URLs that show one form of one image to whoever has them, until they expire. */
+/** URLs that show one form of one image to everyone with the URL, until they expire. */
 export function createSignedUrls({ signingKeys, clock, baseUrl }: Dependencies) {
   return {
     /** Signs the URL of an image with these parameters. */
@@ -46,7 +46,7 @@ export function createSignedUrls({ signingKeys, clock, baseUrl }: Dependencies) 
       return { url: `${baseUrl}/images/${image.id}/content?${query}`, expiresAt: new Date(grant.expiresAt * 1000) };
     },
 
-    /** Judges the signature of a request. `query` is its query as it came. */
+    /** Judges the signature of a request. `query` is its raw query. */
     async judge(imageId: string, text: string, query: string): Promise<SignatureVerdict> {
       const read = readSignature(text);
       const key = read && (await signingKeys.find(read.keyId));

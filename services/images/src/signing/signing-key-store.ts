@@ -1,7 +1,7 @@
 import { type Pool, type SealedColumn, type Sealer, sql, type Tx, table } from "@signalbox/storage";
 import type { SigningKey } from "./signature.ts";
 
-/** A key that signs and verifies, or only verifies once another one has come after it. */
+/** A key that signs and verifies, or only verifies after it was replaced. */
 export interface LiveKey extends SigningKey {
   readonly createdAt: Date;
 }
@@ -23,14 +23,14 @@ const select = `select ${keys.columns} from signing_keys`;
 const newest = "order by created_at desc, id desc";
 const findKey = sql("signing-key.find", `${select} where id = $1`);
 const listKeys = sql("signing-key.list", `${select} where account_id = $1 ${newest}`);
-// Two instances that sign first at once must not both make a key: the second waits and finds that of the first.
+// Two concurrent first signatures must not both create a key: the second waits and finds that of the first.
 const lockAccount = sql("signing-key.lock", "select pg_advisory_xact_lock(hashtextextended('signing-key ' || $1, 0))");
 const removeKeys = sql("signing-key.remove-many", "delete from signing_keys where id = any($1)");
 const removeOf = sql("signing-key.remove-of", "delete from signing_keys where account_id = $1");
 
 const place = (id: unknown) => ({ service: "images", table: "signing_keys", row: String(id) });
 
-/** The secrets of the keys. */
+/** The sealed column of key secrets. */
 export const sealedSigningKeys: SealedColumn = {
   ...{ table: "signing_keys", column: "sealed_secret", key: ["id"] },
   place: ([id]) => place(id),
@@ -38,7 +38,7 @@ export const sealedSigningKeys: SealedColumn = {
 
 export type SigningKeyStore = ReturnType<typeof createSigningKeyStore>;
 
-/** The keys of accounts, sealed. */
+/** The sealed signing keys of accounts. */
 export function createSigningKeyStore(pool: Pool, sealer: Sealer) {
   const keyFrom = ({ sealedSecret, ...row }: Row): LiveKey => ({
     ...row,
@@ -54,7 +54,7 @@ export function createSigningKeyStore(pool: Pool, sealer: Sealer) {
     list: async (accountId: string): Promise<LiveKey[]> =>
       (await pool.query<Row>(listKeys, [accountId])).rows.map(keyFrom),
 
-    /** The same, while nobody else changes them. */
+    /** Lists the live keys of an account and locks them. */
     async lock(tx: Tx, accountId: string): Promise<LiveKey[]> {
       await tx.query(lockAccount, [accountId]);
       return (await tx.query<Row>(listKeys, [accountId])).rows.map(keyFrom);

@@ -16,17 +16,17 @@ interface Dependencies {
 
 export type SigningKeys = ReturnType<typeof createSigningKeys>;
 
-/** The one that signs, and the one before it, whose URLs go on. */
+/** The signing key and the previous one, whose URLs stay valid. */
 const liveMax = 2;
-/** A key that was given up verifies no longer than every other revocation takes. */
+/** A removed key verifies no longer than any other revocation takes. */
 const rememberedMs = seconds(1);
 
-/** The keys that sign the URLs of an account: one that signs and one before it. */
+/** The keys that sign the URLs of an account: the current and the previous one. */
 export function createSigningKeys({ pool, signingKeyStore, outbox, clock }: Dependencies) {
   const byId = new LRUCache<string, Promise<LiveKey | null>>({ max: 10_000, ttl: rememberedMs });
   const signing = new LRUCache<string, LiveKey>({ max: 10_000, ttl: rememberedMs });
 
-  /** Later than the one before it, whatever the clock of the instance that made that says. */
+  /** Creation time is forced to be after the previous key's, even if clocks differ. */
   function newKey(accountId: string, former: LiveKey | undefined): LiveKey {
     const createdAt = new Date(Math.max(clock.nowMs(), (former?.createdAt.getTime() ?? 0) + 1));
     return { id: randomId("key"), accountId, secret: randomBytes(32), createdAt };
@@ -43,7 +43,7 @@ export function createSigningKeys({ pool, signingKeyStore, outbox, clock }: Depe
       return found;
     },
 
-    /** Gives the key that signs for an account; the first one is made when it is first needed. */
+    /** Returns the signing key of an account and creates the first one on demand. */
     async forSigning(accountId: string): Promise<LiveKey> {
       const known = signing.get(accountId) ?? (await signingKeyStore.list(accountId))[0];
       const key =
@@ -60,8 +60,8 @@ export function createSigningKeys({ pool, signingKeyStore, outbox, clock }: Depe
     },
 
     /**
-     * Gives an account a new key. URLs of the one before it hold until they expire or the next rotation, those of older
-     * keys end now.
+     * Rotates an account's key. URLs of the previous key stay valid until they expire or the next rotation; those of
+     * older keys end now.
      */
     async rotate(tx: Tx, caller: Caller): Promise<{ readonly key: LiveKey; readonly former: LiveKey | null }> {
       requireStepUp(caller, clock);

@@ -42,7 +42,7 @@ const SigningKeyView = z
     },
   });
 
-/** URLs of private images for whoever has them, and the keys that sign them. */
+/** The routes of signed URLs and their keys. */
 export function signingRoutes(dependencies: Dependencies) {
   const routes = createRoutes({ errors: "image", exampleIds: { image_id: imageExample.id } });
   declareSignedUrls(routes, dependencies);
@@ -55,7 +55,7 @@ function declareSignedUrls(routes: Routes, { imageStore, signedUrls, maySign }: 
     operationId: "createSignedImageUrl",
     summary: "Sign a URL of an image",
     description:
-      "Whoever has the URL sees the image in exactly this form until it expires. Within a window of at most a quarter of its life the same request gives the same URL, so that caches share it.",
+      "Everyone with the URL sees the image in exactly this form until it expires. Within a window of at most a quarter of its life the same request gives the same URL, so that caches share it.",
     auth: { scopes: ["images:write"] },
     audit: null,
     body: SignedUrlBody,
@@ -76,7 +76,7 @@ function declareKeys(routes: Routes, { signingKeys }: Dependencies): void {
     operationId: "rotateImageSigningKey",
     summary: "Sign URLs with a new key",
     description:
-      "URLs of the present key hold until they expire or the next rotation; those of the key before it end now. Rotate twice to end all at once.",
+      "URLs of the current key stay valid until they expire or the next rotation; those of the previous key end now. Rotate twice to end all immediately.",
     auth: { scopes: ["images:write"], stepUp: true },
     audit: "image.rotate_signing_key",
     responses: { 201: SigningKeyView },
@@ -89,5 +89,5 @@ function declareKeys(routes: Routes, { signingKeys }: Dependencies): void {
 
 const viewKey = ({ id, createdAt }: LiveKey) => ({ id, created_at: createdAt.toISOString() });
 
-/** Created, and to be found nowhere again. */
+/** A created value without a URL of its own. */
 const shown = (value: unknown): HttpResponse => ({ status: 201, body: { kind: "json", value } });

@@ -2,22 +2,22 @@ import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { AppError } from "@signalbox/core";
 
-/** The digests that are checked; others are somebody else's (RFC 9530 §5). */
+/** The verified digest algorithms; others are ignored (RFC 9530 §5). */
 const algorithms = { "sha-256": "sha256", "sha-512": "sha512" } as const;
-/** A whole body has no encoding of its own, so that both are about the same bytes. */
+/** A whole body has no content encoding, so both are about the same bytes. */
 const digestHeaders = ["content-digest", "repr-digest"] as const;
 type DigestHeader = (typeof digestHeaders)[number];
 
-/** Hashes a body piece by piece and holds it against what its client said it was. */
+/** Hashes a body piece by piece and compares it with the client's digest. */
 export interface DigestCheck {
   update(chunk: Buffer): void;
-  /** @throws AppError `invalid_request` when another body came. */
+  /** @throws AppError `invalid_request` when the body has another digest. */
   verify(): void;
 }
 
 /**
- * Hashes the body while somebody else reads it, where the client said what it should be (RFC 9530).
- * @throws AppError `invalid_request` for a digest that cannot be read.
+ * Hashes the body in passing when the client sent a digest (RFC 9530).
+ * @throws AppError `invalid_request` for an unreadable digest.
  */
 export function expectDigest(request: IncomingMessage): DigestCheck {
   const check = createDigestCheck(request, digestHeaders);
@@ -25,7 +25,10 @@ export function expectDigest(request: IncomingMessage): DigestCheck {
   return check;
 }
 
-/** The check of these headers, for whoever reads the body. @throws AppError `invalid_request` for one that cannot be read. */
+/**
+ * Creates the check of these headers, to be fed by the reader of the body. @throws AppError `invalid_request` for an
+ * unreadable digest.
+ */
 export function createDigestCheck(request: IncomingMessage, headers: readonly DigestHeader[]): DigestCheck {
   const expected = headers.flatMap((header) => digestsIn(header, request.headers[header]));
   const hashes = expected.map(({ algorithm }) => createHash(algorithms[algorithm]));

@@ -12,9 +12,10 @@ export interface FileSource {
 const redirectsMax = 3;
 
 /**
- * Fetches a file from a URL of a client's choosing, through the outbound guard. Its name is the last segment of the path.
- * @throws AppError `validation_error` for a URL that must not be fetched, `image_too_large`, `bad_gateway` when the source
- * cannot be reached or does not give a file.
+ * Fetches a file from a URL of the client's choice, through the outbound guard. Its name is the last segment of the
+ * path.
+ * @throws AppError `validation_error` for a forbidden URL, `image_too_large`, `bad_gateway` when the source cannot be
+ * reached or sends no file.
  */
 export async function fetchFile(source: FileSource, sourceUrl: string, signal: AbortSignal): Promise<ArrivedFile> {
   const { outbound, staging, importDeadlineMs } = source;
@@ -55,7 +56,7 @@ function refusalOf(error: OutboundError): AppError {
   }
 }
 
-/** Whatever forbids a target, where it is or how it is written, has a code that clients know. */
+/** Every reason that forbids a target, its address or its syntax, has a documented code. */
 const isDetailCode = (code: string): code is DetailCode => detailCodes.some((known) => known === code);
 
 function refusedUrl(message: string, code: DetailCode, cause?: unknown): AppError {

@@ -11,7 +11,7 @@ import type { TermsOf } from "../renditions/render-terms.ts";
 import { refusalOf } from "./upload-refusals.ts";
 import type { Uploads } from "./uploads.ts";
 
-/** What is imported, and what is said about it. */
+/** The source of an import and the image's fields. */
 export const ImportBody = NewImageFields.extend({
   source_url: z.string().min(1).max(4096).describe("An http or https URL of a public address."),
 })
@@ -22,7 +22,7 @@ export const ImportBody = NewImageFields.extend({
 
 const sha256 = sha256Hex.describe("Of an original that this account has already, in lower-case hex.");
 
-/** A record of what is somewhere already: at a URL, or among the account's own originals. */
+/** The body of an image record without a file: from a URL, or from the account's own originals. */
 export const UploadBody = ImportBody.extend({
   source_url: ImportBody.shape.source_url.optional(),
   sha256: sha256.optional(),
@@ -48,7 +48,7 @@ interface Dependencies {
   readonly mayImport: () => boolean;
 }
 
-/** Who asks, and their transaction. */
+/** The caller and its transaction. */
 interface Importing {
   readonly caller: Caller;
   inTransaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
@@ -56,16 +56,16 @@ interface Importing {
 
 export type Imports = ReturnType<typeof createImports>;
 
-/** Images from URLs, for the graph. */
+/** Imports from URLs, for GraphQL. */
 export function createImports({ uploads, images, termsOf, mayImport }: Dependencies) {
   return {
-    /** Imports an image. @throws AppError whatever REST refuses, in the same words. */
+    /** Imports an image. @throws AppError with the same refusals as REST. */
     async importFor(
       { caller, inTransaction }: Importing,
       { source_url: sourceUrl, ...fields }: z.output<typeof ImportBody>,
     ): Promise<Image> {
       if (!mayImport()) throw new AppError("forbidden", "Imports are switched off.");
-      // The gateway ends what nobody waits for by its own deadline; the import has one as well.
+      // The gateway ends abandoned requests by its own deadline; the import has one as well.
       const { signal } = new AbortController();
       const arrived = await uploads.fetch(sourceUrl, signal).catch((error: unknown) => {
         throw isAppError(error) && error.code === "validation_error" ? refusalError(error) : error;

@@ -6,7 +6,7 @@ import { expectDigest } from "./expect-digest.ts";
 import type { ArrivedFile, StagedFile, StagingArea } from "./staging-area.ts";
 
 export interface ReceivedUpload extends ArrivedFile {
-  /** The other parts of the form by name, in the order they came. */
+  /** The other parts of the form by name, in their order. */
   readonly texts: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -14,9 +14,9 @@ export interface ReceivedUpload extends ArrivedFile {
 const limits = { fieldNameSize: 100, fieldSize: 64 * KiB, fields: 100, files: 2, parts: 110, headerPairs: 50 };
 
 /**
- * Reads a multipart upload (RFC 7578): the part `file` goes to the staging area while it arrives, the others into memory,
- * bounded. When anything is wrong, or the client goes away, nothing stays behind.
- * @throws AppError `invalid_request` (not multipart, no file, two files, broken off, another digest), `image_too_large`.
+ * Reads a multipart upload (RFC 7578): the part `file` is staged while it arrives, the others are kept in memory,
+ * bounded. After an error or a disconnect nothing is left behind.
+ * @throws AppError `invalid_request` (not multipart, no file, two files, truncated, another digest), `image_too_large`.
  */
 export async function receiveUpload(request: IncomingMessage, staging: StagingArea): Promise<ReceivedUpload> {
   const busboy = openBusboy(request);
@@ -33,7 +33,7 @@ export async function receiveUpload(request: IncomingMessage, staging: StagingAr
   }
 }
 
-/** A form while it arrives. It is read to its end before it is refused, unless its bytes cannot be read or kept. */
+/** A form while it arrives. It is read to its end before it is refused, unless its bytes cannot be read or stored. */
 class Form {
   readonly #staging: StagingArea;
   readonly #texts = new Map<string, string[]>();
@@ -46,7 +46,7 @@ class Form {
     this.#staging = staging;
   }
 
-  /** Rejects when the request breaks off or the file cannot be kept. */
+  /** Rejects when the request breaks off or the file cannot be stored. */
   read(request: IncomingMessage, busboy: BusboyInstance): Promise<void> {
     return new Promise<void>((resolve, reject) => {
       const stop = (error: unknown) => {
@@ -63,7 +63,7 @@ class Form {
       busboy.on("error", stop);
       request.on("error", stop);
       request.on("close", () => {
-        if (!request.complete) stop(new Error("the client went away"));
+        if (!request.complete) stop(new Error("the client disconnected"));
       });
       request.pipe(busboy);
     });
@@ -76,7 +76,7 @@ class Form {
     return { file, filename: this.#filename, texts: this.#texts };
   }
 
-  /** Leaves nothing behind, and gives the refusal of the staging area, which the ends of the streams may hide. */
+  /** Removes everything, and returns the refusal of the staging area, which the ends of the streams may hide. */
   async discard(): Promise<AppError | null> {
     try {
       await (await this.#file)?.discard();
@@ -95,7 +95,7 @@ class Form {
       this.#file.catch(stop);
       return;
     }
-    this.#refuse(name === "file" ? badRequest("file", "repeated", "There may be one file.") : unknownPart(name));
+    this.#refuse(name === "file" ? badRequest("file", "repeated", "Only one file is allowed.") : unknownPart(name));
     stream.resume();
   }
 
@@ -104,7 +104,7 @@ class Form {
     this.#texts.set(name, [...(this.#texts.get(name) ?? []), value]);
   }
 
-  /** The first fault is the one that is told. */
+  /** Keeps the first refusal. */
   #refuse(error: AppError): void {
     this.#refusal ??= error;
   }
@@ -124,5 +124,5 @@ function badRequest(field: string, code: DetailCode, message: string): AppError 
 
 function unknownPart(field: string): AppError {
   const details: ErrorDetail[] = [{ field, code: "unknown_member", message: "Is not a part of this form." }];
-  return new AppError("validation_error", "The form has a part that is not known.", { details });
+  return new AppError("validation_error", "The form has an unknown part.", { details });
 }

@@ -19,7 +19,7 @@ async function openIn(directory: string) {
   return await openStagingArea({ directory, bytesMax: () => 1_000, runner, log });
 }
 
-test("what a killed process left is removed, what a living one or another host has stays", async () => {
+test("leftovers of a killed process are removed, files of a living one or another host stay", async () => {
   const directory = await mkdtemp(join(tmpdir(), "staging-"));
   opened.defer(() => rm(directory, { recursive: true, force: true }));
   const { pid: dead } = spawnSync(process.execPath, ["-e", ""]);

@@ -10,36 +10,36 @@ import type { Runner } from "@signalbox/runtime";
 import { openOwnFolder } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
 
-/** A file that has arrived whole and is not yet anything. Whoever holds it discards it. */
+/** A completely received file before it is used. Its holder discards it. */
 export interface StagedFile {
   readonly path: string;
   readonly bytes: number;
   /** Lower-case hex. */
   readonly sha256: string;
-  /** Its first bytes, for the signature. */
+  /** Its first bytes, for detecting the type. */
   readonly head: Buffer;
   discard(): Promise<void>;
 }
 
-/** A staged file that came from somewhere. */
+/** A staged file with its name. */
 export interface ArrivedFile {
   readonly file: StagedFile;
-  /** As its source calls it, without folders; "" when it does not say. */
+  /** The source's name for it, without folders; "" when unknown. */
   readonly filename: string;
 }
 
 export interface StagingArea {
-  /** The most bytes of a file. */
+  /** Largest size of a file in bytes. */
   readonly bytesMax: () => number;
   /**
-   * Takes a stream into a file, counting and hashing while it arrives. What breaks off or is too large leaves nothing.
-   * @throws AppError `image_too_large` as soon as one byte too many has come.
+   * Writes a stream to a file, counting and hashing while it arrives. A truncated or too large one leaves nothing.
+   * @throws AppError `image_too_large` at the first byte beyond the limit.
    */
   stage(source: Readable): Promise<StagedFile>;
 }
 
 interface Options {
-  /** Where the folder is made. */
+  /** The parent folder. */
   readonly directory: string;
   readonly bytesMax: () => number;
   readonly runner: Pick<Runner, "defer">;
@@ -47,8 +47,8 @@ interface Options {
 }
 
 /**
- * Opens the folder where files wait to be judged. It is this process's own and goes with it; what a killed one left goes
- * when the next one starts.
+ * Opens the folder of files that wait to be judged. It belongs to this process and is removed with it; the leftovers of
+ * a killed process are removed at the next start.
  */
 export async function openStagingArea({ directory, bytesMax, runner, log }: Options): Promise<StagingArea> {
   const folder = await openOwnFolder(directory, "signalbox-uploads", runner);
@@ -65,8 +65,8 @@ export async function openStagingArea({ directory, bytesMax, runner, log }: Opti
       } catch (error) {
         await discard();
         if (!isOfDisk(error)) throw error;
-        log.error({ error }, "an upload cannot be kept on disk");
-        throw new AppError("unavailable", "The file cannot be kept right now.", {
+        log.error({ error }, "storing an upload on disk failed");
+        throw new AppError("unavailable", "The file cannot be stored right now.", {
           cause: error,
           retryAfterSeconds: 30,
         });
@@ -76,7 +76,7 @@ export async function openStagingArea({ directory, bytesMax, runner, log }: Opti
   };
 }
 
-/** A failure of the file system names its call, one of the connection has another. */
+/** Returns true for a failure of the file system, which names its call; connection errors do not. */
 export function isOfDisk(error: unknown): boolean {
   return ["open", "write", "close", "fstat", "ftruncate"].includes((error as NodeJS.ErrnoException).syscall ?? "");
 }

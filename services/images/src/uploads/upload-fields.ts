@@ -3,8 +3,8 @@ import { judge } from "@signalbox/http";
 import { filename as filenameRule, NewImageFields } from "../images/image-fields.ts";
 
 /**
- * Reads the text parts of an upload by the same rules as the members of a JSON body. `tags` may be a JSON array, a list
- * with commas, or come once per tag; every other part comes once.
+ * Parses the text parts of an upload by the same rules as the members of a JSON body. `tags` may be a JSON array, a
+ * list with commas, or one part per tag; every other part must be unique.
  */
 export function readUploadFields(parts: ReadonlyMap<string, readonly string[]>): NewImageFields {
   const repeated = [...parts].filter(([name, values]) => name !== "tags" && values.length > 1).map(([name]) => name);
@@ -18,7 +18,7 @@ export function readUploadFields(parts: ReadonlyMap<string, readonly string[]>):
   throw new AppError("validation_error", "A part of the form is not valid.", { details: judged.details });
 }
 
-/** The name to keep: the client's own, or one that says what the file is. @throws AppError `validation_error` */
+/** Chooses the stored name: the client's own, or one derived from the type. @throws AppError `validation_error` */
 export function readFilename(given: string, mimeType: string): string {
   if (given === "") return `image.${mimeType.slice("image/".length).replace("jpeg", "jpg")}`;
   const judged = judge(filenameRule, given);

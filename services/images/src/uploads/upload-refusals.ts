@@ -1,7 +1,7 @@
 import type { Refusal } from "@signalbox/http";
 import type { StoreOutcome } from "./uploads.ts";
 
-/** What a file that is not taken is told. */
+/** Builds the refusal of a file that was not stored. */
 export function refusalOf(result: Exclude<StoreOutcome, { outcome: "stored" }>): Refusal {
   switch (result.outcome) {
     case "not-accepted": {
@@ -18,7 +18,7 @@ export function refusalOf(result: Exclude<StoreOutcome, { outcome: "stored" }>):
     case "crashed":
     case "out-of-memory":
     case "too-slow": {
-      const message = "Decoding the image takes more memory or time than this service gives to one image.";
+      const message = "Decoding the image takes more memory or time than allowed for one image.";
       const details = [{ field: "file", code: "invalid", message } as const];
       return { code: "validation_error", message, details };
     }

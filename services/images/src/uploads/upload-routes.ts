@@ -34,11 +34,11 @@ const UploadForm = z
     example: { file: "the bytes of harbour.jpg", title: imageExample.title, visibility: "private" },
   });
 
-/** What may stand around the file: the other parts, boundaries, part headers. */
+/** Largest size of everything around the file: the other parts, boundaries, part headers. */
 const framingBytesMax = 512 * KiB;
 type Input<Body> = RouteInput<Principal, unknown, unknown, Body>;
 
-/** How images come in: as a file, or from a URL. */
+/** The routes that create images: from a file, or from a URL. */
 export function uploadRoutes(dependencies: Dependencies) {
   const routes = createRoutes({ errors: "image" });
   const auth = { scopes: ["images:write"] } as const;
@@ -112,7 +112,7 @@ interface Again {
   readonly fields: NewImageFields;
 }
 
-/** One more record of an original that the account has: its bytes need not come again. */
+/** Creates another record of an original that the account has: its bytes need not be sent again. */
 async function createAgain(
   dependencies: Dependencies,
   input: Input<unknown>,
@@ -126,7 +126,7 @@ async function createAgain(
   return record(dependencies, input, { ...original, filename: filename ?? original.filename }, fields);
 }
 
-/** Bytes before record: whatever stops between the two leaves bytes alone, which the sweep finds. */
+/** Stores the bytes before the record: a crash between the two leaves only bytes, which the sweep finds. */
 async function create(
   dependencies: Dependencies,
   input: Input<unknown>,

@@ -22,14 +22,14 @@ export type StoreOutcome =
   | { readonly outcome: "stored"; readonly original: Original }
   | Exclude<Inspection, { outcome: "accepted" }>;
 
-/** Takes files in: from a request or a URL to the staging area, and from there, judged, to the blob store. */
+/** Receives files: from a request or a URL to the staging area, and after judgement to the blob store. */
 export function createUploads({ blobs, imagePool, imageLimits, acceptedTypes, tracer, ...source }: Dependencies) {
   return {
     receive: (request: IncomingMessage) => receiveUpload(request, source.staging),
 
     fetch: (sourceUrl: string, signal: AbortSignal) => fetchFile(source, sourceUrl, signal),
 
-    /** Judges a file and stores its bytes, so that a record of it may be created. Does not discard the file. */
+    /** Judges a file and stores its bytes, so that its record may be created. Does not discard the file. */
     async store(accountId: string, { file, filename }: ArrivedFile, terms: JobTerms): Promise<StoreOutcome> {
       const { path, bytes: sizeBytes, sha256 } = file;
       const inspection = await tracer.span("read image", { attributes: { "image.bytes": sizeBytes } }, () =>
@@ -39,7 +39,7 @@ export function createUploads({ blobs, imagePool, imageLimits, acceptedTypes, tr
       const { facts, placeholder, dominantColor } = inspection;
       const { mimeType } = facts;
       if (!acceptedTypes().includes(mimeType)) {
-        const advice = `This service takes ${acceptedTypes().join(", ")}.`;
+        const advice = `Accepted types: ${acceptedTypes().join(", ")}.`;
         return { outcome: "not-accepted", mimeType, advice };
       }
       const original = {
