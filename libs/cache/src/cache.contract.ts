@@ -7,12 +7,12 @@ import type { Cache } from "./cache.ts";
 const soon = { expiresInMs: 60_000 };
 const window = { limit: 10, windowMs: 60_000 };
 
-/** Every adapter keeps these promises. `open` gives two caches of one service, as two instances of it would have. */
+/** The contract of every adapter. `open` returns two caches of one service, like those of two instances. */
 export function cacheContract(adapter: string, caches: () => { cache: Cache; other: Cache }): void {
   const fresh = () => ({ ...caches(), key: randomUUID() });
 
   describe(`cache in ${adapter}`, () => {
-    it("gives back the bytes that were set, text and binary, also empty", async () => {
+    it("returns the stored bytes, text and binary, also empty", async () => {
       const { cache, key } = fresh();
       for (const value of ["text ✓", Buffer.from([0, 255, 10]), ""]) {
         await cache.set(key, value, soon);
@@ -20,7 +20,7 @@ export function cacheContract(adapter: string, caches: () => { cache: Cache; oth
       }
     });
 
-    it("finds nothing under a key that was never set, or was deleted", async () => {
+    it("finds nothing under an unknown or deleted key", async () => {
       const { cache, key } = fresh();
       assert.equal(await cache.get(key), null);
       await cache.set(key, "value", soon);
@@ -29,13 +29,13 @@ export function cacheContract(adapter: string, caches: () => { cache: Cache; oth
       assert.equal(await cache.get(key), null);
     });
 
-    it("forgets a value when it expires", async () => {
+    it("removes a value when it expires", async () => {
       const { cache, key } = fresh();
       await cache.set(key, "value", { expiresInMs: 50 });
       await eventually(async () => (await cache.get(key)) === null);
     });
 
-    it("keeps what was set although its owner changes the buffer afterwards", async () => {
+    it("keeps the stored value although its owner changes the buffer afterwards", async () => {
       const { cache, key } = fresh();
       const value = Buffer.from("value");
       await cache.set(key, value, soon);
@@ -55,14 +55,14 @@ export function cacheContract(adapter: string, caches: () => { cache: Cache; oth
       );
     });
 
-    it("starts to count anew after the expiry of the first increment, whatever came later", async () => {
+    it("starts a new count after the expiry of the first increment, independent of later ones", async () => {
       const { cache, key } = fresh();
       await cache.increment(key, 5, { expiresInMs: 2_000 });
       assert.equal(await cache.increment(key, 1, soon), 6);
       await eventually(async () => (await cache.increment(key, 0, soon)) === 0);
     });
 
-    it("a counter and a value of one name do not meet, and delete removes both", async () => {
+    it("a counter and a value of one name are separate, and delete removes both", async () => {
       const { cache, key } = fresh();
       await cache.set(key, "text", soon);
       assert.equal(await cache.increment(key, 1, soon), 1);
@@ -70,7 +70,7 @@ export function cacheContract(adapter: string, caches: () => { cache: Cache; oth
       assert.deepEqual([await cache.get(key), await cache.increment(key, 1, soon)], [null, 1]);
     });
 
-    it("gives a lease to one of many, and to the next once it is released", async () => {
+    it("grants a lease to one of many, and to the next once it is released", async () => {
       const { cache, other, key } = fresh();
       const tries = await Promise.all(
         [cache, other, cache, other].map((each) => each.lease(key, { durationMs: 60_000 })),
@@ -81,7 +81,7 @@ export function cacheContract(adapter: string, caches: () => { cache: Cache; oth
       assert.notEqual(await other.lease(key, { durationMs: 60_000 }), null);
     });
 
-    it("a lease ends by itself, tokens grow, and the old holder cannot release the new one's", async () => {
+    it("a lease expires, tokens grow, and the old holder cannot release the new one's", async () => {
       const { cache, other, key } = fresh();
       const first = await cache.lease(key, { durationMs: 50 });
       const second = await eventually(() => other.lease(key, { durationMs: 60_000 }));
@@ -93,7 +93,7 @@ export function cacheContract(adapter: string, caches: () => { cache: Cache; oth
       assert.ok((third?.fencingToken ?? 0) > second.fencingToken);
     });
 
-    it("never grants more shares than the limit, however they are asked for", async () => {
+    it("never grants more shares than the limit, in any pattern of requests", async () => {
       const { cache, other, key } = fresh();
       const grants = await Promise.all(
         [4, 3, 4, 3].map((wanted, turn) => (turn % 2 ? cache : other).takeShares(key, { wanted, ...window })),
@@ -107,7 +107,7 @@ export function cacheContract(adapter: string, caches: () => { cache: Cache; oth
       assert.ok((after?.resetMs ?? 0) > 0 && (after?.resetMs ?? 0) <= 60_000);
     });
 
-    it("says what is left and grants again in the next window", async () => {
+    it("returns the remainder and grants again in the next window", async () => {
       const { cache, key } = fresh();
       const short = { limit: 10, windowMs: 300 };
       const first = await cache.takeShares(key, { wanted: 8, ...short });

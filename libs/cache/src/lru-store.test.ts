@@ -7,7 +7,7 @@ const bytes = (count: number) => ({ bytes: count, expiresInMs: 1_000 });
 const value = (store: { get(key: string): string | undefined }, keys: string[]) =>
   keys.map((key) => store.get(key) ?? null);
 
-it("drops the least recently used first when it is full", () => {
+it("evicts the least recently used first when it is full", () => {
   const store = new LruStore<string>(3_500, createManualClock());
   for (const key of ["a", "b", "c"]) store.set(key, key, bytes(1_000));
   store.get("a");
@@ -15,14 +15,14 @@ it("drops the least recently used first when it is full", () => {
   assert.deepEqual(value(store, ["a", "b", "c", "d"]), ["a", null, "c", "d"]);
 });
 
-it("never holds more than its bound, whatever is set and replaced", () => {
+it("never exceeds its bound, for any values and replacements", () => {
   const store = new LruStore<string>(10_000, createManualClock());
   for (let turn = 0; turn < 1_000; turn++) store.set(`key ${turn % 50}`, "x", bytes((turn * 37) % 3_000));
   const held = Array.from({ length: 50 }, (_, key) => store.get(`key ${key}`)).filter((found) => found !== undefined);
   assert.ok(held.length > 0 && held.length <= 100);
 });
 
-it("does not take what alone would pass the bound, and forgets the old value then", () => {
+it("does not store an entry that exceeds the bound alone, and then removes the old value", () => {
   const store = new LruStore<string>(1_000, createManualClock());
   store.set("a", "old", bytes(10));
   store.set("b", "b", bytes(10));
@@ -30,7 +30,7 @@ it("does not take what alone would pass the bound, and forgets the old value the
   assert.deepEqual(value(store, ["a", "b"]), [null, "b"]);
 });
 
-it("forgets what has expired, to the millisecond", () => {
+it("removes expired entries, to the millisecond", () => {
   const clock = createManualClock();
   const store = new LruStore<string>(1_000, clock);
   store.set("a", "a", bytes(10));

@@ -6,10 +6,12 @@ interface Entry<V> {
   readonly expiresAtMs: number;
 }
 
-/** The cost of an entry beside its key and value. */
+/** Cost of an entry besides its key and value. */
 const entryBytes = 100;
 
-/** A map that forgets: what has expired, and the least recently used once it holds `bytesMax`. Time is the steady clock. */
+/**
+ * A map that evicts expired entries, and the least recently used once it holds `bytesMax`. Time is the steady clock.
+ */
 export class LruStore<V> {
   readonly #entries: LRUCache<string, Entry<V>>;
   readonly #clock: Pick<Clock, "steadyMs">;
@@ -23,13 +25,13 @@ export class LruStore<V> {
     return this.#live(key)?.value;
   }
 
-  /** Milliseconds until the entry of `key` expires; 0 when there is none. */
+  /** Returns the milliseconds until the entry of `key` expires; 0 when there is none. */
   expiresInMs(key: string): number {
     const nowMs = this.#clock.steadyMs();
     return (this.#live(key)?.expiresAtMs ?? nowMs) - nowMs;
   }
 
-  /** A value that alone passes the bound is not kept, nor is the one it would have replaced. */
+  /** Stores a value. One that exceeds the bound alone is not stored, and the old one is removed. */
   set(key: string, value: V, { bytes, expiresInMs }: { bytes: number; expiresInMs: number }): void {
     const entry = { value, expiresAtMs: this.#clock.steadyMs() + expiresInMs };
     this.#entries.set(key, entry, { size: bytes + key.length * 2 + entryBytes });

@@ -1,7 +1,7 @@
 import type { Metrics } from "@signalbox/telemetry";
 import type { Cache } from "./cache.ts";
 
-/** Counts every call with what came of it: `hit`, `miss`, `done`, `none`, or `away` when there was no cache to ask. */
+/** Counts every call with its result: `hit`, `miss`, `done`, `none`, or `away` during an outage. */
 export function measuredCache(cache: Cache, metrics: Metrics): Cache {
   const calls = metrics.counter("signalbox_cache_calls_total");
   const count = (call: keyof Cache, outcome: string) =>

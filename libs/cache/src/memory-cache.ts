@@ -4,13 +4,16 @@ import { LruStore } from "./lru-store.ts";
 
 const numberBytes = 16;
 
-/** The cache of one process: bounded in bytes, gone with the process. Counters, leases and values share the bound. */
+/**
+ * Creates the cache of one process: bounded in bytes, lost with the process. Counters, leases and values share the
+ * bound.
+ */
 export function createMemoryCache({ bytesMax, clock }: { bytesMax: number; clock: Clock }): Cache {
   const values = new LruStore<Buffer>(Math.floor(bytesMax / 2), clock);
   const numbers = new LruStore<number>(Math.floor(bytesMax / 2), clock);
   let lastToken = 0;
 
-  /** Adds to a number that expires `expiresInMs` after it first appeared. */
+  /** Adds to a number that expires `expiresInMs` after its first increment. */
   const add = (key: string, by: number, expiresInMs: number): { sum: number; expiresInMs: number } => {
     const before = numbers.get(key);
     const remainingMs = before === undefined ? expiresInMs : numbers.expiresInMs(key);
@@ -21,7 +24,7 @@ export function createMemoryCache({ bytesMax, clock }: { bytesMax: number; clock
 
   return {
     state: "up",
-    // Copies both ways: a buffer that its owner changes later must not change what is cached.
+    // Copies in both directions: a buffer that its owner changes later must not change the cached value.
     get: async (key) => {
       const value = values.get(key);
       return value ? Buffer.from(value) : null;
@@ -38,7 +41,7 @@ export function createMemoryCache({ bytesMax, clock }: { bytesMax: number; clock
     async lease(key, { durationMs }) {
       const name = `lease ${key}`;
       if (numbers.get(name) !== undefined) return null;
-      const token = Math.max(lastToken + 1, clock.nowMs() * 1000); // as in Redis: tokens grow over restarts
+      const token = Math.max(lastToken + 1, clock.nowMs() * 1000); // like in Redis: tokens grow over restarts
       lastToken = token;
       numbers.set(name, token, { bytes: numberBytes, expiresInMs: durationMs });
       return {

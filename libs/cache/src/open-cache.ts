@@ -17,11 +17,11 @@ export interface CacheOptions {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly clock: Clock;
-  /** Of `memory:`. Default 64 MiB. */
+  /** Bound of `memory:`. Default 64 MiB. */
   readonly memoryBytesMax?: number;
-  /** Of Redis. Default 250 ms. */
+  /** Time limit of a Redis command. Default 250 ms. */
   readonly commandTimeoutMs?: number;
-  /** The certificate authority of a `rediss://` server, where Node does not know it. */
+  /** The certificate authority of a `rediss://` server that Node does not trust. */
   readonly caFile?: string | null;
 }
 
@@ -37,10 +37,13 @@ export function cacheOptions(configuration: Pick<Configuration<typeof cachePrope
   };
 }
 
-/** The bound of the counters that this process keeps while Redis is away. */
+/** The bound of the counters of this process during an outage of Redis. */
 const localBytesMax = MiB;
 
-/** Opens the cache that the URL names and hands its close to the runner. A Redis that is away is no error, here or later. */
+/**
+ * Opens the cache that the URL names and hands its close to the runner. An outage of Redis is no error, at the start or
+ * later.
+ */
 export async function openCache(options: CacheOptions): Promise<Cache> {
   const { url, runner, log, metrics, clock } = options;
   const up = metrics.gauge("signalbox_cache_up");

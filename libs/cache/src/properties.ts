@@ -1,6 +1,6 @@
 import { defineProperties } from "@signalbox/config";
 
-/** The cache: shared by the instances of a service when it is Redis. */
+/** The properties of the cache: shared by the instances of a service when it is Redis. */
 export const cacheProperties = defineProperties({
   "cache.url": {
     type: "string",
@@ -10,7 +10,7 @@ export const cacheProperties = defineProperties({
     reload: "restart",
     local: true,
     effect:
-      "Where cached values, leases and shared rate-limit counters live: memory:, redis://user:password@host:port/0, or rediss:// with TLS.",
+      "Address of cached values, leases and shared rate-limit counters: memory:, redis://user:password@host:port/0, or rediss:// with TLS.",
   },
   "cache.ca-file": {
     type: "string",
@@ -18,7 +18,7 @@ export const cacheProperties = defineProperties({
     secrecy: "internal",
     reload: "restart",
     local: true,
-    effect: "File with the certificate authority of a rediss:// server, in PEM; without it those that Node knows.",
+    effect: "File with the certificate authority of a rediss:// server, in PEM. Default: the authorities built into Node.",
   },
   "cache.memory.bytes-max": {
     type: "integer",
@@ -28,7 +28,7 @@ export const cacheProperties = defineProperties({
     max: 17_179_869_184,
     secrecy: "internal",
     reload: "restart",
-    effect: "Keys and values that memory: keeps at most; the least recently used go first.",
+    effect: "Largest size of keys and values in memory:; the least recently used are removed first.",
   },
   "cache.command-timeout": {
     type: "integer",
@@ -38,6 +38,6 @@ export const cacheProperties = defineProperties({
     max: 10_000,
     secrecy: "internal",
     reload: "restart",
-    effect: "How long a Redis command may take before the caller goes on without the cache.",
+    effect: "Time limit of a Redis command; after it the caller continues without the cache.",
   },
 });

@@ -2,18 +2,18 @@ import type { Clock } from "@signalbox/core";
 import type { Cache } from "./cache.ts";
 
 export interface RateLimitPolicy {
-  /** The name in the `RateLimit` header, also part of the cache key. */
+  /** The name in the `RateLimit` header; part of the cache key. */
   readonly name: string;
   /** The allowance of a window, in units of cost. */
   readonly limit: number;
   readonly windowMs: number;
 }
 
-/** One window of one key, as this process sees it. */
+/** One window of one key, as seen by this process. */
 export interface Window {
-  /** On the steady clock. */
+  /** End on the steady clock. */
   readonly endsAtMs: number;
-  /** Counts `cost` if there is room; false counts nothing. */
+  /** Counts `cost` if there is room; returns false and counts nothing otherwise. */
   spend(cost: number): boolean;
   remaining(): number;
 }
@@ -25,14 +25,14 @@ interface WindowOptions {
   readonly key: string;
 }
 
-/** A block is this part of the limit: large enough to ask seldom, small enough not to hoard. */
+/** Share of the limit in a block: large enough to fetch seldom, small enough not to hoard. */
 const blocksPerLimit = 20;
-/** How long the window counts alone after the cache gave no answer. */
+/** Time for which the window counts locally after the cache gave no answer. */
 const alonePauseMs = 500;
 
 /**
- * Spends what was granted and asks for more before it runs out. Until the answer is there it goes on, on credit, as far
- * as the shared count may still allow: what it last heard is left, or the whole limit when it has not heard yet.
+ * Spends the granted shares and fetches more before they run out. Until the answer arrives it continues on credit, as
+ * far as the shared count may still allow: up to the last known remainder, or the whole limit before the first answer.
  */
 export function createWindow({ cache, clock, policy, key }: WindowOptions): Window {
   const { limit, windowMs } = policy;
@@ -40,7 +40,7 @@ export function createWindow({ cache, clock, policy, key }: WindowOptions): Wind
   let endsAtMs = clock.steadyMs() + windowMs;
   let spent = 0;
   let granted = 0;
-  /** The remainder of the shared count when last heard of; null before the first answer. */
+  /** The last known remainder of the shared count; null before the first answer. */
   let left: number | null = null;
   let asking = false;
   let retryAtMs = 0;
@@ -56,7 +56,7 @@ export function createWindow({ cache, clock, policy, key }: WindowOptions): Wind
     });
     asking = false;
     if (!shares) {
-      left = null; // alone: the limit counts for this process by itself
+      left = null; // local only: the limit applies to this process by itself
       retryAtMs = clock.steadyMs() + alonePauseMs;
       return;
     }

@@ -23,7 +23,7 @@ function arrange(
   return { clock, cache, limiter: limiterOf(), other: limiterOf() };
 }
 
-it("allows the limit in a window and refuses the rest, with the figures of the header", async () => {
+it("allows the limit in a window and refuses the rest, with the values of the header", async () => {
   const { limiter, clock } = arrange({ limit: 3 });
   assert.deepEqual(limiter.take("a"), { allowed: true, limit: 3, remaining: 2, resetSeconds: 60 });
   await settled();
@@ -61,7 +61,7 @@ it("two instances share one limit", async () => {
   assert.ok(allowed >= 95, `${allowed}: an instance holds back at most a block`);
 });
 
-it("asks the cache once for many requests", async () => {
+it("reads the cache once for many requests", async () => {
   let asked = 0;
   const { cache } = arrange();
   const counting = {
@@ -75,7 +75,7 @@ it("asks the cache once for many requests", async () => {
     limiter.take("a");
     await settled();
   }
-  assert.ok(asked <= 25, `${asked} questions for 5,000 requests`);
+  assert.ok(asked <= 25, `${asked} reads for 5,000 requests`);
 });
 
 it("weighs requests by their cost, and a refused one costs nothing", async () => {
@@ -86,12 +86,12 @@ it("weighs requests by their cost, and a refused one costs nothing", async () =>
   assert.equal(limiter.take("a", 2).allowed, true);
 });
 
-it("keys do not share", () => {
+it("keys are independent", () => {
   const { limiter } = arrange({ limit: 1 });
   assert.deepEqual([limiter.take("a").allowed, limiter.take("b").allowed], [true, true]);
 });
 
-it("without a cache it limits by itself, and asks again only now and then", async () => {
+it("without a cache it limits locally, and retries only now and then", async () => {
   let asked = 0;
   const away = {
     takeShares: async () => {
@@ -110,7 +110,7 @@ it("without a cache it limits by itself, and asks again only now and then", asyn
   assert.equal(asked, 2);
 });
 
-it("pays what it allowed alone once the cache is back", async () => {
+it("charges locally allowed requests once the cache is back", async () => {
   const clock = createManualClock();
   const shared = createMemoryCache({ bytesMax: 1_000_000, clock });
   let away = true;
@@ -124,7 +124,7 @@ it("pays what it allowed alone once the cache is back", async () => {
   clock.advance(1_000);
   limiter.take("a");
   await settled();
-  other.take("a"); // on credit, until it hears
+  other.take("a"); // on credit, until the answer
   await settled();
   assert.equal(other.take("a").allowed, false);
 });

@@ -3,18 +3,18 @@ import { LRUCache } from "lru-cache";
 import type { Cache } from "./cache.ts";
 import { createWindow, type RateLimitPolicy, type Window } from "./rate-limit-window.ts";
 
-/** The figures of the `RateLimit` and `RateLimit-Policy` headers (draft-ietf-httpapi-ratelimit-headers). */
+/** The values of the `RateLimit` and `RateLimit-Policy` headers (draft-ietf-httpapi-ratelimit-headers). */
 interface RateLimitDecision {
   readonly allowed: boolean;
   readonly limit: number;
   readonly remaining: number;
-  /** Seconds until the window ends: also the Retry-After of a refusal. */
+  /** Seconds until the window ends; also the Retry-After of a refusal. */
   readonly resetSeconds: number;
 }
 
 export interface RateLimiter {
   readonly policy: RateLimitPolicy;
-  /** Counts `cost` against the key. Never waits: shares of the window's allowance are fetched beside the request path. */
+  /** Counts `cost` against the key. Never waits: shares of the window's allowance are fetched in the background. */
   take(key: string, cost?: number): RateLimitDecision;
 }
 
@@ -22,17 +22,17 @@ export interface RateLimiterOptions {
   readonly cache: Pick<Cache, "takeShares">;
   readonly clock: Pick<Clock, "steadyMs">;
   readonly policy: RateLimitPolicy;
-  /** Keys counted at once; beyond it the least recently used is forgotten here (the shared count stays). */
+  /** Largest number of counted keys; beyond it the least recently used is dropped here (the shared count stays). */
   readonly keysMax?: number;
 }
 
 /**
- * Counts in this process and leases blocks of the window's allowance from the cache that all instances share, ahead of
- * need. What several instances may let through together beyond the limit is what arrives during one round trip to the
- * cache, and never more than the limit for each instance, which is also what counts while the cache is away.
+ * Creates a limiter that counts in this process and leases blocks of the window's allowance in advance from the cache
+ * that all instances share. Together several instances may exceed the limit by the requests of one round trip to the
+ * cache, and never by more than the limit for each instance, which also applies during an outage of the cache.
  */
 export function createRateLimiter({ cache, clock, policy, keysMax = 50_000 }: RateLimiterOptions): RateLimiter {
-  // Not with `max`, which takes a megabyte at once for keys that most services never see.
+  // Not with `max`, which allocates a megabyte in advance for keys that most services never see.
   const windows = new LRUCache<string, Window>({ maxSize: keysMax, sizeCalculation: () => 1 });
 
   const windowOf = (key: string): Window => {
@@ -55,7 +55,7 @@ export function createRateLimiter({ cache, clock, policy, keysMax = 50_000 }: Ra
   };
 }
 
-/** Drops a few of the windows that are over, with each new key: a burst of keys does not stay in memory for good. */
+/** Drops a few ended windows with each new key: a burst of keys does not stay in memory. */
 function forgetEnded(windows: LRUCache<string, Window>, nowMs: number): void {
   for (let count = 0; count < 4; count++) {
     const [key] = windows.rkeys();

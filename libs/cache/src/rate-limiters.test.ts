@@ -6,7 +6,7 @@ import { createRateLimiters } from "./rate-limiters.ts";
 
 const settled = () => new Promise(setImmediate);
 
-test("services of a process count exactly one allowance, with a cache of their own each and limits that differ", async () => {
+test("services of a process share one allowance, with a cache of their own each and limits that differ", async () => {
   const clock = createManualClock();
   const limiters = createRateLimiters(clock);
   const ofService = (limit: number) =>
@@ -20,10 +20,10 @@ test("services of a process count exactly one allowance, with a cache of their o
   assert.deepEqual([allowed.filter(Boolean).length, allowed.indexOf(false)], [100, 100]);
 
   const larger = ofService(120);
-  larger.take("caller"); // asks
+  larger.take("caller"); // fetches
   await settled();
   assert.ok(
     larger.take("caller").remaining < 20,
-    "where a service is told another limit, it knows of the others' requests",
+    "a service with another limit counts the others' requests",
   );
 });

@@ -3,12 +3,12 @@ import type { Cache } from "./cache.ts";
 import type { RateLimitPolicy } from "./rate-limit-window.ts";
 import { createRateLimiter, type RateLimiter } from "./rate-limiter.ts";
 
-/** Answers the limiter of a policy: the same one to everybody who asks in this process, so that they count together. */
+/** Returns the limiter of a policy: the same one for all callers in this process, so that they count together. */
 export type RateLimiters = (policy: RateLimitPolicy, cache: Pick<Cache, "takeShares">) => RateLimiter;
 
 /**
- * The limiters of a process, one for each policy. Services that run in it may each have a cache of their own; the first
- * one that is offered counts for all of them, or a memory of each would be an allowance of each.
+ * Creates the limiters of a process, one for each policy. Its services may each have a cache of their own; the first
+ * given one is used for all of them, because a memory for each would be an allowance for each.
  */
 export function createRateLimiters(clock: Pick<Clock, "steadyMs">): RateLimiters {
   const limiters = new Map<string, RateLimiter>();

@@ -29,7 +29,7 @@ async function assertWorksWithout(): Promise<void> {
   assert.equal(await cache.takeShares("key", { wanted: 1, limit: 10, windowMs: 1_000 }), null);
 }
 
-it("a Redis that dies is away within one call, and up again by itself when it is back", async () => {
+it("a Redis that dies is away within one call, and up again when it is back", async () => {
   await cache.set("key", "value", soon);
   await engine.kill();
   await eventually(() => cache.state === "away");
@@ -42,7 +42,7 @@ it("a Redis that dies is away within one call, and up again by itself when it is
   assert.equal(String(await cache.get("key")), "again");
 });
 
-it("a Redis that hangs costs one timeout, not one for each call, and is used again when it wakes", async () => {
+it("a Redis that hangs costs one timeout, not one for each call, and is used again afterwards", async () => {
   await engine.pause();
   await Promise.all(Array.from({ length: 20 }, () => cache.get("key")));
   assert.equal(cache.state, "away");
@@ -53,13 +53,13 @@ it("a Redis that hangs costs one timeout, not one for each call, and is used aga
   await eventually(() => cache.state === "up");
 });
 
-it("a release whose Redis is away does not throw", async () => {
+it("a release during an outage of Redis does not throw", async () => {
   const lease = await cache.lease("key", { durationMs: 60_000 });
   await engine.kill();
   await lease?.release();
 });
 
-it("limits locally while Redis is away, and shared again when it is back", async () => {
+it("limits locally during an outage of Redis, and shared again afterwards", async () => {
   const limiterOf = (each: Cache) =>
     createRateLimiter({ cache: each, clock: context.clock, policy: { name: "api", limit: 10, windowMs: 60_000 } });
   const other = await openCache({ url: engine.url, ...context, commandTimeoutMs });
@@ -76,11 +76,11 @@ it("limits locally while Redis is away, and shared again when it is back", async
     for (let turn = 0; turn < 10; turn++) first.take("shared");
     return !first.take("shared").allowed;
   });
-  second.take("shared"); // asks
-  await eventually(() => !second.take("shared").allowed, { message: "the other instance learns that nothing is left" });
+  second.take("shared"); // fetches
+  await eventually(() => !second.take("shared").allowed, { message: "the other instance sees that nothing is left" });
 });
 
-it("opens although Redis is away at the start, and says when that changes", async () => {
+it("opens during an outage of Redis, and logs its end", async () => {
   await engine.kill();
   const late = await openCache({ url: engine.url, ...context, commandTimeoutMs });
   assert.equal(late.state, "away");
@@ -92,11 +92,11 @@ it("opens although Redis is away at the start, and says when that changes", asyn
       .map((line) => line.msg)
       .filter((message) => /^Redis is/.test(String(message)))
       .slice(-1),
-    ["Redis is back"],
+    ["Redis is available again"],
   );
 });
 
-it("counts the calls that had no cache to ask", async () => {
+it("counts the calls during an outage", async () => {
   await engine.kill();
   await eventually(() => cache.state === "away");
   await cache.get("key");

@@ -4,15 +4,15 @@ import { incrementScript, leaseScript, releaseScript, takeSharesScript } from ".
 
 export interface RedisCacheOptions {
   readonly connection: RedisConnection;
-  /** Begins the keys of the service's own, so that services may share a Redis. */
+  /** Prefix of the service's own keys, so that services may share a Redis. */
   readonly prefix: string;
-  /** Begins the keys of what all services count together. */
+  /** Prefix of the keys that all services count together. */
   readonly sharedPrefix: string;
-  /** Counts while Redis is away. */
+  /** Counts during an outage of Redis. */
   readonly local: Pick<Cache, "increment">;
 }
 
-/** The cache that the instances of a service share; shares are counted with all services. */
+/** Creates the cache that the instances of a service share; shares are counted with all services. */
 export function createRedisCache({ connection, prefix, sharedPrefix, local }: RedisCacheOptions): Cache {
   // The braces keep the keys of one script on one node of a cluster.
   const keyOf = (kind: string, key: string) => `${prefix}:${kind}:{${key}}`;

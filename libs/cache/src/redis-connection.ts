@@ -4,7 +4,7 @@ import type { RedisScript } from "./redis-scripts.ts";
 
 export interface RedisConnection {
   readonly state: "up" | "away";
-  /** Runs a call; null at once while Redis is away, and when the call fails. Never throws. */
+  /** Runs a call; null immediately during an outage of Redis, and when the call fails. Never throws. */
   attempt<T>(call: (redis: Redis) => Promise<T>): Promise<{ value: T } | null>;
   /** Like `attempt`, for a script. */
   run(script: RedisScript, keys: string[], values: (string | number)[]): Promise<{ value: unknown } | null>;
@@ -14,7 +14,7 @@ export interface RedisConnection {
 export interface RedisConnectionOptions {
   readonly url: string;
   readonly log: Logger;
-  /** The certificate authority of the server, in PEM; those that Node knows when left out. */
+  /** The certificate authority of the server, in PEM. Default: the authorities built into Node. */
   readonly ca?: string | undefined;
   readonly commandTimeoutMs: number;
   readonly onState: (state: "up" | "away") => void;
@@ -23,7 +23,7 @@ export interface RedisConnectionOptions {
 const probePauseMs = 250;
 const reconnectPauseMaxMs = 1_000;
 
-/** Connects, or finds out that Redis is away: both are a start. */
+/** Connects, or detects an outage of Redis: the start succeeds either way. */
 export async function connectRedis(options: RedisConnectionOptions): Promise<RedisConnection> {
   const redis = new Redis(options.url, {
     lazyConnect: true,
@@ -41,9 +41,9 @@ export async function connectRedis(options: RedisConnectionOptions): Promise<Red
 }
 
 /**
- * Redis as something that may be missing. A lost connection or a call without an answer makes it `away`: from then on
- * calls fail at once instead of each waiting for its own timeout, while a probe asks in the background until Redis
- * answers again. Nothing is queued and nothing is sent twice: a counter that arrives late would count wrong.
+ * Redis as an optional dependency. A lost connection or a call without an answer makes it `away`: from then on calls
+ * fail immediately instead of each waiting for its own timeout, while a probe polls in the background until Redis
+ * answers again. Nothing is queued and nothing is sent twice: a late increment would count wrong.
  */
 class ProbedConnection implements RedisConnection {
   readonly #redis: Redis;
@@ -62,8 +62,8 @@ class ProbedConnection implements RedisConnection {
   }
 
   async open(): Promise<void> {
-    await this.#redis.connect().catch(() => {}); // the reason arrives as an error event; connecting goes on by itself
-    this.#become((await this.#answers()) ? "up" : "away", "it did not answer at the start");
+    await this.#redis.connect().catch(() => {}); // the reason arrives as an error event; reconnecting is automatic
+    this.#become((await this.#answers()) ? "up" : "away", "no answer at the start");
   }
 
   get state(): "up" | "away" {
@@ -76,7 +76,7 @@ class ProbedConnection implements RedisConnection {
       return { value: await call(this.#redis) };
     } catch (error) {
       const { name, message } = error as Error;
-      if (name === "ReplyError") this.#log.warn({ reason: message }, "Redis refuses a command");
+      if (name === "ReplyError") this.#log.warn({ reason: message }, "Redis refused a command");
       else this.#become("away", message);
       return null;
     }
@@ -101,8 +101,8 @@ class ProbedConnection implements RedisConnection {
 
   #become(next: "up" | "away", reason: string): void {
     if (this.#closed || this.#state === next) return;
-    if (next === "away") this.#log.warn({ reason }, "Redis is away: going on without the cache");
-    else if (this.#state === "away") this.#log.info("Redis is back");
+    if (next === "away") this.#log.warn({ reason }, "Redis is unavailable: continuing without the cache");
+    else if (this.#state === "away") this.#log.info("Redis is available again");
     this.#state = next;
     this.#onState(next);
     if (next === "away") this.#probeLater();
@@ -119,7 +119,7 @@ class ProbedConnection implements RedisConnection {
       this.#become("up", "");
       return;
     }
-    // A connection that is open and silent keeps every unanswered command: give it up for a new one.
+    // An open and silent connection keeps every unanswered command: replace it with a new one.
     if (this.#redis.status === "ready") this.#redis.disconnect(true);
     this.#probeLater();
   }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** A script that Redis runs as one step. Every key it touches is given to it, as a cluster demands. */
+/** A script that Redis runs atomically. Every key it uses is passed to it, as a cluster requires. */
 export interface RedisScript {
   readonly text: string;
   readonly sha1: string;
@@ -16,7 +16,7 @@ return sum`);
 
 /**
  * KEYS lease, last token · ARGV milliseconds → the token, or 0. Tokens are microseconds of the server's clock, so they
- * grow on after a restart that lost everything; the last one is kept for a day against a clock that is set back.
+ * keep growing after a restart with data loss; the last one is kept for a day in case the clock is set back.
  */
 export const leaseScript = script(`
 if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
@@ -27,7 +27,7 @@ redis.call('SET', KEYS[1], text, 'PX', ARGV[1])
 redis.call('SET', KEYS[2], text, 'PX', math.max(86400000, ARGV[1]))
 return token`);
 
-/** KEYS lease · ARGV token → 1 when it was ours. */
+/** KEYS lease · ARGV token → 1 when the token held the lease. */
 export const releaseScript = script(`
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('DEL', KEYS[1])`);

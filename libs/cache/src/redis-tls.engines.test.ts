@@ -34,15 +34,15 @@ after(async () => {
   await certificates.remove();
 });
 
-it("a server with TLS and a password is used when its authority is known", async () => {
+it("a server with TLS and a password is used when its authority is trusted", async () => {
   const cache = await openCache({ url, caFile: certificates.caFile, ...context });
   await cache.set("key", "value", { expiresInMs: 60_000 });
   assert.equal(String(await cache.get("key")), "value");
   const other = await openCache({ url, caFile: certificates.caFile, ...context });
-  assert.equal(String(await other.get("key")), "value", "both see what the server keeps");
+  assert.equal(String(await other.get("key")), "value", "both see the server's value");
 });
 
-it("a server whose certificate nobody vouches for is away, and hears no password", async () => {
+it("a server with an untrusted certificate counts as away, and receives no password", async () => {
   for (const caFile of [null, certificates.otherCaFile]) {
     const cache = await openCache({ url, caFile, ...context });
     await cache.set("other", "value", { expiresInMs: 60_000 });

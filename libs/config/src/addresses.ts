@@ -1,14 +1,14 @@
 import { serviceNames } from "@signalbox/core";
 
-/** The names under which values of one service can be written, and which names are somebody else's business. */
+/** The spellings of one service's properties, and the names of other services. */
 export interface Addresses {
-  /** The ways to write a property, the one that wins first: `account.http.port`, then `http.port`. */
+  /** Returns the spellings of a property by precedence: `account.http.port`, then `http.port`. */
   of(property: string): readonly string[];
-  /** The property an address stands for. */
+  /** Returns the property of an address. */
   property(address: string): string | undefined;
-  /** The address an environment variable stands for. */
+  /** Returns the address of an environment variable. */
   fromEnvironment(variable: string): string | undefined;
-  /** Tells if the name belongs to another service and may stand in a shared place. */
+  /** Returns true when the name belongs to another service and is allowed in a shared source. */
   isForeign(address: string): boolean;
   isForeignVariable(variable: string): boolean;
   all(): Iterable<string>;
@@ -24,7 +24,7 @@ export function createAddresses(service: string, properties: Iterable<string>, f
     for (const address of addresses) {
       const variable = variableName(address);
       const taken = propertyOf.get(address) ?? addressOfVariable.get(variable);
-      if (taken !== undefined) throw new Error(`The properties ${property} and ${taken} cannot be told apart`);
+      if (taken !== undefined) throw new Error(`The properties ${property} and ${taken} have the same address`);
       propertyOf.set(address, property);
       addressOfVariable.set(variable, address);
     }
@@ -44,7 +44,10 @@ export function createAddresses(service: string, properties: Iterable<string>, f
   };
 }
 
-/** The environment variable of a name. The prefix keeps what Kubernetes injects for services (`CONFIG_PORT=tcp://…`) out. */
+/**
+ * Returns the environment variable of a name. The prefix keeps out variables that Kubernetes injects for services
+ * (`CONFIG_PORT=tcp://…`).
+ */
 export function variableName(address: string): string {
   return `SIGNALBOX_${address.toUpperCase().replace(/[^A-Z0-9]/g, "_")}`;
 }

@@ -3,12 +3,15 @@ import type { PropertyDeclarations, PropertyScalar } from "./property-declaratio
 /** A rule between two properties that their values break. */
 export interface BrokenRule {
   readonly property: string;
-  /** The property that the rule names. */
+  /** The other property of the rule. */
   readonly other: string;
   readonly expected: string;
 }
 
-/** Finds the rules between properties (`atMost`, `oneOf`) that these values break. A rule with one side undeclared holds. */
+/**
+ * Finds the rules between properties (`atMost`, `oneOf`) that these values break. A rule with an undeclared side is
+ * ignored.
+ */
 export function brokenRules(properties: PropertyDeclarations, read: (name: string) => PropertyScalar): BrokenRule[] {
   return Object.entries(properties).flatMap(([property, { atMost, oneOf }]) => {
     const broken: BrokenRule[] = [];

@@ -6,8 +6,8 @@ import type { PropertyDeclaration, PropertyDeclarations } from "./property-decla
 import type { SourceEntry } from "./value-source.ts";
 
 /**
- * Sorts database overrides into those that apply and those that are refused. Names of other services are neither: the
- * same set of overrides reaches every service.
+ * Sorts database overrides into applied and refused ones. Names of other services are neither: the same set of
+ * overrides reaches every service.
  */
 export function checkOverrides(
   overrides: OverrideSet,
@@ -31,7 +31,7 @@ export function checkOverrides(
   return { entries, problems };
 }
 
-/** Says what would be right instead of an override with this value; null when it would apply. */
+/** Describes the values accepted instead of this override; null when it would apply. */
 export function refusalOfOverride(declaration: PropertyDeclaration, raw: unknown): string | null {
   if (declaration.secrecy === "secret") return "no override, because it is a secret";
   if (declaration.local) return "no override, because it is local to the process";

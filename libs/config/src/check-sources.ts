@@ -8,10 +8,10 @@ import { parseText } from "./parse-value.ts";
 import type { PropertyDeclarations, PropertyScalar } from "./property-declaration.ts";
 import type { SourceEntry, ValueSource } from "./value-source.ts";
 
-/** The property whose value names more names to mask. Read here and by the management view. */
+/** The property with additional names to mask. Read here and by the management view. */
 export const sanitizeProperty = "management.endpoint.env.keys-to-sanitize";
 
-/** Everything wrong in the sources that were read, and every property that has to be given and is not. */
+/** Lists every fault in the sources, and every missing required property. */
 export function checkSources(
   sources: readonly ValueSource[],
   properties: PropertyDeclarations,
@@ -69,7 +69,7 @@ function checkEntry(
   return null;
 }
 
-/** A misspelt name is answered with the nearest one that exists, in the spelling of the place it was found in. */
+/** Suggests the nearest existing name for a misspelt one, in the spelling of its source. */
 function knownName(address: string, addresses: Addresses): string {
   const spelled = address.startsWith("SIGNALBOX_")
     ? address.slice("SIGNALBOX_".length).toLowerCase().replaceAll("_", ".")

@@ -1,4 +1,4 @@
-/** The known name that differs least from a misspelt one; `undefined` when none is near enough to be what was meant. */
+/** Finds the known name closest to a misspelt one; `undefined` when none is close enough. */
 export function closestName(name: string, known: Iterable<string>): string | undefined {
   let closest: string | undefined;
   let fewest = Math.max(2, Math.floor(name.length / 3)) + 1;
@@ -12,7 +12,7 @@ export function closestName(name: string, known: Iterable<string>): string | und
   return closest;
 }
 
-/** Levenshtein's distance, one row at a time. */
+/** Computes Levenshtein's distance, one row at a time. */
 function editsBetween(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (let i = 1; i <= from.length; i++) {

@@ -1,12 +1,12 @@
 import type { Problem } from "./configuration.ts";
 
-/** The configuration cannot be used. The message lists every problem, one a line, ready for an operator. */
+/** The configuration is invalid. The message lists every problem, one a line, ready for an operator. */
 export class ConfigurationError extends Error {
   override readonly name = "ConfigurationError";
   readonly problems: readonly Problem[];
 
   constructor(problems: readonly Problem[]) {
-    super(`The configuration cannot be used:\n${problems.map(describe).join("\n")}`);
+    super(`The configuration is not valid:\n${problems.map(describe).join("\n")}`);
     this.problems = problems;
   }
 }

@@ -1,7 +1,7 @@
 import type { ShownClasses } from "./mask.ts";
 import type { PropertyScalar, PropertyValues } from "./property-declaration.ts";
 
-/** One thing wrong with the configuration. `value` is already masked. */
+/** One problem of the configuration. `value` is already masked. */
 export interface Problem {
   readonly property: string;
   readonly source: string;
@@ -17,25 +17,25 @@ export interface OverrideChange {
   readonly value: unknown;
 }
 
-/** The overrides of all services, as they stand after a revision. */
+/** The overrides of all services after a revision. */
 export interface OverrideSet {
   readonly revision: number;
-  /** By the name that was overridden; also those that were removed since. */
+  /** Changes by the overridden name; includes removed ones. */
   readonly changes: Readonly<Record<string, OverrideChange>>;
 }
 
-/** The value that a property takes with the next start, and the revision that set it. */
+/** The value of a property after the next start, and its revision. */
 export interface PendingValue {
   readonly value: PropertyScalar;
   readonly revision: number;
 }
 
-/** A value as the management view shows it: masked where needed, with the place it was written. */
+/** A value in the management view: masked where needed, with its origin. */
 export interface PropertyEntry {
   readonly value: PropertyScalar;
   /** `signalbox.yaml:3`, `SIGNALBOX_HTTP_PORT` or `--http.port`; defaults have none. */
   readonly origin?: string;
-  /** Stands at the value that runs while another one waits for the next start. */
+  /** Present on the running value while another one waits for the next start. */
   readonly pending?: PendingValue;
 }
 
@@ -44,16 +44,19 @@ export interface PropertySource {
   readonly properties: Readonly<Record<string, PropertyEntry>>;
 }
 
-/** The answer of `env/{name}`: the winner, then every source in order of precedence, with its entry where it has one. */
+/**
+ * The answer of `env/{name}`: the effective value, then every source in order of precedence, with its entry where it
+ * has one.
+ */
 export interface PropertyLookup {
   readonly property: { readonly source: string; readonly value: PropertyScalar; readonly pending?: PendingValue };
   readonly propertySources: readonly { readonly name: string; readonly property?: PropertyEntry }[];
 }
 
-/** What a property runs with, masked where needed. */
+/** The running value of a property, masked where needed. */
 export interface RunningValue {
   readonly value: PropertyScalar;
-  /** The name of the source that gives the value. */
+  /** The source of the value. */
   readonly source: string;
   readonly pending?: PendingValue;
 }
@@ -61,32 +64,37 @@ export interface RunningValue {
 /** The configuration of one service: read once at start, then changed only through its overrides. */
 export interface Configuration<P> {
   readonly service: string;
-  /** The value now. Live properties change; the others keep the value of the start. */
+  /** Returns the current value. Live properties change; the others keep the value of the start. */
   get<N extends keyof P & string>(name: N): PropertyValues<P>[N];
-  /** Calls the listener after each change of a live property, until the returned function is called. Throws for one that is not live. */
+  /**
+   * Calls the listener after each change of a live property, until the returned function is called. Throws for a
+   * property that is not live.
+   */
   onChange<N extends keyof P & string>(
     name: N,
     listener: (value: PropertyValues<P>[N], previous: PropertyValues<P>[N]) => void,
   ): () => void;
-  /** The name of the source that gives the value, for messages. */
+  /** Returns the source of the value, for messages. */
   sourceOf(name: keyof P & string): string;
-  /** Tells if `name`, bare or with the service's prefix, is declared here. */
+  /** Returns true when `name`, bare or with the service's prefix, is declared here. */
   knows(name: string): boolean;
-  /** Every source, highest precedence first, with the values that run, masked but for the classes that are shown. */
+  /** Lists every source, highest precedence first, with the running values, masked except for the shown classes. */
   propertySources(shown?: ShownClasses): PropertySource[];
-  /** One property with its winner; `null` for a name that is not declared. */
+  /** Finds one property with its effective value; `null` for an undeclared name. */
   find(name: string, shown?: ShownClasses): PropertyLookup | null;
-  /** Every declared property with what it runs with, masked, by its bare name. */
+  /** Lists the running value of every declared property, masked, by its bare name. */
   runningValues(): Readonly<Record<string, RunningValue>>;
   /**
-   * Applies the overrides that were there before the service is built: the only ones that reach properties with
-   * `reload: "restart"`. One that was read before keeps its value, and is pending.
+   * Applies overrides before the service is built: the only ones that reach properties with `reload: "restart"`. A
+   * property that was already read keeps its value, and the override is pending.
    */
   startWith(overrides: OverrideSet): Problem[];
-  /** Replaces the database overrides. Names of other services are passed over; what is refused is returned, the rest applies. */
+  /**
+   * Replaces the database overrides. Names of other services are skipped; returns the refused ones, the rest applies.
+   */
   setOverrides(overrides: OverrideSet): Problem[];
-  /** The revision of the overrides in force; `null` before the first. */
+  /** The revision of the active overrides; `null` before the first. */
   readonly revision: number | null;
-  /** Names whose override waits for the next start. */
+  /** Lists the names with an override that waits for the next start. */
   pendingRestart(): string[];
 }

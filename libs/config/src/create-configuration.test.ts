@@ -15,7 +15,7 @@ function load(argv: string[] = []) {
   return loadConfiguration({ service: "config", properties, argv, environment: {}, directory: null });
 }
 
-/** Overrides that one revision has set all at once. */
+/** Overrides set together by one revision. */
 const at = (revision: number, values: Record<string, unknown>): OverrideSet => ({
   revision,
   changes: Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { revision, set: true, value }])),
@@ -38,7 +38,7 @@ test("a live change reaches its subscribers once, and only when the value differ
   assert.equal(configuration.revision, 4);
 });
 
-test("the command line outvotes an override, and a prefixed override beats both", () => {
+test("the command line has precedence over an override, and a prefixed override over both", () => {
   const configuration = load(["--page.size=30"]);
   configuration.setOverrides(at(1, { "page.size": 50 }));
   assert.equal(configuration.get("page.size"), 30);
@@ -47,7 +47,7 @@ test("the command line outvotes an override, and a prefixed override beats both"
   assert.equal(configuration.sourceOf("page.size"), "overrides");
 });
 
-test("secrets and local properties take no override, a wrong value is refused, the rest applies", () => {
+test("secret and local properties take no override, an invalid value is refused, the rest applies", () => {
   const configuration = load();
   const problems = configuration.setOverrides(
     at(7, {
@@ -78,7 +78,7 @@ test("a property that needs a restart keeps its value and is named as pending", 
   assert.deepEqual(configuration.pendingRestart(), []);
 });
 
-test("overrides known before the start reach properties that need one, and later ones wait beside the value that runs", () => {
+test("overrides before the start reach properties that need a restart, and later ones are pending beside the running value", () => {
   const configuration = load();
   assert.deepEqual(configuration.startWith(at(9, { "pool.size": 20 })), []);
   assert.equal(configuration.get("pool.size"), 20);
@@ -106,7 +106,7 @@ test("overrides known before the start reach properties that need one, and later
   assert.deepEqual(configuration.pendingRestart(), ["pool.size"]);
 });
 
-test("what was read before the overrides came keeps its value, and says so", () => {
+test("a property read before the overrides keeps its value, and is pending", () => {
   const configuration = load();
   assert.equal(configuration.get("pool.size"), 10);
   configuration.startWith(at(9, { "pool.size": 20 }));
@@ -117,7 +117,7 @@ test("what was read before the overrides came keeps its value, and says so", () 
   assert.deepEqual(configuration.propertySources()[2]?.properties, {});
 });
 
-test("one subscriber that throws does not keep the change from the others", () => {
+test("one throwing subscriber does not hide the change from the others", () => {
   const configuration = load();
   let heard = 0;
   configuration.onChange("page.size", () => {
@@ -143,7 +143,7 @@ const ruled = defineProperties({
 const loadRuled = (...argv: string[]) =>
   loadConfiguration({ service: "config", properties: ruled, argv, environment: {}, directory: null });
 
-test("values that break a rule between two properties stop the start, with what would be right", () => {
+test("values that break a rule between two properties stop the start, with the expected value", () => {
   assert.throws(() => loadRuled("--page.max=10"), /page\.size .* is 20: expected at most page\.max, which is 10/);
   assert.throws(() => loadRuled("--locale=de"), /locale \(from --locale\) is "de": expected one of locales: en/);
   assert.throws(() => loadRuled("--locales="), /a list of at least 1 items/);

@@ -33,7 +33,7 @@ interface Parts<P> {
 
 type Listener = (value: PropertyScalar, previous: PropertyScalar) => void;
 
-/** The value that a property runs with, and where it was found. */
+/** The running value of a property, and its source. */
 interface Running {
   readonly value: PropertyScalar;
   readonly source: string;
@@ -42,7 +42,7 @@ interface Running {
 
 const noOverrides: ValueSource = { name: "overrides", entries: new Map(), faults: [] };
 
-/** Joins checked sources into values, and keeps the live ones current. */
+/** Combines checked sources into values, and keeps the live ones current. */
 export function createConfiguration<P extends PropertyDeclarations>(parts: Parts<P>): Configuration<P> {
   return new JoinedSources(parts);
 }
@@ -52,7 +52,7 @@ class JoinedSources<P extends PropertyDeclarations> implements Configuration<P> 
   readonly #names: readonly string[];
   readonly #defaults: ValueSource;
   readonly #running: Map<string, Running>;
-  /** Properties that somebody has read and that do not change any more. */
+  /** Properties that were read and no longer change. */
   readonly #settled = new Set<string>();
   readonly #listeners = new Map<string, Set<Listener>>();
   readonly #view: View;
@@ -175,12 +175,12 @@ class JoinedSources<P extends PropertyDeclarations> implements Configuration<P> 
     return [...this.#parts.aboveOverrides, overrides, ...this.#parts.belowOverrides, this.#defaults];
   }
 
-  /** The sources with the overrides that are in force here, leaving out those that wait for the next start. */
+  /** Returns the sources with the overrides active here, without those that wait for the next start. */
   #runningSources(): ValueSource[] {
     return this.#sources({ ...noOverrides, entries: this.#overridesInForce });
   }
 
-  /** The entry that counts: an address of higher rank beats a source of higher rank. */
+  /** Finds the effective entry: a prefixed address beats a source with higher precedence. */
   #winner(name: string): { source: ValueSource; address: string; entry: SourceEntry } {
     const sources = this.#sources();
     for (const address of this.#parts.addresses.of(name)) {
@@ -197,11 +197,11 @@ class JoinedSources<P extends PropertyDeclarations> implements Configuration<P> 
     const declaration = this.#parts.properties[name] as PropertyDeclaration;
     const isTyped = source === this.#overrides || source === this.#defaults;
     const parsed = isTyped ? checkValue(declaration, entry.raw) : parseText(declaration, entry.raw);
-    if (!parsed.ok) throw new Error(`The property ${name} has a value that was not checked`);
+    if (!parsed.ok) throw new Error(`The property ${name} has an unchecked value`);
     return { value: parsed.value, source: source.name, address };
   }
 
-  /** Takes over what the sources say now of the properties that may change. */
+  /** Updates the changeable properties from the sources. */
   #change(mayChange: (name: string) => boolean): void {
     const { addresses } = this.#parts;
     const changes = this.#names.filter(mayChange).map((name) => {
@@ -229,7 +229,7 @@ class JoinedSources<P extends PropertyDeclarations> implements Configuration<P> 
     this.#given = given;
     this.#revision = given.revision;
     for (let rule = this.#nextBroken(); rule !== undefined; rule = this.#nextBroken()) {
-      // The newest of them broke the rule; the state before it was good.
+      // The newest of them broke the rule; the state before it was valid.
       const [address] = [rule.property, rule.other]
         .flatMap((name) => addresses.of(name).filter((candidate) => entries.has(candidate)))
         .sort((a, b) => (given.changes[b]?.revision ?? 0) - (given.changes[a]?.revision ?? 0));
@@ -253,7 +253,7 @@ class JoinedSources<P extends PropertyDeclarations> implements Configuration<P> 
   }
 }
 
-/** Every listener hears of every change, also when another one throws. */
+/** Notifies every listener of every change, also when another one throws. */
 function tell(
   changes: readonly { name: string; value: PropertyScalar; previous: PropertyScalar }[],
   listeners: ReadonlyMap<string, ReadonlySet<Listener>>,
@@ -268,13 +268,13 @@ function tell(
       }
     }
   }
-  if (errors.length > 0) throw new AggregateError(errors, "A subscriber could not take a changed property");
+  if (errors.length > 0) throw new AggregateError(errors, "A subscriber failed to apply a changed property");
 }
 
 function defaultsOf(service: string, properties: PropertyDeclarations): ValueSource {
   for (const [name, declaration] of Object.entries(properties)) {
     if (declaration.default === null || checkValue(declaration, declaration.default).ok) continue;
-    throw new Error(`The default of ${name} in ${service} is not a value the property allows`);
+    throw new Error(`The default of ${name} in ${service} is not an allowed value`);
   }
   const entries = Object.entries(properties).map(([name, { default: raw }]) => [name, { raw, origin: "" }] as const);
   return { name: "defaults", entries: new Map(entries), faults: [] };

@@ -1,6 +1,6 @@
 import type { PropertyDeclaration } from "./property-declaration.ts";
 
-/** Describes the values that a property takes, for the operator who has to write one. */
+/** Describes the accepted values of a property, for the operator who has to write one. */
 export function expected(declaration: PropertyDeclaration): string {
   const kind = {
     string: "a text",

@@ -1,6 +1,6 @@
 import type { PropertyDeclaration, PropertyDeclarations } from "./property-declaration.ts";
 
-/** The declarations as a Markdown table, sorted by name, for READMEs. */
+/** Formats the declarations as a Markdown table, sorted by name, for READMEs. */
 export function formatPropertyTable(properties: PropertyDeclarations): string {
   const rows = Object.entries(properties)
     .sort(([one], [other]) => (one < other ? -1 : 1))

@@ -10,7 +10,7 @@ const common = { secrecy: "internal", reload: "live", effect: "Something." } as 
 const directory = mkdtempSync(join(tmpdir(), "signalbox-laws-"));
 after(() => rmSync(directory, { recursive: true, force: true }));
 
-/** From the highest source to the lowest. */
+/** The sources, highest precedence first. */
 const places = ["command line", "environment", "overrides", "profile", "file"] as const;
 interface Written {
   readonly place: (typeof places)[number];
@@ -35,7 +35,7 @@ function load<P extends PropertyDeclarations>(properties: P, written: readonly W
   return configuration;
 }
 
-test("of all sources, overrides among them, the prefixed name wins, and then the higher source", () => {
+test("among all sources, overrides included, the prefixed name wins, and then the higher source", () => {
   const properties = defineProperties({ "page.size": { ...common, type: "integer", default: 0 } });
   const some = fc.uniqueArray(fc.record({ place: fc.constantFrom(...places), prefixed: fc.boolean() }), {
     selector: ({ place, prefixed }) => `${place} ${prefixed}`,
@@ -53,7 +53,7 @@ test("of all sources, overrides among them, the prefixed name wins, and then the
   );
 });
 
-test("a property is given by its name with every sign of it as an underscore, whatever its words", () => {
+test("a property's variable is its name with every separator as an underscore", () => {
   const word = fc.stringMatching(/^[a-z][a-zA-Z0-9]{0,8}$/);
   const name = fc
     .array(fc.tuple(word, fc.constantFrom(".", "-")), { minLength: 1, maxLength: 4 })
@@ -78,7 +78,7 @@ const ruled = defineProperties({
   locale: { ...common, type: "string", default: "en", oneOf: "locales" },
 });
 
-test("whatever overrides come, in whatever order, no rule is broken by what runs, and none is refused without a reason", () => {
+test("for any overrides in any order, no running value breaks a rule, and none is refused without a reason", () => {
   const locale = fc.constantFrom("en", "de", "fr");
   const values = fc.oneof(
     fc.record({ name: fc.constantFrom("page.max", "page.size"), value: fc.integer({ min: 0, max: 120 }) }),

@@ -59,7 +59,7 @@ function problemsOf(run: () => unknown) {
   return assert.fail("the start was not stopped");
 }
 
-test("the source with the higher precedence wins, and a prefixed name beats a bare one wherever it stands", () => {
+test("the source with the higher precedence wins, and a prefixed name beats a bare one in any source", () => {
   const places = ["argv", "environment", "profile", "file"] as const;
   const places2 = fc.uniqueArray(fc.record({ place: fc.constantFrom(...places), prefixed: fc.boolean() }), {
     selector: ({ place, prefixed }) => `${place}${prefixed}`,
@@ -105,7 +105,7 @@ test("the source with the higher precedence wins, and a prefixed name beats a ba
   );
 });
 
-test("every problem of every source stops the start at once, each with its place and what would be right", () => {
+test("every problem of every source stops the start, each with its origin and the expected value", () => {
   const problems = problemsOf(() =>
     load({
       argv: ["--http.port=80a", "stray"],
@@ -127,7 +127,7 @@ test("every problem of every source stops the start at once, each with its place
   );
 });
 
-test("a name that sounds like a secret hides no number and nothing public from who wrote it wrong", () => {
+test("a name that looks secret hides no number and no public value from its author", () => {
   const shared = { default: null, reload: "restart", effect: "Something." } as const;
   const named = defineProperties({
     "limit.per.credential.requests": { ...shared, type: "integer", secrecy: "internal" },
@@ -140,7 +140,7 @@ test("a name that sounds like a secret hides no number and nothing public from w
     "--public.key=A7",
     "--inner.key=B8",
     "--hidden.count=C9",
-    // A secret that was put into the wrong place is told by its looks.
+    // A misplaced secret is recognised by its form.
     "--account.limit.per.credential.requests=sbx_dev_D0",
   ];
   const problems = problemsOf(() =>
@@ -152,12 +152,12 @@ test("a name that sounds like a secret hides no number and nothing public from w
   );
 });
 
-test("a wrong value stops the start even where another source would outvote it", () => {
+test("an invalid value stops the start even where another source has precedence", () => {
   const problems = problemsOf(() => load({ argv: ["--http.port=1"], environment: { SIGNALBOX_HTTP_PORT: "" } }));
   assert.equal(problems[0]?.source, "SIGNALBOX_HTTP_PORT");
 });
 
-test("a missing required property says why it has no default", () => {
+test("a missing required property shows why it has no default", () => {
   const required = defineProperties({
     "database.url": {
       type: "string",
@@ -174,7 +174,7 @@ test("a missing required property says why it has no default", () => {
   assert.match(problems[0]?.expected ?? "", /every installation has its own/);
 });
 
-test("a wrong secret is not shown in the message that refuses it", () => {
+test("an invalid secret is not shown in its refusal", () => {
   const secret = defineProperties({
     "internal.token": {
       type: "string",
@@ -199,7 +199,7 @@ test("a wrong secret is not shown in the message that refuses it", () => {
   }
 });
 
-test("what Kubernetes injects for a service called signalbox is passed over", () => {
+test("variables that Kubernetes injects for a service called signalbox are ignored", () => {
   const configuration = load({
     environment: {
       SIGNALBOX_ACCOUNT_SERVICE_HOST: "10.0.0.1",
@@ -211,7 +211,7 @@ test("what Kubernetes injects for a service called signalbox is passed over", ()
   assert.equal(configuration.get("http.port"), 8080);
 });
 
-test("names of other services may stand in a shared place", () => {
+test("names of other services are allowed in a shared source", () => {
   const configuration = load({
     environment: { SIGNALBOX_IMAGES_HTTP_PORT: "1" },
     files: { "signalbox.yaml": "webhook-delivery.outbound.allow: ['127.0.0.1:*']\nhttp.port: 5\n" },
@@ -219,11 +219,11 @@ test("names of other services may stand in a shared place", () => {
   assert.equal(configuration.get("http.port"), 5);
 });
 
-test("a text in a file keeps the spelling it was written with", () => {
+test("a string in a file keeps its spelling", () => {
   assert.equal(load({ files: { "signalbox.yaml": "release.name: 1.10\n" } }).get("release.name"), "1.10");
 });
 
-test("an empty text means none where none is allowed", () => {
+test("an empty string means none where none is allowed", () => {
   assert.equal(load({ environment: { SIGNALBOX_RELEASE_NAME: "" } }).get("release.name"), null);
 });
 

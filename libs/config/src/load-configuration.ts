@@ -19,15 +19,15 @@ export interface LoadConfiguration<P extends PropertyDeclarations> {
   /** The folder of `signalbox.yaml` and `signalbox.<profile>.yaml`; `null` reads no files. */
   readonly directory: string | null;
   readonly profile?: string | undefined;
-  /** Names that other services know, so that a shared place is not refused. */
+  /** Names of other services, which are allowed in a shared source. */
   readonly foreignNames?: Iterable<string>;
 }
 
 /**
  * Reads every source once and binds the values to their declarations. A name with the service's prefix beats the bare
- * one wherever it stands; then the source with the higher precedence wins.
+ * one in any source; then the source with the higher precedence wins.
  *
- * @throws ConfigurationError with every problem of every source, also of values that another source would outvote.
+ * @throws ConfigurationError with every problem of every source, also of values without precedence.
  */
 export function loadConfiguration<P extends PropertyDeclarations>(input: LoadConfiguration<P>): Configuration<P> {
   const { service, properties, directory, profile } = input;

@@ -26,7 +26,7 @@ function load(argv: string[], yaml = "") {
   return loadConfiguration({ service: "account", properties, argv, environment, directory });
 }
 
-test("every source is listed in order of precedence with the place each value was written at", () => {
+test("every source is listed in order of precedence with the origin of each value", () => {
   const sources = load(["--proxy.url=http://proxy:80"], "# first line\nhttp:\n  port: 7000\n").propertySources();
   assert.deepEqual(
     sources.map(({ name }) => name),
@@ -38,7 +38,7 @@ test("every source is listed in order of precedence with the place each value wa
   assert.deepEqual(sources[4]?.properties["http.port"], { value: 8080 });
 });
 
-test("a property is found with its winner first-class and every source in order", () => {
+test("a property is found with its effective value first and every source in order", () => {
   const found = load([], "account.http.port: 7000\n").find("http.port");
   assert.deepEqual(found, {
     property: { source: "signalbox.yaml", value: 7000 },
@@ -55,7 +55,7 @@ test("a property is found with its winner first-class and every source in order"
   assert.equal(load([]).find("__proto__"), null);
 });
 
-/** What is shown of these values: in the views, or in the error that refuses them. */
+/** Returns the output for these values: the views, or the error that refuses them. */
 function shownOf(argument: string): unknown {
   try {
     const configuration = load([argument]);
@@ -66,7 +66,7 @@ function shownOf(argument: string): unknown {
   }
 }
 
-test("no secret ever leaves through the management view, or through the error that refuses it", () => {
+test("no secret leaves through the management view, or through the error that refuses it", () => {
   const secret = fc.stringMatching(/^[A-Za-z0-9]{16,32}$/);
   const placed = secret.chain((value) =>
     fc.constantFrom(
@@ -92,12 +92,12 @@ test("no secret ever leaves through the management view, or through the error th
   );
 });
 
-test("a name that nobody declared is masked, and an absent secret is shown as absent", () => {
+test("an undeclared name is masked, and an absent secret is shown as absent", () => {
   assert.equal(mask("anything", "harmless"), "******");
   assert.equal(mask("database.url", null, properties["database.url"]), null);
 });
 
-test("more names are masked by ending or by expression, as Spring Boot 2.7 reads them", () => {
+test("more names are masked by suffix or by expression, like in Spring Boot 2.7", () => {
   const isSanitized = createSanitizer(["pin", ".*internal.*", "^exact$"]);
   for (const name of ["custom.pin", "MY.PIN", "an.internal.thing", "exact"]) assert.ok(isSanitized(name), name);
   for (const name of ["pinned", "not.exact"]) assert.ok(!isSanitized(name), name);

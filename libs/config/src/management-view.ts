@@ -5,7 +5,7 @@ import { parseText } from "./parse-value.ts";
 import type { PropertyDeclarations, PropertyScalar } from "./property-declaration.ts";
 import type { SourceEntry, ValueSource } from "./value-source.ts";
 
-/** The declarations and names that decide how a value is shown. */
+/** The declarations and names that decide about masking. */
 export interface View {
   readonly properties: PropertyDeclarations;
   readonly addresses: Addresses;
@@ -13,7 +13,7 @@ export interface View {
   readonly shown?: ShownClasses | undefined;
 }
 
-/** Shows every source with its values under the names they were written with, masked, and beside them what waits. */
+/** Lists every source with its values under their original names, masked, and the pending ones. */
 export function viewSources(
   sources: readonly ValueSource[],
   view: View,
@@ -30,7 +30,7 @@ export function viewSources(
   }));
 }
 
-/** Shows one declared property: its winner, and per source the entry that source would give. */
+/** Shows one declared property: its effective value, and the entry of each source. */
 export function viewProperty(
   property: string,
   sources: readonly ValueSource[],
@@ -62,7 +62,7 @@ function viewEntry(address: string, { raw, origin }: SourceEntry, view: View): P
   return origin === "" ? { value } : { value, origin };
 }
 
-/** Shows a value that was written under this name, masked. */
+/** Masks a value written under this name. */
 export function viewValue(address: string, value: PropertyScalar, view: View): PropertyScalar {
   const property = view.addresses.property(address);
   const declaration = property === undefined ? undefined : view.properties[property];

@@ -2,9 +2,9 @@ import { isSecretName, masked, maskText } from "@signalbox/core";
 import type { PropertyDeclaration, PropertyScalar } from "./property-declaration.ts";
 
 /**
- * The value as it may be shown. Three nets, each enough by itself: the declared secrecy, the name, and the looks of the
- * value. A name nobody declared is masked. `null` stays, because an absent secret is not one. What `shown` names shows only
- * its looks masked; what it does not name is masked.
+ * Masks a value. Three independent checks: the declared secrecy, the name, and the form of the value. An undeclared
+ * name is masked. `null` stays, because an absent secret is not one. For classes in `shown` only the form is masked;
+ * other classes are masked.
  */
 export function mask(
   name: string,
@@ -18,7 +18,7 @@ export function mask(
   const { secrecy } = declaration;
   if (secrecy === "secret" || !shown.includes(secrecy)) return masked;
   if (typeof value === "number" || typeof value === "boolean") return value;
-  // The name is a net for what nobody classified with care; a sensitive value that is shown was.
+  // The name catches values that were classified without care; a shown sensitive value was classified deliberately.
   if (isSecretName(name) && secrecy !== "sensitive") return masked;
   return maskLooks(value);
 }
@@ -28,8 +28,8 @@ export type ShownClasses = readonly ("public" | "internal" | "sensitive")[];
 const shownByDefault: ShownClasses = ["public", "internal"];
 
 /**
- * A refused value as the message about it shows it. Whoever wrote it has to see it, so the name alone hides nothing that is
- * declared public or that is no text when it is right, such as a number of requests per credential.
+ * Masks a refused value for its error message. Its author has to recognise it, so the name alone does not hide public
+ * values and non-string ones, such as a number of requests per credential.
  */
 export function maskRefused(name: string, value: unknown, declaration: PropertyDeclaration): string {
   const { secrecy, type } = declaration;
@@ -38,7 +38,10 @@ export function maskRefused(name: string, value: unknown, declaration: PropertyD
   return JSON.stringify(shown);
 }
 
-/** Hides the parts that look like a secret. An override may hold any JSON; what no property could have is hidden whole. */
+/**
+ * Masks the parts that look like a secret. An override may contain any JSON; a value that no property could have is
+ * masked as a whole.
+ */
 function maskLooks(value: unknown): PropertyScalar {
   if (typeof value === "string") return maskText(value);
   if (Array.isArray(value)) return value.map((item) => (typeof item === "string" ? maskText(item) : masked));
@@ -46,8 +49,8 @@ function maskLooks(value: unknown): PropertyScalar {
 }
 
 /**
- * The test for `management.endpoint.env.keys-to-sanitize`, as Spring Boot 2.7 reads it: an entry with one of `* $ ^ +`
- * is a regular expression over the whole name, any other is an ending. Throws a SyntaxError for a bad expression.
+ * Creates the test for `management.endpoint.env.keys-to-sanitize`, like Spring Boot 2.7: an entry with one of `* $ ^ +`
+ * is a regular expression over the whole name, any other is a suffix. Throws a SyntaxError for an invalid expression.
  */
 export function createSanitizer(patterns: readonly string[]): (name: string) => boolean {
   const tests = patterns.map((pattern) => {

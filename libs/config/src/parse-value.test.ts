@@ -30,7 +30,7 @@ const credentials = [
   "password=hunter2",
 ];
 
-test("what everybody or every operator reads takes no credentials, from any source", () => {
+test("a value readable for everyone or for every operator contains no credentials, from any source", () => {
   for (const secrecy of ["public", "internal"] as const) {
     for (const value of credentials) {
       assert.equal(expectedOf(text({ secrecy }), value), "a text without credentials", value);
@@ -41,14 +41,14 @@ test("what everybody or every operator reads takes no credentials, from any sour
   for (const value of credentials) assert.equal(expectedOf(text({ secrecy: "secret" }), value), "good");
 });
 
-test("the mark of a hidden value is never taken for the value", () => {
+test("the mask of a hidden value is never accepted as a value", () => {
   for (const secrecy of ["public", "internal", "sensitive", "secret"] as const) {
     assert.match(expectedOf(text({ secrecy }), "a ****** b"), /without \*{6}/);
     assert.match(expectedOf(list({ secrecy }), ["******"]), /without \*{6}/);
   }
 });
 
-test("texts and lists are bounded, whatever they hold", () => {
+test("strings and lists are bounded, for any content", () => {
   assert.equal(expectedOf(text(), "x".repeat(1_000)), "good");
   assert.equal(expectedOf(text(), "😀".repeat(1_000)), "good", "characters are counted as people do");
   assert.equal(expectedOf(text(), "x".repeat(1_001)), "a text of at most 1000 characters");
@@ -64,7 +64,7 @@ test("texts and lists are bounded, whatever they hold", () => {
   assert.equal(expectedOf(list({ maxItems: 1 }), ["a", "b"]), "a list of at most 1 items");
 });
 
-test("no text turns the direction of writing, breaks a line or rings a bell, unless it is a document", () => {
+test("no string changes the writing direction, breaks a line or contains control characters, unless it is a document", () => {
   const wrong = ["a\u202Eb", "a\u2066b", "a\u0000b", "a\u0007b", "a\u001b[31m", "a\u2028b", "\ud800"];
   for (const value of wrong) {
     assert.match(expectedOf(text(), value), /control characters/, JSON.stringify(value));
@@ -74,7 +74,7 @@ test("no text turns the direction of writing, breaks a line or rings a bell, unl
   assert.equal(expectedOf(text({ multiline: true }), "[\n\t1\r\n]"), "good");
 });
 
-test('"" is a value only where it is said to be; elsewhere it means none or is refused', () => {
+test('"" is a value only where it is declared; elsewhere it means none or is refused', () => {
   assert.equal(expectedOf(text(), ""), "a text that is not empty");
   assert.equal(expectedOf(list(), [""]), "a text that is not empty");
   assert.equal(expectedOf(text({ default: null }), ""), "a text that is not empty");
@@ -83,7 +83,7 @@ test('"" is a value only where it is said to be; elsewhere it means none or is r
   assert.deepEqual(parseText(list(), ""), { ok: true, value: [] });
 });
 
-test("absent, null, empty, false and 0 are told apart", () => {
+test("absent, null, empty, false and 0 are distinguished", () => {
   const number = { ...shared, type: "integer", default: null, secrecy: "public" } as const;
   assert.deepEqual(checkValue(number, 0), { ok: true, value: 0 });
   assert.deepEqual(checkValue(number, null), { ok: true, value: null });
@@ -95,14 +95,14 @@ test("absent, null, empty, false and 0 are told apart", () => {
   for (const wrong of [undefined, {}, [], Number.NaN]) assert.equal(checkValue(number, wrong).ok, false);
 });
 
-test("what this version does not serve cannot be switched on", () => {
+test("a feature that this version lacks cannot be enabled", () => {
   const fixed = { ...shared, type: "boolean", default: false, secrecy: "public", fixed: true } as const;
   assert.deepEqual(checkValue(fixed, false), { ok: true, value: false });
   assert.equal(expectedOf(fixed, true), "false, because this version serves nothing else");
   assert.equal(parseText(fixed, "true").ok, false);
 });
 
-test("what is good as JSON is good as text, and the other way round", () => {
+test("a value that is valid as JSON is valid as text, and the other way round", () => {
   const declarations = [
     { ...shared, type: "integer", default: 1, min: -5, max: 5, secrecy: "public" },
     { ...shared, type: "boolean", default: true, secrecy: "public" },

@@ -2,15 +2,17 @@ import { masked, maskText } from "@signalbox/core";
 import { expected } from "./expected.ts";
 import type { PropertyDeclaration, PropertyScalar } from "./property-declaration.ts";
 
-/** A value as a source holds it: text, several texts, an explicit null, or (overrides) a JSON value. */
+/** A raw value of a source: text, several texts, an explicit null, or (overrides) a JSON value. */
 export type RawValue = unknown;
 
-/** What is refused says what would be right. */
+/** The parsed value, or the description of accepted ones. */
 export type ParsedValue =
   | { readonly ok: true; readonly value: PropertyScalar }
   | { readonly ok: false; readonly expected: string };
 
-/** Reads the text of a command line, an environment variable or a file. Empty text means none where none is allowed. */
+/**
+ * Parses the text of a command line, an environment variable or a file. Empty text means none where none is allowed.
+ */
 export function parseText(declaration: PropertyDeclaration, raw: RawValue): ParsedValue {
   if (raw === null || (raw === "" && isNullable(declaration) && !declaration.allowsEmpty)) {
     return checkValue(declaration, null);
@@ -31,7 +33,7 @@ export function parseText(declaration: PropertyDeclaration, raw: RawValue): Pars
   }
 }
 
-/** Checks a value that already has its type: a default, or an override as JSON. */
+/** Checks a typed value: a default, or an override as JSON. */
 export function checkValue(declaration: PropertyDeclaration, value: RawValue): ParsedValue {
   if (declaration.fixed && value !== declaration.default) {
     return refused(declaration, `${declaration.default}, because this version serves nothing else`);
@@ -85,12 +87,12 @@ function checkItems(declaration: PropertyDeclaration, items: readonly string[]):
 
 const defaultMaxItems = 100;
 const defaultMaxLength = 1_000;
-/** Lines and tabs are allowed in a document alone; an override of the direction of writing makes a text look like another. */
+/** Line breaks and tabs are allowed only in documents; a changed writing direction makes a text look like another. */
 const control = /[\p{Cc}\u2028\u2029]/u;
 const controlInDocument = /(?![\t\n\r])[\p{Cc}\u2028\u2029]/u;
 const turning = /[\u202A-\u202E\u2066-\u2069]/u;
 
-/** Checks each text of a value, and answers the value when all are good. */
+/** Checks each text of a value, and returns the value when all are valid. */
 function checkTexts(declaration: PropertyDeclaration, texts: readonly string[], value: PropertyScalar): ParsedValue {
   for (const text of texts) {
     const why = refusalOfText(declaration, text);

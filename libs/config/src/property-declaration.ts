@@ -1,46 +1,46 @@
-/** The readers of a value: everyone, callers with `env:read`, nobody (masked), nobody and never an override (masked). */
+/** The readers of a value: everyone, callers with `env:read`, none (masked), none and never an override (masked). */
 type Secrecy = "public" | "internal" | "sensitive" | "secret";
 
 interface Declared<Type extends string, Value> {
   readonly type: Type;
-  /** The value when no source gives one; `null` means "none", which is allowed unless `required` says why not. */
+  /** The value when no source has one; `null` means "none", which is allowed unless `required` gives a reason. */
   readonly default: Value | null;
-  /** The reason why there is no default: the sentence an operator reads when the property is missing. */
+  /** The reason why there is no default: shown to the operator when the property is missing. */
   readonly required?: string;
   /** The unit of the number: `ms`, `bytes`, `items`, … */
   readonly unit?: string;
   readonly min?: number;
   readonly max?: number;
-  /** The only texts allowed, for the value of a string or each item of a list. */
+  /** The only allowed texts, for the value of a string or each item of a list. */
   readonly choices?: readonly string[];
   /** Source of a regular expression that the whole text, or each item, must match. */
   readonly pattern?: string;
-  /** The longest text, or item of a list, in characters; 1,000 unless said. */
+  /** Largest length of a text, or of an item of a list, in characters; default 1,000. */
   readonly maxLength?: number;
-  /** The most items of a list; 100 unless said. */
+  /** Largest number of items of a list; default 100. */
   readonly maxItems?: number;
-  /** The fewest items of a list; none unless said. */
+  /** Smallest number of items of a list; default 0. */
   readonly minItems?: number;
-  /** The property that bounds this number from above, wherever both are declared. */
+  /** The property that is the upper bound of this number, where both are declared. */
   readonly atMost?: string;
-  /** The list that this text must be an item of, wherever both are declared. */
+  /** The list that must contain this text, where both are declared. */
   readonly oneOf?: string;
-  /** Says that "" is a value; where it is not, it means "none" or is refused. */
+  /** Makes "" a value; otherwise it means "none" or is refused. */
   readonly allowsEmpty?: true;
-  /** Says that the text is a document, which may have tabs and several lines. */
+  /** Makes the text a document, which may have tabs and several lines. */
   readonly multiline?: true;
-  /** Takes no other value than its default, because this version has nothing else: what is announced is served. */
+  /** Accepts only its default, because this version has nothing else: every announced feature exists. */
   readonly fixed?: true;
   readonly secrecy: Secrecy;
-  /** The people who see the value in the settings; left out when it is not part of them. */
+  /** The audience of the value in the settings; absent when it is not part of them. */
   readonly audience?: "public" | "account" | "operator";
-  /** Decides if a change reaches subscribers at once or waits for the next start. */
+  /** Decides whether a change reaches subscribers immediately or waits for the next start. */
   readonly reload: "live" | "restart";
-  /** Takes no override from the database: the guard of something that a remote change must not open. */
+  /** Excludes overrides from the database: the property guards something that a remote change must not open. */
   readonly local?: true;
-  /** Says that a second operator has to approve a change, where `config.approval` asks for that. */
+  /** Requires the approval of a change by a second operator, where `config.approval` demands it. */
   readonly guarded?: true;
-  /** One sentence: what changes when the value changes. */
+  /** One sentence: the effect of the value. */
   readonly effect: string;
 }
 

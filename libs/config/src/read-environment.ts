@@ -7,7 +7,7 @@ const serviceLink =
   /_SERVICE_HOST$|_SERVICE_PORT(?:_[A-Z0-9_]+)?$|_PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?$/;
 const serviceLinkValue = /^(?:tcp|udp|sctp):\/\//;
 
-/** Variables with our prefix, named as the property they stand for; one that stands for nothing keeps its own name. */
+/** Reads the variables with our prefix, named by their property; an unknown one keeps its own name. */
 export function readEnvironment(
   environment: Readonly<Record<string, string | undefined>>,
   addresses: Addresses,

@@ -4,7 +4,7 @@ import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument,
 import type { RawValue } from "./parse-value.ts";
 import type { SourceEntry, ValueSource } from "./value-source.ts";
 
-/** A YAML file of nested or dotted names; `null` when there is none. Origins are `file:line`. */
+/** Reads a YAML file of nested or dotted names; `null` when there is none. Origins are `file:line`. */
 export function readFile(path: string): ValueSource | null {
   if (!existsSync(path)) return null;
   const file = basename(path);
@@ -42,7 +42,7 @@ export function readFile(path: string): ValueSource | null {
   return { name: file, entries, faults };
 }
 
-/** Everything but null is kept as it was written: a release `1.10` must not become the number 1.1. */
+/** Returns everything but null as it was written: a release `1.10` must not become the number 1.1. */
 function rawOf(node: Node | null): RawValue | undefined {
   if (node === null || isNull(node)) return null;
   if (isScalar(node)) return textOf(node);

@@ -1,9 +1,11 @@
 import { variableName } from "./addresses.ts";
 
-/** Names that say where to look for properties and so cannot be properties themselves. */
+/** Names that locate the sources of properties and therefore cannot be properties themselves. */
 export const startNames: readonly string[] = ["profile", "config-directory"];
 
-/** Reads `--profile` or SIGNALBOX_PROFILE and `--config-directory` or SIGNALBOX_CONFIG_DIRECTORY: they choose the files. */
+/**
+ * Reads `--profile` or SIGNALBOX_PROFILE and `--config-directory` or SIGNALBOX_CONFIG_DIRECTORY: they choose the files.
+ */
 export function startOptions(
   argv: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,

@@ -25,21 +25,21 @@ const feature = (state: (typeof featureStates)[number], effect: string) =>
   ({ ...visibleToAccounts, type: "string", default: state, choices: featureStates, effect }) as const;
 
 export const limitProperties = {
-  "limits.maxPageSize": count(100, 1, 1000, "The most items one page of any list or connection may ask for."),
+  "limits.maxPageSize": count(100, 1, 1000, "Largest number of items on a page of any list or connection."),
   "limits.requestTimeoutSeconds": {
     ...count(30, 1, 300, "Time after which a request is answered with 504."),
     unit: "seconds",
   },
-  "limits.maxRequestBytes": sizeInBytes(MiB, 16 * MiB, "The largest JSON body that is read."),
-  "limits.maxUploadBytes": sizeInBytes(20 * MiB, 512 * MiB, "The largest image file that is taken."),
-  "limits.maxImagePixels": count(100_000_000, 1, 1_000_000_000, "The most pixels (width × height) an image may have."),
-  "limits.maxImageSide": count(32_768, 1, 65_535, "The longest side an image may have, in pixels."),
-  "limits.maxWebhookBytes": sizeInBytes(MiB, 2 * MiB, "The largest webhook body that partners may send."),
+  "limits.maxRequestBytes": sizeInBytes(MiB, 16 * MiB, "Largest accepted JSON body."),
+  "limits.maxUploadBytes": sizeInBytes(20 * MiB, 512 * MiB, "Largest accepted image file."),
+  "limits.maxImagePixels": count(100_000_000, 1, 1_000_000_000, "Largest number of pixels (width × height) of an image."),
+  "limits.maxImageSide": count(32_768, 1, 65_535, "Longest side of an image, in pixels."),
+  "limits.maxWebhookBytes": sizeInBytes(MiB, 2 * MiB, "Largest webhook body that partners may send."),
 } as const;
 
 export const defaultProperties = {
   "defaults.pageSize": {
-    ...count(20, 1, 1000, "The number of items on a page when none is asked for."),
+    ...count(20, 1, 1000, "Number of items on a page without an explicit number."),
     atMost: "limits.maxPageSize",
   },
   "defaults.locale": {
@@ -48,7 +48,7 @@ export const defaultProperties = {
     default: "en",
     pattern: "^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$",
     oneOf: "supported.locales",
-    effect: "The locale of accounts whose identity names none that is supported.",
+    effect: "The locale of accounts whose identity names no supported one.",
   },
 } as const;
 
@@ -83,7 +83,7 @@ export const supportedProperties = {
     type: "list",
     default: ["image/jpeg", "image/png", "image/gif", "image/webp", "image/avif", "image/tiff"],
     minItems: 1,
-    effect: "The media types that uploads may have, judged by signature.",
+    effect: "The media types that uploads may have, detected by signature.",
   },
 } as const;
 
@@ -120,11 +120,11 @@ export const serverProperties = {
     default: "#0b57d0",
     pattern: "#[0-9a-fA-F]{6}",
     effect:
-      "The colour of the buttons on the sign-in pages; their text is black or white, whichever is read better on it.",
+      "The colour of the buttons on the sign-in pages; their text is black or white, depending on the contrast.",
   },
 } as const;
 
-/** All of them by name, except those of the server. */
+/** All published properties by name, except those of the server. */
 export const publishedProperties = {
   ...limitProperties,
   ...defaultProperties,

@@ -71,7 +71,7 @@ const accountChanged = declare(
 const imageChanged = declare(
   {
     field: "imageChanged",
-    description: "An image of the caller was made, changed or deleted, or its variants are ready.",
+    description: "An image of the caller was created, changed or deleted, or its variants are ready.",
     events: ["image.created", "image.updated", "image.deleted", "image.rendition_ready", "image.processing_failed"],
     access: subscribe("images:read"),
     only: { argument: "id", idOf: ({ id }) => id },

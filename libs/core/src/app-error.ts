@@ -16,8 +16,8 @@ interface AppErrorOptions {
 }
 
 /**
- * Something we refuse on purpose, across layers. `message` is written for the caller and shows nothing of our insides;
- * what an operator needs travels in `cause`.
+ * A deliberate refusal, across layers. `message` is written for the caller and reveals nothing internal; details for
+ * the operator are in `cause`.
  */
 export class AppError extends Error {
   override readonly name = "AppError";
@@ -25,7 +25,7 @@ export class AppError extends Error {
   readonly field: string | undefined;
   readonly details: readonly ErrorDetail[];
   readonly retryAfterSeconds: number | undefined;
-  /** Said where the change that was asked for may have been made. A refusal without it has changed nothing. */
+  /** Set when the requested change may have been made. A refusal without it has changed nothing. */
   readonly outcome: "unknown" | undefined;
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
@@ -38,7 +38,7 @@ export class AppError extends Error {
   }
 }
 
-/** Recognizes a refusal on purpose. By name, so that a second copy of this module in a process does not matter. */
+/** Recognizes an AppError. By name, so that a second copy of this module in a process does not matter. */
 export function isAppError(error: unknown): error is AppError {
   return error instanceof Error && error.name === "AppError" && "code" in error;
 }

@@ -1,4 +1,4 @@
-/** The source of the time. Everything that reads a time or sleeps until one takes a `Clock`, so tests can move it. */
+/** The source of the time. Everything that reads the time or sleeps takes a `Clock`, so that tests can move it. */
 export interface Clock {
   /** The wall-clock time. */
   now(): Date;
@@ -8,7 +8,7 @@ export interface Clock {
   steadyMs(): number;
 }
 
-/** The one reader of the system's clock. */
+/** The only reader of the system's clock. */
 export const systemClock: Clock = {
   now: () => new Date(),
   nowMs: () => Date.now(),

@@ -1,7 +1,7 @@
 import type { ErrorDetail } from "./app-error.ts";
 import type { ErrorCode } from "./error-codes.ts";
 
-/** A refusal before it is written: the code is for programs, the message for people. */
+/** A refusal before serialization: the code is for programs, the message for people. */
 export interface Refusal {
   readonly code: ErrorCode;
   readonly message: string;
@@ -13,7 +13,9 @@ export interface Refusal {
 
 interface ErrorMembers extends Omit<Refusal, "retryAfterSeconds"> {
   readonly requestId: string;
-  /** The configuration routes give the request id a second time, under the name that the specification has there. */
+  /**
+   * True on the configuration routes, which send the request id also under the name that the specification has there.
+   */
   readonly isCorrelated?: boolean;
   /** The page that explains the codes: `http.error-docs`. */
   readonly docs: string;

@@ -22,7 +22,7 @@ export const errorCodes = [
 
 export type ErrorCode = (typeof errorCodes)[number];
 
-/** The stable words in `details[].code`: why one field failed. `@signalbox/contracts` says what each means. */
+/** The stable words in `details[].code`: the reason why a field failed. `@signalbox/contracts` has their meanings. */
 export const detailCodes = [
   "required",
   "invalid_type",

@@ -1,7 +1,7 @@
 import type { Refusal } from "./error-body.ts";
 import type { ErrorCode } from "./error-codes.ts";
 
-/** The codes of CONTRACT §8 for ours. What is not listed is a fault of ours: `INTERNAL`. */
+/** The GraphQL codes of CONTRACT §8 by error code. An unlisted one is an internal error: `INTERNAL`. */
 const codes: Partial<Record<ErrorCode, string>> = {
   invalid_request: "VALIDATION_FAILED",
   validation_error: "VALIDATION_FAILED",
@@ -22,7 +22,7 @@ const codes: Partial<Record<ErrorCode, string>> = {
   timeout: "UNAVAILABLE",
 };
 
-/** The members of an error's `extensions` that clients get of a refusal. */
+/** Builds the `extensions` of an error from a refusal. */
 export function graphqlExtensions(members: Refusal): Readonly<Record<string, unknown>> {
   const { code, field, details = [], retryAfterSeconds, outcome } = members;
   return {
@@ -34,7 +34,7 @@ export function graphqlExtensions(members: Refusal): Readonly<Record<string, unk
   };
 }
 
-/** Writes a refusal that comes before any operation as clients of the graph read it (CONTRACT §8). */
+/** Builds the body of a refusal before any operation, in the form of a GraphQL answer (CONTRACT §8). */
 export function graphqlErrorBody(members: Refusal & { readonly requestId: string }): string {
   const extensions = { ...graphqlExtensions(members), request_id: members.requestId };
   return JSON.stringify({ errors: [{ message: members.message, extensions }] });

@@ -12,14 +12,14 @@ test("a UUIDv7 carries its milliseconds, version and variant, and no random bits
   assert.equal(new Set(ids.map((id) => id.slice(-12))).size, ids.length);
 });
 
-test("public ids carry their prefix and sort by the time they were made", () => {
+test("public ids carry their prefix and sort by creation time", () => {
   const [older, newer] = [newId("img", 1_000), newId("img", 1_001)];
   assert.match(older, /^img_[0-9a-hjkmnp-tv-z]{26}$/);
   assert.ok(older < newer);
   assert.equal(new Set(many.map(() => newId("img", 1_000))).size, many.length);
 });
 
-test("a public id says when it was made, and other texts say nothing", () => {
+test("a public id contains its creation time, and other texts give null", () => {
   for (const ms of [0, 1, 1_000, Date.UTC(2026, 10, 21, 9), 2 ** 48 - 1])
     assert.equal(timeOfPublicId(newId("img", ms)), ms);
   const id = newId("img");
@@ -36,7 +36,7 @@ test("a public id says when it was made, and other texts say nothing", () => {
   }
 });
 
-test("a random id tells nothing of its time", () => {
+test("a random id reveals no time", () => {
   assert.match(randomId("src"), /^src_[0-9A-Za-z]{22}$/);
   assert.equal(new Set(many.map(() => randomId("src"))).size, many.length);
 });

@@ -4,7 +4,7 @@ import { base62 } from "./base62.ts";
 const crockford = "0123456789abcdefghjkmnpqrstvwxyz";
 
 /**
- * A UUIDv7 (RFC 9562 §5.7): 48 bits of Unix milliseconds, then random bits. Ids made later sort later to the
+ * Creates a UUIDv7 (RFC 9562 §5.7): 48 bits of Unix milliseconds, then random bits. Later ids sort later to the
  * millisecond, which keeps the newest rows together in an index.
  */
 export function uuidv7(nowMs: number = Date.now()): string {
@@ -12,7 +12,7 @@ export function uuidv7(nowMs: number = Date.now()): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
-/** A public id such as `img_01jd…`: the prefix and the 26 base-32 characters of a UUIDv7. Opaque to clients. */
+/** Creates a public id such as `img_01jd…`: the prefix and the 26 base-32 characters of a UUIDv7. Opaque to clients. */
 export function newId(prefix: string, nowMs: number = Date.now()): string {
   let rest = BigInt(`0x${uuidv7Bytes(nowMs).toString("hex")}`);
   let text = "";
@@ -23,7 +23,7 @@ export function newId(prefix: string, nowMs: number = Date.now()): string {
   return `${prefix}_${text}`;
 }
 
-/** When an id of `newId` was made, in milliseconds; null for what is none. */
+/** Returns the creation time of an id of `newId`, in milliseconds; null for any other text. */
 export function timeOfPublicId(id: string): number | null {
   const [, text] = /^[a-z]+_([0-7][0-9a-hjkmnp-tv-z]{25})$/.exec(id) ?? [];
   if (text === undefined) return null;
@@ -31,7 +31,10 @@ export function timeOfPublicId(id: string): number | null {
   return Array.from(text.slice(0, 10)).reduce((ms, character) => ms * 32 + crockford.indexOf(character), 0);
 }
 
-/** A public id that tells nothing, not even when it was made: the prefix and 22 base-62 characters of 128 random bits. */
+/**
+ * Creates a public id that reveals nothing, not even its creation time: the prefix and 22 base-62 characters of 128
+ * random bits.
+ */
 export function randomId(prefix: string): string {
   return `${prefix}_${base62(randomBytes(16), 22)}`;
 }
@@ -45,11 +48,11 @@ function uuidv7Bytes(nowMs: number): Buffer {
   return bytes;
 }
 
-/** Random bytes for some four hundred ids: asking the system for those of one costs more than all the rest of it. */
+/** Random bytes for some four hundred ids: asking the system for those of one takes longer than everything else. */
 const random = Buffer.alloc(4_096);
 let randomUsed = random.length;
 
-/** Fills `bytes` from `start` on with random bytes that are used for nothing else. */
+/** Fills `bytes` from `start` with random bytes that are used nowhere else. */
 function copyRandom(bytes: Buffer, start: number): void {
   const count = bytes.length - start;
   if (randomUsed + count > random.length) {

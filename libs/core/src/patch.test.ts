@@ -10,12 +10,12 @@ interface Shop {
 
 const shop: Shop = { name: "Shop", eventTypes: ["a"], revision: 1 };
 
-test("a patch changes the members it has, null included, and leaves what is undefined", () => {
+test("a patch changes its members, null included, and leaves undefined ones", () => {
   assert.deepEqual(patched(shop, { name: undefined, eventTypes: null }), { ...shop, eventTypes: null });
   assert.deepEqual(shop.eventTypes, ["a"]);
 });
 
-test("members count as changed by their content, and go by the names of clients", () => {
+test("members count as changed by their content, and have their wire names", () => {
   const names = { name: "name", eventTypes: "event_types" };
   assert.deepEqual(changedMembers(shop, { ...shop, eventTypes: ["a"], revision: 2 }, names), []);
   assert.deepEqual(changedMembers(shop, { ...shop, name: "Store", eventTypes: null }, names), ["name", "event_types"]);

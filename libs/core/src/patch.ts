@@ -1,15 +1,15 @@
 import { isDeepStrictEqual } from "node:util";
 
-/** Some members of `T`; one that is absent or undefined stays as it is. */
+/** Some members of `T`; an absent or undefined one stays unchanged. */
 export type Patch<T> = { readonly [K in keyof T]?: T[K] | undefined };
 
-/** Lays a patch over a value. */
+/** Applies a patch to a value. */
 export function patched<T extends object>(value: T, patch: Patch<T>): T {
   const given = Object.entries(patch).filter(([, member]) => member !== undefined);
   return { ...value, ...Object.fromEntries(given) };
 }
 
-/** Lists the members of `names` in which two values differ, each by the name that clients know. */
+/** Lists the members of `names` in which two values differ, by their wire names. */
 export function changedMembers<T extends object>(
   before: T,
   after: T,

@@ -44,7 +44,7 @@ const secretTexts = fc.oneof(
   userInfo.map((secret) => ({ secret, text: `https://someone:${secret}@example.com/path?x=1` })),
 );
 
-test("no secret that can be told by its looks leaves a text, whatever stands around it", () => {
+test("no secret with a recognisable form leaves a text, in any surroundings", () => {
   fc.assert(
     fc.property(prose, secretTexts, prose, (before, { secret, text }, after) => {
       const shown = maskText(`${before} ${text} ${after}`);
@@ -72,7 +72,7 @@ test("ordinary texts and the host of a URL stay readable", () => {
   assert.equal(maskText("redis://u:p@cache:6379/0"), "redis://******@cache:6379/0");
 });
 
-test("masking a hostile text takes time in proportion to its length", () => {
+test("masking a hostile text takes time proportional to its length", () => {
   for (const unit of ["eyJ", "://", "-----BEGIN ", "a.", "password ", "Bearer ", "basic ", "sbx_"]) {
     const started = performance.now();
     maskText(`${unit.repeat(200_000 / unit.length)}!`);
@@ -80,7 +80,7 @@ test("masking a hostile text takes time in proportion to its length", () => {
   }
 });
 
-test("a name that ends like a secret is one", () => {
+test("a name with the ending of a secret is one", () => {
   for (const name of ["database.password", "s3.secret-key", "internal.token", "API_KEY", "oauth.credentials.file"]) {
     assert.ok(isSecretName(name), name);
   }

@@ -1,21 +1,21 @@
-/** Stands where a secret stood. Clients never send it back as if it were the value (spec, environment). */
+/** Replaces a secret. Clients never send it back as if it were the value (spec, environment). */
 export const masked = "******";
 
 /** Spring Boot 2.7's list and its plurals: the last word of the name decides, or `credential` anywhere in it. */
 const secretName = /(?:passwords?|passwd|passphrase|secrets?|keys?|tokens?)$|credential|^(?:authorization|cookie)$/i;
 
-/** Tells if a value under this name is a secret whatever it looks like. */
+/** Returns true when a value under this name is a secret, in any form. */
 export function isSecretName(name: string): boolean {
   return secretName.test(name);
 }
 
 /**
- * Each expression starts at a fixed text and never gives back what it took, so a hostile text costs time in proportion
- * to its length and no more.
+ * The forms of secrets. Each expression starts at a fixed text and never backtracks, so a hostile text takes time
+ * proportional to its length.
  */
 const shapes: readonly (readonly [pattern: RegExp, replacement: string | ((...match: string[]) => string)])[] = [
   [/-----BEGIN [A-Z0-9 ]*-----[\s\S]*?(?:-----END [A-Z0-9 ]*-----|$)/g, masked],
-  // The last @ before the path ends the user info: a password may hold an @ that nobody encoded.
+  // The last @ before the path ends the user info: a password may contain an unencoded @.
   [/:\/\/[^\s/?#]*@/g, `://${masked}@`],
   [/eyJ[\w-]{4,}(?:\.[\w-]*)*/g, masked],
   [/sbx_[\w-]+/g, masked],
@@ -32,11 +32,11 @@ const shapes: readonly (readonly [pattern: RegExp, replacement: string | ((...ma
   ],
 ];
 
-/** Skips the expressions for the texts that can hold none of the shapes, which is nearly all of them. */
+/** Skips the expressions for texts without any of the forms, which is nearly all of them. */
 const suspicious =
   /----|:\/\/|eyJ|sbx_|whs|[rs]k[_-]|gh[a-z]_|github_pat_|glpat-|xox|npm_|AKIA|AIza|bearer|basic\s|passw|passphrase|secret|token|credential|key|signature/i;
 
-/** Hides every secret that can be told by its looks: user info in URLs, tokens, keys, PEM blocks, `password=…`. */
+/** Masks every secret with a recognisable form: user info in URLs, tokens, keys, PEM blocks, `password=…`. */
 export function maskText(text: string): string {
   if (!suspicious.test(text)) return text;
   let result = text;
@@ -44,7 +44,10 @@ export function maskText(text: string): string {
   return result;
 }
 
-/** "Basic authentication" is prose; `Basic dXNlcjpwYXNz` is a user and a password around a colon. */
+/**
+ * Masks Basic credentials. "Basic authentication" is prose; `Basic dXNlcjpwYXNz` is a user and a password around a
+ * colon.
+ */
 function maskBasic(whole: string, scheme = "", credentials = ""): string {
   return Buffer.from(credentials, "base64").includes(":") ? `${scheme} ${masked}` : whole;
 }

@@ -7,12 +7,12 @@ const withCode = (code: string, more = {}) => Object.assign(new Error(`failed wi
 const refused = withCode("ECONNREFUSED");
 const bug = new TypeError("x is not a function");
 
-/** The two readings that there were said different things of each of these: a worker's supervisor, and a request. */
+/** The errors that a worker's supervisor and a request once classified differently. */
 const disputed: readonly [string, unknown, boolean][] = [
   ["a connection that was aborted here", withCode("ECONNABORTED"), true],
   ["a statement that took too long", withCode("57014"), true],
   ["a full disk", withCode("53100"), true],
-  ["a standby that takes no writes", withCode("25006"), true],
+  ["a standby that accepts no writes", withCode("25006"), true],
   ["a transaction that sat idle for too long", withCode("25P03"), true],
   ["a transaction that took too long", withCode("25P04"), true],
   ["a lock that was not to be had", withCode("55P03"), true],
@@ -25,12 +25,12 @@ const disputed: readonly [string, unknown, boolean][] = [
   ["Prisma: the driver's error in meta", withCode("P2010", { meta: { driverAdapterError: { cause: refused } } }), true],
   ["pg: a broken socket", new Error("Connection terminated unexpectedly"), true],
   ["pg: no connection in time", new Error("timeout exceeded when trying to connect"), true],
-  ["pg: a connection of its own takes too long", new Error("timeout expired"), true],
+  ["pg: a connection takes too long", new Error("timeout expired"), true],
   ["pg: a silent server", new Error("Query read timeout"), true],
   ["a socket file that is not there", withCode("ENOENT", { syscall: "connect" }), true],
   ["a file that is not there", withCode("ENOENT", { syscall: "open" }), false],
   ["refused on IPv4, no address on IPv6", new AggregateError([withCode("EADDRNOTAVAIL"), refused]), true],
-  ["something that is no Error", { code: "ECONNREFUSED" }, true],
+  ["a thrown value that is not an Error", { code: "ECONNREFUSED" }, true],
   ["our refusal, copied by Prisma", withCode("unavailable"), true],
 ];
 
@@ -38,7 +38,7 @@ for (const [name, error, expected] of disputed) {
   test(`${expected ? "is waited out" : "is a failure"}: ${name}`, () => assert.equal(isUnavailable(error), expected));
 }
 
-test("what wraps an outage is one, what wraps a bug is not, and a circle ends", () => {
+test("an error that wraps an outage is one, one that wraps a bug is not, and a cycle ends", () => {
   assert.equal(isUnavailable(new Error("store failed", { cause: refused })), true);
   assert.equal(isUnavailable(new AppError("server_error", "No.", { cause: bug })), false);
   assert.equal(isUnavailable(new AggregateError([bug, bug])), false);
@@ -47,7 +47,7 @@ test("what wraps an outage is one, what wraps a bug is not, and a circle ends", 
   assert.equal(isUnavailable(circle), false);
 });
 
-test("nothing is concluded from what has no code", () => {
+test("an error without a code is not classified", () => {
   for (const error of [bug, withCode("23505"), withCode("P2025"), new AppError("not_found", "No."), null, "text", 7])
     assert.equal(isUnavailable(error), false);
 });

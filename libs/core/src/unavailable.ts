@@ -1,4 +1,4 @@
-/** SQLSTATE classes and codes (PostgreSQL, appendix A) that say "not now" rather than "wrong". */
+/** SQLSTATE classes and codes (PostgreSQL, appendix A) of temporary failures. */
 const sqlStateClasses = ["08", "53", "57"]; // connection, resources (disk, memory, connections), operator intervention
 const sqlStates = ["25P03", "25P04", "25006", "55P03", "40001", "40P01", "3D000"];
 const networkCodes = [
@@ -14,13 +14,13 @@ const networkCodes = [
 ];
 /** Prisma: cannot reach, timed out, closed, pool timeout, write conflict, too many connections. */
 const prismaCodes = ["P1001", "P1002", "P1008", "P1017", "P2024", "P2034", "P2037"];
-/** pg says these only in words. */
+/** pg has no codes for these. */
 const driverMessages =
   /^(Connection terminated|Connection ended|timeout exceeded when trying to connect|timeout expired$|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end)/;
 
 /**
- * Recognizes a failure of something that we depend on and that is away, overloaded or too slow: the same call may pass
- * later. A request is answered with `unavailable`, and a worker waits for as long as it takes.
+ * Recognizes the failure of a dependency that is unavailable, overloaded or too slow: the same call may succeed later.
+ * A request is answered with `unavailable`, and a worker waits without a limit.
  */
 export function isUnavailable(error: unknown): boolean {
   return failureChain(error).some((link) => {
@@ -39,7 +39,7 @@ function isUnavailableCode(code: string): boolean {
 export const isSqlState = (code: string | undefined): code is string =>
   code !== undefined && /^[0-9A-Z]{5}$/.test(code);
 
-/** The SQLSTATE, the system's or Prisma's code. Prisma's adapter keeps the SQLSTATE as `originalCode`. */
+/** Returns the SQLSTATE, the system's or Prisma's code. Prisma's adapter keeps the SQLSTATE as `originalCode`. */
 export function failureCode(error: unknown): string | undefined {
   const { originalCode, code } = error as { originalCode?: unknown; code?: unknown };
   const found = originalCode ?? code;
@@ -47,8 +47,8 @@ export function failureCode(error: unknown): string | undefined {
 }
 
 /**
- * The error and what is behind it: causes, the members of an AggregateError (a connect that failed on IPv4 and IPv6),
- * and the driver's error that Prisma keeps in `meta`. Bounded.
+ * Lists the error and its inner errors: causes, the members of an AggregateError (a connect that failed on IPv4 and
+ * IPv6), and the driver's error that Prisma keeps in `meta`. Bounded.
  */
 export function failureChain(error: unknown): unknown[] {
   const links: unknown[] = [];

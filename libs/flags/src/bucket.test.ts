@@ -4,7 +4,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { bucketOf, buckets, isWithin } from "./bucket.ts";
 
-test("the published vectors hold: they were computed by another program", async () => {
+test("the published vectors, computed by another program, match", async () => {
   const file = new URL("../../../docs/reference/flag-buckets.json", import.meta.url);
   const { vectors } = JSON.parse(await readFile(file, "utf8"));
   assert.ok(vectors.length >= 20);
@@ -23,7 +23,7 @@ test("raising a percentage only adds accounts", () => {
   );
 });
 
-test("nobody is in 0 %, everybody in 100 %, and each thousandth of a percent is one bucket", () => {
+test("no account is in 0 %, every one in 100 %, and each thousandth of a percent is one bucket", () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: buckets - 1 }), (bucket) => {
       assert.equal(isWithin(bucket, 0), false);

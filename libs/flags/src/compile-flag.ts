@@ -8,7 +8,7 @@ type Rule = FlagDefinition["rules"][number];
 /** Evaluates another flag, for a prerequisite. */
 export type EvaluateOther = (key: string, context: FlagContext, nowMs: number) => FlagEvaluation;
 
-/** A flag that is ready to be asked: what it can answer is made once, so that asking keeps nothing. */
+/** A compiled flag: its answers are built once, so that an evaluation allocates nothing. */
 export interface CompiledFlag {
   readonly definition: FlagDefinition;
   readonly evaluate: (context: FlagContext, nowMs: number, other: EvaluateOther) => FlagEvaluation;
@@ -34,7 +34,7 @@ export function compileFlag(definition: FlagDefinition): CompiledFlag {
   const compiled = rules.map((rule) => compileRule(rule, answer));
   const disabled = answer(definition.off, "DISABLED");
   const missing = answer(definition.off, "PREREQUISITE_FAILED");
-  // A preview is for those whom a rule names.
+  // A preview is only for accounts that a rule matches.
   const rest =
     state === "preview"
       ? answer(definition.off, "DEFAULT")

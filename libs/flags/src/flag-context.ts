@@ -1,14 +1,14 @@
-/** What is known of the account that a flag is evaluated for. */
+/** The attributes of the account that a flag is evaluated for. */
 export interface FlagContext {
   /** The targeting key: the id of the account. */
   readonly accountId: string;
   readonly roles: readonly string[];
-  /** Null where it is not known: no rule about it holds. */
+  /** Null when unknown: no rule about it matches. */
   readonly locale: string | null;
   readonly createdAtMs: number | null;
 }
 
-/** Why an evaluation gave what it gave. */
+/** The reason of an evaluation's result. */
 export type FlagReason =
   | "STATIC"
   | "DEFAULT"
@@ -18,11 +18,11 @@ export type FlagReason =
   | "PREREQUISITE_FAILED"
   | "ERROR";
 
-/** The answer of an evaluation. `value` is null only where there is no such flag, or as a part of an object. */
+/** The result of an evaluation. `value` is null only for an unknown flag, or as a part of an object. */
 export interface FlagEvaluation {
   readonly key: string;
   readonly value: unknown;
-  /** Null where there is no such flag. */
+  /** Null for an unknown flag. */
   readonly variant: string | null;
   readonly reason: FlagReason;
 }

@@ -1,7 +1,7 @@
 import type { FlagDefinition } from "@signalbox/contracts";
 import { masked, maskText } from "@signalbox/core";
 
-/** Something that is wrong with a flag. `field` is its path in the definition. */
+/** A fault of a flag. `field` is its path in the definition. */
 interface FlagProblem {
   readonly field: string;
   readonly message: string;
@@ -10,7 +10,7 @@ interface FlagProblem {
 const objectDepthMax = 8;
 const definitionBytesMax = 64 * 1024;
 
-/** Everything that is wrong with a flag among the others, beside the shape of its members. */
+/** Lists every fault of a flag among the others, besides the form of its members. */
 export function flagProblems(flag: FlagDefinition, others: readonly FlagDefinition[]): FlagProblem[] {
   const byKey = new Map(others.filter(({ key }) => key !== flag.key).map((each) => [each.key, each]));
   return [
@@ -25,7 +25,7 @@ export function flagProblems(flag: FlagDefinition, others: readonly FlagDefiniti
   ];
 }
 
-/** The texts about a flag are kept and shown like its values. */
+/** Checks the texts of a flag, which are stored and shown like its values. */
 function textProblems({ key, description, owner, variants, rules }: FlagDefinition): FlagProblem[] {
   const texts = [
     ...Object.entries({ key, description, owner }),
@@ -42,7 +42,7 @@ function variantProblems({ variants, type, default: standard, off }: FlagDefinit
   const names = variants.map(({ name }) => name);
   const values = variants.flatMap(({ name, value }, index): FlagProblem[] => {
     const field = `variants[${index}]`;
-    if (names.indexOf(name) < index) return [{ field: `${field}.name`, message: `There are two variants ${name}.` }];
+    if (names.indexOf(name) < index) return [{ field: `${field}.name`, message: `The variant ${name} is defined twice.` }];
     if (!isOfType(value, type))
       return [{ field: `${field}.value`, message: `The value of ${name} must be ${article(type)}.` }];
     const why = refusalOfTexts(value);
@@ -83,7 +83,7 @@ function prerequisiteProblems(flag: FlagDefinition, others: ReadonlyMap<string, 
   });
 }
 
-/** Whether a flag depends on another one, through any number of others. */
+/** Returns true when a flag depends on another one, directly or through others. */
 function leadsTo(
   from: string,
   to: string,
@@ -113,12 +113,12 @@ function isOfType(value: unknown, type: FlagDefinition["type"]): boolean {
 
 const article = (type: string): string => (/^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`);
 
-/** What accounts are told holds no credentials and no mask; texts are whole. */
+/** Refuses credentials, masks and malformed characters in values, which accounts can read. */
 function refusalOfTexts(value: unknown, depth = 0): string | null {
   if (depth > objectDepthMax) return `at most ${objectDepthMax} levels deep`;
   if (typeof value === "string") {
-    if (!value.isWellFormed() || value.includes("\u0000")) return "made of whole characters without U+0000";
-    if (value.includes(masked)) return `without ${masked}, which stands for a value that is not shown`;
+    if (!value.isWellFormed() || value.includes("\u0000")) return "well-formed Unicode without U+0000";
+    if (value.includes(masked)) return `without ${masked}, which stands for a hidden value`;
     return maskText(value) === value ? null : "without credentials";
   }
   if (typeof value !== "object" || value === null) return null;

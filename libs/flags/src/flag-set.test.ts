@@ -30,7 +30,7 @@ const evaluated = (definition: FlagDefinition, context = ada, others: readonly F
 
 const rules = (...given: object[]) => flag({ rules: given.map((rule) => ({ variant: "new", ...rule })) });
 
-test("each state gives what it says", () => {
+test("each state has its own result", () => {
   assert.equal(evaluated(flag()), "old STATIC");
   assert.equal(evaluated(flag({ state: "disabled", rules: [{ variant: "new" }] })), "off DISABLED");
   assert.equal(evaluated(flag({ state: "deprecated" })), "old STATIC");
@@ -41,7 +41,7 @@ test("each state gives what it says", () => {
   );
 });
 
-test("each condition of a rule holds for whom it names and for nobody else", () => {
+test("each condition of a rule matches exactly the accounts that it names", () => {
   const cases: [object, Partial<FlagContext>][] = [
     [{ accounts: ["acc_x", "acc_ada"] }, { accountId: "acc_eve" }],
     [{ roles: ["owner"] }, { roles: ["viewer"] }],
@@ -58,12 +58,12 @@ test("each condition of a rule holds for whom it names and for nobody else", () 
   assert.equal(evaluated(rules({ roles: ["owner"], locales: ["en"] })), "old DEFAULT", "all conditions hold together");
 });
 
-test("the first rule that holds decides", () => {
+test("the first matching rule decides", () => {
   assert.equal(evaluated(rules({ locales: ["de"], variant: "off" }, { locales: ["de"] })), "off TARGETING_MATCH");
   assert.equal(evaluated(rules({ percentage: 0, variant: "off" }, { percentage: 100 })), "new SPLIT");
 });
 
-test("a schedule turns a flag on and off by itself, and counts as a change", () => {
+test("a schedule enables and disables a flag, and counts as a change", () => {
   const during = { from: "2026-06-01T00:00:00.000Z", until: "2026-06-02T00:00:00.000Z" };
   assert.equal(evaluated(flag({ schedule: during })), "old STATIC");
   assert.equal(evaluated(flag({ schedule: { from: during.until, until: null } })), "off DISABLED");
@@ -74,15 +74,15 @@ test("a schedule turns a flag on and off by itself, and counts as a change", () 
   assert.equal(flags.epochAt(nowMs), flags.epochAt(nowMs + 1));
 });
 
-test("a prerequisite that does not give what is wanted turns the flag off", () => {
+test("a prerequisite without a required variant turns the flag off", () => {
   const wants = (variants: string[]) => flag({ prerequisites: [{ flag: "base", variants }] });
   const base = flag({ key: "base" });
   assert.equal(evaluated(wants(["old"]), ada, [base]), "old STATIC");
   assert.equal(evaluated(wants(["new"]), ada, [base]), "off PREREQUISITE_FAILED");
-  assert.equal(evaluated(wants(["old"])), "off PREREQUISITE_FAILED", "one that is gone gives nothing");
+  assert.equal(evaluated(wants(["old"])), "off PREREQUISITE_FAILED", "a removed one has no value");
 });
 
-test("an evaluation never throws, not even in a loop that a race let through", () => {
+test("an evaluation never throws, not even in a loop created by a race", () => {
   const [one, other] = ["a", "b"].map((key, index) =>
     flag({ key, prerequisites: [{ flag: index === 0 ? "b" : "a", variants: ["old"] }] }),
   ) as [FlagDefinition, FlagDefinition];
@@ -91,7 +91,7 @@ test("an evaluation never throws, not even in a loop that a race let through", (
   assert.deepEqual([value, reason], [null, "ERROR"]);
 });
 
-test("only a higher revision changes a flag, and an archived one is gone", () => {
+test("only a higher revision changes a flag, and an archived one is removed", () => {
   const flags = new FlagSet();
   assert.equal(flags.put("checkout", flag(), 5), true);
   assert.equal(flags.put("checkout", flag({ state: "disabled" }), 4), false);
@@ -102,14 +102,14 @@ test("only a higher revision changes a flag, and an archived one is gone", () =>
   assert.deepEqual([flags.definitions(), flags.revision], [[], 6]);
 });
 
-test("flags are stale from their day on", () => {
+test("flags are stale from their date on", () => {
   const flags = new FlagSet();
   flags.put("a", flag({ key: "a", expires: "2026-06-01" }), 1);
   flags.put("b", flag({ key: "b", expires: "2026-06-02" }), 2);
   assert.deepEqual(flags.stale(nowMs), ["a"]);
 });
 
-test("what is wrong with a flag is named with its place", () => {
+test("every fault of a flag is named with its location", () => {
   const base = flag({ key: "base" });
   const loop = flag({ key: "base", prerequisites: [{ flag: "checkout", variants: ["old"] }] });
   const cases: [FlagDefinition, readonly FlagDefinition[], string, RegExp][] = [
@@ -147,7 +147,7 @@ test("what is wrong with a flag is named with its place", () => {
   assert.deepEqual(flagProblems(flag({ prerequisites: [{ flag: "base", variants: ["old"] }] }), [base]), []);
 });
 
-test("values are of their type: null, false, 0 and an empty text are not each other", () => {
+test("values keep their type: null, false, 0 and an empty text are different", () => {
   const values = { boolean: false, string: "", integer: 0, float: 0.5, object: {} } as const;
   for (const [type, value] of Object.entries(values)) {
     for (const [other, wrong] of Object.entries({ ...values, null: null, list: [] })) {
@@ -161,7 +161,7 @@ test("values are of their type: null, false, 0 and an empty text are not each ot
   }
 });
 
-test("whatever flags and accounts there are, an evaluation gives a variant of the flag, twice the same", () => {
+test("for any flags and accounts, an evaluation returns a variant of the flag, the same one each time", () => {
   const variants = ["new", "old", "off"] as const;
   const rule = fc.record(
     {

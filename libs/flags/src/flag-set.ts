@@ -3,11 +3,11 @@ import { hours } from "@signalbox/core";
 import { type CompiledFlag, compileFlag, type EvaluateOther } from "./compile-flag.ts";
 import type { FlagContext, FlagEvaluation } from "./flag-context.ts";
 
-/** Deeper than prerequisites can be set: a loop that a race let through ends here. */
+/** Deeper than prerequisites can be set: a loop created by a race ends here. */
 const depthMax = 20;
 const dayMs = hours(24);
 
-/** Flags as they were last set, ready to be evaluated in process. Evaluating never throws. */
+/** The current flags, ready for evaluation in process. An evaluation never throws. */
 export class FlagSet {
   readonly #flags = new Map<string, CompiledFlag>();
   readonly #revisions = new Map<string, number>();
@@ -17,12 +17,12 @@ export class FlagSet {
   #times: readonly number[] = [];
   #countsDays = false;
 
-  /** The newest revision of them all. */
+  /** The newest revision among all flags. */
   get revision(): number {
     return this.#revision;
   }
 
-  /** Takes a flag, or that it is archived (null). Only a higher revision changes one; tells whether it did. */
+  /** Sets a flag, or archives it (null). Only a higher revision changes one; returns true when it did. */
   put(key: string, definition: FlagDefinition | null, revision: number): boolean {
     if (revision <= (this.#revisions.get(key) ?? 0)) return false;
     this.#revisions.set(key, revision);
@@ -41,7 +41,7 @@ export class FlagSet {
     return [...this.#flags.values()].map(({ definition }) => definition);
   }
 
-  /** All that was ever put, for a copy. */
+  /** Lists every entry, archived ones included, for a copy. */
   entries(): { readonly key: string; readonly definition: FlagDefinition | null; readonly revision: number }[] {
     return [...this.#revisions].map(([key, revision]) => ({
       ...{ key, revision },
@@ -53,12 +53,12 @@ export class FlagSet {
     return this.#evaluate(key, context, nowMs);
   }
 
-  /** Every flag for one account, in the order of their keys. */
+  /** Evaluates every flag for one account, in the order of their keys. */
   evaluateAll(context: FlagContext, nowMs: number): FlagEvaluation[] {
     return this.#keys.map((key) => this.#evaluate(key, context, nowMs));
   }
 
-  /** Flags whose day is over: somebody should decide about them. */
+  /** Lists expired flags: a decision about them is due. */
   stale(nowMs: number): string[] {
     const today = new Date(nowMs).toISOString().slice(0, 10);
     return this.definitions()
@@ -68,8 +68,8 @@ export class FlagSet {
   }
 
   /**
-   * Changes when time alone may change an answer: a schedule began or ended, or accounts grew a day older (each account at
-   * an hour of its own, so the hours are counted).
+   * Changes when time alone may change a result: a schedule started or ended, or accounts grew a day older (each
+   * account at an hour of its own, so the hours are counted).
    */
   epochAt(nowMs: number): string {
     const passed = this.#times.filter((time) => time <= nowMs).length;

@@ -5,15 +5,15 @@ interface MediaRange {
 
 /** The media types of an Accept header (RFC 9110 §12.5.1). */
 export interface AcceptedTypes {
-  /** The weight of the most specific range that covers a type, 0 when none does. */
+  /** Returns the weight of the most specific range that covers a type, 0 when none does. */
   weightOf(mimeType: string): number;
-  /** The weight of the range that names the type itself, or null. */
+  /** Returns the weight of the range that names the type itself, or null. */
   namedWeightOf(mimeType: string): number | null;
-  /** Tells if a range covers the type with weight 0. */
+  /** Returns true when a range covers the type with weight 0. */
   refuses(mimeType: string): boolean;
 }
 
-/** Reads an Accept header. None, an empty one, or one without a readable range accepts everything. */
+/** Parses an Accept header. An absent or empty one, or one without a readable range, accepts everything. */
 export function parseAccept(header: string | undefined): AcceptedTypes {
   const read = (header ?? "")
     .split(",")
@@ -37,7 +37,7 @@ export function parseAccept(header: string | undefined): AcceptedTypes {
   };
 }
 
-/** One range, or null for one that cannot be read: a weight we cannot understand must not become a wish. */
+/** Parses one range; null for an unreadable one: an unknown weight must not become a preference. */
 function readRange(text: string): MediaRange | null {
   const [type = "", ...parameters] = text.split(";").map((part) => part.trim().toLowerCase());
   if (!/^(\*\/\*|[\w!#$&^.+-]+\/(\*|[\w!#$&^.+-]+))$/.test(type)) return null;

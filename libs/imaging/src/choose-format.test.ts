@@ -47,7 +47,7 @@ test("WebP and AVIF are chosen when named with at least the same weight, AVIF fi
   assert.equal(ask("IMAGE/WEBP ; Q=1.0"), "webp");
 });
 
-test("weights are obeyed: lower ones lose, 0 refuses, unreadable ones are no wish", () => {
+test("weights are respected: lower ones lose, 0 refuses, unreadable ones are ignored", () => {
   assert.equal(ask("image/webp;q=0.5,*/*"), "jpeg");
   assert.equal(ask("image/avif;q=0,image/webp;q=0,*/*"), "jpeg");
   assert.equal(ask("image/webp;q=0"), "not-acceptable");
@@ -58,7 +58,7 @@ test("weights are obeyed: lower ones lose, 0 refuses, unreadable ones are no wis
   assert.equal(ask("image/*;q=0,image/webp;q=0.001"), "webp");
 });
 
-test("another type is taken when the original's is not acceptable, and none is 406", () => {
+test("another type is chosen when the original's is not acceptable, and none is 406", () => {
   assert.equal(ask("image/png"), "png");
   assert.equal(ask("image/jpeg", "png"), "jpeg");
   assert.equal(ask("image/gif;q=0.2,image/png;q=0.3"), "png");
@@ -79,7 +79,7 @@ test("an animation is not replaced by a still image", () => {
   assert.equal(ask("image/avif,*/*", "gif", { source }), "gif");
 });
 
-test("AVIF that is not at hand is replaced, remembered, or promised for later", () => {
+test("AVIF that is not available is replaced, remembered, or promised for later", () => {
   const avifAtHand = false;
   assert.equal(ask("image/avif,image/webp,*/*", "jpeg", { avifAtHand }), "webp");
   assert.equal(ask("image/avif,*/*", "jpeg", { avifAtHand }), "jpeg");
@@ -100,13 +100,13 @@ test("AVIF that is not at hand is replaced, remembered, or promised for later", 
   });
 });
 
-test("a format that cannot hold the size is not chosen", () => {
+test("a format that cannot contain the size is not chosen", () => {
   const output = { width: 20_000, height: 300 };
   assert.equal(ask("image/avif,image/webp,*/*", "jpeg", { output }), "jpeg");
   assert.equal(ask("*/*", "jpeg", { output, requested: "webp" }), "not-acceptable");
 });
 
-test("a format that is switched off is not made, named or not", () => {
+test("a disabled format is never made, named or not", () => {
   const offered = outputFormats.filter((format) => format !== "avif");
   assert.equal(ask("image/avif,image/webp", "jpeg", { offered }), "webp");
   assert.equal(ask("image/avif", "jpeg", { offered }), "not-acceptable");
@@ -120,7 +120,7 @@ const ranges = fc.uniqueArray(
   { minLength: 1, selector: ([type]) => type },
 );
 
-test("whatever Accept names, what is shown is accepted, WebP and AVIF only by name, and the order says nothing", () => {
+test("for any Accept the shown type is acceptable, WebP and AVIF only by name, and the order does not matter", () => {
   fc.assert(
     fc.property(ranges, fc.constantFrom(...inputFormats), (wished, from) => {
       const accept = wished.map(([type, weight]) => type + weight).join(", ");

@@ -4,28 +4,28 @@ import { type InputFormat, type OutputFormat, outputTraits } from "./image-forma
 
 export interface FormatQuestion {
   readonly accept: string | undefined;
-  /** The format that the caller named. */
+  /** The format requested by the caller. */
   readonly requested: OutputFormat | "auto";
   readonly source: { readonly format: InputFormat; readonly frames: number };
-  /** The formats this deployment makes. */
+  /** The formats enabled in this deployment. */
   readonly offered: readonly OutputFormat[];
-  /** The size of the result: not every format can hold every size. */
+  /** The size of the result: not every format supports every size. */
   readonly output: Size;
-  /** True if this AVIF may be served now: it is stored, or small enough to be made while the caller waits. */
+  /** True when this AVIF may be served now: it is stored, or small enough to be made while the caller waits. */
   readonly avifAtHand: boolean;
 }
 
 export type FormatChoice =
-  /** `wanted` is a better format that is not at hand; it is worth making it in the background. */
+  /** `wanted` is a better format that is not available; it is worth making in the background. */
   | { readonly outcome: "chosen"; readonly format: OutputFormat; readonly wanted: OutputFormat | null }
   | { readonly outcome: "not-acceptable" }
-  /** Only AVIF would do, and it takes too long to make it now. */
+  /** Only AVIF is acceptable, and making it now takes too long. */
   | { readonly outcome: "only-later"; readonly format: OutputFormat };
 
 /**
- * Chooses the format of a rendition (CONTRACT §5). An explicit one decides, unless Accept gives it weight 0. Otherwise the
- * original's type stays, unless Accept names WebP or AVIF with at least the same weight: a wildcard never selects them,
- * since clients send wildcards without knowing either.
+ * Chooses the format of a rendition (CONTRACT §5). An explicit one decides, unless Accept gives it weight 0. Otherwise
+ * the original's type stays, unless Accept names WebP or AVIF with at least the same weight: a wildcard never selects
+ * them, since clients send wildcards without supporting either.
  */
 export function chooseFormat(question: FormatQuestion): FormatChoice {
   const accepted = parseAccept(question.accept);
@@ -41,7 +41,7 @@ export function chooseFormat(question: FormatQuestion): FormatChoice {
     return accepted.refuses(outputTraits[requested].mimeType) || !holds(requested, output) ? [] : [requested];
   }
 
-  /** Best first. */
+  /** Lists the candidates, best first. */
   function automatic({ source, output, offered }: FormatQuestion): OutputFormat[] {
     const kept = keptFormat(source.format);
     const weightOf = (format: OutputFormat) => {
@@ -49,7 +49,7 @@ export function chooseFormat(question: FormatQuestion): FormatChoice {
       if (!holds(format, output)) return 0;
       if (format === kept) return accepted.weightOf(mimeType);
       if (format !== "webp" && format !== "avif") return accepted.weightOf(mimeType);
-      // A still image is no replacement for an animation.
+      // A still image cannot replace an animation.
       return source.frames > 1 && !animation ? 0 : (accepted.namedWeightOf(mimeType) ?? 0);
     };
     const acceptable = offered.filter((format) => weightOf(format) > 0);
@@ -68,7 +68,7 @@ export function chooseFormat(question: FormatQuestion): FormatChoice {
   }
 }
 
-/** The format that an original keeps when nobody asks for another: its own, where browsers can show it. */
+/** Returns the default format of an original: its own, where browsers can show it. */
 export function keptFormat(format: InputFormat): OutputFormat {
   return format === "tiff" ? "jpeg" : format;
 }

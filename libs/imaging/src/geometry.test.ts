@@ -14,7 +14,7 @@ const box = (width: number | null, height: number | null, fit: Fit = "inside", r
 const source = { width: 3000, height: 2000 };
 const sizeOf = (wanted: Box, from = source) => Object.values(planGeometry(from, wanted).output);
 
-test("each fit gives its own size", () => {
+test("each fit has its own size", () => {
   assert.deepEqual(sizeOf(box(null, null)), [3000, 2000]);
   assert.deepEqual(sizeOf(box(300, null)), [300, 200]);
   assert.deepEqual(sizeOf(box(null, 100, "cover")), [150, 100]);
@@ -25,7 +25,7 @@ test("each fit gives its own size", () => {
   assert.deepEqual(sizeOf(box(300, 300, "fill")), [300, 300]);
 });
 
-test("nothing is enlarged unless asked, and a cover keeps its shape then", () => {
+test("nothing is enlarged unless requested, and a cover keeps its shape then", () => {
   const small = { width: 100, height: 50 };
   assert.deepEqual(sizeOf(box(400, 400, "inside"), small), [100, 50]);
   assert.deepEqual(sizeOf(box(400, null), small), [100, 50]);
@@ -36,7 +36,7 @@ test("nothing is enlarged unless asked, and a cover keeps its shape then", () =>
   assert.deepEqual(planGeometry(small, box(400, 400, "contain")).scaled, small);
 });
 
-test("a cover keeps the focal point in sight, up to the edges", () => {
+test("a cover keeps the focal point visible, up to the edges", () => {
   const cropAt = (x: number, y: number) => planGeometry(source, box(200, 200, "cover", { focalPoint: { x, y } })).crop;
   assert.deepEqual(cropAt(0, 0), { width: 200, height: 200, left: 0, top: 0 });
   assert.deepEqual(cropAt(1, 1), { width: 200, height: 200, left: 100, top: 0 });
@@ -44,7 +44,7 @@ test("a cover keeps the focal point in sight, up to the edges", () => {
   assert.deepEqual(planGeometry(source, box(200, 200, "cover")).crop?.left, 50);
 });
 
-test("whatever is asked, the pieces fit together and stay within the image", () => {
+test("for any request, the pieces fit together and stay within the image", () => {
   const side = fc.integer({ min: 1, max: 5000 });
   const wantedSide = fc.option(fc.integer({ min: 1, max: 4096 }));
   const fraction = fc.double({ min: 0, max: 1, noNaN: true });

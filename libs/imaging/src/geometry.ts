@@ -12,7 +12,7 @@ export interface FocalPoint {
   readonly y: number;
 }
 
-/** The box an image is wanted in. A missing side follows from the other one; without both the size stays. */
+/** The requested box of an image. A missing side follows from the other one; without both the size stays. */
 export interface Box {
   readonly width: number | null;
   readonly height: number | null;
@@ -21,7 +21,7 @@ export interface Box {
   readonly focalPoint: FocalPoint | null;
 }
 
-/** The plan for the pixels: scale to a size, then cut a piece out of it, then set it on a canvas. */
+/** The plan for the pixels: scale to a size, cut a piece out of it, place it on a canvas. */
 export interface Geometry {
   readonly scaled: Size;
   readonly crop: (Size & { readonly left: number; readonly top: number }) | null;
@@ -29,7 +29,7 @@ export interface Geometry {
   readonly output: Size;
 }
 
-/** Plans how `source` (after orientation) is brought into `box`. Never enlarges unless the box says so. */
+/** Plans how to fit `source` (after orientation) into `box`. Never enlarges unless the box demands it. */
 export function planGeometry(source: Size, box: Box): Geometry {
   const { width, height } = box;
   if (width === null && height === null) return plain(source);
@@ -60,7 +60,7 @@ function plain(scaled: Size): Geometry {
   return { scaled, crop: null, canvas: null, output: scaled };
 }
 
-/** Fills the box and cuts off what stands out. A box larger than the image shrinks, keeping its shape. */
+/** Fills the box and cuts off the rest. A box larger than the image shrinks, keeping its shape. */
 function cover(source: Size, box: Size, { enlarge, focalPoint }: Box): Geometry {
   const wanted = Math.max(box.width / source.width, box.height / source.height);
   const scale = enlarge ? wanted : Math.min(1, wanted);
@@ -68,7 +68,7 @@ function cover(source: Size, box: Size, { enlarge, focalPoint }: Box): Geometry 
     width: atLeastOne((box.width * scale) / wanted),
     height: atLeastOne((box.height * scale) / wanted),
   };
-  // Rounding must not leave the scaled image a pixel short of what is cut out of it.
+  // Rounding must not make the scaled image a pixel smaller than its cut.
   const scaled = {
     width: Math.max(output.width, Math.round(source.width * scale)),
     height: Math.max(output.height, Math.round(source.height * scale)),
@@ -80,7 +80,7 @@ function cover(source: Size, box: Size, { enlarge, focalPoint }: Box): Geometry 
   return { scaled, crop: isWhole ? null : { ...output, left, top }, canvas: null, output };
 }
 
-/** Shows the whole image in the middle of a canvas of exactly the box. */
+/** Centres the whole image on a canvas of exactly the box. */
 function contain(source: Size, box: Size, options: Box): Geometry {
   const scale = bounded(Math.min(box.width / source.width, box.height / source.height), options);
   const inside = times(source, scale);

@@ -10,11 +10,13 @@ interface OutputTraits {
   readonly mimeType: string;
   readonly alpha: boolean;
   readonly animation: boolean;
-  /** The longest side that the format, or its encoder, can hold. */
+  /** The longest side that the format, or its encoder, supports. */
   readonly sideMax: number;
-  /** The quality when none is given; null where the format loses nothing and quality means nothing. */
+  /** The default quality; null for a lossless format. */
   readonly defaultQuality: number | null;
-  /** The quality that looks the same in every format: a structural similarity of some 0.97, measured on our fixtures. */
+  /**
+   * The quality that looks the same in every format: a structural similarity of some 0.97, measured on our fixtures.
+   */
   readonly autoQuality: number | null;
 }
 
@@ -47,15 +49,15 @@ export const outputTraits: Readonly<Record<OutputFormat, OutputTraits>> = {
   },
 };
 
-/** The quality of a format at which an image looks as it does in every other. */
+/** Returns the quality at which an image looks the same in every format. */
 export const autoQualityOf = (format: OutputFormat): number | null => outputTraits[format].autoQuality;
 
-/** The media type of an original. */
+/** Returns the media type of an original. */
 export function mimeTypeOf(format: InputFormat): string {
   return `image/${format}`;
 }
 
-/** The format of an original's media type, or null. */
+/** Returns the format of an original's media type, or null. */
 export function inputFormatOf(mimeType: string): InputFormat | null {
   return inputFormats.find((format) => mimeTypeOf(format) === mimeType) ?? null;
 }

@@ -2,14 +2,14 @@ import type { InputFormat } from "./image-formats.ts";
 import type { ImageFacts, ImageLimits } from "./image-limits.ts";
 import type { Rendition } from "./rendition.ts";
 
-/** Reads what a file's header claims. */
+/** Reads the claims of a file's header. */
 interface HeaderJob {
   readonly kind: "header";
   readonly source: string;
   readonly format: InputFormat;
 }
 
-/** Decodes an original once, as far as it will ever be shown: damage is found now, and the placeholder comes of it. */
+/** Decodes an original once, up to the largest shown size: detects damage and computes the placeholder. */
 export interface LookJob {
   readonly kind: "look";
   readonly source: string;
@@ -17,7 +17,7 @@ export interface LookJob {
   readonly limits: ImageLimits;
 }
 
-/** Makes a rendition of the file `source` and writes it to the file `target`. */
+/** Renders the file `source` and writes the result to the file `target`. */
 export interface RenderJob {
   readonly kind: "render";
   readonly source: string;
@@ -27,7 +27,7 @@ export interface RenderJob {
   readonly limits: ImageLimits;
 }
 
-/** Work on pixels. It names files, never carries bytes: a path costs nothing to send. */
+/** Work on pixels. It names files instead of carrying bytes: a path is cheap to send. */
 export type ImageJob = HeaderJob | LookJob | RenderJob;
 
 export interface Look {
@@ -43,7 +43,7 @@ export interface RenderedFile {
   readonly sizeBytes: number;
 }
 
-/** What a job makes when the image lets it. */
+/** The results of successful jobs. */
 export interface JobResults {
   readonly header: ImageFacts;
   readonly look: Look;
@@ -51,8 +51,8 @@ export interface JobResults {
 }
 
 /**
- * How a job ended. A `broken` image gives the same each time; the last three ended a process, or would have: the image may
- * be hostile, or the machine too small.
+ * The outcome of a job. A `broken` image fails the same way each time; the last three crashed a process, or would have:
+ * the image may be hostile, or the machine too small.
  */
 export type JobOutcome<Result> =
   | { readonly outcome: "rendered"; readonly result: Result }
@@ -61,17 +61,17 @@ export type JobOutcome<Result> =
 
 export type FatalOutcome = "crashed" | "out-of-memory" | "too-slow";
 
-/** What a child says of a job: also that it could not write what it made, which is about the disk and not about the image. */
+/** The outcome reported by a child: also that writing the result failed, because of the disk and not the image. */
 export type ChildOutcome =
   | JobOutcome<JobResults[ImageJob["kind"]]>
   | { readonly outcome: "unwritable"; readonly reason: string };
 
-/** What a child sends: once that it is ready, then for each job that it has it, and one answer. */
+/** The messages of a child: once that it is ready, then for each job its receipt, and one answer. */
 export type ChildMessage =
   | {
       readonly kind: "ready";
       readonly release: string;
-      /** Bytes of memory it may write to before the first job; 0 where the system does not tell. */
+      /** Bytes of writable memory before the first job; 0 when unknown. */
       readonly dataBytes: number;
     }
   | { readonly kind: "unfit"; readonly reason: string }
@@ -79,7 +79,7 @@ export type ChildMessage =
   | {
       readonly kind: "answer";
       readonly answer: ChildOutcome;
-      /** Resident memory at its highest during the job, and after it. */
+      /** Peak of resident memory during the job, and resident memory after it. */
       readonly peakBytes: number;
       readonly residentBytes: number;
     };

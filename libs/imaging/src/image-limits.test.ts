@@ -14,7 +14,7 @@ const facts = (change: Partial<ImageFacts>): ImageFacts => ({
 });
 const codeOf = (change: Partial<ImageFacts>) => limitProblem(facts(change), defaultImageLimits)?.code ?? null;
 
-test("each limit holds at its edge and refuses one past it", () => {
+test("each limit allows its own value and refuses one more", () => {
   assert.equal(codeOf({ width: 32_768, height: 3000 }), null);
   assert.equal(codeOf({ width: 32_769, height: 3000 }), "side");
   assert.equal(codeOf({ width: 10_000, height: 10_000 }), null);
@@ -29,7 +29,7 @@ test("each limit holds at its edge and refuses one past it", () => {
   assert.equal(codeOf({ format: "gif", frames: 201, width: 1000, height: 1000 }), "frame_pixels");
 });
 
-test("a problem of size is told from one of shape", () => {
+test("problems of size and of shape are distinguished", () => {
   assert.equal(limitProblem(facts({ width: 40_000 }), defaultImageLimits)?.kind, "too-large");
   assert.equal(limitProblem(facts({ width: 3000, height: 1 }), defaultImageLimits)?.kind, "unsuitable");
 });

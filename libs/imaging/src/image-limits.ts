@@ -6,20 +6,20 @@ export interface ImageFacts {
   readonly mimeType: string;
   readonly width: number;
   readonly height: number;
-  /** Frames of an animation; 1 for everything else, the pages of a TIFF included. */
+  /** Frames of an animation; 1 for everything else, including the pages of a TIFF. */
   readonly frames: number;
   readonly hasAlpha: boolean;
   readonly isProgressive: boolean;
 }
 
-/** The bounds of what is decoded. One pixel limit for all codecs would be wrong: AVIF takes 60 times PNG's memory. */
+/** The bounds of decoding. One pixel limit for all codecs would be wrong: AVIF takes 60 times PNG's memory. */
 export interface ImageLimits {
   readonly sideMax: number;
   readonly pixelsMax: number;
   readonly avifPixelsMax: number;
   readonly aspectRatioMax: number;
   readonly framesMax: number;
-  /** Over all frames together. */
+  /** Sum over all frames. */
   readonly framesPixelsMax: number;
 }
 
@@ -32,29 +32,29 @@ export const defaultImageLimits: ImageLimits = {
   framesPixelsMax: 200_000_000,
 };
 
-/** The reason why an image is over its budget. `too-large` is about size, `unsuitable` about shape. */
+/** The exceeded limit of an image. `too-large` is about size, `unsuitable` about shape. */
 export interface LimitProblem {
   readonly kind: "too-large" | "unsuitable";
   readonly code: "side" | "pixels" | "frames" | "frame_pixels" | "aspect_ratio";
   readonly message: string;
 }
 
-/** The most pixels of one frame that this format may have. */
+/** Returns the largest pixel count of one frame in this format. */
 export function pixelsMaxOf(format: InputFormat, limits: ImageLimits): number {
   return format === "avif" ? Math.min(limits.avifPixelsMax, limits.pixelsMax) : limits.pixelsMax;
 }
 
-/** Judges the header's claims, before anything is decoded. Null when all is within the limits. */
+/** Checks the header's claims, before any decoding. Null when everything is within the limits. */
 export function limitProblem(facts: ImageFacts, limits: ImageLimits): LimitProblem | null {
   const { width, height, frames, format } = facts;
   const longest = Math.max(width, height);
   if (longest > limits.sideMax) {
-    return tooLarge("side", `The longest side may have ${limits.sideMax} pixels, this one has ${longest}.`);
+    return tooLarge("side", `The longest side may have at most ${limits.sideMax} pixels, this one has ${longest}.`);
   }
   const pixels = width * height;
   const pixelsMax = pixelsMaxOf(format, limits);
   if (pixels > pixelsMax) {
-    return tooLarge("pixels", `A ${format.toUpperCase()} image may have ${pixelsMax} pixels, this one has ${pixels}.`);
+    return tooLarge("pixels", `A ${format.toUpperCase()} image may have at most ${pixelsMax} pixels, this one has ${pixels}.`);
   }
   if (longest / Math.max(1, Math.min(width, height)) > limits.aspectRatioMax) {
     const message = `One side may be at most ${limits.aspectRatioMax} times as long as the other.`;
@@ -62,14 +62,14 @@ export function limitProblem(facts: ImageFacts, limits: ImageLimits): LimitProbl
   }
   if (frames > limits.framesMax) return tooManyFrames(limits);
   if (frames > 1 && frames * pixels > limits.framesPixelsMax) {
-    return tooLarge("frame_pixels", `All frames together may have ${limits.framesPixelsMax} pixels.`);
+    return tooLarge("frame_pixels", `All frames together may have at most ${limits.framesPixelsMax} pixels.`);
   }
   return null;
 }
 
-/** The problem of an animation whose frames nobody counts to the end. */
+/** Builds the problem of an animation with too many frames, which are not counted to the end. */
 export function tooManyFrames({ framesMax }: Pick<ImageLimits, "framesMax">): LimitProblem {
-  return tooLarge("frames", `An animation may have ${framesMax} frames, this one has more.`);
+  return tooLarge("frames", `An animation may have at most ${framesMax} frames, this one has more.`);
 }
 
 function tooLarge(code: LimitProblem["code"], message: string): LimitProblem {

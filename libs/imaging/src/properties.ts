@@ -1,4 +1,4 @@
-/** What the processes that touch pixels may use. */
+/** The limits of the processes that decode and encode. */
 export const imagingProperties = {
   "images.render.memory-max": {
     type: "integer",
@@ -9,7 +9,7 @@ export const imagingProperties = {
     secrecy: "internal",
     reload: "restart",
     effect:
-      "Memory of all images that a process works on at the same time, and the most that one of them may take; an image that takes more ends its own child process.",
+      "Memory of all images that a process works on at the same time, and the largest memory of one of them; an image that takes more ends its own child process.",
   },
   "images.originals.cache": {
     type: "integer",
@@ -19,6 +19,6 @@ export const imagingProperties = {
     max: 1_099_511_627_776,
     secrecy: "internal",
     reload: "restart",
-    effect: "Originals of an S3 store that are kept as files of this machine, the longest unused go first.",
+    effect: "Originals of an S3 store that are cached as files on this machine; the least recently used are removed first.",
   },
 } as const;

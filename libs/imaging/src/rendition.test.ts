@@ -19,7 +19,7 @@ const rendition = (change: Partial<Rendition>): Rendition => ({
 });
 const keyOf = (change: Partial<Rendition>) => renditionKey(sha, canonicalRendition(rendition(change), source));
 
-test("a key tells the original, the parameters and the encoder", () => {
+test("a key depends on the original, the parameters and the encoder", () => {
   assert.equal(keyOf({}), `renditions/${sha}/w320-inside-q80-${encoderVersion}.webp`);
   assert.equal(
     keyOf({ width: 200, height: 200, fit: "cover", focalPoint: { x: 0.25, y: 1 }, format: "jpeg", quality: 60 }),
@@ -28,7 +28,7 @@ test("a key tells the original, the parameters and the encoder", () => {
   assert.equal(keyOf({ width: null }), `renditions/${sha}/full-q80-${encoderVersion}.webp`);
 });
 
-test("different words for the same bytes have one key", () => {
+test("equivalent parameters have one key", () => {
   const same: [Partial<Rendition>, Partial<Rendition>][] = [
     [{}, { quality: 80 }],
     [{}, { fit: "cover" }],
@@ -43,7 +43,7 @@ test("different words for the same bytes have one key", () => {
     ],
   ];
   for (const [one, other] of same) assert.equal(keyOf(one), keyOf(other));
-  assert.equal(keyOf({ attention: true, background: "aabbcc" }), keyOf({}), "nothing is cut and nothing shows through");
+  assert.equal(keyOf({ attention: true, background: "aabbcc" }), keyOf({}), "nothing is cut and nothing is transparent");
   assert.equal(keyOf({ format: "gif", copyright: true }), keyOf({ format: "gif" }), "a GIF has no place for it");
   const square = { width: 320, height: 320, fit: "cover", attention: true } as const;
   assert.equal(keyOf({ ...square, focalPoint: { x: 0, y: 0 } }), keyOf(square));
@@ -78,7 +78,7 @@ test("different bytes have different keys", () => {
   assert.equal(new Set(all.map((change) => renditionTag(keyOf(change)))).size, all.length);
 });
 
-test("a validator is a strong entity tag that does not change", () => {
+test("a validator is a stable strong entity tag", () => {
   assert.match(renditionTag("a"), /^"[\w-]{27}"$/);
   assert.equal(renditionTag("a"), renditionTag("a"));
 });
@@ -96,7 +96,7 @@ const anyRendition = fc.record({
 const length = fc.integer({ min: 1, max: 9000 });
 const anySource = fc.record({ width: length, height: length }, { noNullPrototype: true });
 
-test("the canonical form of whatever is asked shows the same pixels, and is its own canonical form", () => {
+test("the canonical form of any request shows the same pixels, and is its own canonical form", () => {
   fc.assert(
     fc.property(anyRendition, anySource, (asked, of) => {
       const canonical = canonicalRendition(asked, of);

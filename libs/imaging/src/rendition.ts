@@ -5,32 +5,32 @@ import { dirname, join } from "node:path";
 import { type Box, type FocalPoint, type Geometry, planGeometry, type Size } from "./geometry.ts";
 import { type OutputFormat, outputTraits } from "./image-formats.ts";
 
-/** The release of the decoder, read without loading it: that is for the children alone. */
+/** The release of the decoder, read without loading it: only the children load it. */
 export const decoderRelease = releaseOf("sharp");
 
-/** Part of every rendition's key: another encoder makes other bytes. Raise the first number when a step changes. */
+/** Part of every rendition's key: another encoder produces other bytes. Raise the first number when a step changes. */
 export const encoderVersion = `1-${decoderRelease}`;
 
-/** What shows where a format without transparency has nothing to show. */
+/** Background of formats without transparency. */
 export const white = "ffffff";
 
 /** One derived image: a box, a format and a quality. */
 export interface Rendition extends Box {
   readonly format: OutputFormat;
-  /** 1–100, or null for the format's own. */
+  /** 1–100, or null for the format's default. */
   readonly quality: number | null;
-  /** A crop keeps what draws the eye, and asks for no focal point. */
+  /** A crop around the salient part; ignores the focal point. */
   readonly attention?: true | undefined;
-  /** Six hex digits: what is seen where the image is transparent, or does not reach. */
+  /** Six hex digits: the colour under transparent parts and around the image. */
   readonly background?: string | undefined;
-  /** Keeps who made the image and whose it is, of all its metadata. */
+  /** Keeps author and copyright of all its metadata. */
   readonly copyright?: true | undefined;
 }
 
-/** What the parameters are judged against: the size after orientation, and what else there is to show. */
+/** The size after orientation, and features that parameters depend on. */
 type Shown = Size & { readonly hasAlpha?: boolean; readonly frames?: number };
 
-/** The named variants that every image has. The first one is made first: it is what a list of images shows. */
+/** The named variants of every image. The first one, shown in lists of images, is made first. */
 export const namedBoxes: Readonly<Record<"thumbnail" | "small" | "medium" | "large", Omit<Box, "focalPoint">>> = {
   thumbnail: { width: 200, height: 200, fit: "cover", enlarge: false },
   small: { width: 480, height: null, fit: "inside", enlarge: false },
@@ -39,8 +39,8 @@ export const namedBoxes: Readonly<Record<"thumbnail" | "small" | "medium" | "lar
 };
 
 /**
- * The one way to write a rendition of an image: members that make no difference get one value, so that equal bytes have
- * one key and a client cannot fill the store with synonyms.
+ * Returns the canonical form of a rendition: members without an effect get one value, so that equal bytes have one key
+ * and a client cannot fill the store with synonyms.
  */
 export function canonicalRendition(rendition: Rendition, source: Shown): Rendition {
   const geometry = planGeometry(source, rendition);
@@ -75,7 +75,7 @@ export function canonicalRendition(rendition: Rendition, source: Shown): Renditi
   };
 }
 
-/** An animation is cropped alike in all its frames, so that nothing in one of them may draw the crop. */
+/** An animation is cropped identically in all its frames, so that the content of one frame must not decide. */
 function canonicalLook(
   { format, ...wanted }: Rendition,
   { hasAlpha = false, frames = 1 }: Shown,
@@ -93,8 +93,8 @@ function canonicalLook(
 }
 
 /**
- * Names the place of a rendition: content-addressed by the original's bytes, the canonical parameters and the encoder.
- * Equal keys hold equal bytes, whichever account, service or moment asked.
+ * Computes the key of a rendition: content-addressed by the original's bytes, the canonical parameters and the encoder.
+ * Equal keys have equal bytes, independent of account, service and time.
  */
 export function renditionKey(sourceSha256: string, rendition: Rendition): string {
   const { width, height, fit, format, quality, enlarge, focalPoint, attention, background, copyright } = rendition;
@@ -111,28 +111,31 @@ export function renditionKey(sourceSha256: string, rendition: Rendition): string
   return `renditions/${sourceSha256}/${size}${parts.join("")}${encoderVersion}.${format}`;
 }
 
-/** Changes whenever any rendition of an image may: with its original, its focal point and the encoder. */
+/**
+ * Computes a version that changes whenever any rendition of an image may: with its original, its focal point and the
+ * encoder.
+ */
 export function contentVersion(sourceSha256: string, focalPoint: FocalPoint | null): string {
   const point = focalPoint ? `x${focalPoint.x}-y${focalPoint.y}` : "";
   return createHash("sha256").update(`${sourceSha256} ${point} ${encoderVersion}`).digest("base64url").slice(0, 12);
 }
 
-/** Tells if the bytes under a key were made by the present encoder. */
+/** Returns true when the bytes under a key were made by the current encoder. */
 export function isOfThisEncoder(key: string): boolean {
   return key.includes(`-${encoderVersion}.`);
 }
 
-/** A key as it would be whichever encoder made the bytes. */
+/** Removes the encoder from a key. */
 export function withoutEncoder(key: string): string {
   return key.replace(/-\d+-[\d.]+(?=\.\w+$)/, "");
 }
 
-/** The strong validator of a rendition (RFC 9110 §8.8.3), known without its bytes: equal keys hold equal bytes. */
+/** Computes the strong validator of a rendition (RFC 9110 §8.8.3), without its bytes: equal keys have equal bytes. */
 export function renditionTag(key: string): string {
   return `"${createHash("sha256").update(key).digest("base64url").slice(0, 27)}"`;
 }
 
-/** The quality to encode with. */
+/** Returns the quality to encode with. */
 export function qualityOf({ quality, format }: Pick<Rendition, "quality" | "format">): number | null {
   return quality ?? outputTraits[format].defaultQuality;
 }

@@ -10,7 +10,7 @@ const isoFile = (major: string, ...compatible: string[]) => {
   return Buffer.concat([length, brands]);
 };
 
-test("the accepted formats are known by their first bytes", () => {
+test("the accepted formats are recognised by their first bytes", () => {
   const files: [Buffer, string][] = [
     [bytes("\xff\xd8\xff\xe0"), "image/jpeg"],
     [bytes("\x89PNG\r\n\x1a\n"), "image/png"],
@@ -29,7 +29,7 @@ test("the accepted formats are known by their first bytes", () => {
   }
 });
 
-test("what is recognised but not accepted is refused with what to do instead", () => {
+test("a recognised but unaccepted type is refused with advice", () => {
   const files: [Buffer, string][] = [
     [isoFile("heic", "mif1"), "image/heic"],
     [isoFile("mif1", "heic"), "image/heic"],
@@ -64,7 +64,7 @@ test("what is recognised but not accepted is refused with what to do instead", (
   }
 });
 
-test("SVG is found behind declarations, comments, document types, a byte order mark and a prefix", () => {
+test("SVG is recognised after declarations, comments, document types, a byte order mark and a prefix", () => {
   const texts = [
     "<svg xmlns='x'/>",
     "\ufeff  <?xml version='1.0'?>\n<!-- c --><svg>",
@@ -76,7 +76,7 @@ test("SVG is found behind declarations, comments, document types, a byte order m
   assert.equal(sniffImage(Buffer.from("\ufeff<svg/>", "utf16le")).kind, "refused");
 });
 
-test("anything else is unknown: text, HTML, archives, programs, too little", () => {
+test("anything else is unknown: text, HTML, archives, programs, too few bytes", () => {
   const files = [
     "",
     "a",

@@ -1,12 +1,12 @@
 import { type InputFormat, mimeTypeOf } from "./image-formats.ts";
 
-/** The format of a file by its first bytes. Names and declared types are not asked: both come from the sender. */
+/** The format of a file by its first bytes. Names and declared types are ignored: both come from the sender. */
 export type SniffedFile =
   | { readonly kind: "accepted"; readonly format: InputFormat; readonly mimeType: string }
   | { readonly kind: "refused"; readonly mimeType: string; readonly advice: string }
   | { readonly kind: "unknown" };
 
-/** The bytes from the start that are worth handing to `sniffImage`. */
+/** Number of bytes from the start that `sniffImage` needs. */
 export const sniffBytes = 4096;
 
 interface Signature {
@@ -29,13 +29,13 @@ function brandsOf(head: Buffer): string[] {
 }
 
 const hasBrand = (pattern: RegExp) => (head: Buffer) => brandsOf(head).some((brand) => pattern.test(brand));
-/** What to do with a file that is recognised and not accepted. */
+/** Builds the advice for a recognised but unaccepted file. */
 export const convertAdvice = (what: string) =>
   `${what} is not accepted. Convert it to JPEG, PNG, WebP or AVIF and upload that.`;
 
 const refusedAs = (mimeType: string, what: string) => ({ mimeType, advice: convertAdvice(what) });
 
-/** In this order: the first that matches decides. */
+/** The signatures in order: the first match decides. */
 const signatures: readonly Signature[] = [
   { matches: startsWith("\xff\xd8\xff"), is: "jpeg" },
   { matches: startsWith("\x89PNG\r\n\x1a\n"), is: "png" },
@@ -113,7 +113,7 @@ const signatures: readonly Signature[] = [
   },
 ];
 
-/** Judges a file by its first bytes (`sniffBytes` of them are enough). */
+/** Detects the type of a file by its first bytes (`sniffBytes` of them are enough). */
 export function sniffImage(bytes: Uint8Array): SniffedFile {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, sniffBytes));
   if (head.length < 4) return { kind: "unknown" };
@@ -123,7 +123,9 @@ export function sniffImage(bytes: Uint8Array): SniffedFile {
   return { kind: "accepted", format: signature.is, mimeType: mimeTypeOf(signature.is) };
 }
 
-/** TGA has no signature at its start, but a header with little choice: kind, no palette, a size, bits of a pixel, flags. */
+/**
+ * Recognises TGA, which has no signature, by its restrictive header: kind, no palette, a size, bits of a pixel, flags.
+ */
 function isTga(head: Buffer): boolean {
   if (head.length < 18) return false;
   const [palette = 0, kind = 0, bits = 0, flags = 0] = [head[1], head[2], head[16], head[17]];
@@ -133,7 +135,7 @@ function isTga(head: Buffer): boolean {
   return hasSize && [8, 15, 16, 24, 32].includes(bits) && (flags & 0xc0) === 0;
 }
 
-/** Text whose first element is `svg`, after the declarations, comments and document type that may stand before it. */
+/** Recognises text whose first element is `svg`, after optional declarations, comments and a document type. */
 function isSvg(head: Buffer): boolean {
   const utf16 = head[0] === 0xff && head[1] === 0xfe;
   const text = head.toString(utf16 ? "utf16le" : "utf8").replace(/^\ufeff/, "");

@@ -1,7 +1,7 @@
 import type { Duplex } from "node:stream";
 import type { ErrorResponses } from "./error-response.ts";
 
-/** Answers a request that could not be parsed, in the shape of every other error, and ends the connection. */
+/** Answers an unparseable request with an error of the usual form, and ends the connection. */
 export function answerClientError(error: Error, socket: Duplex, errorResponse: ErrorResponses): void {
   const code = (error as NodeJS.ErrnoException).code;
   if (code === "ECONNRESET" || !socket.writable) {

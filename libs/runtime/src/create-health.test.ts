@@ -23,7 +23,7 @@ test("nothing is ready before every step of the start is done", async () => {
   assert.equal(report.ready.status, "up");
 });
 
-test("a check that fails, throws or hangs makes it down, with a reason that gives nothing away", async () => {
+test("a check that fails, throws or hangs makes it down, with a harmless reason", async () => {
   const health = create();
   health.ready("pool", () => "no connection is free");
   health.ready("broken", () => Promise.reject(new Error("password=hunter2")));
@@ -41,17 +41,17 @@ test("a check that fails, throws or hangs makes it down, with a reason that give
   assert.equal(live.status, "up");
 });
 
-test("a process is given up for what its liveness checks say, and not because they are late", async () => {
+test("a process is judged by its liveness checks, and not by their lateness", async () => {
   const health = create();
   health.live("slow", () => new Promise(() => {}));
   assert.equal((await health.report()).live.status, "up");
-  health.live("stuck", () => "nothing was read for long");
+  health.live("stuck", () => "nothing was read for too long");
   const { live } = await health.report();
-  assert.deepEqual(live.checks.stuck, { status: "down", reason: "nothing was read for long" });
+  assert.deepEqual(live.checks.stuck, { status: "down", reason: "nothing was read for too long" });
   assert.equal(live.status, "down");
 });
 
-test("a stopping process is not ready and still live", async () => {
+test("a stopping process is not ready but still live", async () => {
   const health = create();
   health.drain();
   const { ready, live } = await health.report();

@@ -2,17 +2,17 @@ import { seconds } from "@signalbox/core";
 import type { Logger } from "@signalbox/telemetry";
 import type { Health, HealthCheck, HealthReason, HealthReport, Verdict } from "./health.ts";
 
-/** Health as the process sees it: several services report into it, and the stop turns it unready. */
+/** The health of a process: several services report to it, and the stop turns it unready. */
 export interface ProcessHealth extends Health {
-  /** The same health under names with a prefix, for one of several services in a process. */
+  /** Returns the same health with prefixed names, for one of several services in a process. */
   scoped(prefix: string): Health;
-  /** From now on not ready: the process is stopping. */
+  /** Turns the process unready for good: it is stopping. */
   drain(): void;
 }
 
 /**
- * Creates the health of a process. A check that throws or takes longer than `checkMsMax` counts as failed; only a liveness check
- * that is late does not: a process without a turn is slow, and a restart would take from others the time that it lacks.
+ * Creates the health of a process. A check that throws or takes longer than `checkMsMax` counts as failed, except for a
+ * late liveness check: a process without processor time is slow, and a restart would take the missing time from others.
  */
 export function createHealth({ log, checkMsMax = seconds(2) }: { log: Logger; checkMsMax?: number }): ProcessHealth {
   const starting = new Map<string, boolean>();

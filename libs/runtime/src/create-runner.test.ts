@@ -31,7 +31,7 @@ test("work is drained before anything is closed, and closes run in reverse", asy
   assert.deepEqual(order, ["drained", "relay", "listener", "pool"]);
 });
 
-test("a close that fails or hangs does not keep the others from closing, and what hangs is named", async () => {
+test("a close that fails or hangs does not prevent the others, and a hanging one is named", async () => {
   const { runner, lines } = create({ closeMsMax: 20 });
   const closed: string[] = [];
   runner.defer("pool", () => closed.push("pool"));
@@ -54,7 +54,7 @@ test("a drain that hangs leaves time for the closes", async (t) => {
   runner.worker("deaf", () => new Promise(() => {}));
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const stopped = runner.stop(100);
-  // By hand: with real time a pause of this process could take what was left for the closes.
+  // By hand: with real time a pause of this process could take the rest of the time for the closes.
   for (const milliseconds of [80, 20]) {
     clock.advance(milliseconds);
     t.mock.timers.tick(milliseconds);
@@ -64,7 +64,7 @@ test("a drain that hangs leaves time for the closes", async (t) => {
   assert.deepEqual(closed, ["pool"]);
 });
 
-test("what is opened after the stop is closed at once", async () => {
+test("a resource opened after the stop is closed immediately", async () => {
   const { runner } = create();
   await runner.stop(100);
   let closed = false;
@@ -75,7 +75,7 @@ test("what is opened after the stop is closed at once", async () => {
   assert.ok(runner.stopping.aborted);
 });
 
-test("a worker that fails or ends early is started again, until it gives up by name", async () => {
+test("a worker that fails or ends early is restarted, until it gives up by name", async () => {
   const { runner, lines } = create();
   let runs = 0;
   runner.worker("relay", async () => {
@@ -89,7 +89,7 @@ test("a worker that fails or ends early is started again, until it gives up by n
   assert.deepEqual(await runner.stop(100), []);
 });
 
-test("an outage of something else is waited out, however long", async () => {
+test("an outage of a dependency is waited out, for any time", async () => {
   const { runner } = create();
   const away = [
     new AppError("unavailable", "The database is away."),
@@ -111,7 +111,7 @@ test("an outage of something else is waited out, however long", async () => {
   assert.deepEqual(await runner.stop(5_000), []);
 });
 
-test("a worker that beat and fell silent makes the process unwell; one that never beats is not judged", async () => {
+test("a worker that reported progress and fell silent makes the process unhealthy; one that never reports is not judged", async () => {
   const clock = createManualClock();
   const { runner } = create({ clock });
   let beatNow = () => {};

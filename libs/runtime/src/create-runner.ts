@@ -14,23 +14,23 @@ import {
 interface RunnerOptions {
   readonly log: Logger;
   readonly clock: Clock;
-  /** How long one close may take. */
+  /** Time limit of one close. */
   readonly closeMsMax?: number;
   readonly policy?: Partial<SupervisionPolicy>;
 }
 
-/** The runner as the process sees it: it also stops, and knows how the workers are. */
+/** The runner of a process: it also stops, and reports the state of the workers. */
 export interface ProcessRunner extends Runner {
-  /** A runner whose names carry a prefix, for one of several services in a process. */
+  /** Returns a runner with prefixed names, for one of several services in a process. */
   scoped(prefix: string): Runner;
   workers(): WorkerState[];
-  /** The reason why the workers need a restart of the process; `null` when they are well. */
+  /** Returns why the workers need a restart of the process; `null` when they are healthy. */
   trouble(): string | null;
   /** Resolves with the name of the first worker that gave up. */
   readonly gaveUp: Promise<string>;
-  /** Says that the stop will follow. */
+  /** Announces the stop. */
   leave(): void;
-  /** Drains, ends the workers and closes in reverse. Returns the names of what was still open at the deadline. */
+  /** Drains, ends the workers and closes in reverse. Returns the names of the parts still open at the deadline. */
   stop(deadlineMs: number): Promise<string[]>;
 }
 

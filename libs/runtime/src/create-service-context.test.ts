@@ -31,7 +31,7 @@ test("a change of the log level takes effect while the service runs", () => {
   );
 });
 
-test("each restart of a worker is counted once, however often it is asked", async () => {
+test("each restart of a worker is counted once, also when it is read repeatedly", async () => {
   const { runner, health } = createProcess();
   const context = createServiceContext({
     service: "account",

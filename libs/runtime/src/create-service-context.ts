@@ -11,14 +11,14 @@ export interface CreateServiceContext<P extends PropertyDeclarations> {
   readonly configuration: Configuration<P>;
   readonly runner: ProcessRunner;
   readonly health: ProcessHealth;
-  /** True if other services share the process: names of parts then carry the service's prefix. */
+  /** True when other services share the process: names of parts then have the service's prefix. */
   readonly shared: boolean;
   readonly clock?: Clock;
-  /** The instance and its logger, where the process made them already; else they are made here. */
+  /** The instance and its logger, when the process has created them already. */
   readonly identity?: { readonly instance: string; readonly log: Logger };
 }
 
-/** Builds what one service is handed, from the parts its process has. */
+/** Builds the context of one service from the parts of its process. */
 export function createServiceContext<P extends PropertyDeclarations & RuntimeProperties>(
   given: CreateServiceContext<P>,
 ): ServiceContext<P> {
@@ -60,7 +60,7 @@ function tellBuild(metrics: Metrics, configuration: Configuration<RuntimePropert
   metrics.gauge("signalbox_build_info").set({ version, commit }, 1);
 }
 
-/** Names this start of a service, and gives it the logger that says so on each line. */
+/** Names this start of a service, and creates the logger that adds the name to each line. */
 export function createIdentity(service: ServiceName, configuration: Configuration<RuntimeProperties>, clock: Clock) {
   const instance = randomId(service);
   return { instance, log: createLogger({ service, instance, level: configuration.get("log.level"), clock }) };

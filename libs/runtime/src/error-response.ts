@@ -12,11 +12,11 @@ interface ErrorResponse {
 
 interface ErrorResponseOptions {
   readonly headers?: Readonly<Record<string, string>>;
-  /** The id that the request came with; left out, a new one. */
+  /** The id of the request; a new one when absent. */
   readonly requestId?: string | undefined;
 }
 
-/** Makes an error of a status, a code and a sentence. */
+/** Builds an error of a status, a code and a sentence. */
 export type ErrorResponses = (
   status: number,
   code: ErrorCode,
@@ -24,7 +24,7 @@ export type ErrorResponses = (
   options?: ErrorResponseOptions,
 ) => ErrorResponse;
 
-/** The errors of what answers below the routes of a service. `docs` is the page that they name, `http.error-docs`. */
+/** Creates the errors of layers below the routes of a service. `docs` is the page that they name, `http.error-docs`. */
 export function createErrorResponses(docs: string): ErrorResponses {
   return (status, code, message, { headers = {}, requestId = randomId("req") } = {}) => {
     const body = errorBody({ code, message, requestId, docs });

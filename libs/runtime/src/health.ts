@@ -1,4 +1,4 @@
-/** The reason why something is not well, in a sentence for everybody; `null` when it is well. */
+/** The reason why a part is unhealthy, in a sentence for everyone; `null` when it is healthy. */
 export type HealthReason = string | null;
 export type HealthCheck = () => HealthReason | Promise<HealthReason>;
 
@@ -13,11 +13,14 @@ export interface HealthReport {
   readonly live: Verdict;
 }
 
-/** The health of a process, for those who route to it and restart it. */
+/** The health of a process, for load balancers and supervisors. */
 export interface Health {
-  /** A step of the start: nothing is ready before every step is done. */
+  /** Adds a step of the start: nothing is ready before every step is done. */
   startup(name: string): { done(): void };
-  /** Adds a check that keeps traffic away while it fails. A dependency that all instances share is no reason to be unready. */
+  /**
+   * Adds a check that keeps traffic away while it fails. A dependency shared by all instances must not make one
+   * unready.
+   */
   ready(name: string, check: HealthCheck): void;
   /** Adds a check that asks for a restart when it fails. */
   live(name: string, check: HealthCheck): void;

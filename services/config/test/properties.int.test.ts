@@ -41,7 +41,7 @@ test("an operator sees every property of every service with its declaration", as
         audience: "public",
       },
       ...{ reload: "live", overridable: true, value: 20, masked: false, source: "defaults" },
-      ...{ effect: "The number of items on a page when none is asked for.", override: null, overrides: [] },
+      ...{ effect: "Number of items on a page without an explicit number.", override: null, overrides: [] },
       bounds: { min: 1, max: 1000, choices: null, maxLength: null, atMost: "limits.maxPageSize", nullable: false },
     },
   );

@@ -8,21 +8,21 @@ export const detailCatalogue: Readonly<Record<DetailCode, CodeExplanation>> = {
     remedy: "Send it.",
   },
   invalid_type: {
-    meaning: "It has another type of JSON than this member takes; `null` is a type of its own.",
+    meaning: "It has another JSON type than this member accepts; `null` is a type of its own.",
     remedy: "Send the type that the message names.",
   },
   invalid_value: {
-    meaning: "It is none of the values that are allowed.",
+    meaning: "It is not one of the allowed values.",
     remedy: "Send one of the values in the message.",
   },
   invalid_format: {
-    meaning: "It is a text that is not written in the form it must have.",
-    remedy: "Use the form in the message.",
+    meaning: "It is a text with the wrong format.",
+    remedy: "Use the format in the message.",
   },
   invalid_text: {
     meaning:
-      "It holds U+0000, half of a surrogate pair, a control character or a mark that changes the direction of writing, or is named `__proto__`.",
-    remedy: "Take those characters out.",
+      "It contains U+0000, half of a surrogate pair, a control character or a mark that changes the direction of writing, or is named `__proto__`.",
+    remedy: "Remove those characters.",
   },
   too_small: {
     meaning: "It is a number, a text or a list below the minimum.",
@@ -41,7 +41,7 @@ export const detailCatalogue: Readonly<Record<DetailCode, CodeExplanation>> = {
     remedy: "Change the value so that it keeps the rule.",
   },
   unsupported: {
-    meaning: "It is well formed and this deployment does not support it.",
+    meaning: "It is well formed, but this deployment does not support it.",
     remedy: "Choose one of the values in the message.",
   },
   unknown_member: {
@@ -61,12 +61,12 @@ export const detailCatalogue: Readonly<Record<DetailCode, CodeExplanation>> = {
     remedy: "Correct the name or leave it out.",
   },
   repeated: {
-    meaning: "It came more than once.",
+    meaning: "It occurs more than once.",
     remedy: "Send it once.",
   },
   invalid_cursor: {
-    meaning: "The cursor was not made by this list.",
-    remedy: "Send `next_cursor` of an earlier page unchanged, or begin without a cursor.",
+    meaning: "The cursor was not issued by this list.",
+    remedy: "Send `next_cursor` of an earlier page unchanged, or start without a cursor.",
   },
   credential_in_query: {
     meaning: "A credential is in the URL, where logs and histories keep it.",
@@ -101,7 +101,7 @@ export const detailCatalogue: Readonly<Record<DetailCode, CodeExplanation>> = {
     remedy: "Verify the address.",
   },
   account_active: {
-    meaning: "The account is active, which leaves nothing of this kind to do.",
+    meaning: "The account is active, so there is nothing to do.",
     remedy: "Read the account before you ask again.",
   },
   account_suspended: {
@@ -110,7 +110,7 @@ export const detailCatalogue: Readonly<Record<DetailCode, CodeExplanation>> = {
   },
   account_disabled: {
     meaning: "The account is disabled.",
-    remedy: "Ask for it back with `POST /api/account/recovery/`.",
+    remedy: "Request its recovery with `POST /api/account/recovery/`.",
   },
   account_deleted: {
     meaning: "The account is deleted.",
@@ -121,8 +121,8 @@ export const detailCatalogue: Readonly<Record<DetailCode, CodeExplanation>> = {
     remedy: "Leave the scope out.",
   },
   beyond_creator: {
-    meaning: "You ask for more than you have yourself.",
-    remedy: "Ask for less, or use a credential that has it.",
+    meaning: "The request exceeds your own permissions.",
+    remedy: "Request less, or use a credential with the permission.",
   },
   not_owner: {
     meaning: "It belongs to a person, and only that person may change it.",
@@ -133,11 +133,11 @@ export const detailCatalogue: Readonly<Record<DetailCode, CodeExplanation>> = {
     remedy: "Use a token of a person, or an API key with `account:security`.",
   },
   too_many: {
-    meaning: "There are as many as are allowed.",
+    meaning: "The allowed number is reached.",
     remedy: "Remove one that is not needed, or send fewer.",
   },
   transition_not_allowed: {
-    meaning: "The status of the account does not lead to the one asked for.",
+    meaning: "The status of the account does not allow the requested one.",
     remedy: "Read the account; its status decides what is possible.",
   },
   address_taken: {
@@ -145,31 +145,31 @@ export const detailCatalogue: Readonly<Record<DetailCode, CodeExplanation>> = {
     remedy: "Change or remove it in the other account, then confirm it here with another code.",
   },
   last_way_in: {
-    meaning: "It is the only way left into the account.",
+    meaning: "It is the only remaining login of the account.",
     remedy: "Add another one first.",
   },
   passed: {
     meaning: "The time has passed.",
-    remedy: "Send one that is to come.",
+    remedy: "Send a future time.",
   },
   revoked: {
     meaning: "The credential is revoked.",
-    remedy: "Make a new one.",
+    remedy: "Create a new one.",
   },
   expired: {
     meaning: "The credential has expired.",
-    remedy: "Make a new one.",
+    remedy: "Create a new one.",
   },
   not_active: {
     meaning: "The client is revoked or has expired.",
-    remedy: "Make a new one.",
+    remedy: "Create a new one.",
   },
   already_replaced: {
     meaning: "The key has been replaced by a newer one.",
     remedy: "Rotate the newer one.",
   },
   already_rotated: {
-    meaning: "A secret before the last rotation is still good.",
+    meaning: "A secret from before the last rotation is still valid.",
     remedy: "Wait until it ends, or rotate with an overlap of 0 seconds.",
   },
   no_issuer: {
@@ -197,7 +197,7 @@ export const detailCatalogue: Readonly<Record<DetailCode, CodeExplanation>> = {
     remedy: "Request a new one.",
   },
   not_accepted: {
-    meaning: "The token is no good access token of a trusted issuer.",
+    meaning: "The token is not a valid access token of a trusted issuer.",
     remedy: "Sign in there again and send the new token.",
   },
   no_login: {
@@ -205,11 +205,11 @@ export const detailCatalogue: Readonly<Record<DetailCode, CodeExplanation>> = {
     remedy: "Send the token of a person.",
   },
   type_not_accepted: {
-    meaning: "The file has a type that is not taken, judged by its bytes.",
+    meaning: "Files of this type, detected by its bytes, are not accepted.",
     remedy: "Send one of the types that `/api/v1/config/` lists.",
   },
   not_an_image: {
-    meaning: "The file is broken or is no image.",
+    meaning: "The file is damaged or is not an image.",
     remedy: "Send a file that other programs can open.",
   },
   side: {
@@ -229,7 +229,7 @@ export const detailCatalogue: Readonly<Record<DetailCode, CodeExplanation>> = {
     remedy: "Send fewer or smaller frames.",
   },
   aspect_ratio: {
-    meaning: "One side is too many times as long as the other.",
+    meaning: "The ratio of the sides is too large.",
     remedy: "Crop the image.",
   },
   malformed: {
@@ -237,12 +237,12 @@ export const detailCatalogue: Readonly<Record<DetailCode, CodeExplanation>> = {
     remedy: "Send one with scheme and host.",
   },
   scheme: {
-    meaning: "The URL has a scheme that is not taken.",
+    meaning: "The scheme of the URL is not supported.",
     remedy: "Use `https`.",
   },
   credentials: {
-    meaning: "The URL holds a user name or a password.",
-    remedy: "Take them out.",
+    meaning: "The URL contains a user name or a password.",
+    remedy: "Remove them.",
   },
   address: {
     meaning: "The address is not public.",

@@ -10,14 +10,14 @@ export interface CodeExplanation {
 export const errorCatalogue: Readonly<Record<ErrorCode, CodeExplanation>> = {
   invalid_request: {
     meaning: "The request itself is malformed: its JSON, a parameter, or a required part that is absent.",
-    remedy: "Repair the request; sent again as it is, it fails again.",
+    remedy: "Correct the request; unchanged, it fails again.",
   },
   unauthorized: {
     meaning: "There are no credentials, or they are unknown, expired or revoked.",
     remedy: "Sign in, or use another key, and send the request again.",
   },
   forbidden: {
-    meaning: "The credentials are good and do not allow this.",
+    meaning: "The credentials are valid but do not permit this.",
     remedy: "Get the missing scope, sign in again, or change the state of the account, as `details` requires.",
   },
   not_found: {
@@ -33,11 +33,11 @@ export const errorCatalogue: Readonly<Record<ErrorCode, CodeExplanation>> = {
     remedy: "Accept one of the media types of the route.",
   },
   request_timeout: {
-    meaning: "The body stopped moving, or did not arrive in time. Nothing was done.",
+    meaning: "The body stalled, or did not arrive in time. Nothing was done.",
     remedy: "Send the request again.",
   },
   conflict: {
-    meaning: "The state has moved on: a failed `If-Match`, a taken name, or an idempotency key still at work.",
+    meaning: "The state has changed: a failed `If-Match`, a taken name, or an idempotency key still in use.",
     remedy: "Read again, then decide.",
   },
   payload_too_large: {
@@ -53,7 +53,7 @@ export const errorCatalogue: Readonly<Record<ErrorCode, CodeExplanation>> = {
     remedy: "Send one of the media types in the message.",
   },
   validation_error: {
-    meaning: "The request is well formed and holds values that are not allowed.",
+    meaning: "The request is well formed but contains values that are not allowed.",
     remedy: "Correct every field that `details` names.",
   },
   rate_limited: {
@@ -61,7 +61,7 @@ export const errorCatalogue: Readonly<Record<ErrorCode, CodeExplanation>> = {
     remedy: "Wait for the seconds in `Retry-After`.",
   },
   server_error: {
-    meaning: "Something failed on our side.",
+    meaning: "An internal error occurred.",
     remedy: "Send the request again, and name `request_id` when it persists.",
   },
   bad_gateway: {
@@ -69,7 +69,7 @@ export const errorCatalogue: Readonly<Record<ErrorCode, CodeExplanation>> = {
     remedy: "Send the request again.",
   },
   unavailable: {
-    meaning: "A part that this request needs is away.",
+    meaning: "A dependency of this request is unavailable.",
     remedy: "Wait for the seconds in `Retry-After`.",
   },
   configuration_unavailable: {

@@ -30,7 +30,7 @@ const FlagRule = z
     age: z
       .strictObject({ from: days.optional(), to: days.optional() })
       .optional()
-      .describe("Days since the account was made: at least `from`, less than `to`."),
+      .describe("Days since the account was created: at least `from`, less than `to`."),
     percentage: z
       .number()
       .min(0)
@@ -59,19 +59,19 @@ export const FlagDefinition = z.strictObject({
     .array(z.strictObject({ flag: flagKey, variants: z.array(variantName).min(1).max(50) }))
     .max(10)
     .default([])
-    .describe("Other flags that must give one of these variants."),
+    .describe("Other flags that must evaluate to one of these variants."),
   schedule: z
     .strictObject({ from: timestamp.nullable().default(null), until: timestamp.nullable().default(null) })
     .nullable()
     .default(null)
-    .describe("When it is on; outside of it everybody gets `off`."),
+    .describe("The schedule of the flag; outside of it everyone gets `off`."),
   owner: z.string().min(1).max(100).describe("Contact for questions about the flag."),
   expires: day.nullable().default(null).describe("The day from which on it is listed as stale."),
   salt: z
     .string()
     .min(1)
     .max(100)
-    .describe("Mixed into the choice of accounts: flags of one salt choose the same ones."),
+    .describe("Input of the choice of accounts: flags with the same salt choose the same ones."),
 });
 
 export type FlagDefinition = z.output<typeof FlagDefinition>;

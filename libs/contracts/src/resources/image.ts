@@ -31,7 +31,7 @@ export const ImageResource = z
       .string()
       .nullable()
       .optional()
-      .describe("The colour that most of the image has, as `#rrggbb`; null until known."),
+      .describe("The most frequent colour of the image, as `#rrggbb`; null until known."),
     failure: z
       .object({
         code: z.string().describe("A stable word."),
@@ -93,13 +93,13 @@ export const ImageDeletionResource = z
     sha256: z.string().describe("Of the original, in lower-case hex."),
     status: z.enum(["erasing", "erased"]),
     deleted_at: timestamp,
-    erased_at: timestamp.nullable().describe("When the last byte was gone."),
-    erased_bytes: z.int().nullable().describe("Of the original and all that was made of it."),
-    erased_objects: z.int().nullable().describe("The original and all that was made of it."),
+    erased_at: timestamp.nullable().describe("Time at which the last byte was erased."),
+    erased_bytes: z.int().nullable().describe("Of the original and everything derived from it."),
+    erased_objects: z.int().nullable().describe("The original and everything derived from it."),
     kept: z
       .literal("shared_with_another_image")
       .nullable()
-      .describe("Why bytes stayed: another image of the account has the same original."),
+      .describe("The reason why bytes were kept: another image of the account has the same original."),
   })
   .meta({ id: "ImageDeletion", description: "The deletion of an image's bytes." });
 

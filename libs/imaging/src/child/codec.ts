@@ -1,27 +1,27 @@
 import sharp, { type Sharp, type SharpOptions } from "sharp";
 
-/** The loaders of the accepted formats, each fuzzed upstream. Every other one stays blocked, present or future. */
+/** The loaders of the accepted formats, each fuzzed upstream. Every other one stays blocked, including future ones. */
 const trustedLoaders = ["Jpeg", "Png", "Nsgif", "Webp", "Heif", "Tiff"].map((name) => `VipsForeignLoad${name}`);
 
-// The operation cache only helps where one image is read again and again, and it holds on to memory.
+// The operation cache only helps where one image is read repeatedly, and it keeps memory.
 sharp.cache(false);
-// Parallel work comes from several images at once: two threads for one image cost 15 % of the throughput.
+// Parallelism comes from several images: two threads for one image cost 15 % of the throughput.
 sharp.concurrency(1);
 sharp.block({ operation: ["VipsForeignLoad"] });
 sharp.unblock({ operation: trustedLoaders });
 
-/** The decoder that is really loaded; the parent holds it against the one that its keys name. */
+/** The release of the loaded decoder; the parent compares it with the one in its keys. */
 export const installedRelease: string = sharp.versions.sharp ?? "";
 
 interface OpenOptions {
-  /** Enforced by the decoder itself, in case a header lied to the check before. */
+  /** Enforced by the decoder itself, in case a header deceived the earlier check. */
   readonly pixelsMax: number;
   readonly allFrames?: boolean;
 }
 
 /**
- * Opens an image file. `failOn: "error"` refuses truncated and damaged files, and takes what every browser takes: cameras write
- * JPEGs with harmless oddities that "warning" would refuse.
+ * Opens an image file. `failOn: "error"` refuses truncated and damaged files, and accepts what every browser accepts:
+ * cameras write JPEGs with harmless oddities that "warning" would refuse.
  */
 export function openImage(path: string, { pixelsMax, allFrames = false }: OpenOptions): Sharp {
   const options: SharpOptions = { limitInputPixels: pixelsMax, failOn: "error", pages: allFrames ? -1 : 1 };
@@ -29,8 +29,8 @@ export function openImage(path: string, { pixelsMax, allFrames = false }: OpenOp
 }
 
 /**
- * Proves at start that the decoder refuses what it must: a build of libvips that ignores the block list would open files
- * named by an attacker. Throws when it does not.
+ * Verifies at start that the decoder blocks every other loader: a build of libvips that ignores the block list would
+ * open files named by an attacker. Throws when it does not.
  */
 export async function assertUntrustedLoadersBlocked(): Promise<void> {
   const probes: Readonly<Record<string, string>> = {
@@ -45,6 +45,6 @@ export async function assertUntrustedLoadersBlocked(): Promise<void> {
         () => true,
         () => false,
       );
-    if (opened) throw new Error(`The image decoder opens ${name}, which must be blocked`);
+    if (opened) throw new Error(`The image decoder opens ${name} files, which must be blocked`);
   }
 }

@@ -5,7 +5,7 @@ import { dominantColor } from "./dominant-color.ts";
 const pixels = (...runs: readonly (readonly [count: number, rgba: readonly number[]])[]) =>
   Uint8Array.from(runs.flatMap(([count, rgba]) => Array.from({ length: count }, () => rgba).flat()));
 
-test("the colour of most pixels wins, near ones count together, and what is transparent does not count", () => {
+test("the most frequent colour wins, similar ones count together, and transparent pixels do not count", () => {
   const [sky, deeper, sand] = [
     [80, 140, 200, 255],
     [84, 142, 204, 255],

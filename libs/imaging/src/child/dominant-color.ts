@@ -5,11 +5,11 @@ interface Bucket {
   count: number;
 }
 
-/** Colours that differ by less count as one: eight steps of each channel. */
+/** Resolution of the comparison: colours within eight steps of each channel count as one. */
 const bits = 3;
 const opaqueFrom = 128;
 
-/** Finds the colour that most opaque pixels have, as `#rrggbb`; of an image without any it is white. */
+/** Finds the most frequent colour of opaque pixels, as `#rrggbb`; white for an image without any. */
 export function dominantColor(rgba: Uint8Array): string {
   const buckets = new Map<number, Bucket>();
   for (let at = 0; at + 3 < rgba.length; at += 4) {

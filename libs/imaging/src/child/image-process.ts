@@ -5,13 +5,13 @@ import { assertUntrustedLoadersBlocked, installedRelease } from "./codec.ts";
 import { lookAtImage, readFacts } from "./look-at-image.ts";
 import { renderImage } from "./render-image.ts";
 
-/** The one program that loads the decoder: a child of the pool, which does one job at a time and may die of it. */
+/** The only program that loads the decoder: a child of the pool, which runs one job at a time and may crash. */
 
 const tell = (message: ChildMessage): void => void process.send?.(message);
 
-// What it makes is the owner's alone, as everything in the blob store.
+// Its files are readable by the owner only, like everything in the blob store.
 process.umask(0o077);
-// Its parent is gone. Not `exit`, which would wait for the decoder.
+// Its parent has ended. Not `exit`, which would wait for the decoder.
 process.on("disconnect", () => process.kill(process.pid, "SIGKILL"));
 process.on("message", (job: ImageJob) => void answer(job));
 
@@ -42,21 +42,23 @@ function work(job: ImageJob): Promise<JobResults[ImageJob["kind"]]> {
   }
 }
 
-/** The codec's own words are for our log: they name its insides and change with its versions. */
+/**
+ * Converts an error to an outcome. The codec's message is only logged: it reveals internals and changes with versions.
+ */
 function outcomeOf({ message }: Error, job: ImageJob): ChildOutcome {
   const reason = message.slice(0, 300);
-  // It names the file that it could not write, as on a full disk: the image is not to blame.
+  // The message names the file that could not be written, as on a full disk: not the image's fault.
   if (job.kind === "render" && message.includes(`${job.target}: `)) return { outcome: "unwritable", reason };
   const isMemory = /(out of|insufficient) memory|memory allocation|cannot allocate|malloc|bad_alloc/i.test(message);
   return { outcome: isMemory ? "out-of-memory" : "broken", reason };
 }
 
-/** proc(5): 5 sets the highest resident memory back to the present one. */
+/** Resets the peak of resident memory to the current value (proc(5): 5). */
 function forgetPeak(): void {
   try {
     writeFileSync("/proc/self/clear_refs", "5");
   } catch {
-    // Not on Linux, or not permitted: the peak is then that of the process.
+    // Not on Linux, or not permitted: the peak is then that of the whole process.
   }
 }
 

@@ -5,26 +5,26 @@ import { type ImageFacts, pixelsMaxOf } from "../image-limits.ts";
 import { openImage } from "./codec.ts";
 import { dominantColor } from "./dominant-color.ts";
 
-/** Reads the header alone, about a tenth of a millisecond. Throws when there is nothing to read. */
+/** Reads only the header, about a tenth of a millisecond. Throws for an unreadable file. */
 export async function readFacts(source: string, format: InputFormat): Promise<ImageFacts> {
-  // No limit, so that a file over ours is measured and refused by its number, not by the decoder's error.
+  // No limit, so that a file over ours is measured and refused with its number, not with the decoder's error.
   const read = await openImage(source, { pixelsMax: 2 ** 40 }).metadata();
   const { width, height } = read.autoOrient;
   const frames = format === "gif" || format === "webp" ? (read.pages ?? 1) : 1;
-  if (width < 1 || height < 1 || frames < 1) throw new Error("the header claims no pixels");
+  if (width < 1 || height < 1 || frames < 1) throw new Error("the header claims an empty image");
   const { hasAlpha, isProgressive } = read;
   return { format, mimeType: mimeTypeOf(format), width, height, frames, hasAlpha, isProgressive };
 }
 
-/** ThumbHash looks at no more than this. */
+/** ThumbHash reads no larger image. */
 const sideMax = 100;
 
-/** Of each frame of an animation, when only its damage matters. */
+/** Size of each frame when only its damage matters. */
 const speck = { width: 8, height: 8, fit: "fill", kernel: "nearest", fastShrinkOnLoad: false } as const;
 
 /**
- * Decodes every frame: damage is found, and the ThumbHash of the first is some 25 bytes that a client shows until the image
- * is there.
+ * Decodes every frame to detect damage, and computes the ThumbHash of the first: some 25 bytes that a client shows
+ * until the image is loaded.
  */
 export async function lookAtImage({ source, facts, limits }: LookJob): Promise<Look> {
   if (facts.frames > 1) {

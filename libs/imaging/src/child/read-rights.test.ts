@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readRights } from "./read-rights.ts";
 
-/** A directory of texts, each behind it. */
+/** Builds an Exif directory of texts, each stored behind it. */
 function exifOf(texts: readonly (readonly [tag: number, text: string])[], order: "II" | "MM" = "II"): Buffer {
   const bytes = Buffer.alloc(2_000);
   const isLittle = order === "II";
@@ -43,7 +43,7 @@ test("author and copyright are read, in either byte order, short and long, and n
   assert.deepEqual(readRights(undefined), {});
 });
 
-test("whatever bytes a stranger sends, the rights are short texts or none", () => {
+test("for any bytes the rights are short texts or none", () => {
   const whole = exifOf([
     [0x013b, "Ann Arbor"],
     [0x8298, "x".repeat(500)],

@@ -1,4 +1,4 @@
-/** Who made an image and whose it is, by the names of Exif. */
+/** Author and copyright of an image, by their names in Exif. */
 export type Rights = { [Name in "Artist" | "Copyright"]?: string };
 
 const tags: Readonly<Record<number, keyof Rights>> = { 315: "Artist", 33432: "Copyright" };
@@ -7,8 +7,8 @@ const entriesMax = 200;
 const textMax = 1_000;
 
 /**
- * Reads the rights out of an Exif block (Exif 3.0 §4.6: a TIFF whose first directory holds them). What is not as it should
- * be is not there: the file is a stranger's.
+ * Reads the rights from an Exif block (Exif 3.0 §4.6: a TIFF whose first directory contains them). Malformed ones are
+ * ignored: the file is untrusted.
  */
 export function readRights(exif: Buffer | undefined): Rights {
   const rights: Rights = {};
@@ -35,7 +35,10 @@ export function readRights(exif: Buffer | undefined): Rights {
   return rights;
 }
 
-/** Cameras write UTF-8 into what was to be ASCII. The owner of a copyright may be split by a NUL: maker, then editor. */
+/**
+ * Decodes a text as UTF-8, which cameras write instead of ASCII. A copyright may be split by a NUL: photographer, then
+ * editor.
+ */
 function textOf(bytes: Buffer): string {
   const parts = bytes.toString("utf8").split("\0");
   const kept = parts.map((part) => part.replace(/\p{Cc}/gu, "").trim()).filter(Boolean);

@@ -7,7 +7,7 @@ import { qualityOf, type Rendition, white } from "../rendition.ts";
 import { openImage } from "./codec.ts";
 import { readRights } from "./read-rights.ts";
 
-/** Makes one rendition, from file to file. Throws what the codec throws when it cannot. */
+/** Renders one rendition, from file to file. Throws the codec's error when it fails. */
 export async function renderImage({ source, target, facts, rendition, limits }: RenderJob): Promise<RenderedFile> {
   const keepsFrames = facts.frames > 1 && outputTraits[rendition.format].animation;
   const pixelsMax = keepsFrames ? limits.framesPixelsMax : pixelsMaxOf(facts.format, limits);
@@ -28,7 +28,7 @@ interface RenditionPlan {
 
 type Step = (image: Sharp, plan: RenditionPlan) => Sharp;
 
-/** Turns the pixels the way the camera was held; the tag that said so is gone afterwards. */
+/** Rotates the pixels to the camera's orientation; the tag is dropped afterwards. */
 const orient: Step = (image) => image.autoOrient();
 
 const resize: Step = (image, { geometry, rendition }) =>
@@ -47,7 +47,10 @@ const pad: Step = (image, { geometry, rendition }) => {
   return image.extend({ left, top, right, bottom, background: backgroundOf(rendition) ?? "#ffffff00" });
 };
 
-/** A format without transparency shows white where nothing is: black, the decoder's default, looks like damage. */
+/**
+ * Returns the background: a format without transparency shows white there, because black, the decoder's default, looks
+ * like damage.
+ */
 function backgroundOf({ background, format }: Rendition): string | null {
   if (background !== undefined) return `#${background}`;
   return outputTraits[format].alpha ? null : `#${white}`;
@@ -58,10 +61,10 @@ const flatten: Step = (image, { rendition }) => {
   return background === null ? image : image.flatten({ background });
 };
 
-/** Every screen can show sRGB; the profile is applied and then not needed. */
+/** Converts to sRGB, which every screen can show, and drops the profile. */
 const toSrgb: Step = (image) => image.toColourspace("srgb");
 
-/** Encoders write no metadata unless told: place, camera, thumbnail and comments stay behind. */
+/** Encodes the image. Encoders write no metadata by default: location, camera, thumbnail and comments are dropped. */
 const encode: Step = (image, { rendition }) => {
   const quality = qualityOf(rendition) ?? undefined;
   switch (rendition.format) {
@@ -80,5 +83,5 @@ const encode: Step = (image, { rendition }) => {
   }
 };
 
-/** In this order. Adding a step is one function and one name. */
+/** The steps in their order. A new step is one function and one name. */
 const renditionSteps: readonly Step[] = [orient, resize, crop, pad, flatten, toSrgb, encode];

@@ -19,7 +19,7 @@ import {
 import { longAnimation, openTestPool, plain, type TestPool } from "./test-pool.ts";
 
 const memoryMax = 96 * MiB;
-/** Resident before the first job, most of it code and files that are mapped; with room for another machine's. */
+/** Resident memory before the first job, mostly code and mapped files; with room for another machine's. */
 const baseBytes = 128 * MiB;
 
 let images: TestPool;
@@ -33,7 +33,7 @@ after(async () => {
   await images.close();
 });
 
-/** Looks at the highest resident memory of every child, again and again: the kernel keeps it between two looks. */
+/** Polls the peak of resident memory of every child, which the kernel keeps between two polls. */
 function watchChildren() {
   let [peakBytes, isOver] = [0, false];
   const look = async () => {
@@ -47,7 +47,7 @@ function watchChildren() {
   };
   const ended = look();
   return {
-    /** The highest since it was asked for last. */
+    /** Returns the peak since the last call. */
     takePeak() {
       const peak = peakBytes;
       peakBytes = 0;
@@ -63,7 +63,7 @@ function watchChildren() {
 const told = (inspection: Inspection) =>
   inspection.outcome === "over-limit" ? inspection.problem.code : inspection.outcome;
 
-/** Inspects, renders what was accepted in every format, and holds the children's memory against their limit. */
+/** Inspects, renders accepted images in every format, and compares the children's memory with their limit. */
 async function judge(name: string, bytes: Buffer, limits: ImageLimits = defaultImageLimits): Promise<string> {
   memory.takePeak();
   const inspection = await images.inspect(bytes, limits);
@@ -85,7 +85,7 @@ function assertClean(name: string, made: Buffer): void {
   for (const stranger of strangers) assert.ok(!made.includes(stranger), `${name} carries ${stranger}`);
 }
 
-test("a file at a limit is taken and one beyond it is refused from its header, in every format", async () => {
+test("a file at a limit is accepted and one beyond it is refused from its header, in every format", async () => {
   const limits: ImageLimits = { ...defaultImageLimits, sideMax: 2_000, pixelsMax: 640_000, avifPixelsMax: 320_000 };
   for (const format of inputFormats) {
     const height = format === "avif" ? 400 : 800;
@@ -101,23 +101,23 @@ test("a file at a limit is taken and one beyond it is refused from its header, i
   }
 });
 
-test("a header that claims more pixels than the limit is refused within its memory, whatever is behind it", async () => {
+test("a header that claims more pixels than the limit is refused within its memory, for any content", async () => {
   for (const format of inputFormats) {
     const side = format === "webp" ? 16_383 : 30_000;
     const outcome = await judge(`${format} claim`, await claiming(format, side, side));
-    // The decoder of WebP makes room for a frame before it says how large that is.
+    // The WebP decoder allocates a frame before it reports its size.
     assert.equal(outcome, format === "webp" ? "out-of-memory" : "pixels", format);
   }
 });
 
-test("a header that claims a size within the limits with nothing behind it ends within its memory", async () => {
+test("a header that claims an allowed size without any content fails within its memory", async () => {
   for (const format of inputFormats) {
     const outcome = await judge(`${format} void`, await claiming(format, 6_000, 6_000));
     assert.ok(["broken", "out-of-memory", "accepted"].includes(outcome), `${format}: ${outcome}`);
   }
 });
 
-test("a progressive JPEG that is held whole ends within its memory", async () => {
+test("a progressive JPEG that is decoded as a whole stays within its memory", async () => {
   const bytes = await plain(6_000, 6_000).jpeg({ progressive: true, quality: 20 }).toBuffer();
   assert.equal(await judge("progressive", bytes), "out-of-memory");
 });
@@ -133,7 +133,7 @@ test("frames are counted and measured before they are decoded, a hundred thousan
   assert.equal(await judge("webp of 100,000", await longWebp(100_000)), "frames");
 });
 
-test("text and profiles that inflate, and comments without end, take no more than what is allowed", async () => {
+test("compressed texts and profiles, and endless comments, take no more than the allowed memory", async () => {
   const [text, profile] = [inflating(64 * MiB), await deepProfile(12 * MiB)];
   const full = Buffer.alloc(65_000, 0x41);
   const files: Record<string, Buffer> = {
@@ -155,7 +155,7 @@ test("text and profiles that inflate, and comments without end, take no more tha
   }
 });
 
-test("what is an image and something else as well is rendered without the other half", async () => {
+test("a file that is an image and something else is rendered without the other part", async () => {
   const halves = [
     "<script>alert(1)</script>",
     "<?php system($_GET[0]); ?>",

@@ -10,13 +10,13 @@ import { decoderRelease } from "../rendition.ts";
 const script = fileURLToPath(new URL("../child/image-process.ts", import.meta.url));
 const run = promisify(execFile);
 
-/** How a child's memory is bounded: by the kernel, or by looking at it again and again. */
+/** The enforcement of a child's memory limit: by the kernel, or by polling. */
 export type MemoryGuard = "kernel" | "sampled";
 
 export interface ChildOptions {
-  /** The folder it works in, its own. */
+  /** Its own working folder. */
   readonly scratch: string;
-  /** Memory beyond what it has before its first job. */
+  /** Memory beyond that before its first job. */
   readonly memoryMax: number;
 }
 
@@ -27,21 +27,24 @@ export interface ChildAnswer {
 
 interface JobUnderWay {
   readonly resolve: (answer: ChildAnswer | null) => void;
-  /** The child has said that it has it. */
+  /** True when the child has confirmed the job. */
   hasBegun: boolean;
   readonly timers: readonly NodeJS.Timeout[];
 }
 
-/** More descriptors than it has, fewer than could hurt. */
+/** More descriptors than it uses, fewer than could do harm. */
 const descriptorsMax = 64;
 const startMs = 20_000;
 const sampleEveryMs = 25;
-/** glibc's: with a threshold of our own the buffers of an image go back when it is done. It costs no time that we can measure. */
+/**
+ * Settings of glibc: with an explicit threshold the buffers of an image are returned when it is done. It costs no
+ * measurable time.
+ */
 const allocator = { MALLOC_ARENA_MAX: "1", MALLOC_MMAP_THRESHOLD_: `${MiB}`, MALLOC_TRIM_THRESHOLD_: `${MiB}` };
-/** Enough of its last words to know what it died of. */
+/** Length of its last output that shows the cause of a crash. */
 const lastWordsMax = 2_000;
 
-/** A process that decodes and encodes, one job at a time, and that may die of it. */
+/** A process that decodes and encodes, one job at a time, and that may crash. */
 export class ImageChild {
   readonly #process: ChildProcess;
   readonly #options: ChildOptions;
@@ -53,12 +56,12 @@ export class ImageChild {
   jobs = 0;
   residentBytes = 0;
   isGone = false;
-  /** Resolves when it has ended, however. */
+  /** Resolves when the process has ended, for any reason. */
   readonly ended: Promise<void>;
 
   private constructor(options: ChildOptions) {
     this.#options = options;
-    // An empty environment: one thread for one image, and memory that goes back. No descriptor but the channel.
+    // An empty environment: one thread for one image, and memory is returned. No descriptor but the channel.
     const env = { UV_THREADPOOL_SIZE: "1", ...allocator, TMPDIR: options.scratch };
     this.#process = spawn(process.execPath, ["--v8-pool-size=0", script], {
       env,
@@ -74,12 +77,12 @@ export class ImageChild {
     });
   }
 
-  /** Starts a child and waits until it has proved that it opens nothing but images. Throws when it is not fit. */
+  /** Starts a child and waits until it has verified that it opens only images. Throws when it has not. */
   static async start(options: ChildOptions): Promise<ImageChild> {
     const child = new ImageChild(options);
     try {
       const ready = await child.#firstMessage();
-      if (ready.kind !== "ready") throw new Error(ready.kind === "unfit" ? ready.reason : "it answered nobody");
+      if (ready.kind !== "ready") throw new Error(ready.kind === "unfit" ? ready.reason : "it did not answer");
       if (ready.release !== decoderRelease) throw new Error(`the decoder is ${ready.release}, not ${decoderRelease}`);
       await child.#bound(ready.dataBytes);
     } catch (error) {
@@ -98,7 +101,10 @@ export class ImageChild {
     return this.#guard;
   }
 
-  /** Does a job. It ends with an answer, or with the child; null when that was gone before it had the job. */
+  /**
+   * Runs a job. Resolves with an answer, or with the end of the child; null when the child ended before it received the
+   * job.
+   */
   run(job: ImageJob, { limitMs }: { readonly limitMs: number }): Promise<ChildAnswer | null> {
     this.jobs++;
     return new Promise((resolve) => {
@@ -112,7 +118,7 @@ export class ImageChild {
     });
   }
 
-  /** Ends it at once, whatever it is doing. */
+  /** Kills the process immediately. */
   kill(): void {
     this.#verdict ??= "crashed";
     this.#process.kill("SIGKILL");
@@ -122,11 +128,11 @@ export class ImageChild {
     const { promise, resolve, reject } = Promise.withResolvers<ChildMessage>();
     const timer = setTimeout(() => reject(new Error("it took too long")), startMs);
     this.#process.once("message", resolve);
-    void this.ended.then(() => reject(new Error(this.#lastWords.trim() || "it ended at once")));
+    void this.ended.then(() => reject(new Error(this.#lastWords.trim() || "it ended at its start")));
     return promise.finally(() => clearTimeout(timer));
   }
 
-  /** Hands the kernel what it may use. Without util-linux its resident memory is looked at instead. */
+  /** Sets the kernel's limits. Without util-linux its resident memory is polled instead. */
   async #bound(dataBytes: number): Promise<void> {
     const data = dataBytes + this.#options.memoryMax;
     const limits = [`--data=${data}:${data}`, "--core=0:0", `--nofile=${descriptorsMax}:${descriptorsMax}`];
@@ -174,13 +180,16 @@ export class ImageChild {
   }
 }
 
-/** A kill that was not ours is the kernel's, which was out of memory; a refused allocation says so before it aborts. */
+/**
+ * Finds the cause of an end: a kill that was not ours came from the kernel, which was out of memory; a refused
+ * allocation is reported before the abort.
+ */
 function causeOf(signal: NodeJS.Signals | null, lastWords: string): FatalOutcome {
   const isMemory = signal === "SIGKILL" || /out of memory|bad_alloc|allocat/i.test(lastWords);
   return isMemory ? "out-of-memory" : "crashed";
 }
 
-/** Resident memory of a process; null when it is gone. */
+/** Reads the resident memory of a process; null when it has ended. */
 async function residentBytesOf(pid: number): Promise<number | null> {
   const status = await readFile(`/proc/${pid}/status`, "latin1").catch(() => null);
   const listed = status === null ? await run("ps", ["-o", "rss=", "-p", String(pid)]).catch(() => null) : null;

@@ -22,7 +22,7 @@ test("a process that uses the library does not load the decoder; only its childr
   assert.equal(child.stdout.trim(), "clean", child.stderr);
 });
 
-describe("a pool of its own", () => {
+describe("opens a pool of its own", () => {
   let images: TestPool;
   let photo: Buffer;
   before(async () => {
@@ -30,7 +30,7 @@ describe("a pool of its own", () => {
   });
   after(() => images.close());
 
-  test("a child is warm from the start, with an empty environment, no descriptor of ours and bounds of the kernel", async () => {
+  test("a child is warm from the start, with an empty environment, no inherited descriptor and limits of the kernel", async () => {
     await images.render(photo);
     const [pid] = await decoders();
     assert.ok(pid);
@@ -57,13 +57,13 @@ describe("a pool of its own", () => {
     assert.match(limits, /Max data size\s+\d+/);
   });
 
-  test("jobs run side by side, one per child, and the children are used again", async () => {
+  test("jobs run in parallel, one per child, and the children are reused", async () => {
     await Promise.all(Array.from({ length: 8 }, () => images.render(photo)));
     const { alive, started } = images.pool.state();
     assert.deepEqual([alive, started], [2, 2]);
   });
 
-  test("a caller that leaves takes its job along, waiting or running, and nobody else's", async () => {
+  test("a caller that leaves cancels its own job only, waiting or running", async () => {
     const facts = await images.factsOf(photo);
     const gone = new AbortController();
     const change = { width: null, format: "avif" } as const;
@@ -84,7 +84,7 @@ describe("a pool of its own", () => {
     assert.equal((await images.render(photo)).width, 64);
   });
 
-  test("what cannot begin or end in time is refused at once, with the time to come back", async () => {
+  test("a job that cannot start or end in time is refused immediately, with the time to return", async () => {
     const facts = await images.factsOf(photo);
     const large = { width: null, format: "avif" } as const;
     const flood = Array.from({ length: 6 }, () => images.tryToRender(photo, facts, large, { turn: "acc_flood" }));
@@ -97,7 +97,7 @@ describe("a pool of its own", () => {
     for (const { outcome } of await Promise.all(flood)) assert.equal(outcome.outcome, "rendered");
   });
 
-  test("of quick jobs of one turn that wait longer than they may all but the first are refused, whatever was expected", async () => {
+  test("of quick jobs of one turn that wait too long all but the first are refused, despite the estimate", async () => {
     const facts = await images.factsOf(photo);
     const { promise: held, resolve: letGo } = Promise.withResolvers<void>();
     const ask = (given: Partial<JobTerms>) => images.tryToRender(photo, facts, { width: 20 }, given);
@@ -118,7 +118,7 @@ describe("a pool of its own", () => {
     }
   });
 
-  test("a child that is killed before it has a job costs none, and what waits is not told to have begun", async () => {
+  test("a child killed before it receives a job costs none, and a waiting job does not count as started", async () => {
     const facts = await images.factsOf(photo);
     let handedOver = 0;
     const killer = async () => {
@@ -145,7 +145,7 @@ describe("a pool of its own", () => {
     assert.equal((await images.render(photo)).width, 64);
   });
 
-  test("children killed under load cost their own jobs alone", async () => {
+  test("children killed under load cost only their own jobs", async () => {
     const jobs = Array.from({ length: 60 }, async () => {
       const facts = { ...(await images.factsOf(photo)) };
       return (await images.tryToRender(photo, facts, { width: 300 })).outcome.outcome;
@@ -164,7 +164,7 @@ describe("a pool of its own", () => {
   });
 });
 
-test("an image that takes more memory than there is for it ends its child alone, told apart from a broken one", async () => {
+test("an image that takes too much memory ends only its child, and is distinguished from a broken one", async () => {
   const images = await openTestPool({ memoryMax: 192 * MiB });
   try {
     const bomb = await plain(7300, 5400).avif({ effort: 0 }).toBuffer();
@@ -176,7 +176,7 @@ test("an image that takes more memory than there is for it ends its child alone,
   }
 });
 
-test("a long animation of a few bytes is made with little memory", async () => {
+test("a long animation of a few bytes is rendered with little memory", async () => {
   const images = await openTestPool({ memoryMax: 192 * MiB });
   try {
     const animation = await longAnimation(400, 400, 300);
@@ -194,7 +194,7 @@ test("a long animation of a few bytes is made with little memory", async () => {
   }
 });
 
-test("children that rest are ended but for one, which stays warm", async () => {
+test("idle children are ended except for one, which stays warm", async () => {
   const images = await openTestPool({ slots: 3, idleMs: 50 });
   try {
     const photo = await noise(1200, 800).jpeg().toBuffer();
@@ -206,7 +206,7 @@ test("children that rest are ended but for one, which stays warm", async () => {
   }
 });
 
-test("a pool that closes blames no image for it: what runs and what waits is unavailable", async () => {
+test("a closing pool blames no image: running and waiting jobs are unavailable", async () => {
   const images = await openTestPool({ slots: 1 });
   const photo = await noise(1200, 800).jpeg().toBuffer();
   const facts = await images.factsOf(photo);
@@ -218,7 +218,7 @@ test("a pool that closes blames no image for it: what runs and what waits is una
     assert.ok(job.status === "rejected" && isAppError(job.reason) && job.reason.code === "unavailable");
 });
 
-test("a pool that closes leaves no process and no file", async () => {
+test("a closing pool leaves no process and no file", async () => {
   const before = (await decoders()).length;
   const images = await openTestPool();
   assert.equal((await decoders()).length, before + 1);
@@ -227,7 +227,7 @@ test("a pool that closes leaves no process and no file", async () => {
   await assert.rejects(images.pool.run({ kind: "header", source: "x", format: "png" }, { turn: "a", limitMs: 1000 }));
 });
 
-test("limits of a decode hold in the child, whatever the header said to the parent", async () => {
+test("decoding limits are enforced in the child, independently of the header's claims", async () => {
   const images = await openTestPool();
   try {
     const image = await plain(300, 300).png().toBuffer();

@@ -8,47 +8,47 @@ import { type ChildAnswer, ImageChild, type MemoryGuard } from "./image-child.ts
 import { type JobCost, JobCosts } from "./job-costs.ts";
 import { heavyFromMs, JobQueue, type QueuedJob } from "./job-queue.ts";
 
-/** Why a child ended. */
+/** The reason of a child's end. */
 export type ChildEnd = "crashed" | "out-of-memory" | "too-slow" | "cancelled" | "recycled" | "idle";
 
 export interface ImagePoolOptions {
-  /** Where children work, each in a folder of its own. Whoever made it removes it, also after a kill. */
+  /** Folder of the children, each in a subfolder. Its creator removes it, also after a kill. */
   readonly directory: string;
-  /** Children at a time; one per core when not given. */
+  /** Number of children; default one per core. */
   readonly slots?: number;
-  /** Memory of running jobs together, and the most that one of them may take. */
+  /** Memory of running jobs together, and largest memory of one of them. */
   readonly memoryMax: number;
   readonly clock: Clock;
   readonly log: { warn(fields: object, message: string): void };
   readonly runner: { defer(name: string, close: () => unknown): void };
   readonly idleMs?: number;
-  /** Told of each job what came of it, how long it took with its wait, and how many bytes it made. */
+  /** Called after each job with its outcome, its duration including the wait, and the size of its result. */
   readonly onJob?: (job: ImageJob["kind"], outcome: string, durationMs: number, bytesMade: number) => void;
 }
 
-/** Who asks, and how long the answer is good for. */
+/** The caller of a job, and its time limits. */
 export interface JobTerms {
-  /** An account, or the address of somebody unknown: turns go round by it. */
+  /** An account, or the address of an anonymous caller: turns rotate by it. */
   readonly turn: string;
   /**
-   * A quick job that would not begin this soon is refused, and so is one that does not while an earlier one of its turn waits
-   * as well; left out, it waits as long as it takes.
+   * Refuses a quick job that would not start this soon, and one that does not start while an earlier one of its turn
+   * waits as well; without it the job waits without a limit.
    */
   readonly waitMaxMs?: number;
-  /** A job that would not end this soon is refused, and so is one whose turn comes too late. */
+  /** Refuses a job that would not end this soon, and one whose turn comes too late. */
   readonly endMaxMs?: number;
-  /** The child that takes longer is killed. */
+  /** Time after which the child is killed. */
   readonly limitMs: number;
-  /** Aborts when nobody wants the result any more. */
+  /** Aborts when the result is no longer needed. */
   readonly signal?: AbortSignal;
   /**
-   * Called when a child is at hand, right before it gets the job: what has only waited until then did no harm. When it
-   * rejects the job ends so, and no child had it.
+   * Called when a child is available, right before it gets the job: a job that has only waited until then did no harm.
+   * A rejection ends the job before any child receives it.
    */
   readonly beforeHandOver?: () => Promise<void>;
 }
 
-/** What the pool does, for metrics and `info`. */
+/** The activity of the pool, for metrics and `info`. */
 export interface PoolState {
   readonly alive: number;
   readonly running: number;
@@ -58,17 +58,17 @@ export interface PoolState {
   readonly memoryGuard: MemoryGuard;
 }
 
-/** A child is replaced before what it leaks or keeps is worth talking about. */
+/** Jobs after which a child is replaced, before its leaks matter. */
 const jobsMax = 500;
 const residentMax = 220 * MiB;
-/** Longer than a page's requests are apart; a process that nobody needs is memory that nobody has. */
+/** Longer than the pause between a page's requests; an idle process wastes memory. */
 const idleMsDefault = seconds(2);
-/** A child that ends between two jobs costs none of them. So many in a row are no accident. */
+/** A child that ends between two jobs costs none of them. This many in a row are no accident. */
 const handOversMax = 3;
 
 /**
- * Opens the one place where pixels are touched: processes that do one job each and may die of it. One pool serves all
- * services of a process. Throws when the first child does not prove that it opens nothing but images.
+ * Opens the only place where pixels are processed: processes that run one job each and may crash. One pool serves all
+ * services of a process. Throws when the first child cannot verify that it opens only images.
  */
 export async function openImagePool(options: ImagePoolOptions): Promise<ImagePool> {
   const pool = new ImagePool(options);
@@ -82,7 +82,7 @@ export async function openImagePool(options: ImagePoolOptions): Promise<ImagePoo
   }
 }
 
-/** A child, and what it answered to the job it was given. */
+/** A child, and its answer to the job. */
 interface Handed {
   readonly child: ImageChild;
   readonly answer: ChildAnswer;
@@ -107,19 +107,19 @@ export class ImagePool {
     this.#ended = { crashed: 0, "out-of-memory": 0, "too-slow": 0, cancelled: 0, recycled: 0, idle: 0 };
   }
 
-  /** Starts a child, so that the first job need not wait for one. */
+  /** Starts a child in advance, so that the first job need not wait for one. */
   async warm(): Promise<void> {
     this.#rest(await this.#start());
   }
 
-  /** Expects the time and memory of a job. */
+  /** Estimates the time and memory of a job. */
   expect(job: ImageJob): JobCost {
     return this.#costs.expect(job);
   }
 
   /**
-   * Does a job when its turn comes.
-   * @throws AppError `rate_limited` at once when it cannot begin or end in time, with the time to come back.
+   * Runs a job in its turn.
+   * @throws AppError `rate_limited` immediately when it cannot start or end in time, with the time to return.
    */
   async run<Job extends ImageJob>(job: Job, terms: JobTerms): Promise<JobOutcome<JobResults[Job["kind"]]>> {
     const startedMs = this.#options.clock.steadyMs();
@@ -149,13 +149,13 @@ export class ImagePool {
     return { ...counts, ended: { ...this.#ended }, memoryGuard: this.#guard };
   }
 
-  /** Describes, for `info`, what is enforced. */
+  /** Describes the enforced limits, for `info`. */
   describe(): object {
     const { memoryMax, slots = availableParallelism() } = this.#options;
     return { decoder: decoderRelease, processes: slots, memoryMax, memoryBound: this.#guard, loaders: "allow-list" };
   }
 
-  /** Ends every child. Jobs under way end as unavailable: they are not to blame. */
+  /** Ends every child. Running jobs end as unavailable: their images are not the cause. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const { timer } of this.#idle.splice(0)) clearTimeout(timer);
@@ -182,7 +182,7 @@ export class ImagePool {
     const onAbort = () => leave(signal?.reason);
     signal?.addEventListener("abort", onAbort, { once: true });
     const timers = [refuseAfter(endMax - cost.ms, () => leave(busy(cost.ms)))];
-    // What was expected may be wrong, on a machine that others use as well. Who has asked for nothing else waits on.
+    // The estimate may be wrong on a shared machine. The only waiting job of a caller keeps waiting.
     timers.push(refuseAfter(waitMax, () => this.#queue.isFirst(job) || leave(busy(cost.ms))));
     this.#queue.add(job, nowMs);
     this.#startNext();
@@ -219,17 +219,17 @@ export class ImagePool {
     if (child.isGone) {
       const { pid } = child;
       this.#note(outcome.outcome as ChildEnd);
-      log.warn({ pid, outcome: outcome.outcome, reason: outcome.reason, tookMs }, "an image ended its process");
+      log.warn({ pid, outcome: outcome.outcome, reason: outcome.reason, tookMs }, "an image crashed its process");
     }
     return outcome;
   }
 
-  /** Gives the job to a child, and to the next one when that was gone before it had it. */
+  /** Gives the job to a child, and to the next one when that ended before it received it. */
   async #handOver(job: ImageJob, { limitMs, signal, beforeHandOver }: JobTerms): Promise<Handed> {
     let note = beforeHandOver;
     for (let tries = 0; tries < handOversMax; tries++) {
       const child = await this.#take();
-      // The note is in the time that is learned: the slot is taken meanwhile.
+      // The recording is part of the measured time: the slot is occupied meanwhile.
       const startedMs = this.#options.clock.steadyMs();
       try {
         signal?.throwIfAborted();
@@ -244,10 +244,10 @@ export class ImagePool {
       if (this.#isClosed && child.isGone) throw unavailable(new Error("the pool is closed"));
       if (answer) return { child, answer, startedMs };
     }
-    throw unavailable(new Error(`${handOversMax} processes ended before they had the job`));
+    throw unavailable(new Error(`${handOversMax} processes ended before they received the job`));
   }
 
-  /** Ends the child when its caller leaves. Throws the signal's reason then. */
+  /** Ends the child when its caller leaves, and then throws the signal's reason. */
   async #untilLeft<T>(child: ImageChild, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
     const leave = () => this.#end(child, "cancelled");
     signal?.addEventListener("abort", leave, { once: true });
@@ -263,12 +263,15 @@ export class ImagePool {
     }
   }
 
-  /** Encoders hide that memory was refused: what was to take most of it is not called broken. */
+  /**
+   * Returns true for a job near the memory limit: encoders hide a refused allocation, so its failure is not called a
+   * broken image.
+   */
   #isLarge(job: ImageJob): boolean {
     return this.#costs.expect(job).bytes > this.#options.memoryMax / 2;
   }
 
-  /** A child that is at hand, or a new one. */
+  /** Returns an idle child, or a new one. */
   async #take(): Promise<ImageChild> {
     for (let rested = this.#idle.pop(); rested; rested = this.#idle.pop()) {
       clearTimeout(rested.timer);
@@ -279,7 +282,7 @@ export class ImagePool {
     });
   }
 
-  /** Keeps a child for the next job, unless it has done enough. The last one that rests stays warm. */
+  /** Keeps a child for the next job, unless it has reached its number of jobs. The last idle one stays warm. */
   #rest(child: ImageChild): void {
     if (child.isGone) return;
     if (this.#isClosed || child.jobs >= jobsMax || child.residentBytes > residentMax) {
@@ -326,7 +329,7 @@ export class ImagePool {
     await rm(scratch, { recursive: true, force: true });
     if (this.#children.size > 0 || this.#isClosed) return;
     const { log } = this.#options;
-    await this.warm().catch((error: unknown) => log.warn({ error }, "no process for images is warm"));
+    await this.warm().catch((error: unknown) => log.warn({ error }, "keeping a process for images warm failed"));
   }
 }
 
@@ -335,12 +338,12 @@ function refuseAfter(ms: number, refuse: () => unknown): NodeJS.Timeout | undefi
 }
 
 function unavailable(cause: unknown): AppError {
-  return new AppError("unavailable", "Images cannot be made right now.", { retryAfterSeconds: 5, cause });
+  return new AppError("unavailable", "Images cannot be processed right now.", { retryAfterSeconds: 5, cause });
 }
 
 function busy(waitMs: number): AppError {
   const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000));
-  return new AppError("rate_limited", "Too many images are being made right now.", { retryAfterSeconds });
+  return new AppError("rate_limited", "Too many images are being processed right now.", { retryAfterSeconds });
 }
 
 function bytesMadeBy(made: JobOutcome<JobResults[ImageJob["kind"]]>): number {

@@ -10,7 +10,7 @@ export type Inspection =
   | { readonly outcome: "not-accepted"; readonly mimeType: string; readonly advice: string }
   | { readonly outcome: "over-limit"; readonly problem: LimitProblem }
   | { readonly outcome: "broken"; readonly message: string }
-  /** It ended the process that looked at it. */
+  /** It crashed the process that inspected it. */
   | { readonly outcome: FatalOutcome };
 
 /** A file, and its first bytes. */
@@ -21,7 +21,8 @@ interface InspectedFile {
 
 /**
  * Judges a file as an original: its signature, the claims of its header against the limits, and then one decode of all
- * frames, which finds truncated and damaged files and gives the placeholder. What that may cost is known from the header.
+ * frames, which detects truncated and damaged files and produces the placeholder. The header shows the cost of that in
+ * advance.
  */
 export async function inspectImage(
   pool: Pick<ImagePool, "run">,
@@ -30,7 +31,7 @@ export async function inspectImage(
   terms: JobTerms,
 ): Promise<Inspection> {
   const sniffed = sniffImage(head);
-  if (sniffed.kind === "unknown") return { outcome: "broken", message: "The file is not an image that we know." };
+  if (sniffed.kind === "unknown") return { outcome: "broken", message: "The file is not an image of a known type." };
   if (sniffed.kind === "refused") return { outcome: "not-accepted", ...sniffed };
   const unshown = sniffed.format === "tiff" ? await unshownTiff(source) : null;
   if (unshown) return { outcome: "not-accepted", mimeType: sniffed.mimeType, advice: convertAdvice(unshown) };

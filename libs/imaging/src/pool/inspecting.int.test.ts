@@ -59,7 +59,7 @@ test("the frames of an animation are counted, the pages of a TIFF are not frames
   }
 });
 
-test("a file that breaks off anywhere is broken, in every format", async () => {
+test("a file truncated anywhere is broken, in every format", async () => {
   const made = [
     noise(300, 200).jpeg(),
     noise(300, 200).jpeg({ progressive: true }),
@@ -78,7 +78,7 @@ test("a file that breaks off anywhere is broken, in every format", async () => {
   }
 });
 
-test("rubbish behind a right signature, and no image at all, is broken", async () => {
+test("rubbish after a correct signature, and no image at all, is broken", async () => {
   const starts = [
     "\xff\xd8\xff\xe0",
     "\x89PNG\r\n\x1a\n",
@@ -107,18 +107,18 @@ test("a small file that claims a huge image is refused from its header", async (
   }
 });
 
-test("a recognised type that is not accepted says what to do", async () => {
+test("a recognised type that is not accepted is refused with advice", async () => {
   const inspection = await inspect(Buffer.from("<svg xmlns='http://www.w3.org/2000/svg'/>"));
   assert.equal(inspection.outcome, "not-accepted");
 });
 
-test("an animation whose last frame alone cannot be decoded is broken: nothing is taken that cannot be shown", async () => {
+test("an animation with only its last frame damaged is broken: every accepted image can be shown", async () => {
   const frames = await Promise.all(Array.from({ length: 6 }, () => noise(80, 60).png().toBuffer()));
   const whole = await sharp(frames, { join: { animated: true } })
     .webp({ lossless: true })
     .toBuffer();
   assert.equal((await inspect(whole)).outcome, "accepted");
-  // Behind the first bytes of the last frame: the structure of the file is whole, and so are the frames before.
+  // After the first bytes of the last frame: the structure of the file is intact, and so are the frames before.
   const lastFrame = whole.lastIndexOf("VP8L");
   const damaged = Buffer.from(whole).fill(0xff, lastFrame + 16);
   assert.equal((await inspect(damaged)).outcome, "broken");
@@ -155,7 +155,7 @@ function tiffWith(tags: Record<number, readonly number[]>): Buffer {
   return Buffer.concat([head, ...directory.map(({ entry }) => entry), Buffer.alloc(4), ...lists, pixels]);
 }
 
-test("kinds of TIFF that would be shown blank or in false colours are refused with advice, all others are taken", async () => {
+test("kinds of TIFF that would be shown blank or in false colours are refused with advice, all others are accepted", async () => {
   const refused: [Record<number, readonly number[]>, RegExp][] = [
     [{ 259: [6], 262: [6] }, /old-style JPEG/],
     [{ 262: [6] }, /YCbCr without JPEG/],

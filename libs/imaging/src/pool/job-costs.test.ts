@@ -15,7 +15,7 @@ const render = (change: Partial<ImageFacts>, format: "jpeg" | "webp" | "avif" = 
   ...{ facts: { ...facts, ...change }, rendition: { ...anySize, format, width: 720 } },
 });
 
-test("pixels, codecs and frames make a job dear, not the weight of its file", () => {
+test("pixels, codecs and frames make a job expensive, not the size of its file", () => {
   const costs = new JobCosts();
   const ms = (...job: Parameters<typeof render>) => costs.expect(render(...job)).ms;
   assert.ok(ms({}, "avif") > 4 * ms({}));
@@ -25,7 +25,7 @@ test("pixels, codecs and frames make a job dear, not the weight of its file", ()
   assert.ok(costs.expect(render({})).bytes < 32 * MiB);
 });
 
-test("expectations follow what jobs took, for their own kind alone, and one liar does not move them far", () => {
+test("estimates follow the measured jobs, for their own kind only, and one outlier does not move them far", () => {
   const costs = new JobCosts();
   const [job, other] = [render({}), render({}, "webp")];
   const [first, untouched] = [costs.expect(job), costs.expect(other)];

@@ -6,29 +6,32 @@ import type { ImageJob } from "../image-jobs.ts";
 import type { ImageFacts } from "../image-limits.ts";
 import type { Rendition } from "../rendition.ts";
 
-/** The time and the memory that a job is expected to take. */
+/** The estimated time and memory of a job. */
 export interface JobCost {
   readonly ms: number;
   readonly bytes: number;
 }
 
-/** Milliseconds per megapixel, measured on one machine; what jobs really take corrects them. */
+/** Milliseconds per megapixel, measured on one machine; measured jobs correct them. */
 const decodeMs: Readonly<Record<InputFormat, number>> = { jpeg: 1.5, png: 6, gif: 6, webp: 8, avif: 25, tiff: 6 };
 const encodeMs: Readonly<Record<OutputFormat, number>> = { jpeg: 18, png: 26, webp: 45, avif: 270, gif: 90 };
-/** A crop of a strip that is enlarged first is dear although little of it is shown. */
+/** A crop of a strip that is enlarged first is expensive although little of it is shown. */
 const scaleMs = 4;
-/** Bytes per pixel of one frame. Some codecs give lines as they go, others hold the whole image. */
+/** Bytes per pixel of one frame. Some codecs work line by line, others keep the whole image. */
 const decodeBytes: Readonly<Record<InputFormat, number>> = { jpeg: 0.6, png: 1, gif: 4, webp: 4, avif: 18, tiff: 1 };
 const encodeBytes: Readonly<Record<OutputFormat, number>> = { jpeg: 7, png: 2, webp: 7, avif: 24, gif: 17 };
 /** A progressive file is decoded in passes over all its coefficients. */
 const progressive = { ms: 4, bytes: 6 };
-/** What any job takes. */
+/** The smallest cost of a job. */
 const least: JobCost = { ms: 1, bytes: 8 * MiB };
 
-/** How far experience may move an expectation, and how fast: a hostile image must not make all others look dear. */
+/**
+ * Largest factor by which measurements may move an estimate, and its speed: a hostile image must not make all others
+ * look expensive.
+ */
 const factorMax = 8;
 const learningRate = 0.15;
-/** Smaller jobs tell more about the machine's noise than about the codec. */
+/** Shorter jobs measure the machine's noise rather than the codec. */
 const learnedFromMs = 4;
 const learnedFromBytes = 32 * MiB;
 
@@ -37,7 +40,7 @@ interface Factor {
   bytes: number;
 }
 
-/** Expects what a job takes, from pixels and codecs, and learns from what jobs took. */
+/** Estimates the cost of a job from pixels and codecs, and learns from measured jobs. */
 export class JobCosts {
   readonly #factors = new Map<string, Factor>();
 

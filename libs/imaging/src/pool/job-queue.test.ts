@@ -9,7 +9,7 @@ const queueOf = (slots: number, jobs: readonly QueuedJob[], memoryMax = 1024 * M
   for (const job of jobs) queue.add(job, 0);
   return queue;
 };
-/** Runs all to their end, one after the other, and gives their turns. */
+/** Runs all jobs one after the other, and returns their turns. */
 function turnsOf(queue: JobQueue): string[] {
   const turns = [];
   for (let job = queue.take(0); job; job = queue.take(0)) {
@@ -19,7 +19,7 @@ function turnsOf(queue: JobQueue): string[] {
   return turns;
 }
 
-test("turns go round by account, however many jobs one of them has", () => {
+test("turns rotate by account, for any number of jobs of one of them", () => {
   const queue = queueOf(
     1,
     ["a", "a", "a", "b", "c", "c"].map((turn) => jobOf(turn)),
@@ -27,7 +27,7 @@ test("turns go round by account, however many jobs one of them has", () => {
   assert.deepEqual(turnsOf(queue), ["a", "b", "c", "a", "c", "a"]);
 });
 
-test("no more jobs run than there are slots, and heavy ones leave a slot to the quick", () => {
+test("no more jobs run than there are slots, and heavy ones leave a slot to quick ones", () => {
   const queue = queueOf(2, [jobOf("a", 900), jobOf("a", 900), jobOf("b", 10), jobOf("b", 10)]);
   const [first, second] = [queue.take(0), queue.take(0)];
   assert.deepEqual([first?.cost.ms, second?.cost.ms], [900, 10]);
@@ -52,7 +52,7 @@ test("running jobs together stay within the memory; one that needs more runs alo
   assert.deepEqual(turnsOf(queueOf(4, [jobOf("a", 10, 4000 * MiB)])), ["a"]);
 });
 
-test("a large job that has waited long is not passed by smaller ones for ever", () => {
+test("a large job that has waited for long is not overtaken by smaller ones forever", () => {
   const queue = queueOf(4, [jobOf("a", 10, 300 * MiB), jobOf("b", 10, 900 * MiB)]);
   const running = queue.take(0) as QueuedJob;
   queue.add(jobOf("c", 10, 10 * MiB), 0);
@@ -76,7 +76,7 @@ test("the wait is that of one's own turn and of as many rounds of the others, in
   assert.equal(waitOf("b", 20), 60, "one slot is left to the quick");
 });
 
-test("who waits no more is no longer counted", () => {
+test("a job that has stopped waiting is no longer counted", () => {
   const job = jobOf("a");
   const queue = queueOf(1, [jobOf("a"), job]);
   assert.ok(queue.remove(job));

@@ -1,6 +1,6 @@
 import type { JobCost } from "./job-costs.ts";
 
-/** A job that waits, or runs. Turns go round by `turn`: an account, or the address of somebody unknown. */
+/** A waiting or running job. Turns rotate by `turn`: an account, or the address of an anonymous caller. */
 export interface QueuedJob {
   readonly turn: string;
   readonly cost: JobCost;
@@ -8,15 +8,15 @@ export interface QueuedJob {
 }
 
 interface JobQueueOptions {
-  /** Jobs at a time: one per core, more makes every image slower and none faster. */
+  /** Number of concurrent jobs: one per core, more makes every image slower and none faster. */
   readonly slots: number;
-  /** Memory of running jobs together. A job that expects more runs alone. */
+  /** Memory of running jobs together. A job with a larger estimate runs alone. */
   readonly memoryMax: number;
 }
 
 /** Longer jobs leave a slot to the short ones, where there are two. */
 export const heavyFromMs = 250;
-/** A large job that finds no room this long stops smaller ones from going first. */
+/** Time after which a large job without room stops smaller ones from going first. */
 const patienceMs = 1_000;
 
 interface Waiting {
@@ -24,14 +24,14 @@ interface Waiting {
   readonly sinceMs: number;
 }
 
-/** Jobs in the order of their turns. It decides who goes next and how long a newcomer would wait; it runs nothing. */
+/** Jobs in the order of their turns. Decides which one runs next and how long a new one would wait; it runs nothing. */
 export class JobQueue {
   readonly #slots: number;
   readonly #heavySlots: number;
   readonly #memoryMax: number;
-  /** In the order of their turns. */
+  /** Waiting jobs by turn, in their order. */
   readonly #turns = new Map<string, Waiting[]>();
-  /** With the time at which each began. */
+  /** Running jobs with their start times. */
   readonly #running = new Map<QueuedJob, number>();
 
   constructor({ slots, memoryMax }: JobQueueOptions) {
@@ -57,7 +57,7 @@ export class JobQueue {
     else this.#turns.set(job.turn, [waiting]);
   }
 
-  /** Takes a waiting job out; false when it does not wait any more. */
+  /** Removes a waiting job; false when it is no longer waiting. */
   remove(job: QueuedJob): boolean {
     const jobs = this.#turns.get(job.turn);
     const at = jobs?.findIndex((waiting) => waiting.job === job) ?? -1;
@@ -67,19 +67,19 @@ export class JobQueue {
     return true;
   }
 
-  /** Tells if no quick, or no long, job of the same turn waits before this one. */
+  /** Returns true when no quick, or no long, job of the same turn waits before this one. */
   isFirst(job: QueuedJob): boolean {
     const jobs = this.#turns.get(job.turn) ?? [];
     return jobs.find((waiting) => isHeavy(waiting.job) === isHeavy(job))?.job === job;
   }
 
-  /** Takes the job that goes next, which then counts as running, or null when none may start now. */
+  /** Takes the next job, which then counts as running, or null when none may start now. */
   take(nowMs: number): QueuedJob | null {
     if (this.#running.size >= this.#slots) return null;
     for (const jobs of this.#turns.values()) {
       const next = jobs.find(({ job }) => this.#mayStart(job));
       if (next) return this.#begin(next.job, nowMs);
-      // Of those that lack memory alone: whoever has waited too long is next, and the others wait with it.
+      // Among jobs that only lack memory, one that has waited for too long is next, and the others wait with it.
       if (jobs.some(({ job, sinceMs }) => this.#hasSlot(job) && nowMs - sinceMs > patienceMs)) return null;
     }
     return null;
@@ -89,7 +89,7 @@ export class JobQueue {
     this.#running.delete(job);
   }
 
-  /** Estimates how long a job that came now would wait: for its own turn's jobs, and for as many rounds of the others. */
+  /** Estimates the wait of a new job: for its own turn's jobs, and for as many rounds of the others. */
   waitMs({ turn, cost }: Pick<QueuedJob, "turn" | "cost">, nowMs: number): number {
     const heavy = isHeavy({ cost });
     const inLane = (waiting: readonly Waiting[]) =>
@@ -106,7 +106,7 @@ export class JobQueue {
     return [...ahead, ...left].reduce((sum, ms) => sum + ms, 0) / slots;
   }
 
-  /** Whoever had a turn goes to the end of the round. */
+  /** Starts a job and moves its turn to the end of the round. */
   #begin(job: QueuedJob, nowMs: number): QueuedJob {
     this.remove(job);
     const rest = this.#turns.get(job.turn);
@@ -118,7 +118,7 @@ export class JobQueue {
     return job;
   }
 
-  /** The slots that quick jobs can count on. */
+  /** Returns the number of slots that quick jobs can count on. */
   #quickSlots(): number {
     const heavy = this.#heavyRunning() + this.waiting().heavy;
     return Math.max(1, this.#slots - Math.min(this.#heavySlots, heavy));

@@ -12,15 +12,18 @@ import { openTestPool, type TestPool } from "./test-pool.ts";
 
 const script = fileURLToPath(new URL("./pixels.py", import.meta.url));
 
-/** How far a rendition may be from what Pillow makes of the same file, in steps of 255: all samples, and the worst in a hundred. */
+/**
+ * Largest difference between a rendition and Pillow's result for the same file, in steps of 255: of all samples, and of
+ * the worst in a hundred.
+ */
 interface Tolerance {
   readonly mean: number;
   readonly high: number;
 }
 
 /**
- * What each encoder loses at quality 95, on top of what two resamplers differ in. JPEG, WebP and AVIF keep a quarter of the
- * colour, which shows at hard edges; GIF keeps 256 colours.
+ * Loss of each encoder at quality 95, on top of the difference between two resamplers. JPEG, WebP and AVIF keep a
+ * quarter of the colour, which shows at hard edges; GIF keeps 256 colours.
  */
 const tolerances: Readonly<Record<OutputFormat, Tolerance>> = {
   png: { mean: 1.5, high: 28 },
@@ -31,7 +34,7 @@ const tolerances: Readonly<Record<OutputFormat, Tolerance>> = {
 };
 /** GIF's transparency is all or nothing. */
 const allOrNothing: Tolerance = { mean: 36, high: 120 };
-/** Nobody says what the inks of a file without a profile look like: Pillow mixes them as light, we as a printer does. */
+/** The inks of a file without a profile are undefined: Pillow mixes them as light, we as a printer does. */
 const guessed: Tolerance = { mean: 25, high: 110 };
 
 interface Compared {
@@ -48,7 +51,7 @@ interface Case {
   readonly source: string;
   readonly rendition: Pick<Rendition, "format"> & Partial<Rendition>;
   readonly tolerance?: Tolerance;
-  /** What shows where the source is transparent; where the format has no transparency white does. */
+  /** Colour under transparent parts; white where the format has no transparency. */
   readonly under?: string;
 }
 
@@ -58,7 +61,7 @@ before(async () => {
   images = await openTestPool();
   await runPillow(script, ["make", images.folder]);
   const original = sharp(sourceOf("png"));
-  // Pillow cannot write these, and reads them.
+  // Pillow can read these, but not write them.
   await Promise.all([
     original.clone().withIccProfile("p3").png().toFile(sourceOf("p3")),
     original
@@ -76,7 +79,7 @@ after(() => images.close());
 const sourceOf = (name: string) => join(images.folder, name);
 const box = { width: 90, height: 80, fit: "inside", quality: 95 } as const;
 
-/** Renders every case, and has Pillow judge them all at once. */
+/** Renders every case, and has Pillow judge them all in one run. */
 async function compare(cases: readonly Case[]): Promise<Compared[]> {
   const listed = await Promise.all(
     cases.map(async ({ source, rendition, under }) => {
@@ -106,7 +109,7 @@ async function assertAlike(cases: readonly Case[]): Promise<readonly Compared[]>
   const problems = compared.flatMap((result, at) => {
     const { source, rendition, tolerance } = cases[at] as Case;
     const { mean, high } = tolerance ?? tolerances[rendition.format];
-    // Of other sizes nothing was compared.
+    // Images of different sizes were not compared.
     const isAlike = result.mean !== null && result.mean <= mean && (result.high as number) <= high;
     const isKind = result.kind.toLowerCase() === rendition.format;
     return isAlike && isKind && result.metadata.length === 0 ? [] : [{ source, ...rendition, ...result }];
@@ -115,32 +118,32 @@ async function assertAlike(cases: readonly Case[]): Promise<readonly Compared[]>
   return compared;
 }
 
-/** Every output format of these sources, in one fit. */
+/** Lists every output format of these sources, in one fit. */
 const inEveryFormat = (sources: readonly string[], tolerance?: (format: OutputFormat) => Tolerance | undefined) =>
   sources.flatMap((source) =>
     outputFormats.map((format) => ({ source, rendition: { format }, ...withTolerance(tolerance?.(format)) })),
   );
 const withTolerance = (tolerance: Tolerance | undefined) => (tolerance ? { tolerance } : {});
 
-test("every input becomes every output in every fit with the pixels that Pillow makes of it", async () => {
+test("every input becomes every output in every fit with Pillow's pixels", async () => {
   const formats = inputFormats.flatMap((source) =>
     outputFormats.flatMap((format) => fits.map((fit) => ({ source, rendition: { format, fit } }))),
   );
   assert.equal((await assertAlike(formats)).length, 150);
 });
 
-test("grey, few colours, 16 bits, passes and fewer colours than pixels look as Pillow reads them", async () => {
+test("grey, palettes, 16 bits, passes and fewer colours than pixels look like in Pillow", async () => {
   const deep = ["grey-16", "grey-16-tiff", "deep-png", "deep-tiff"];
   const others = ["progressive", "subsampled", "grey-jpeg", "grey-png", "bilevel", "palette", "pixel"];
   await assertAlike(inEveryFormat([...deep, ...others]));
 });
 
-test("Display P3 and inks come out in sRGB as their profiles say, and inks without one as a printer has them", async () => {
+test("Display P3 and inks become sRGB by their profiles, and inks without one like in print", async () => {
   await assertAlike(inEveryFormat(["p3", "cmyk-profile"]));
   await assertAlike(inEveryFormat(["cmyk"], () => guessed));
 });
 
-test("all eight orientations come out as the camera was held", async () => {
+test("all eight orientations are applied", async () => {
   const turned = Array.from(
     { length: 8 },
     (_, at) => ({ source: `turned-${at + 1}`, rendition: { format: "png" } }) as const,
@@ -149,7 +152,7 @@ test("all eight orientations come out as the camera was held", async () => {
   assert.deepEqual(sizes, [...Array(4).fill("90×60"), ...Array(4).fill("53×80")]);
 });
 
-test("transparency stays where the format has it, and shows white or the background where it has not", async () => {
+test("transparency is kept where the format has it, and becomes white or the background elsewhere", async () => {
   const clear = ["alpha-png", "alpha-webp", "alpha-avif", "alpha-tiff", "grey-alpha"];
   await assertAlike(inEveryFormat(clear, (format) => (format === "gif" ? allOrNothing : undefined)));
   const background = "20c040";
@@ -162,7 +165,7 @@ test("transparency stays where the format has it, and shows white or the backgro
   );
 });
 
-test("animations keep every frame and its time where the format moves, and show the first one where it does not", async () => {
+test("animations keep every frame and its duration in animated formats, and become the first frame in others", async () => {
   const moving = inEveryFormat(["moving-gif", "moving-webp"]);
   for (const [at, { frames }] of (await assertAlike(moving)).entries()) {
     const { format } = (moving[at] as Case).rendition;
@@ -171,7 +174,7 @@ test("animations keep every frame and its time where the format moves, and show 
   }
 });
 
-test("the focal point moves a crop by as much as Pillow says", async () => {
+test("the focal point moves a crop exactly like in Pillow", async () => {
   const points = [0, 0.3, 0.7, 1].map((x) => ({ x, y: 0.5 }));
   await assertAlike(
     points.map((focalPoint) => ({ source: "png", rendition: { format: "png", fit: "cover", width: 50, focalPoint } })),

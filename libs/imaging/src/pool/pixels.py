@@ -91,7 +91,7 @@ def in_srgb(image):
 
 
 def fitted(image, case):
-    """The frame as the fit means it, in Pillow's own terms."""
+    """The frame in its fit, in Pillow's own terms."""
     lanczos = Image.Resampling.LANCZOS
     box, fit = (case["width"], case["height"]), case["fit"]
     if image.width <= box[0] and image.height <= box[1] and fit != "contain":

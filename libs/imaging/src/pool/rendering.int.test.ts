@@ -32,7 +32,7 @@ async function colourAt(bytes: Buffer, x: number, y: number) {
       : [...data].join();
 }
 
-test("every accepted format becomes every output format, in the promised size and type", async () => {
+test("every accepted format becomes every output format, with the promised size and type", async () => {
   const inputs = [
     await halves(120, 80).jpeg().toBuffer(),
     await halves(120, 80).png().toBuffer(),
@@ -53,7 +53,7 @@ test("every accepted format becomes every output format, in the promised size an
   }
 });
 
-test("each fit gives the planned size, on still and on animated images", async () => {
+test("each fit produces the planned size, for still and animated images", async () => {
   const still = await halves(120, 80).png().toBuffer();
   const frame = (colour: string) =>
     sharp({ create: { width: 120, height: 80, channels: 3, background: colour } })
@@ -77,7 +77,7 @@ test("each fit gives the planned size, on still and on animated images", async (
   assert.equal((await sharp((await render(animated, { format: "jpeg" })).bytes).metadata()).pages, undefined);
 });
 
-test("orientation is applied, and place, camera and profile stay behind", async () => {
+test("orientation is applied, and location, camera and profile are dropped", async () => {
   const exif = { IFD0: { Make: "SecretCamera" }, IFD3: { GPSLatitude: "52/1 31/1 0/1" } };
   const photo = await halves(120, 80)
     .withMetadata({ orientation: 6 })
@@ -100,7 +100,7 @@ test("orientation is applied, and place, camera and profile stay behind", async 
   }
 });
 
-test("other colour spaces come out as sRGB with the same look", async () => {
+test("other colour spaces become sRGB with the same look", async () => {
   const cmyk = await halves(120, 80).toColourspace("cmyk").jpeg({ quality: 100 }).toBuffer();
   const wide = await halves(120, 80).withIccProfile("p3").png().toBuffer();
   const deep = await halves(120, 80).toColourspace("rgb16").png().toBuffer();
@@ -112,7 +112,7 @@ test("other colour spaces come out as sRGB with the same look", async () => {
   assert.equal(await colourAt((await render(wide)).bytes, 5, 5), "red");
 });
 
-test("transparency is kept where the format has it and white where it has not", async () => {
+test("transparency is kept where the format has it, and white elsewhere", async () => {
   const clear = await sharp({
     create: { width: 40, height: 40, channels: 4, background: { r: 0, g: 0, b: 0, alpha: 0 } },
   })
@@ -132,7 +132,7 @@ test("transparency is kept where the format has it and white where it has not", 
   assert.equal(alpha, 0);
 });
 
-test("the focal point decides what a crop shows", async () => {
+test("the focal point decides the content of a crop", async () => {
   const wide = await halves(300, 100).png().toBuffer();
   const at = async (x: number) =>
     colourAt((await render(wide, { width: 50, height: 50, fit: "cover", focalPoint: { x, y: 0.5 } })).bytes, 25, 25);
@@ -140,7 +140,7 @@ test("the focal point decides what a crop shows", async () => {
   assert.equal(await at(0.9), "blue");
 });
 
-test("a crop by attention keeps what draws the eye, wherever it is", async () => {
+test("a crop by attention keeps the salient part at any position", async () => {
   const spot = await noise(100, 100).modulate({ saturation: 4 }).tint("#ff2000").png().toBuffer();
   for (const left of [20, 680]) {
     const image = await plain(800, 200)
@@ -171,7 +171,7 @@ test("a background shows through and around, in formats with and without transpa
   }
 });
 
-test("of all metadata the author and the copyright stay, where they are asked for", async () => {
+test("of all metadata the author and the copyright are kept, on request", async () => {
   const exif = {
     IFD0: { Artist: "Ann", Copyright: "(c) Ann Arbor" },
     IFD3: { GPSLatitudeRef: "N", GPSMapDatum: "SECRET" },
@@ -202,7 +202,7 @@ test("the automatic quality looks the same in every format", async () => {
   assert.ok(Math.min(...all) > 0.95 && Math.max(...all) - Math.min(...all) < 0.01, JSON.stringify([...similarities]));
 });
 
-test("the same rendition of the same bytes is the same bytes", async () => {
+test("the same rendition of the same bytes is byte-identical", async () => {
   const source = await halves(300, 200).jpeg().toBuffer();
   for (const format of outputFormats) {
     const [one, two] = [await render(source, { format }), await render(source, { format })];
@@ -210,14 +210,14 @@ test("the same rendition of the same bytes is the same bytes", async () => {
   }
 });
 
-test("an image that breaks off is broken, and says so in words that are for our log alone", async () => {
+test("a truncated image is broken, with a message that is only logged", async () => {
   const photo = await noise(600, 400).jpeg().toBuffer();
   const facts = await images.factsOf(photo);
   const { outcome } = await images.tryToRender(photo.subarray(0, photo.length / 2), facts, { format: "webp" });
   assert.equal(outcome.outcome, "broken");
 });
 
-test("a full disk is an outage and no fault of the image", async () => {
+test("a full disk is an outage and not the image's fault", async () => {
   const photo = await noise(600, 400).jpeg().toBuffer();
   const facts = await images.factsOf(photo);
   const source = await images.stored(photo);

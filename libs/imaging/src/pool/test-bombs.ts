@@ -3,9 +3,9 @@ import sharp from "sharp";
 import type { InputFormat } from "../image-formats.ts";
 import { plain } from "./test-pool.ts";
 
-/** Files that weigh little and ask for much, made for tests: each by hand where no encoder would. */
+/** Small files with large demands, made for tests: by hand where no encoder would make them. */
 
-/** A plain image of this size in any format that is accepted. */
+/** Creates a plain image of this size in any accepted format. */
 export function plainAs(format: InputFormat, width: number, height: number): Promise<Buffer> {
   const image = plain(width, height);
   switch (format) {
@@ -22,7 +22,7 @@ export function plainAs(format: InputFormat, width: number, height: number): Pro
   }
 }
 
-/** A small file whose header claims another size than its pixels have. */
+/** Creates a small file whose header claims another size than its pixels have. */
 export async function claiming(format: InputFormat, width: number, height: number): Promise<Buffer> {
   const bytes = await plainAs(format, 16, 16);
   const patch: Readonly<Record<InputFormat, () => void>> = {
@@ -38,7 +38,7 @@ export async function claiming(format: InputFormat, width: number, height: numbe
       bytes.writeUInt16BE(width, at + 7);
     },
     gif() {
-      // The screen, and the frame behind the table of colours: the decoder believes the larger one of its frames.
+      // The screen, and the frame after the colour table: the decoder uses the larger of the two sizes.
       const flags = bytes[10] as number;
       const frame = bytes.indexOf(0x2c, 13 + (flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0));
       for (const at of [6, frame + 5]) {
@@ -72,7 +72,7 @@ export async function claiming(format: InputFormat, width: number, height: numbe
   return bytes;
 }
 
-/** A PNG with these chunks behind its header. */
+/** Creates a PNG with these chunks after its header. */
 export async function pngWith(chunks: readonly (readonly [type: string, data: Buffer])[]): Promise<Buffer> {
   const png = await plainAs("png", 64, 64);
   const made = chunks.map(([type, data]) => {
@@ -85,12 +85,12 @@ export async function pngWith(chunks: readonly (readonly [type: string, data: Bu
   return Buffer.concat([png.subarray(0, 33), ...made, png.subarray(33)]);
 }
 
-/** Zeros that inflate to this many bytes, behind a keyword as the text chunks and `iCCP` have it. */
+/** Compresses zeros of this length, after a keyword as in text chunks and `iCCP`. */
 export function inflating(bytes: number): Buffer {
   return Buffer.concat([Buffer.from("a\0\0", "latin1"), deflateSync(Buffer.alloc(bytes))]);
 }
 
-/** A JPEG with these segments behind its first marker; each may have 65,533 bytes. */
+/** Creates a JPEG with these segments after its first marker; each may have 65,533 bytes. */
 export async function jpegWith(marker: number, segments: readonly Buffer[]): Promise<Buffer> {
   const jpeg = await plainAs("jpeg", 64, 64);
   const made = segments.map((data) => {
@@ -101,7 +101,7 @@ export async function jpegWith(marker: number, segments: readonly Buffer[]): Pro
   return Buffer.concat([jpeg.subarray(0, 2), ...made, jpeg.subarray(2)]);
 }
 
-/** An ICC profile that claims to have more tags than it has bytes, with a real one's header. */
+/** Creates an ICC profile that claims more tags than it has bytes, with a real one's header. */
 export async function deepProfile(bytes: number): Promise<Buffer> {
   const tagged = await plain(8, 8).withIccProfile("p3").png().toBuffer();
   const { icc } = await sharp(tagged).metadata();
@@ -111,7 +111,7 @@ export async function deepProfile(bytes: number): Promise<Buffer> {
   return profile;
 }
 
-/** The profile in as many segments as JPEG may have. */
+/** Splits the profile into as many segments as JPEG allows. */
 export function profileSegments(profile: Buffer): Buffer[] {
   const partMax = 65_000;
   const count = Math.min(255, Math.ceil(profile.length / partMax));
@@ -124,7 +124,7 @@ export function profileSegments(profile: Buffer): Buffer[] {
   );
 }
 
-/** An animated WebP of one frame again and again. */
+/** Creates an animated WebP that repeats one frame. */
 export async function longWebp(frames: number): Promise<Buffer> {
   const one = await plain(4, 4).webp({ lossless: true }).toBuffer();
   const chunk = (type: string, data: Buffer) => {

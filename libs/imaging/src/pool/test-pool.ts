@@ -12,13 +12,13 @@ import { type ImagePoolOptions, type JobTerms, openImagePool } from "./image-poo
 import { inspectImage } from "./inspect-image.ts";
 
 const terms: JobTerms = { turn: "acc_1", limitMs: seconds(60) };
-/** A size that is asked for when it does not matter which. */
+/** An arbitrary size. */
 export const anySize: Rendition = {
   ...{ width: 64, height: null, fit: "inside", enlarge: false, focalPoint: null },
   ...{ format: "png", quality: null },
 };
 
-/** A pool of its own with a folder for its files, spoken to with bytes. */
+/** Opens a pool of its own with a folder for its files, called with bytes. */
 export async function openTestPool(options: Partial<ImagePoolOptions> = {}) {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-imaging-test-"));
   const warnings: object[] = [];
@@ -37,7 +37,7 @@ export async function openTestPool(options: Partial<ImagePoolOptions> = {}) {
 
   async function factsOf(bytes: Buffer): Promise<ImageFacts> {
     const sniffed = sniffImage(bytes);
-    if (sniffed.kind !== "accepted") throw new Error("no image that is accepted");
+    if (sniffed.kind !== "accepted") throw new Error("the image has no accepted type");
     const job = { kind: "header", source: await stored(bytes), format: sniffed.format } as const;
     const header = await pool.run(job, terms);
     if (header.outcome !== "rendered") throw new Error(header.reason);
@@ -54,7 +54,7 @@ export async function openTestPool(options: Partial<ImagePoolOptions> = {}) {
     inspect: async (bytes: Buffer, limits: ImageLimits = defaultImageLimits) =>
       inspectImage(pool, { path: await stored(bytes), head: bytes }, limits, terms),
 
-    /** Renders as the original's own header says, and gives the bytes. */
+    /** Renders by the original's own header, and returns the bytes. */
     async render(bytes: Buffer, change: Partial<Rendition> = {}): Promise<RenderedFile & { readonly bytes: Buffer }> {
       const { outcome, target } = await this.tryToRender(bytes, await factsOf(bytes), change);
       if (outcome.outcome !== "rendered") throw new Error(`${outcome.outcome}: ${outcome.reason}`);
@@ -82,7 +82,7 @@ export async function openTestPool(options: Partial<ImagePoolOptions> = {}) {
 
 export type TestPool = Awaited<ReturnType<typeof openTestPool>>;
 
-/** Left half red, right half blue: what was turned or cut can be told from one pixel. */
+/** Creates an image with a red left and a blue right half: one pixel shows a rotation or a crop. */
 export function halves(width: number, height: number) {
   const half = { create: { width: Math.ceil(width / 2), height, channels: 3, background: "#ff0000" } } as const;
   return sharp({ create: { width, height, channels: 3, background: "#0000ff" } }).composite([
@@ -90,14 +90,14 @@ export function halves(width: number, height: number) {
   ]);
 }
 
-/** What compresses badly: every pixel counts. */
+/** Creates an incompressible image: every pixel counts. */
 export function noise(width: number, height: number) {
   return sharp({
     create: { width, height, channels: 3, background: "#888", noise: { type: "gaussian", mean: 128, sigma: 40 } },
   });
 }
 
-/** An animation of one frame again and again: a few hundred bytes each, whatever their size. */
+/** Creates an animation that repeats one frame: a few hundred bytes each, for any size. */
 export async function longAnimation(width: number, height: number, frames: number): Promise<Buffer> {
   const one = await sharp({ create: { width, height, channels: 3, background: "#2468ac" } })
     .gif({ effort: 1 })
@@ -109,7 +109,7 @@ export async function longAnimation(width: number, height: number, frames: numbe
   return Buffer.concat([head, ...Array.from({ length: frames }, () => frame), trailer]);
 }
 
-/** One colour, as large as the side says, in as few bytes as the codec can. */
+/** Creates an image of one colour, in as few bytes as the codec can. */
 export function plain(width: number, height: number) {
   return sharp({ create: { width, height, channels: 3, background: "#123456" } });
 }

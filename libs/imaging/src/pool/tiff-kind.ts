@@ -1,11 +1,11 @@
 import { type FileHandle, open } from "node:fs/promises";
 
-/** What the first directory of a TIFF says about its samples; null where it says nothing, or nothing that can be read. */
+/** The samples of a TIFF by its first directory; null where they are absent or unreadable. */
 interface TiffKind {
   readonly compression: number | null;
   readonly photometric: number | null;
   readonly samples: number | null;
-  /** What each sample beyond those of the colour is (TIFF 6.0, ExtraSamples); empty when it is not said. */
+  /** The kind of each sample beyond the colour (TIFF 6.0, ExtraSamples); empty when not specified. */
   readonly extraSamples: readonly number[];
 }
 
@@ -18,12 +18,12 @@ const yCbCr = 6;
 /** Samples of a pixel's colour by its photometric interpretation: grey (two ways), RGB, palette, CMYK, YCbCr, L*a*b*. */
 const coloursOf: Readonly<Record<number, number>> = { 0: 1, 1: 1, 2: 3, 3: 1, 5: 4, [yCbCr]: 3, 8: 3 };
 const alphas = [1, 2];
-/** A file with more tags than this is none that anybody wrote. */
+/** Largest number of tags in a plausible file. */
 const entriesMax = 4_096;
 
 /**
- * Names the kind of TIFF that our decoder would show wrongly, blank or in false colours; null when it shows it right. What
- * cannot be read is the decoder's to refuse.
+ * Names the kind of TIFF that our decoder would show wrongly, blank or in false colours; null when it shows it
+ * correctly. Unreadable files are refused by the decoder.
  */
 export async function unshownTiff(path: string): Promise<string | null> {
   const file = await open(path, "r");
@@ -65,7 +65,7 @@ async function readKind(file: FileHandle): Promise<TiffKind> {
     if (short(entries, at + 2) !== shortType) continue;
     const values = isBig ? long(entries, at + 4) : int(entries, at + 4);
     const [valueAt, room] = isBig ? [at + 12, 4] : [at + 8, 2];
-    // More than fit here are elsewhere; that there are so many says enough.
+    // More than fit here are stored elsewhere; their number is enough.
     const inside = Math.min(values, room);
     const list = Array.from({ length: inside }, (_, index) => short(entries, valueAt + 2 * index));
     found.set(short(entries, at), values > room ? [...list, ...list] : list);
@@ -79,7 +79,7 @@ async function readKind(file: FileHandle): Promise<TiffKind> {
   };
 }
 
-/** Reads so many bytes, or as many as there are. */
+/** Reads this many bytes, or up to the end of the file. */
 async function readAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
   if (!Number.isSafeInteger(position) || length === 0) return Buffer.alloc(0);
   const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, position);

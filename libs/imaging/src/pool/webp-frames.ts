@@ -1,14 +1,14 @@
 import { type FileHandle, open } from "node:fs/promises";
 
-/** Its first twelve bytes say RIFF, a length and WEBP. */
+/** The first twelve bytes are RIFF, a length and WEBP. */
 const firstChunkAt = 12;
 const headBytes = 8;
-/** A file with more chunks than this besides its frames is nobody's picture. */
+/** Largest number of chunks besides the frames in a plausible file. */
 const othersMax = 1_000;
 
 /**
- * Tells if a WebP file has more frames than these, from the heads of its chunks. The decoder walks from the first frame to
- * each one: a file of 6 MB with 100,000 frames would keep it busy for half a minute before it had read the header.
+ * Returns true when a WebP file has more frames than this, by its chunk headers. The decoder walks from the first frame
+ * to each one: a file of 6 MB with 100,000 frames would keep it busy for half a minute before it had read the header.
  */
 export async function hasMoreFrames(path: string, framesMax: number): Promise<boolean> {
   const file = await open(path, "r");
@@ -26,7 +26,7 @@ export async function hasMoreFrames(path: string, framesMax: number): Promise<bo
   }
 }
 
-/** A chunk's type and where the next one begins; null behind the last. */
+/** Reads a chunk's type and the offset of the next one; null at the end. */
 async function chunkAt(file: FileHandle, at: number): Promise<{ readonly type: string; readonly next: number } | null> {
   const { buffer: head, bytesRead } = await file.read(Buffer.alloc(headBytes), 0, headBytes, at);
   if (bytesRead < headBytes) return null;
