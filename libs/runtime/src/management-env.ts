@@ -3,7 +3,7 @@ import { masked, serviceNames } from "@signalbox/core";
 import type { Metrics } from "@signalbox/telemetry";
 import type { RuntimeProperties } from "./properties.ts";
 
-/** A service of this process, as its management server shows it. */
+/** A service of this process, as seen by its management server. */
 export interface ManagedService {
   readonly service: string;
   readonly configuration: Configuration<never>;
@@ -12,7 +12,9 @@ export interface ManagedService {
 
 type Services = readonly ManagedService[];
 
-/** The sources of all services of the process as one list. Defaults differ by service and so carry its name. */
+/**
+ * Merges the sources of all services of the process into one list. Defaults differ by service, so they carry its name.
+ */
 export function listSources(services: Services, who: Reader, pattern: string | null): PropertySource[] {
   const merged = new Map<string, Record<string, PropertyEntry>>();
   for (const { service, configuration } of services) {
@@ -31,12 +33,12 @@ export function listSources(services: Services, who: Reader, pattern: string | n
   }));
 }
 
-/** An operator is somebody who may also change the configuration. */
+/** The reader of values; an operator may also change the configuration. */
 export type Reader = "ok" | "operator";
 
 const classes = ["public", "internal", "sensitive"] as const;
 
-/** The classes of values that a reader is shown: `management.endpoint.env.show-values.*`. */
+/** Returns the classes of values visible to a reader: `management.endpoint.env.show-values.*`. */
 function shownTo(who: Reader, configuration: Configuration<never>): ShownClasses {
   return classes.filter((secrecy) => {
     const common = configuration as Configuration<RuntimeProperties>;
@@ -45,7 +47,10 @@ function shownTo(who: Reader, configuration: Configuration<never>): ShownClasses
   });
 }
 
-/** Tells if a name has the parts of the pattern in their order; `*` stands for anything. Takes time in proportion to both. */
+/**
+ * Returns true when a name contains the parts of the pattern in their order; `*` matches anything. Takes time
+ * proportional to both.
+ */
 function matches(name: string, pattern: string | null): boolean {
   if (pattern === null) return true;
   const parts = pattern.split("*");
@@ -62,7 +67,7 @@ function matches(name: string, pattern: string | null): boolean {
   return true;
 }
 
-/** One property, by the name of a service or bare; a bare name is looked up in the first service that has it. */
+/** Finds one property, by its prefixed or bare name; a bare name is looked up in the first service that has it. */
 export function findProperty(services: Services, name: string, who: Reader): PropertyLookup | null {
   const prefix = serviceNames.find((service) => name.startsWith(`${service}.`));
   const own = services.filter(({ service }) => service === prefix);
@@ -77,7 +82,7 @@ function qualified(services: Services, service: string, address: string): string
   return services.length === 1 || address.startsWith(`${service}.`) ? address : `${service}.${address}`;
 }
 
-/** Two services see one shared value: one that knows the name decides, and where both do, a mask wins. */
+/** Merges two services' views of one shared value: one that declares the name decides, and between two a mask wins. */
 function stricter(
   services: Services,
   key: string,

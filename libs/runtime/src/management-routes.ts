@@ -14,11 +14,11 @@ import type { AuthorizeManagement } from "./service-context.ts";
 export interface Management {
   readonly health: Health;
   readonly services: readonly ManagedService[];
-  /** More metrics of the process, beside those of its services. */
+  /** Additional metrics of the process, besides those of its services. */
   readonly processMetrics?: Metrics;
   readonly info: () => object;
   readonly errorResponse: ErrorResponses;
-  /** Asked at each request, because it is known only once the service has been built. `null` refuses everybody. */
+  /** Called at each request, because it exists only once the service was built. `null` refuses everyone. */
   readonly authorize: () => AuthorizeManagement | null | undefined;
 }
 
@@ -38,11 +38,11 @@ export interface ManagementRoute {
 interface ManagementRequest {
   readonly headers: IncomingHttpHeaders;
   readonly query: URLSearchParams;
-  /** Who is connected. */
+  /** Address of the client. */
   readonly address: string;
 }
 
-/** Lists what the management server of a process answers. Health and metrics need no credentials, values do. */
+/** Lists the routes of a process's management server. Health and metrics need no credentials, values do. */
 export function managementRoutes(management: Management): ManagementRoute[] {
   const verdict = (kind: "startup" | "ready" | "live") => async () =>
     answerVerdict((await management.health.report())[kind]);
@@ -80,7 +80,7 @@ function answerVerdict(verdict: Verdict): ManagementResponse {
   return json(verdict.status === "up" ? 200 : 503, verdict);
 }
 
-/** OpenMetrics for whoever knows it or says nothing; the older text for who asks for that alone. */
+/** Answers with OpenMetrics by default, and with the older text when only that is acceptable. */
 async function answerMetrics(
   { services, processMetrics }: Management,
   { headers: { accept = "*/*" } }: ManagementRequest,
@@ -120,7 +120,7 @@ async function authorized(
     const wrong = wrongParameter(query, parameters);
     return wrong === null ? answer(decision) : errorResponse(400, "invalid_request", wrong);
   }
-  if (decision === "forbidden") return errorResponse(403, "forbidden", "The scope management:read is needed.");
+  if (decision === "forbidden") return errorResponse(403, "forbidden", "The scope management:read is required.");
   return errorResponse(401, "unauthorized", "Valid credentials are required.", {
     headers: { "www-authenticate": 'Bearer realm="signalbox", Basic realm="signalbox"' },
   });
@@ -130,8 +130,8 @@ const parameterLengthMax = 200;
 
 function wrongParameter(query: URLSearchParams, known: readonly string[]): string | null {
   for (const [name, value] of query) {
-    if (!known.includes(name)) return "There is no such query parameter.";
-    if (query.getAll(name).length > 1) return `${name} may stand once.`;
+    if (!known.includes(name)) return "Unknown query parameter.";
+    if (query.getAll(name).length > 1) return `${name} must not be repeated.`;
     if (value.length > parameterLengthMax) return `${name} has at most ${parameterLengthMax} characters.`;
   }
   return null;

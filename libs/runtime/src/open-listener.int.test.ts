@@ -22,7 +22,7 @@ async function open(listener: RequestListener, options: Partial<OpenListener> = 
   return { runner, port, url };
 }
 
-/** Sends bytes as they are and returns all that comes back until the server ends the connection. */
+/** Sends raw bytes and returns the whole answer once the server ends the connection. */
 async function exchange(port: number, ...parts: string[]): Promise<{ status: number; headers: string; body: string }> {
   const socket = connect(port, "127.0.0.1");
   let text = "";
@@ -63,7 +63,7 @@ for (const { kind, sent, status, code, options } of [
     status: 431,
     code: "invalid_request",
   },
-  { kind: "what is not HTTP", sent: "hello there\r\n\r\n", status: 400, code: "invalid_request" },
+  { kind: "bytes other than HTTP", sent: "hello there\r\n\r\n", status: 400, code: "invalid_request" },
   {
     kind: "two lengths of one body",
     sent: "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
@@ -78,7 +78,7 @@ for (const { kind, sent, status, code, options } of [
   },
   { kind: "a missing Host", sent: "GET / HTTP/1.1\r\n\r\n", status: 400, code: "invalid_request" },
   {
-    kind: "an expectation nobody knows",
+    kind: "an unknown expectation",
     sent: "GET / HTTP/1.1\r\nHost: a\r\nExpect: tea\r\n\r\n",
     status: 417,
     code: "invalid_request",
@@ -91,7 +91,7 @@ for (const { kind, sent, status, code, options } of [
     options: { headerTimeoutMs: 100 },
   },
 ]) {
-  test(`${kind}: answered with ${status} in the shape of every error`, async () => {
+  test(`${kind}: answered with ${status} in the usual form of errors`, async () => {
     const { runner, port } = await open(never, { headerBytesMax: 2048, ...options });
     const answer = await exchange(port, sent);
     await runner.stop(5_000);
@@ -106,7 +106,7 @@ for (const { kind, sent, status, code, options } of [
   });
 }
 
-test("a body that turns bad after the answer began does not tear the answer apart", async () => {
+test("a body that becomes invalid after the answer started does not corrupt the answer", async () => {
   const { runner, port } = await open((_request, response) => {
     response.writeHead(200, { "content-length": "100" });
     response.write("begun");
@@ -125,7 +125,7 @@ test("a body that turns bad after the answer began does not tear the answer apar
   assert.equal(text.match(/HTTP\/1\.1/g)?.length, 1, text);
 });
 
-test("a drain refuses new connections, finishes the answer in hand and closes idle connections", async () => {
+test("a drain refuses new connections, finishes running answers and closes idle connections", async () => {
   const begun = Promise.withResolvers<() => void>();
   const { runner, port, url } = await open((_request, response) => begun.resolve(() => response.end("finished")));
   const idle = connect(port, "127.0.0.1");
@@ -141,19 +141,19 @@ test("a drain refuses new connections, finishes the answer in hand and closes id
   assert.deepEqual(await stopped, []);
 });
 
-test("a connection that was made and not taken yet is answered by the drain", async () => {
+test("a connection that was not accepted yet is answered by the drain", async () => {
   const { runner, port } = await open((_request, response) => response.end("finished"));
   const answers = Array.from({ length: 20 }, () =>
     exchange(port, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n"),
   );
-  // They are connected by then, and this loop has taken none of them.
+  // They are connected now, and this loop has accepted none of them.
   await new Promise(process.nextTick);
   const stopped = runner.stop(5_000);
   for (const { status, headers } of await Promise.all(answers)) assert.equal(status, 200, headers);
   assert.deepEqual(await stopped, []);
 });
 
-test("a drain ends under a load that brings a new connection in each turn", async () => {
+test("a drain ends under a load with a new connection in each turn", async () => {
   const { runner, port } = await open((_request, response) => {
     const untilMs = performance.now() + 10;
     while (performance.now() < untilMs);
@@ -169,7 +169,7 @@ test("a drain ends under a load that brings a new connection in each turn", asyn
   await Promise.all(load);
 });
 
-test("a drain leaves an idle connection to whoever keeps it, and answers what still comes by it", async () => {
+test("a drain leaves an idle connection to its client, and answers later requests on it", async () => {
   const { runner, port } = await open((_request, response) => response.end("finished"), { drainIdleMs: 60_000 });
   const [asking, leaving] = [connect(port, "127.0.0.1"), connect(port, "127.0.0.1")];
   for (const socket of [asking, leaving]) {
@@ -185,7 +185,7 @@ test("a drain leaves an idle connection to whoever keeps it, and answers what st
   assert.deepEqual(await stopped, []);
 });
 
-test("an upgraded connection does not outlive the listener, and its reset harms nobody", async () => {
+test("an upgraded connection ends with the listener, and its reset does no harm", async () => {
   const { runner, port } = await open(never, {
     upgrade: (_request, socket) =>
       void socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"),
@@ -204,7 +204,7 @@ test("an upgraded connection does not outlive the listener, and its reset harms 
 });
 
 for (const wish of ["keep-alive", "close"]) {
-  test(`a client that expects to be told first is told 100 by whoever reads its body, and its connection is ${wish}`, async () => {
+  test(`a client that expects 100 gets it from the reader of its body, and its connection is ${wish}`, async () => {
     const { runner, port } = await open(async (request, response) => {
       let body = "";
       for await (const chunk of request) body += chunk;
@@ -223,7 +223,7 @@ for (const wish of ["keep-alive", "close"]) {
   });
 }
 
-test("a client that expects to be told first gets its refusal instead, and the end of the connection", async () => {
+test("a client that expects 100 gets its refusal instead, and the end of the connection", async () => {
   const { runner, port } = await open((_request, response) => void response.writeHead(401).end("no"));
   const sent = "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n";
   const answer = await exchange(port, sent);
@@ -232,7 +232,7 @@ test("a client that expects to be told first gets its refusal instead, and the e
   assert.match(answer.headers, /connection: close/i);
 });
 
-test("a client that takes nothing of its answer is closed, whoever keeps writing", async () => {
+test("a client that reads nothing of its answer is disconnected, also during writes", async () => {
   const closed = Promise.withResolvers<void>();
   const { runner, port } = await open(
     (_request, response) => {
@@ -252,7 +252,7 @@ test("a client that takes nothing of its answer is closed, whoever keeps writing
   await runner.stop(5_000);
 });
 
-test("a handler that thinks for longer than a client may stand still is heard", async () => {
+test("a handler that takes longer than a client may stall still answers", async () => {
   const { runner, url } = await open(
     async (request, response) => {
       await once(request.socket, "timeout");
@@ -264,7 +264,7 @@ test("a handler that thinks for longer than a client may stand still is heard", 
   await runner.stop(5_000);
 });
 
-test("an offer of another protocol is passed over: the request is answered as it is, body and all", async () => {
+test("an offer of another protocol is ignored: the request is answered with its body", async () => {
   const { runner, port } = await open(
     async (request, response) => {
       let body = "";

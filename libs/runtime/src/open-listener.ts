@@ -9,17 +9,17 @@ import type { UpgradeListener } from "./service-context.ts";
 import { Traffic } from "./traffic.ts";
 
 export interface OpenListener {
-  /** Used in names and, with `.port`, as the property to change when the port is taken: `http`, `internal`. */
+  /** Used in names and, with `.port`, as the property to change when the port is in use: `http`, `internal`. */
   readonly name: string;
   readonly host: string;
   readonly port: number;
   readonly listener: RequestListener;
   readonly upgrade?: UpgradeListener | undefined;
   readonly headerTimeoutMs?: number;
-  /** How long a client may take nothing of an answer. */
+  /** Time after which a client that reads nothing of an answer is disconnected. */
   readonly stallTimeoutMs?: number;
   readonly keepAliveTimeoutMs?: number;
-  /** How long a drain leaves connections open on which nothing is asked. */
+  /** Time for which a drain leaves idle connections open. */
   readonly drainIdleMs?: number;
   readonly headerBytesMax?: number;
   /** The page that explains the error codes. */
@@ -34,8 +34,8 @@ export interface Listener {
 }
 
 /**
- * Puts a request listener on a port. Slow and oversized requests end with an error in our shape. On a drain it stops
- * accepting, asks clients to close, and waits for the requests in hand and for those who keep idle connections.
+ * Opens a port for a request listener. Slow and oversized requests end with an error of the usual form. On a drain it
+ * stops accepting, asks clients to close, and waits for running requests and for the clients of idle connections.
  *
  * @throws ConfigurationError when the address cannot be used.
  */
@@ -43,15 +43,15 @@ export async function openListener(runner: Runner, options: OpenListener): Promi
   const { name, host, upgrade, headerTimeoutMs = seconds(15) } = options;
   const server = createServer({
     headersTimeout: headerTimeoutMs,
-    // A large body may take its time while it moves: the routes, which know what they read, judge that.
+    // A large body may take long while it moves: the routes judge that.
     requestTimeout: 0,
     keepAliveTimeout: options.keepAliveTimeoutMs ?? seconds(75),
     maxHeaderSize: options.headerBytesMax ?? 16 * KiB,
-    // How exact the timeouts are: Node looks for late requests this often.
+    // Precision of the timeouts: Node looks for late requests at this interval.
     connectionsCheckingInterval: Math.min(seconds(5), headerTimeoutMs),
-    // Answered below in our shape.
+    // Answered below in the usual form.
     requireHostHeader: false,
-    // An offer of another protocol may be passed over (RFC 9110 §7.8): Java's HttpClient offers h2c with every request.
+    // An offer of another protocol may be ignored (RFC 9110 §7.8): Java's HttpClient offers h2c with every request.
     shouldUpgradeCallback: ({ headers }) => upgrade !== undefined && headers.upgrade?.toLowerCase() === "websocket",
   });
   server.timeout = options.stallTimeoutMs ?? seconds(30);
@@ -76,7 +76,7 @@ export async function openListener(runner: Runner, options: OpenListener): Promi
 
 const openServers = new Set<Server>();
 
-/** Lists the ports that this process listens on right now: a URL from outside must never lead back to one. */
+/** Lists the current ports of this process: a URL from outside must never lead back to one. */
 export function ownPorts(): readonly number[] {
   return [...openServers].flatMap((server) => (server.address() as AddressInfo | null)?.port ?? []);
 }
@@ -117,7 +117,7 @@ function bindProblem(error: NodeJS.ErrnoException, name: string, host: string, p
   }
 }
 
-/** An address a client can connect to, where the listener takes every address. */
+/** Returns an address for clients, where the listener binds to every address. */
 function reachable(host: string): string {
   if (host === "0.0.0.0") return "127.0.0.1";
   if (host === "::") return "[::1]";

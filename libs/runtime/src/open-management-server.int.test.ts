@@ -63,7 +63,7 @@ const get = (url: string, key?: string, method = "GET") =>
 const codeOf = async (response: Response) => ((await response.json()) as { error: { code: string } }).error.code;
 const manage = async <T>(path: string) => (await (await get(all + path, "manager")).json()) as T;
 
-test("health says by status and by check how the process is, without credentials", async () => {
+test("health shows the state of the process by status and by check, without credentials", async () => {
   assert.equal((await get(`${one}/health/live`)).status, 200);
   assert.equal((await get(`${one}/health/startup`)).status, 503);
   startup.done();
@@ -84,7 +84,7 @@ test("metrics are OpenMetrics, each sample with its service", async () => {
   assert.ok(text.endsWith("# EOF\n"));
 });
 
-test("an endpoint that is not exposed does not exist, whoever asks", async () => {
+test("an endpoint that is not exposed is 404 for everyone", async () => {
   authorize = byKey;
   for (const path of ["/env", "/env/http.port", "/nothing", ""]) {
     const response = await get(one + path, "manager");
@@ -94,7 +94,7 @@ test("an endpoint that is not exposed does not exist, whoever asks", async () =>
   assert.equal((await get(one.replace("/management", "/info"))).status, 404);
 });
 
-test("any other method is 405 and says which are answered; HEAD has headers and no body", async () => {
+test("any other method is 405 with the allowed ones; HEAD has headers and no body", async () => {
   const response = await get(`${one}/info`, undefined, "POST");
   assert.equal(response.status, 405);
   assert.equal(response.headers.get("allow"), "GET, HEAD");
@@ -104,7 +104,7 @@ test("any other method is 405 and says which are answered; HEAD has headers and 
   assert.equal(await head.text(), "");
 });
 
-test("values are shown to those alone whom the service allows, and to nobody before it is built", async () => {
+test("values are shown only to callers that the service allows, and to no one before it is built", async () => {
   authorize = undefined;
   assert.equal((await get(`${all}/env`, "manager")).status, 503);
   authorize = null;
@@ -141,13 +141,13 @@ test("several services show one list of sources: shared values once, defaults un
   assert.equal(defaults["http.port"], undefined);
 });
 
-test("whoever keeps guessing is told to wait", async () => {
+test("repeated guesses are rate-limited", async () => {
   const response = await get(`${all}/env`, "guessing");
   assert.deepEqual([response.status, response.headers.get("retry-after")], [429, "7"]);
   assert.equal(await codeOf(response), "rate_limited");
 });
 
-test("a pattern filters the names with * and literal text, and takes no time whatever it is", async () => {
+test("a pattern filters names by * and literal text, in a short time for any pattern", async () => {
   const namesFor = async (pattern: string) => {
     const { propertySources } = await manage<Env>(`/env?pattern=${encodeURIComponent(pattern)}`);
     return [...new Set(propertySources.flatMap(({ properties }) => Object.keys(properties)))].sort();
@@ -160,15 +160,15 @@ test("a pattern filters the names with * and literal text, and takes no time wha
   assert.deepEqual(await namesFor(`${"*a".repeat(90)}!`), []);
 });
 
-test("any other query parameter is refused, and so is a pattern without an end", async () => {
+test("any other query parameter is refused, and so is a too long pattern", async () => {
   for (const query of ["patern=x", "pattern=a&pattern=b", `pattern=${"x".repeat(201)}`]) {
     assert.equal((await get(`${all}/env?${query}`, "manager")).status, 400, query);
   }
   assert.equal((await get(`${all}/env/http.port?pattern=a`, "manager")).status, 400);
-  assert.equal((await get(`${all}/env?patern=x`)).status, 401, "who asks comes first");
+  assert.equal((await get(`${all}/env?patern=x`)).status, 401, "authentication comes first");
 });
 
-test("sensitive values are shown to those whom the operator chose, and secrets to nobody", async () => {
+test("sensitive values are shown to the readers that the operator chose, and secrets to no one", async () => {
   const valueFor = async (key: string, name: string, rule: string) => {
     const argv = [`--management.endpoint.env.show-values.sensitive=${rule}`];
     const given = { service: "account", properties: probeProperties, argv, environment: {}, directory: null } as const;
@@ -188,7 +188,7 @@ test("sensitive values are shown to those whom the operator chose, and secrets t
   assert.equal(await valueFor("operator", "probe.password", "always"), "******");
 });
 
-test("a property is found by the name of its service, with characters that a path has to encode", async () => {
+test("a property is found by its prefixed name, with percent-encoded characters", async () => {
   const find = (name: string) =>
     manage<{ property: { source: string; value: unknown } }>(`/env/${encodeURIComponent(name)}`);
   assert.deepEqual((await find("account.http.port")).property, { source: "environment", value: 9001 });

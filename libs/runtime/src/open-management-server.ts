@@ -17,13 +17,15 @@ export interface OpenManagementServer extends Omit<Management, "errorResponse"> 
   readonly host: string;
   readonly port: number;
   readonly basePath: string;
-  /** Ids of the endpoints that answer; `*` for all. */
+  /** Ids of the exposed endpoints; `*` for all. */
   readonly exposure: readonly string[];
   /** The page that explains the error codes. */
   readonly errorDocs: string;
 }
 
-/** Opens the management server of a process. It answers until the very end, so that a drain can be watched. */
+/**
+ * Opens the management server of a process. It answers until the end of the process, so that a drain can be observed.
+ */
 export function openManagementServer(options: OpenManagementServer): Promise<Listener> {
   const { runner, host, port, errorDocs } = options;
   const listener = createManagementListener(options);
@@ -32,7 +34,7 @@ export function openManagementServer(options: OpenManagementServer): Promise<Lis
 
 type ListenerOptions = Omit<OpenManagementServer, "runner" | "host" | "port">;
 
-/** The request listener alone, without a port. */
+/** Creates the request listener without a port. */
 function createManagementListener({
   log,
   basePath,
@@ -64,7 +66,7 @@ async function answer(
   routes: readonly ManagementRoute[],
   errorResponse: ErrorResponses,
 ): Promise<ManagementResponse> {
-  // Not decoded: an encoded slash belongs to the name of a property, not to the path.
+  // Not decoded: an encoded slash is part of a property's name, not of the path.
   const [path = "/", ...queries] = (request.url ?? "/").split("?");
   const below = path.startsWith(`${basePath}/`) ? path.slice(basePath.length).replace(/(?<=.)\/$/, "") : null;
   for (const route of routes) {
@@ -75,7 +77,7 @@ async function answer(
       return route.answer(match, { headers: request.headers, query, address: request.socket.remoteAddress ?? "" });
     }
     const headers = { allow: "GET, HEAD" };
-    return errorResponse(405, "method_not_allowed", "Only GET and HEAD are answered here.", { headers });
+    return errorResponse(405, "method_not_allowed", "Only GET and HEAD are allowed here.", { headers });
   }
   return errorResponse(404, "not_found", "There is nothing at this path.");
 }

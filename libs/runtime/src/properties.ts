@@ -1,6 +1,6 @@
 import { defineProperties } from "@signalbox/config";
 
-/** What the process needs before it has read the overrides, or what none of them may move. */
+/** Needed before the overrides are read, or not allowed to change by one. */
 const own = { reload: "restart", local: true } as const;
 const port = { ...own, type: "integer", min: 0, max: 65_535, unit: "port", secrecy: "internal" } as const;
 
@@ -11,10 +11,10 @@ const showValues = (value: "never" | "when-authorized" | "always", secrecy: stri
     default: value,
     choices: ["never", "when-authorized", "always"],
     secrecy: "internal",
-    effect: `Who sees ${secrecy} values in the management \`env\`: nobody, callers who also have config:admin, or everybody who may read it.`,
+    effect: `Readers of ${secrecy} values in the management \`env\`: none, callers who also have config:admin, or everyone who may read it.`,
   }) as const;
 
-/** The properties every process has. Imports nothing heavy: telemetry starts before the rest is loaded. */
+/** The properties of every process. Imports nothing heavy: telemetry starts before the rest is loaded. */
 export const runtimeProperties = defineProperties({
   "http.host": {
     type: "string",
@@ -23,7 +23,7 @@ export const runtimeProperties = defineProperties({
     ...own,
     effect: "Address the public listener binds to; 0.0.0.0 listens on all.",
   },
-  "http.port": { ...port, default: 8080, effect: "Port of the public listener; 0 takes a free one." },
+  "http.port": { ...port, default: 8080, effect: "Port of the public listener; 0 chooses a free one." },
   "internal.host": {
     type: "string",
     default: "127.0.0.1",
@@ -31,7 +31,7 @@ export const runtimeProperties = defineProperties({
     ...own,
     effect: "Address the internal listener binds to; never routed by the edge.",
   },
-  "internal.port": { ...port, default: 0, effect: "Port of the internal listener; 0 takes a free one." },
+  "internal.port": { ...port, default: 0, effect: "Port of the internal listener; 0 chooses a free one." },
   "http.header-timeout": {
     type: "integer",
     default: 15_000,
@@ -40,7 +40,7 @@ export const runtimeProperties = defineProperties({
     max: 300_000,
     secrecy: "internal",
     ...own,
-    effect: "How long a client may take to send its request headers before 408.",
+    effect: "Time limit for a client's request headers; a later request is 408.",
   },
   "http.stall-timeout": {
     type: "integer",
@@ -50,7 +50,7 @@ export const runtimeProperties = defineProperties({
     max: 3_600_000,
     secrecy: "internal",
     ...own,
-    effect: "How long a client may take nothing of an answer before its connection is closed.",
+    effect: "Time after which a client that reads nothing of an answer is disconnected.",
   },
   "http.keep-alive-timeout": {
     type: "integer",
@@ -60,7 +60,7 @@ export const runtimeProperties = defineProperties({
     max: 3_600_000,
     secrecy: "internal",
     ...own,
-    effect: "How long an idle connection stays open; longer than the edge keeps its own, or it meets closed sockets.",
+    effect: "Time for which an idle connection stays open; longer than at the edge, which would meet closed sockets otherwise.",
   },
   "http.header-max-bytes": {
     type: "integer",
@@ -70,7 +70,7 @@ export const runtimeProperties = defineProperties({
     max: 1_048_576,
     secrecy: "internal",
     ...own,
-    effect: "Size of all request headers together above which the answer is 431.",
+    effect: "Largest size of all request headers together; a larger request is 431.",
   },
   "http.error-docs": {
     type: "string",
@@ -80,7 +80,7 @@ export const runtimeProperties = defineProperties({
     secrecy: "public",
     ...own,
     effect:
-      "Page that explains the error codes, which every error links to; a path belongs to the address that was asked.",
+      "Page that explains the error codes, which every error links to; a path belongs to the requested address.",
   },
   "management.server.host": {
     type: "string",
@@ -92,7 +92,7 @@ export const runtimeProperties = defineProperties({
   "management.server.port": {
     ...port,
     default: 8081,
-    effect: "Port of the management server; 0 takes a free one.",
+    effect: "Port of the management server; 0 chooses a free one.",
   },
   "management.endpoints.web.base-path": {
     type: "string",
@@ -109,7 +109,7 @@ export const runtimeProperties = defineProperties({
     choices: ["health", "metrics", "info", "env", "*"],
     secrecy: "internal",
     ...own,
-    effect: "Management endpoints that answer; the others are 404.",
+    effect: "Exposed management endpoints; the others are 404.",
   },
   "management.endpoint.env.show-values.public": showValues("always", "public"),
   "management.endpoint.env.show-values.internal": showValues("always", "internal"),
@@ -119,7 +119,7 @@ export const runtimeProperties = defineProperties({
     default: [],
     secrecy: "internal",
     ...own,
-    effect: "More names whose values are masked: an ending, or a regular expression when it holds one of * $ ^ +.",
+    effect: "More names whose values are masked: a suffix, or a regular expression when it contains one of * $ ^ +.",
   },
   "shutdown.deadline": {
     type: "integer",
@@ -129,7 +129,7 @@ export const runtimeProperties = defineProperties({
     max: 600_000,
     secrecy: "internal",
     ...own,
-    effect: "How long a stopping process may take from the signal to its end; longer exits with 1.",
+    effect: "Time limit of a stop, from the signal to the end of the process; a longer one exits with 1.",
   },
   "shutdown.grace": {
     type: "integer",
@@ -139,7 +139,7 @@ export const runtimeProperties = defineProperties({
     max: 120_000,
     secrecy: "internal",
     ...own,
-    effect: "How long a stopping process reports itself unready but still takes work, so that load balancers see it.",
+    effect: "Time for which a stopping process is unready but still accepts work, so that load balancers notice it.",
   },
   "shutdown.keep-alive": {
     type: "integer",
@@ -150,7 +150,7 @@ export const runtimeProperties = defineProperties({
     secrecy: "internal",
     ...own,
     effect:
-      "How long a stopping process leaves connections open on which nothing is asked; longer than the edge and other services keep theirs (2 s), so that they close them first and no request meets a closed one.",
+      "Time for which a stopping process keeps idle connections open; longer than the edge and other services keep theirs (2 s), so that they close them first and no request meets a closed one.",
   },
   "config.start-wait": {
     type: "integer",
@@ -160,14 +160,14 @@ export const runtimeProperties = defineProperties({
     max: 600_000,
     secrecy: "internal",
     ...own,
-    effect: "How long a start waits for the overrides in the event log before it takes those of the last run.",
+    effect: "Time for which a start waits for the overrides in the event log before it uses those of the last run.",
   },
   "config.copy-directory": {
     type: "string",
     default: ".signalbox",
     secrecy: "internal",
     ...own,
-    effect: "Folder where the overrides in force are kept for a start while the event log is away.",
+    effect: "Folder for a copy of the active overrides, used by a start during an outage of the event log.",
   },
   "log.level": {
     type: "string",
@@ -175,7 +175,7 @@ export const runtimeProperties = defineProperties({
     choices: ["debug", "info", "warn", "error", "silent"],
     secrecy: "internal",
     reload: "live",
-    effect: "The least severe log line that is written.",
+    effect: "Lowest level of written log lines.",
   },
   "telemetry.otlp-endpoint": {
     type: "string",
@@ -183,7 +183,7 @@ export const runtimeProperties = defineProperties({
     pattern: "https?://.+",
     secrecy: "internal",
     ...own,
-    effect: "Base URL of an OTLP/HTTP receiver for traces; without it nothing is exported and nothing is hooked.",
+    effect: "Base URL of an OTLP/HTTP receiver for traces; without it nothing is exported or instrumented.",
   },
   "telemetry.otlp-headers": {
     type: "list",
@@ -191,7 +191,7 @@ export const runtimeProperties = defineProperties({
     pattern: "[\\w.-]+=.+",
     secrecy: "secret",
     ...own,
-    effect: "Headers that the OTLP/HTTP receiver asks for, such as a credential: name=value, one for each.",
+    effect: "Headers that the OTLP/HTTP receiver requires, such as a credential: name=value, one for each.",
   },
   "telemetry.resource-attributes": {
     type: "list",
@@ -199,7 +199,7 @@ export const runtimeProperties = defineProperties({
     pattern: "[\\w.-]+=.+",
     secrecy: "internal",
     ...own,
-    effect: "What spans say of this process beside its name, version and place, by names of OpenTelemetry: name=value.",
+    effect: "Attributes of this process in spans besides its name, version and location, by names of OpenTelemetry: name=value.",
   },
   "telemetry.sample-ratio": {
     type: "number",

@@ -9,7 +9,7 @@ import { createWakeUp } from "./wake-up.ts";
 const fast = { firstDelayMs: 1, delayMsMax: 2 };
 const create = (clock = systemClock) => createRunner({ log: quietLog().log, clock, policy: fast });
 
-/** A turn whose runs are waited for by their number, each answering what the list says, and "done" after its end. */
+/** A turn with numbered runs, each with the listed result, and "done" afterwards. */
 function countedTurn(answers: readonly ("again" | "done" | Error)[] = []) {
   let runs = 0;
   const waiting = new Map<number, () => void>();
@@ -24,7 +24,7 @@ function countedTurn(answers: readonly ("again" | "done" | Error)[] = []) {
   return { turn, reached, runs: () => runs };
 }
 
-test("work comes again after its pause, which is asked for each time", async () => {
+test("work is repeated after its pause, which is read each time", async () => {
   const runner = create();
   const { turn, reached } = countedTurn();
   const pauses = [1, 2];
@@ -36,7 +36,7 @@ test("work comes again after its pause, which is asked for each time", async () 
   assert.deepEqual(await runner.stop(5_000), []);
 });
 
-test("work that has more to do goes on without a pause", async () => {
+test("work with more to do continues without a pause", async () => {
   const runner = create();
   const { turn, reached, runs } = countedTurn(["again", "again", "done"]);
   runner.every("trim", 60_000, turn);
@@ -45,7 +45,7 @@ test("work that has more to do goes on without a pause", async () => {
   assert.deepEqual(await runner.stop(5_000), []);
 });
 
-test("a wake-up cuts the pause short, also one that came during the work", async () => {
+test("a wake-up ends the pause early, also one during the work", async () => {
   const runner = create();
   const wakeUp = createWakeUp(60_000);
   const { turn, reached } = countedTurn();
@@ -62,7 +62,7 @@ test("a wake-up cuts the pause short, also one that came during the work", async
   assert.deepEqual(await runner.stop(5_000), []);
 });
 
-test("housekeeping leaves the start to those who wait for it, and waits no longer than its pause", async () => {
+test("housekeeping delays its first turn after the start, and waits no longer than its pause", async () => {
   const runner = create();
   const often = countedTurn();
   runner.housekeeping("often", 1, often.turn);
@@ -73,7 +73,7 @@ test("housekeeping leaves the start to those who wait for it, and waits no longe
   assert.deepEqual(await runner.stop(5_000), []);
 });
 
-test("work that fails comes again by the supervisor, without the pause", async () => {
+test("failed work is repeated by the supervisor, without the pause", async () => {
   const runner = create();
   const { turn, reached } = countedTurn([new Error("no")]);
   runner.every("trim", 60_000, turn);
@@ -82,7 +82,7 @@ test("work that fails comes again by the supervisor, without the pause", async (
   assert.deepEqual(await runner.stop(5_000), []);
 });
 
-test("a pause longer than the silence that counts as stuck is no trouble; work that hangs is", async (t) => {
+test("a pause longer than the allowed silence does not count as stuck; hanging work does", async (t) => {
   const clock = createManualClock();
   const runner = create(clock);
   const { turn } = countedTurn();

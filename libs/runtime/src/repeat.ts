@@ -2,10 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { seconds } from "@signalbox/core";
 import type { Pause, Turn, Work } from "./runner.ts";
 
-/** Well within the silence after which a worker counts as stuck, however long its pause is. */
+/** Well within the silence after which a worker counts as stuck, for any pause. */
 const beatEveryMs = seconds(5);
 
-/** Makes the work of a worker from one turn of it and the pause until the next. */
+/** Builds the work of a worker from one turn and the pause until the next. */
 export function repeat(pause: Pause, turn: Turn): Work {
   return async (signal, beat) => {
     while (!signal.aborted) {
@@ -16,7 +16,10 @@ export function repeat(pause: Pause, turn: Turn): Work {
   };
 }
 
-/** A start belongs to those who wait for it, and instances that start together should not all clean up at once. */
+/**
+ * Delay of housekeeping after the start, which should serve waiting callers first; instances that start together should
+ * not all clean up together.
+ */
 const firstRestMs = seconds(3);
 
 /** Like `repeat`, with a pause before the first turn as well: its own, or three to six seconds where that is longer. */

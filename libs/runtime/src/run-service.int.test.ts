@@ -19,7 +19,7 @@ afterEach(() => {
   for (const { child } of started.splice(0)) if (child.exitCode === null) child.kill("SIGKILL");
 });
 
-test("SIGTERM finishes the request in hand, ends the workers, closes in reverse order and exits 0", async () => {
+test("SIGTERM finishes running requests, ends the workers, closes in reverse order and exits 0", async () => {
   const probe = start();
   const { http } = await probe.ready();
   const answer = fetch(`${http}/?wait=3000`);
@@ -39,7 +39,7 @@ test("SIGTERM finishes the request in hand, ends the workers, closes in reverse 
   assert.ok(told.parts_ms["http listener"] !== undefined && told.duration_ms >= told.parts_ms["http listener"]);
 });
 
-test("during the grace the process is unready, still takes work and sends clients away; afterwards it takes none", async () => {
+test("during the grace period the process is unready, still accepts work and sends clients away; afterwards it accepts none", async () => {
   const probe = start("--shutdown.grace=5000");
   const { http, management } = await probe.ready();
   assert.equal((await fetch(`${management}/management/health/ready`)).status, 200);
@@ -56,7 +56,7 @@ test("during the grace the process is unready, still takes work and sends client
   await assert.rejects(fetch(http));
 });
 
-test("a client that goes elsewhere when it is told to loses no answer", async () => {
+test("a client that changes the instance on request loses no answer", async () => {
   const probe = start("--shutdown.grace=5000");
   const { http } = await probe.ready();
   let answers = 0;
@@ -118,16 +118,16 @@ test("a port in use stops the start with the name of the property to change", as
   );
 });
 
-test("a wrong configuration stops the start with every problem on standard error", async () => {
+test("an invalid configuration stops the start with every problem on standard error", async () => {
   const { code, errors } = await start("--http.prt=1", "--log.level=loud").exit;
   assert.equal(code, 1);
   assert.match(errors, /http\.prt .*did you mean http\.port\?/);
   assert.match(errors, /log\.level \(from --log\.level\) is "loud": expected one of: debug, info, warn, error, silent/);
 });
 
-test("a rejection that nobody catches drains the process and exits 1", async () => {
+test("an unhandled rejection drains the process and exits 1", async () => {
   const probe = start("--probe.behaviour=throw-later");
   assert.equal((await probe.exit).code, 1);
-  assert.ok(probe.lines.some(({ msg }) => msg === "Something was thrown that nobody caught"));
+  assert.ok(probe.lines.some(({ msg }) => msg === "Uncaught exception"));
   assert.ok(probe.lines.some(({ closed }) => closed === "first"));
 });

@@ -84,7 +84,7 @@ export async function runService<P extends PropertyDeclarations & RuntimePropert
   });
 }
 
-/** Reads the configuration of this process; on a problem says so on standard error and sets the exit code. */
+/** Reads the configuration of this process; on a problem prints it on standard error and sets the exit code. */
 function readConfiguration<P extends PropertyDeclarations>(options: RunService<P>): Configuration<P> | null {
   const argv = process.argv.slice(2);
   const variables = environment();
@@ -107,7 +107,7 @@ function readConfiguration<P extends PropertyDeclarations>(options: RunService<P
   }
 }
 
-/** Reads the address of the management server and what it exposes. */
+/** Reads the address of the management server and its exposed endpoints. */
 export function managementAddress(configuration: Pick<Configuration<RuntimeProperties>, "get">) {
   return {
     host: configuration.get("management.server.host"),
@@ -118,7 +118,7 @@ export function managementAddress(configuration: Pick<Configuration<RuntimePrope
   };
 }
 
-/** Reads what telemetry is started with. */
+/** Reads the options of telemetry. */
 export function telemetryOptions(configuration: Pick<Configuration<RuntimeProperties>, "get">) {
   const commit = configuration.get("deployment.commit");
   return {
@@ -134,12 +134,12 @@ export function telemetryOptions(configuration: Pick<Configuration<RuntimeProper
   };
 }
 
-/** The parts of `name=value` of each item; a value may hold more of the sign. */
+/** Splits each item at its first `=` into name and value. */
 function pairsOf(items: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(items.map((item) => [item.slice(0, item.indexOf("=")), item.slice(item.indexOf("=") + 1)]));
 }
 
-/** Reads the bounds of a listener. */
+/** Reads the limits of a listener. */
 export function listenerLimits(configuration: Pick<Configuration<RuntimeProperties>, "get">) {
   return {
     headerTimeoutMs: configuration.get("http.header-timeout"),

@@ -8,13 +8,13 @@ export interface RunUntilStopped {
   readonly runner: ProcessRunner;
   readonly health: ProcessHealth;
   readonly log: Logger;
-  /** From the signal to the end of the process. */
+  /** Time limit from the signal to the end of the process. */
   readonly deadlineMs: number;
-  /** How long the process is unready before it takes no more work. Part of the deadline. */
+  /** Time for which the process is unready but still accepts work. Part of the deadline. */
   readonly graceMs: number;
-  /** Builds what the process runs. When it fails, what it opened is closed and the process ends with 1. */
+  /** Builds the parts of the process. After a failure opened parts are closed and the process ends with 1. */
   readonly start: () => Promise<void>;
-  /** Tells a person why the start failed; what it answers `false` for is logged as well. */
+  /** Prints the reason of a failed start; a failure for which it returns `false` is logged as well. */
   readonly tellFailure?: (error: unknown) => boolean;
 }
 
@@ -22,7 +22,7 @@ const signals = ["SIGTERM", "SIGINT"] as const;
 
 /**
  * Runs a process from its start to its exit code: 0 after a complete stop, 1 when the start failed, a worker gave up,
- * something was thrown that nobody caught, or parts were still open at the deadline. A second signal ends at once.
+ * an exception was uncaught, or parts were still open at the deadline. A second signal ends it immediately.
  */
 export async function runUntilStopped(options: RunUntilStopped): Promise<void> {
   const { runner, health, log, deadlineMs } = options;
@@ -58,7 +58,7 @@ interface Reason {
   readonly code: 0 | 1;
   readonly message: string;
   readonly fields: object;
-  /** Whether somebody has been told already; then the log need not say it. */
+  /** True when the failure was already printed and need not be logged. */
   readonly isTold?: boolean;
 }
 
@@ -71,15 +71,15 @@ function listenForReasons(runner: ProcessRunner, log: Logger, stop: (reason: Rea
   for (const signal of signals) {
     process.on(signal, () => {
       if (!isStopping) return begin({ code: 0, message: "Stopping", fields: { signal } });
-      log.warn({ signal }, "A second signal: ending at once");
+      log.warn({ signal }, "A second signal: ending immediately");
       log.flush();
       process.exit(signal === "SIGINT" ? 130 : 143);
     });
   }
   for (const kind of ["uncaughtException", "unhandledRejection"] as const) {
     process.on(kind, (error: unknown) => {
-      if (isStopping) log.error({ error, kind }, "Something was thrown during the stop that nobody caught");
-      else begin({ code: 1, message: "Something was thrown that nobody caught", fields: { error, kind } });
+      if (isStopping) log.error({ error, kind }, "Uncaught exception during the stop");
+      else begin({ code: 1, message: "Uncaught exception", fields: { error, kind } });
     });
   }
   void runner.gaveUp.then((worker) => begin({ code: 1, message: "A worker gave up", fields: { worker } }));

@@ -6,10 +6,10 @@ import type { Logger, Metrics, Tracer } from "@signalbox/telemetry";
 import type { Health } from "./health.ts";
 import type { Runner } from "./runner.ts";
 
-/** Everything a service is handed. It reads nothing of the process by itself, so several fit into one. */
+/** The dependencies of a service. It reads nothing of the process by itself, so several fit into one. */
 export interface ServiceContext<P> {
   readonly service: ServiceName;
-  /** Tells instances of a service apart: new at each start. */
+  /** Distinguishes instances of a service: new at each start. */
   readonly instance: string;
   readonly configuration: Configuration<P>;
   readonly log: Logger;
@@ -23,16 +23,16 @@ export interface ServiceContext<P> {
 export type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 /** An operator may also change the configuration. */
 type ManagementDecision = "ok" | "operator" | "unauthorized" | "forbidden";
-/** Throws an AppError `rate_limited` for an address that keeps guessing. */
+/** Decides about a reader. Throws an AppError `rate_limited` for an address with too many failures. */
 export type AuthorizeManagement = (headers: IncomingHttpHeaders, address: string) => Promise<ManagementDecision>;
 
-/** The parts that a service gives back: listeners that the process puts on ports. */
+/** The parts that a service returns: listeners that the process puts on ports. */
 export interface ServiceParts {
   readonly public?: RequestListener;
   readonly internal?: RequestListener;
   readonly upgrade?: UpgradeListener;
-  /** Decides who may read `env` on the management server. */
+  /** Decides about readers of `env` on the management server. */
   readonly authorizeManagement?: AuthorizeManagement;
-  /** What `info` says of this service beside the process. */
+  /** Returns this service's part of `info`. */
   readonly info?: () => object;
 }

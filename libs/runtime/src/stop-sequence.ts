@@ -1,25 +1,25 @@
 import { type Clock, seconds } from "@signalbox/core";
 import type { Logger } from "@signalbox/telemetry";
 
-/** Something that ends when the process stops, under the name that a log line calls it by. */
+/** A part that ends when the process stops, with its name in log lines. */
 interface Part {
   readonly name: string;
   readonly end: () => unknown;
-  /** How much it has in hand. */
+  /** Returns the amount of running work. */
   readonly inHand?: (() => number) | undefined;
 }
 
 interface Dependencies {
   readonly log: Logger;
   readonly clock: Clock;
-  /** How long one close may take. */
+  /** Time limit of one close. */
   readonly closeMsMax?: number | undefined;
 }
 
-/** Drains may use this share of the deadline; the rest is kept for the closes, which must not be skipped. */
+/** Share of the deadline for drains; the rest is reserved for the closes, which must not be skipped. */
 const drainShare = 0.8;
 
-/** Finishes and closes what a process has open when it stops: drains side by side, then closes in reverse. */
+/** Finishes and closes the open parts of a process when it stops: drains in parallel, then closes in reverse. */
 export class StopSequence {
   readonly #log: Logger;
   readonly #clock: Clock;
@@ -34,24 +34,24 @@ export class StopSequence {
     this.#closeMsMax = closeMsMax;
   }
 
-  /** After everything was closed, the close happens at once. */
+  /** Adds a close; after everything was closed, it runs immediately. */
   addClose(part: Part): void {
     if (this.#state === "closed") void this.#close(part, this.#closeMsMax);
     else this.#closes.push(part);
   }
 
-  /** After the drains began, the drain happens at once. */
+  /** Adds a drain; after the drains began, it runs immediately. */
   addDrain(part: Part): void {
     if (this.#state !== "open") void settleWithin(part.end, this.#closeMsMax);
     else this.#drains.push(part);
   }
 
-  /** Runs once. Returns the names of what had not ended in time. */
+  /** Runs once. Returns the names of the parts that did not end in time. */
   async run(deadlineMs: number, workers: readonly Part[]): Promise<string[]> {
     const endMs = this.#clock.steadyMs() + deadlineMs;
     this.#state = "draining";
     const open = await this.#drain([...this.#drains, ...workers], deadlineMs * drainShare);
-    if (open.length > 0) this.#log.error({ open }, "Work in hand was not finished in time");
+    if (open.length > 0) this.#log.error({ open }, "Running work was not finished in time");
     for (let part = this.#closes.pop(); part !== undefined; part = this.#closes.pop()) {
       const leftMs = endMs - this.#clock.steadyMs();
       const inTime = leftMs > 0 && (await this.#close(part, Math.min(this.#closeMsMax, leftMs)));
@@ -73,7 +73,7 @@ export class StopSequence {
         partsMs[name] = elapsedMs();
         if (settled.state === "late") late.push(name);
         if (settled.state === "failed") {
-          this.#log.error({ part: name, error: settled.error }, "A part could not be drained");
+          this.#log.error({ part: name, error: settled.error }, "Draining a part failed");
         }
       }),
     );
@@ -84,7 +84,7 @@ export class StopSequence {
   async #close({ name, end }: Part, withinMs: number): Promise<boolean> {
     const settled = await settleWithin(end, withinMs);
     if (settled.state === "failed") {
-      this.#log.error({ part: name, error: settled.error }, "A part could not be closed");
+      this.#log.error({ part: name, error: settled.error }, "Closing a part failed");
     }
     if (settled.state === "late") {
       this.#log.error({ part: name, waited_ms: withinMs }, "A part did not close in time");
@@ -98,7 +98,7 @@ type Settled =
   | { readonly state: "failed"; readonly error: unknown }
   | { readonly state: "late" };
 
-/** Runs the work and tells how it ended, or that it had not ended in time. Never rejects. */
+/** Runs the work and returns its result, or that it has not ended in time. Never rejects. */
 async function settleWithin(work: () => unknown, milliseconds: number): Promise<Settled> {
   const late = Promise.withResolvers<Settled>();
   const timer = setTimeout(() => late.resolve({ state: "late" }), milliseconds);

@@ -8,10 +8,12 @@ export interface SupervisionPolicy {
   readonly delayMsMax: number;
   /** A run this long counts as a recovery: the next failure starts again with the first delay. */
   readonly healthyAfterMs: number;
-  /** Failures within the window after which a restart no longer helps. Outages of others do not count. */
+  /**
+   * Number of failures within the window after which a restart no longer helps. Outages of dependencies do not count.
+   */
   readonly failuresMax: number;
   readonly windowMs: number;
-  /** A worker that beats and then is silent for this long is stuck. */
+  /** Time after which a worker that has reported progress counts as stuck. */
   readonly silenceMsMax: number;
 }
 
@@ -24,14 +26,16 @@ export const supervisionPolicy: SupervisionPolicy = {
   silenceMsMax: minutes(1),
 };
 
-/** Workers fail of themselves only when they meet something that is away; told once for all of them. */
-const outageName = "Something that workers need";
+/** Workers fail without a fault of their own only during an outage; it is logged once for all of them. */
+const outageName = "A dependency of workers";
 
 export interface WorkerState {
   readonly name: string;
   readonly state: "running" | "waiting" | "stopped" | "gave up";
   readonly restarts: number;
-  /** Milliseconds since the last beat; `null` for a worker that never beats and so is not judged by it. */
+  /**
+   * Milliseconds since the last reported progress; `null` for a worker that never reports any and is not judged by it.
+   */
   readonly silentMs: number | null;
 }
 
@@ -80,7 +84,7 @@ export function superviseWorker({ name, work, signal, log, clock, policy }: Supe
       if (failures.length >= policy.failuresMax) {
         log.error(
           { worker: name, error, failures: failures.length },
-          "A worker failed too often; the process has to end",
+          "A worker failed too often; the process must end",
         );
         return "gave up";
       }
@@ -106,11 +110,11 @@ export function superviseWorker({ name, work, signal, log, clock, policy }: Supe
   };
 }
 
-/** Runs the work and answers why it ended; `null` when it was asked to. */
+/** Runs the work and returns why it ended; `null` when it was stopped. */
 async function failureOf(work: Work, signal: AbortSignal, beat: () => void): Promise<unknown> {
   try {
     await work(signal, beat);
-    return signal.aborted ? null : new Error("The worker ended without being asked to");
+    return signal.aborted ? null : new Error("The worker ended early");
   } catch (error) {
     return signal.aborted && isAbort(error) ? null : error;
   }

@@ -7,15 +7,18 @@ import { answerClientError } from "./answer-client-error.ts";
 import type { ErrorResponses } from "./error-response.ts";
 import type { UpgradeListener } from "./service-context.ts";
 
-/** How long connections are taken that wait. Under a load that brings one in each turn of the loop there is no end to them. */
+/**
+ * Time for which waiting connections are accepted. Under a load with one in each turn of the loop there is no end to
+ * them.
+ */
 const waitingMsMax = 1_000;
 
-/** Knows which requests are in hand, so that a drain can wait for them and a bad request cannot tear an answer apart. */
+/** Tracks running requests, so that a drain can wait for them and a bad request cannot corrupt an answer. */
 export class Traffic {
   readonly #server: Server;
   readonly #errorResponse: ErrorResponses;
-  // By connection: one Set for all, added to and deleted from all the time, leaves a chain of dead tables behind. They keep
-  // requests that are long over alive through every small collection, and each of these then takes twice as long.
+  // By connection: one Set for all, with constant additions and deletions, leaves a chain of dead tables behind. They
+  // keep finished requests alive through every small collection, and each of these then takes twice as long.
   readonly #connections = new Map<Duplex, ServerResponse[]>();
   readonly #upgraded = new Set<Duplex>();
   readonly #drained = Promise.withResolvers<void>();
@@ -35,7 +38,7 @@ export class Traffic {
     server.on("connection", (socket) => this.#onConnection(socket));
     server.on("request", (request, response) => this.#onRequest(request, response, listener));
     server.on("checkExpectation", (_request, response) =>
-      this.#refuse(response, 417, "Only Expect: 100-continue is understood."),
+      this.#refuse(response, 417, "Only Expect: 100-continue is supported."),
     );
     server.on("checkContinue", (request, response) => this.#onExpectation(request, response, listener));
     server.on("timeout", (socket) => this.#onStandstill(socket));
@@ -43,22 +46,22 @@ export class Traffic {
     if (upgrade) server.on("upgrade", (...upgraded) => this.#onUpgrade(upgraded, upgrade));
   }
 
-  /** Asks clients to close their connections. Requests are still taken. */
+  /** Asks clients to close their connections. Requests are still accepted. */
   leave(): void {
     this.#leaving = true;
   }
 
   /**
-   * Takes no more connections, and waits for the requests in hand. A connection on which nothing is asked stays open for
-   * `idleMs`: a request may be on its way, and only who keeps the connection can close it without losing one.
+   * Accepts no more connections, and waits for running requests. An idle connection stays open for `idleMs`: a request
+   * may be on its way, and only its client can close it without losing one.
    */
   async drain(idleMs: number): Promise<void> {
-    // As long as the listener is there, clients go on with the connections that they keep: told to close them, they would
-    // make new ones, and one of those is lost when the listener closes.
+    // As long as the listener is open, clients keep their connections: asked to close them, they would open new ones,
+    // and one of those is lost when the listener closes.
     this.#leaving = false;
     await this.#takeWaiting();
     this.#leaving = true;
-    // Not http's own close: it would at once reset connections whose request is still on its way.
+    // Not http's own close: it would immediately reset connections with a request on its way.
     NetServer.prototype.close.call(this.#server);
     for (const response of this.#inHand()) if (!response.headersSent) response.setHeader("connection", "close");
     const timer = setTimeout(this.#left.resolve, idleMs);
@@ -69,12 +72,12 @@ export class Traffic {
     if (this.#inHand().length > 0) await this.#drained.promise;
   }
 
-  /** Counts the requests that wait for their answer, or for the rest of it. */
+  /** Counts the requests with an incomplete answer. */
   inHand(): number {
     return this.#inHand().length;
   }
 
-  /** Ends every connection, whatever is under way on it. */
+  /** Ends every connection, with running requests too. */
   async close(): Promise<void> {
     const closed = this.#server.listening ? once(this.#server, "close") : undefined;
     this.#server.close();
@@ -88,8 +91,8 @@ export class Traffic {
   }
 
   /**
-   * Takes the connections that the system has made for us. It resets them, with the requests that they carry, when the
-   * listener closes; Node takes one in each turn of its loop.
+   * Accepts the connections in the system's queue. It resets them, with their requests, when the listener closes; Node
+   * accepts one in each turn of its loop.
    */
   async #takeWaiting(): Promise<void> {
     const over = AbortSignal.timeout(waitingMsMax);
@@ -128,8 +131,8 @@ export class Traffic {
   }
 
   /**
-   * Says 100 when somebody begins to read the body. A request that is refused by its headers is so before its body is
-   * sent, and as nobody can know whether the client sends it all the same, the connection ends with the refusal.
+   * Sends 100 when the body is first read. A request refused by its headers is refused before its body is sent, and
+   * because the client may send it anyway, the connection ends with the refusal.
    */
   #onExpectation(request: IncomingMessage, response: ServerResponse, listener: RequestListener): void {
     const { shouldKeepAlive } = response;
@@ -144,7 +147,10 @@ export class Traffic {
     this.#onRequest(request, response, listener);
   }
 
-  /** A handler may think for longer than this; a client that takes nothing of its answer only holds memory. */
+  /**
+   * Disconnects a client that reads nothing of its answer and only occupies memory. A handler may take longer than
+   * this.
+   */
   #onStandstill(socket: Socket): void {
     const waitsForUs = this.#connections.get(socket)?.length && socket.writableLength === 0;
     if (!waitsForUs) socket.destroy();
@@ -166,7 +172,7 @@ export class Traffic {
   #onUpgrade([request, socket, head]: Parameters<UpgradeListener>, upgrade: UpgradeListener): void {
     this.#upgraded.add(socket);
     this.#forget(socket);
-    // Without a listener, the reset of one client would be the end of the process.
+    // Without a listener, the reset of one client would crash the process.
     socket.on("error", () => socket.destroy());
     socket.once("close", () => this.#upgraded.delete(socket));
     (socket as Socket).setTimeout(0);
@@ -174,7 +180,7 @@ export class Traffic {
   }
 }
 
-/** From the raw headers: Node keeps the first of two, and whoever stands before us may have gone by the second. */
+/** Counts the raw headers: Node keeps the first of two, and a proxy in front may have used the second. */
 function countHosts({ rawHeaders }: IncomingMessage): number {
   let count = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {

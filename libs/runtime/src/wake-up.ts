@@ -1,12 +1,12 @@
-/** A sleep that ends early when something happened, also when it happened just before. */
+/** A sleep that ends early after a call of `wake`, also one right before it. */
 export interface WakeUp {
   wake(): void;
-  /** From here on a call of `wake` counts for the next `wait`. */
+  /** Starts to count calls of `wake` for the next `wait`. */
   reset(): void;
   wait(signal: AbortSignal): Promise<void>;
 }
 
-/** @param idleMsMax what another instance left undone is found this late at most */
+/** @param idleMsMax longest time until unfinished work of another instance is found */
 export function createWakeUp(idleMsMax: number): WakeUp {
   let isAwake = false;
   let end = () => {};

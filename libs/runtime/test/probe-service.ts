@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ServiceContext, ServiceParts } from "../src/index.ts";
 import type { probeProperties } from "./probe-properties.ts";
 
-/** A service that does what its property `probe.behaviour` says, to be run as a real process by the tests. */
+/** Creates a service that misbehaves by its property `probe.behaviour`, run as a real process by the tests. */
 export async function createService(context: ServiceContext<typeof probeProperties>): Promise<ServiceParts> {
   const { configuration, log, runner, tracer, metrics, clock } = context;
   const behaviour = configuration.get("probe.behaviour");

@@ -1,6 +1,6 @@
 import { createLogger, type Logger } from "@signalbox/telemetry";
 
-/** A logger whose lines a test can read. */
+/** Creates a logger whose lines a test can read. */
 export function quietLog(): { log: Logger; lines: Record<string, unknown>[] } {
   const lines: Record<string, unknown>[] = [];
   const destination = { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) };

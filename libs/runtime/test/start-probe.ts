@@ -9,7 +9,7 @@ export interface Probe {
   readonly child: ChildProcess;
   /** Every log line so far. */
   readonly lines: readonly Line[];
-  /** The first line that fits, now or later. Rejects when the process ends without it. */
+  /** Returns the first matching line, now or later. Rejects when the process ends without it. */
   line(fits: (line: Line) => boolean): Promise<Line>;
   /** URLs once the service is ready. */
   ready(): Promise<{ http: string; management: string }>;

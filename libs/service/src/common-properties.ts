@@ -7,7 +7,7 @@ import { httpProperties } from "@signalbox/http/properties";
 import { runtimeProperties } from "@signalbox/runtime/properties";
 import { databaseProperties } from "@signalbox/storage/properties";
 
-/** The properties of every service that `openService` opens. They are explained where they are declared. */
+/** The properties of every service that `openService` opens, explained at their declarations. */
 export const commonProperties = defineProperties({
   ...runtimeProperties,
   ...databaseProperties,

@@ -4,14 +4,14 @@ import type { FlagContext, FlagEvaluation, FlagSet } from "@signalbox/flags";
 import type { Overrides } from "./overrides/open-overrides.ts";
 import type { ClassifiedOverrides } from "./overrides/override-copy.ts";
 
-/** The flags of the state topic, as a service asks them. */
+/** Evaluates the flags of the state topic. */
 export interface Flags {
-  /** What the flag gives the account that a principal acts for. A flag that is not there gives null, with the reason `ERROR`. */
+  /** Evaluates the flag for the account of a principal. An unknown flag gives null, with the reason `ERROR`. */
   evaluate(key: string, principal: Principal): FlagEvaluation;
   readonly set: FlagSet;
-  /** The overrides and flags in force, with the revision of each. */
+  /** Returns the active overrides and flags, with the revision of each. */
   current(): ClassifiedOverrides;
-  /** Calls back after each change of overrides or flags. */
+  /** Calls the listener after each change of overrides or flags. */
   onChange(listener: () => void): void;
 }
 
@@ -25,7 +25,7 @@ export function openFlags(overrides: Pick<Overrides, "flags" | "current" | "onCh
   };
 }
 
-/** What is known of the account of a principal. */
+/** Builds the evaluation context of a principal's account. */
 export function flagContextOf({ accountId, roles, profile }: Principal): FlagContext {
   return { accountId, roles, locale: profile?.locale ?? null, createdAtMs: profile?.createdAtMs ?? null };
 }

@@ -23,7 +23,7 @@ const properties = defineProperties({
 
 type Given = NonNullable<Parameters<typeof testContext<typeof properties>>[2]>;
 
-/** A log that can be taken away, and an instance that may follow it. */
+/** Starts a log that can be stopped, and an instance that may follow it. */
 async function setUp(given: Given = {}, specs = topics) {
   const database = await testDatabase();
   const proxy = await createTcpProxy({ port: Number(new URL(database.url).port) });
@@ -77,7 +77,7 @@ test("a service that starts before its topics exist waits for them, and then sta
   }
 });
 
-test("a service counts as started when the overrides in force are applied, and reports them", async () => {
+test("a service counts as started when the active overrides are applied, and reports them", async () => {
   const { context, log, reports, startupStatus, change, close } = await setUp();
   try {
     await change("limits.maxPageSize", 50);
@@ -86,7 +86,7 @@ test("a service counts as started when the overrides in force are applied, and r
     await followConfiguration(context, log);
     assert.equal(await startupStatus(), "up");
     assert.equal(context.configuration.get("limits.maxPageSize"), 60);
-    assert.equal(context.configuration.get("server.workers"), 8, "also what is read at the start alone");
+    assert.equal(context.configuration.get("server.workers"), 8, "includes properties that are only read at the start");
     assert.deepEqual(context.configuration.pendingRestart(), []);
     const [report] = await eventually(() => reports.length > 0 && reports);
     assert.deepEqual(report?.data.published, { "limits.maxPageSize": 60 });
@@ -96,7 +96,7 @@ test("a service counts as started when the overrides in force are applied, and r
   }
 });
 
-test("a change is applied live and reported at once, and one that came late changes nothing", async () => {
+test("a change is applied live and reported immediately, and a late one changes nothing", async () => {
   const { context, log, reports, startupStatus, change, close } = await setUp();
   try {
     await followConfiguration(context, log);
@@ -115,7 +115,7 @@ test("a change is applied live and reported at once, and one that came late chan
   }
 });
 
-test("an override that is refused is reported with what would be right, and an unreadable record is passed over", async () => {
+test("a refused override is reported with the expected value, and an unreadable record is skipped", async () => {
   const { context, log, reports, startupStatus, change, close } = await setUp();
   try {
     await log.publish([{ topic: "signalbox.config.v1", key: "x", headers: {}, value: Buffer.from("rubbish") }]);
@@ -130,7 +130,7 @@ test("an override that is refused is reported with what would be right, and an u
   }
 });
 
-test("a start without the log takes the overrides of the last run, says so, and follows the log once it is back", async () => {
+test("a start without the log uses the overrides of the last run, reports that, and follows the log once it is back", async () => {
   const directory = await mkdtemp(join(tmpdir(), "signalbox-copies-"));
   const first = await setUp({ "config.copy-directory": directory });
   await first.change("server.workers", 8);
@@ -140,7 +140,7 @@ test("a start without the log takes the overrides of the last run, says so, and 
   await eventually(async () => (await readFile(file, "utf8").catch(() => "")).includes("server.workers"));
   await first.close();
   assert.equal((await stat(file)).mode & 0o777, 0o600);
-  assert.ok(!(await readFile(file, "utf8")).includes("for insiders"), "without a key what is sensitive is left out");
+  assert.ok(!(await readFile(file, "utf8")).includes("for insiders"), "without a key sensitive values are left out");
 
   const again = await setUp({ "config.copy-directory": directory, "config.start-wait": 100 });
   try {
@@ -156,7 +156,7 @@ test("a start without the log takes the overrides of the last run, says so, and 
     assert.equal(
       again.context.configuration.get("server.workers"),
       8,
-      "what was settled at the start stays until the next",
+      "values fixed at the start stay until the next one",
     );
   } finally {
     await again.close();
@@ -179,7 +179,7 @@ test("a start without the log and without a copy is not complete until the log w
   }
 });
 
-test("while the log is away the last good configuration stays, and what changed meanwhile follows", async () => {
+test("during an outage of the log the last good configuration stays, and later changes follow", async () => {
   const { context, log, proxy, startupStatus, change, close } = await setUp();
   try {
     await change("limits.maxPageSize", 50);

@@ -13,21 +13,21 @@ type Context = Omit<ServiceContext<unknown>, "configuration"> & {
   readonly configuration: Configuration<any>;
 } & Pick<SharedParts, "overrides">;
 
-/** Config counts an instance as gone after three silent minutes. */
+/** Config counts an instance as stopped after three silent minutes. */
 const reportEveryMs = seconds(60);
 const retryReportMs = seconds(5);
 const lastReportMs = seconds(1);
 
 const missing = {
-  copy: "the event log did not answer, so the overrides are those of the last run",
-  nowhere: "the event log did not answer and there is no copy of the overrides, so none applies",
+  copy: "the event log did not answer; the overrides of the last run are used",
+  nowhere: "the event log did not answer and there is no copy of the overrides; none is applied",
 } as const;
 
 /**
- * Applies the overrides of the state topic, and reports what this instance runs with: at once, at every change and every
- * minute. Comes before whatever else reads a property that is not `local`: what holds from the start on is settled when
- * this returns. The service counts as started once it has the overrides in force, or the copy of its last run; when the
- * log goes away later, the last good configuration stays. Answers what it follows.
+ * Applies the overrides of the state topic, and reports the values of this instance: immediately, at every change and
+ * every minute. Must come before every reader of a property that is not `local`: values fixed at the start are final
+ * when this returns. The service counts as started once it has the active overrides, or the copy of its last run;
+ * during a later outage of the log the last good configuration stays. Returns the followed overrides.
  */
 export async function followConfiguration(context: Context, eventLog: EventLog): Promise<Overrides> {
   const { service, configuration, log, metrics, health, clock } = context;
@@ -62,7 +62,7 @@ export async function followConfiguration(context: Context, eventLog: EventLog):
       overrides.onChange(() => apply("setOverrides"));
       startup.done();
     },
-    (error: unknown) => log.error({ error }, "the configuration overrides could not be read"),
+    (error: unknown) => log.error({ error }, "reading the configuration overrides failed"),
   );
 
   startReports({ ...context, eventLog }, () => ({
@@ -78,17 +78,17 @@ interface Applied {
   readonly revision: number;
   readonly appliedAt: Date;
   readonly problems: readonly string[];
-  /** Settles with the next change. */
+  /** Settles at the next change. */
   readonly changed: Promise<void>;
 }
 
-/** Reports what this instance runs with: at once, at every change and every minute, and that it ends. */
+/** Reports the values of this instance: immediately, at every change and every minute, and its end. */
 function startReports(context: Context & { readonly eventLog: EventLog }, applied: () => Applied): void {
   const { service, instance, configuration, log, clock, runner } = context;
   const loadedAt = clock.now().toISOString();
   runner.worker("configuration report", async (signal) => {
     while (!signal.aborted) {
-      // Asked for before the report is made, so that a change during it is reported right after.
+      // Read before the report is built, so that a change during it is reported right after.
       const { changed } = applied();
       const waitMs = (await report()) ? reportEveryMs : retryReportMs;
       const timer = new AbortController();
@@ -96,11 +96,11 @@ function startReports(context: Context & { readonly eventLog: EventLog }, applie
       await Promise.race([waited, changed]);
       timer.abort();
     }
-    // So that nobody waits for its silence. The stop does not wait for a log that is away.
+    // The last report saves others the wait for its silence. The stop does not wait during an outage of the log.
     await Promise.race([report({ ended: true }), sleep(lastReportMs, undefined, { ref: false })]);
   });
 
-  /** False while the log does not take it: the report is made again, so none is kept. */
+  /** Sends a report; false when the log does not accept it: reports are rebuilt, so none is stored. */
   async function report(more: { readonly ended?: true } = {}): Promise<boolean> {
     const names = Object.keys(publishedProperties).filter((name) => configuration.knows(name));
     const { revision, appliedAt, problems } = applied();

@@ -1,6 +1,6 @@
 import type { Metrics } from "@signalbox/telemetry";
 
-/** Tells of each job on pixels: how long it took with its wait, what came of it, and the bytes that were made. */
+/** Measures each job on pixels: its duration including the wait, its outcome, and the size of its result. */
 export function imageJobMetrics(metrics: Metrics) {
   const duration = metrics.histogram("signalbox_image_job_seconds");
   const bytes = metrics.counter("signalbox_image_rendered_bytes_total");

@@ -4,7 +4,7 @@ import type { ServiceContext } from "@signalbox/runtime";
 type Context = Pick<ServiceContext<unknown>, "log" | "tracer" | "metrics" | "clock">;
 type Observe = NonNullable<SubgraphOptions<unknown>["observe"]>;
 
-/** Tells of each request to the subgraph by one line, one measurement and a span of the caller's trace. */
+/** Records each request to the subgraph: one line, one measurement and a span of the caller's trace. */
 export function observeSubgraph({ log, tracer, metrics, clock }: Context): Observe {
   const duration = metrics.histogram("signalbox_subgraph_request_duration_seconds");
   return (request, answer) => {

@@ -36,12 +36,12 @@ export interface Access {
   readonly authorizeManagement: ReturnType<typeof createManagementAuthorizer>;
 }
 
-/** Opens the states of accounts: the process's reader of the state topic where it has one, else one of the service's own. */
+/** Opens the states of accounts: shares the process's reader of the state topic where there is one. */
 export async function openStates(context: StatesContext, eventLog: EventLog): Promise<AccessStates> {
   return context.accessStates ?? (await openAccessStates({ ...context, eventLog }));
 }
 
-/** Opens what tells who is asking, and what their account may do now. */
+/** Opens the authentication of callers and the access of their accounts. */
 export async function openAccess(
   context: Context,
   eventLog: EventLog,
@@ -51,7 +51,7 @@ export async function openAccess(
   return accessOf(context, { states, principals: openPrincipals(context), rateLimits });
 }
 
-/** Lets in whoever the states and account let in. */
+/** Creates the access checks from the states and account's answers. */
 export function accessOf(
   { configuration, clock, metrics, runner }: AccessContext,
   { states, principals, rateLimits }: AccessParts,
@@ -63,7 +63,7 @@ export function accessOf(
   return { authenticator, accessStates, authorizeManagement };
 }
 
-/** Account's answer to who stands behind a credential, asked over the network. */
+/** Opens the client that resolves credentials at account over the network. */
 export function openPrincipals({ configuration, clock, runner }: PrincipalContext): PrincipalSource {
   const [token = ""] = configuration.get("internal.token");
   return createPrincipalClient({ url: configuration.get("account.internal-url"), token, clock, runner });

@@ -12,7 +12,7 @@ import {
 } from "@signalbox/storage";
 import type { databaseProperties } from "@signalbox/storage/properties";
 
-/** The tables of the libraries that every service with a database uses. */
+/** The library tables of every service with a database. */
 export const libraryMigrations: readonly LibraryMigrations[] = [eventsMigrations, httpMigrations];
 
 type Context = Omit<ServiceContext<unknown>, "configuration"> & {
@@ -20,8 +20,8 @@ type Context = Omit<ServiceContext<unknown>, "configuration"> & {
 };
 
 /**
- * Brings the service's database to this version and opens its pool. The service counts as started when the migrations
- * are done, and as ready while the database answers.
+ * Migrates the service's database to this version and opens its pool. The service counts as started after the
+ * migrations, and as ready while the database answers.
  */
 export async function openDatabase(context: Context, prismaDirectory: string): Promise<Pool> {
   const { configuration, service, log, metrics, runner, health } = context;
@@ -45,6 +45,6 @@ export async function openDatabase(context: Context, prismaDirectory: string): P
     runner,
   });
   health.ready("database", () => pool.health());
-  for (const sentence of await unsafeSettings(pool).catch(() => [])) log.warn(sentence); // no reason not to start
+  for (const sentence of await unsafeSettings(pool).catch(() => [])) log.warn(sentence); // no reason to fail the start
   return pool;
 }

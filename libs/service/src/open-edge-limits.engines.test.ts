@@ -28,7 +28,7 @@ test("a Redis command may take as long as configured", async (t) => {
   assert.equal(cache.state, "up");
 });
 
-test("services in processes of their own count one allowance over Redis, failed sign-ins too, and keep their keys apart", async (t) => {
+test("services in processes of their own share one allowance over Redis, failed sign-ins too, and keep their keys apart", async (t) => {
   const { url } = await testRedis();
   const overrides = {
     "cache.url": url,
@@ -46,7 +46,7 @@ test("services in processes of their own count one allowance over Redis, failed 
       return !taken.includes(true);
     };
     await eventually(askAll, { message: `${kind}: all of it is used up` });
-    // Each may be on credit for what comes during one answer of Redis, and may keep a block that it does not use.
+    // Each may be on credit for the requests during one answer of Redis, and may keep an unused block.
     const block = Math.ceil(limit / 20);
     assert.ok(allowed >= limit - services.length * block, `${allowed} of ${limit}`);
     assert.ok(allowed <= limit + services.length, `${allowed} of ${limit}`);

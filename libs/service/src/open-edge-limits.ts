@@ -20,11 +20,11 @@ type Context = Omit<ServiceContext<unknown>, "configuration"> & {
 export interface EdgeLimits {
   readonly cache: Cache;
   readonly rateLimits: RateLimits;
-  /** The limiter of any other policy, counted in the same way. */
+  /** Creates the limiter of any other policy, counted in the same way. */
   readonly limiterOf: (policy: RateLimitPolicy) => RateLimiter;
 }
 
-/** The cache, and the rate limits that are counted with it. */
+/** Opens the cache, and the rate limits counted in it. */
 export async function openEdgeLimits(context: Context, policies: readonly RateLimitPolicy[] = []): Promise<EdgeLimits> {
   const { configuration, log, metrics, clock, runner, limiters = createRateLimiters(clock) } = context;
   const cache = await openCache({ ...cacheOptions(configuration), runner, log, metrics, clock });
@@ -32,7 +32,7 @@ export async function openEdgeLimits(context: Context, policies: readonly RateLi
   return { cache, limiterOf, rateLimits: createRateLimits({ context, limiterOf, policies }) };
 }
 
-/** Counts failed sign-ins outside the edge, in the allowance that the edge has for them. */
+/** Counts failed sign-ins outside the edge in the edge's allowance for them. */
 export const failureCounter =
   ({ failedSignIn }: Pick<RateLimits, "failedSignIn">) =>
   (address: string): void => {

@@ -14,7 +14,7 @@ type Context = Omit<ServiceContext<unknown>, "configuration"> & {
   readonly configuration: Pick<Configuration<typeof eventsProperties>, "get">;
 };
 
-/** The service's way to publish facts, with its relay running, and the place for messages it gives up on. */
+/** Opens the outbox of the service, with its relay running, and its dead letters. */
 export function openOutbox(
   context: Context,
   pool: Pool,

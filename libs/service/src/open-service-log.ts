@@ -10,7 +10,7 @@ type Context = Omit<ServiceContext<unknown>, "configuration"> & {
   readonly configuration: Pick<Configuration<typeof eventsProperties>, "get">;
 } & Pick<SharedParts, "eventLog">;
 
-/** Opens the event log under this service's name. An absent log is no reason to be unready: what it is for waits. */
+/** Opens the event log under this service's name. An unavailable log is no reason to be unready: its work waits. */
 export async function openServiceLog(context: Context): Promise<EventLog> {
   if (context.eventLog) return context.eventLog;
   const { configuration, service, log, metrics, clock, runner, tracer } = context;
@@ -20,7 +20,7 @@ export async function openServiceLog(context: Context): Promise<EventLog> {
   return eventLog;
 }
 
-/** Says once why the log can lose records, as soon as it answers: it may be away for as long as it takes. */
+/** Logs once why the log can lose records, as soon as it answers after any outage. */
 async function warnOfRisks(eventLog: EventLog, { log, runner: { stopping } }: Context): Promise<void> {
   const names = topics.map(({ name }) => name);
   while (!stopping.aborted) {

@@ -50,24 +50,24 @@ type Context = Omit<ServiceContext<unknown>, "configuration"> & {
 } & SharedParts;
 
 export interface OpenServiceOptions {
-  /** Where the service's schema and migrations are. */
+  /** The folder of the service's schema and migrations. */
   readonly prismaDirectory: string;
   /** Seals the stored answers of routes that show secrets; a service without such routes needs none. */
   readonly sealer?: Sealer;
-  /** The service's own columns that it seals. */
+  /** The service's own sealed columns. */
   readonly sealedColumns?: readonly SealedColumn[];
-  /** Policies of its own that routes name, asked for when the overrides are known. */
+  /** Returns the service's own policies that routes name, called when the overrides are known. */
   readonly rateLimits?: () => readonly RateLimitPolicy[];
 }
 
-/** The sides that a service shows to others. */
+/** The interfaces that a service offers to others. */
 interface Doors<Loaders> {
   /** The title of its OpenAPI document. */
   readonly title: string;
-  /** Finds who stands behind a credential: account's own answer, or `openPrincipals` everywhere else. */
+  /** Resolves credentials: account's own source, or `openPrincipals` everywhere else. */
   readonly principals: PrincipalSource;
   readonly routes: Routes;
-  /** Routes for other services; they have shown the internal token. */
+  /** Routes for other services, behind the internal token. */
   readonly internalRoutes?: Routes;
   /** Its part of the graph. */
   readonly graph: Pick<SubgraphOptions<Loaders>, "typeDefs" | "resolvers" | "createLoaders">;
@@ -75,11 +75,14 @@ interface Doors<Loaders> {
   readonly mounts?: Mounts;
   /** Origins besides those of `http.cors.origins` whose pages may call it. */
   readonly corsOrigins?: readonly string[];
-  /** Told of every refusal of a known caller, at both edges; left out, it goes to the audit through the outbox. */
+  /**
+   * Called for every refusal of a known caller, at both edges; by default it is recorded in the audit through the
+   * outbox.
+   */
   readonly onForbidden?: NonNullable<HttpAppOptions["onForbidden"]>;
 }
 
-/** The parts that every service with a database has, wired. */
+/** The parts of every service with a database, wired. */
 export interface OpenedService {
   readonly pool: Pool;
   readonly eventLog: EventLog;
@@ -88,23 +91,23 @@ export interface OpenedService {
   readonly accessStates: AccessStates;
   readonly cache: Cache;
   readonly limiterOf: EdgeLimits["limiterOf"];
-  /** What every flag gives the account of a principal, evaluated in process; never throws. */
+  /** Evaluates flags for the account of a principal, in process; never throws. */
   readonly flags: Flags;
-  /** Milliseconds since the overrides in force were last known to be the newest. */
+  /** Returns the milliseconds since the active overrides were last known to be the newest. */
   readonly configurationAgeMs: () => number;
-  /** How many rows a page of any list has, at most and when nobody says. */
+  /** Largest and default length of a page of any list. */
   readonly pageLimits: PageLimits;
-  /** Shows the other instances that this one lives. */
+  /** Shows other instances that this one is alive. */
   readonly presence: Presence;
-  /** Starts a consumer group of this service's database; with a batch handler, many events at a time. */
+  /** Starts a consumer group of this service's database; with a batch handler, for many events at a time. */
   consume(name: string, table: ConsumerTable, batchHandler?: BatchHandler): void;
-  /** Builds the two listeners and the decision about the management server. */
+  /** Builds the two listeners and the access check of the management server. */
   serve<Loaders>(doors: Doors<Loaders>): ServiceParts;
 }
 
 /**
- * Opens what every service with a database needs, in this order: event log, configuration, database, outbox, access states,
- * cache and limits. Each part hands its close to the runner and says on the health report when it is there.
+ * Opens the parts of every service with a database, in this order: event log, configuration, database, outbox, access
+ * states, cache and limits. Each part hands its close to the runner and reports its start to the health.
  */
 export async function openService(
   context: Context,
@@ -117,7 +120,7 @@ export async function openService(
   const { outbox, deadLetters } = openOutbox(context, pool, eventLog);
   const heard = await openStates(context, eventLog);
   let followed = heard;
-  // Whom to ask for what the topic lacks is known once the service serves.
+  // The source for changes that the topic lacks is known once the service serves.
   const accessStates: AccessStates = { ...heard, isBehind: (forMs) => followed.isBehind(forMs) };
   const { rateLimits, cache, limiterOf } = await openEdgeLimits(context, policies());
   const presence = startPresence({ pool, runner });

@@ -4,13 +4,13 @@ import type { EventLog } from "@signalbox/events";
 import type { Overrides } from "./overrides/open-overrides.ts";
 
 /**
- * What a process that runs several services opens once for all of them (DESIGN §3) and adds to each one's context. A
- * service that has the process to itself finds nothing here and opens its own.
+ * The parts that a process of several services opens once for all of them (DESIGN §3) and adds to each one's context. A
+ * service with its own process finds nothing here and opens its own.
  */
 export interface SharedParts {
   readonly eventLog?: EventLog;
   readonly accessStates?: AccessStates;
   readonly overrides?: Overrides;
-  /** A limit counts for the whole process, whichever of its services is asked. */
+  /** Count limits for the whole process, over all its services. */
   readonly limiters?: RateLimiters;
 }

@@ -4,7 +4,7 @@ import { formatTraceparent, newSpanId, newTraceId, parseTraceparent, type TraceI
 
 const current = new AsyncLocalStorage<TraceIdentity>();
 
-/** A span that is recorded nowhere and only lends its ids to logs, outbox rows and events. */
+/** A span that is not recorded and only provides its ids to logs, outbox rows and events. */
 class LocalSpan implements Span, TraceIdentity {
   readonly traceId: string;
   readonly spanId: string;
@@ -24,7 +24,7 @@ class LocalSpan implements Span, TraceIdentity {
   fail(): void {}
 }
 
-/** Keeps trace ids flowing without recording spans. On the hot path: below a microsecond for a span. */
+/** Propagates trace ids without recording spans. On the hot path: below a microsecond per span. */
 export const localSpanEngine: SpanEngine = {
   exports: false,
   span: (_service, _name, options, work) => {

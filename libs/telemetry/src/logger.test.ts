@@ -16,7 +16,7 @@ function capture(level: LogLevel = "info") {
   return { log, texts, lines };
 }
 
-test("a line says when, who, where in which trace, and what", () => {
+test("a line has time, service, instance, trace and message", () => {
   const { log, lines } = capture();
   const traceparent = "00-0123456789abcdef0123456789abcdef-0123456789abcdef-01";
   createTracer("account").withTraceparent(traceparent, () => log.info({ status: 200 }, "Request"));
@@ -63,7 +63,7 @@ const secretFields: Record<string, object> = {
   "an error message": { error: new Error(`could not connect to redis://:${secret}@cache:6379`) },
   "the cause of an error": { error: new Error("failed", { cause: new Error(`Bearer ${secret}`) }) },
   "an error that holds several": { error: new AggregateError([new Error(`Bearer ${secret}`)], "all failed") },
-  "what a database tells of a row": { error: Object.assign(new Error("duplicate"), { detail: `(token)=(${secret})` }) },
+  "a database's detail of a row": { error: Object.assign(new Error("duplicate"), { detail: `(token)=(${secret})` }) },
   "a map": { map: new Map([["secret", secret]]) },
   bytes: { body: Buffer.from(secret) },
 };
@@ -96,7 +96,7 @@ test("ordinary fields with harmless names stay readable", () => {
   );
 });
 
-test("values that JSON has no word for do not break a line", () => {
+test("values without a JSON form do not break a line", () => {
   const { log, lines } = capture();
   const circular: Record<string, unknown> = { big: 12n, missing: undefined, call: () => 1, when: new Date(Number.NaN) };
   circular.self = circular;
@@ -105,7 +105,7 @@ test("values that JSON has no word for do not break a line", () => {
   assert.equal(lines()[0]?.when, null);
 });
 
-test("the level changes at once for the logger and its children", () => {
+test("the level changes immediately for the logger and its children", () => {
   const { log, lines } = capture("warn");
   const child = log.child({ part: "relay" });
   child.info("unseen");

@@ -14,21 +14,21 @@ interface LogMethod {
   (message: string): void;
 }
 
-/** JSON lines with the trace they belong to. Secrets are removed by name and by looks before a line is written. */
+/** Writes JSON lines with their trace. Secrets are removed by name and by form before a line is written. */
 export interface Logger {
   readonly debug: LogMethod;
   readonly info: LogMethod;
   readonly warn: LogMethod;
   readonly error: LogMethod;
-  /** A logger that adds the fields to each line and follows the level of its parent. */
+  /** Creates a logger that adds the fields to each line and follows the level of its parent. */
   child(fields: object): Logger;
-  /** Tells if a line of this level would be written, to skip costly fields. */
+  /** Returns true when a line of this level would be written, to skip expensive fields. */
   isEnabled(level: LogLevel): boolean;
-  /** Changes the level of this logger, its parents and its children at once. */
+  /** Changes the level of this logger, its parents and its children immediately. */
   setLevel(level: LogLevel): void;
-  /** The outage of `what` ("The database"), one for this logger, its parents and its children. */
+  /** Returns the outage of `what` ("The database"), one for this logger, its parents and its children. */
   outage(what: string): Outage;
-  /** Writes what is held. To be called before the process exits. */
+  /** Writes buffered lines. Must be called before the process exits. */
   flush(): void;
 }
 
@@ -36,7 +36,7 @@ export interface LoggerOptions {
   readonly service: string;
   readonly instance: string;
   readonly level: LogLevel;
-  /** Takes the lines; standard output when left out. */
+  /** Receives the lines; default: standard output. */
   readonly destination?: LogDestination;
   readonly clock?: Clock;
 }
@@ -57,9 +57,9 @@ export function createLogger({ service, instance, level, destination, clock = sy
   return wrap(lines, { rank: logLevels.indexOf(level), outages: new Map(), clock }, () => output.flush?.());
 }
 
-/** What a logger and its children have in common; pino's own level is each one's own. */
+/** The state shared by a logger and its children; pino's own level is each one's own. */
 interface Shared {
-  /** The least severe level that is written, as a place in `logLevels`. */
+  /** The lowest written level, as an index in `logLevels`. */
   rank: number;
   readonly outages: Map<string, Outage>;
   readonly clock: Clock;
@@ -95,7 +95,7 @@ function wrap(lines: PinoLogger, shared: Shared, flush: () => void): Logger {
   };
 }
 
-/** The text of a time is kept for its millisecond: many lines share one. */
+/** Caches the text of a time for its millisecond: many lines share one. */
 function createTimestamp(clock: Clock): () => string {
   let keptMs = Number.NaN;
   let kept = "";

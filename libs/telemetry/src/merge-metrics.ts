@@ -1,6 +1,9 @@
 import type { Metrics } from "./metrics.ts";
 
-/** One OpenMetrics text of several services: each metric described once, its samples told apart by the label `service`. */
+/**
+ * Merges the metrics of several services into one OpenMetrics text: each metric described once, its samples
+ * distinguished by the label `service`.
+ */
 export async function mergeMetrics(metrics: readonly Pick<Metrics, "text">[]): Promise<string> {
   const texts = await Promise.all(metrics.map((one) => one.text()));
   const families = new Map<string, { description: string[]; samples: string[] }>();

@@ -11,7 +11,7 @@ const catalogue = {
   paths_total: counter("Paths.", ["path"]),
 };
 
-test("a trace that nobody exports is no exemplar: it could not be looked up", async () => {
+test("a trace that is not exported is no exemplar: it could not be found", async () => {
   const metrics = createMetrics({ service: "account", catalogue });
   const histogram = metrics.histogram("request_seconds");
   const parent = "00-0123456789abcdef0123456789abcdef-0123456789abcdef-01";
@@ -19,19 +19,19 @@ test("a trace that nobody exports is no exemplar: it could not be looked up", as
   assert.match(await metrics.text(), /request_seconds_bucket{le="1",service="account",route="\/api"} 1\n/);
 });
 
-test("asking twice for a metric gives the same one", async () => {
+test("a metric requested twice is the same one", async () => {
   const metrics = createMetrics({ service: "account", catalogue });
   metrics.counter("made_total").inc();
   metrics.counter("made_total").inc({}, 2);
   assert.match(await metrics.text(), /made_total{service="account"} 3\n/);
 });
 
-test("what is not in the catalogue cannot be made", () => {
+test("a metric outside the catalogue cannot be created", () => {
   const metrics = createMetrics({ service: "account" });
   assert.throws(() => metrics.counter("made_total" as never), /made_total is not in the catalogue/);
 });
 
-test("the catalogue holds to what scrapers read: one family a name, units at the end, a sentence each", () => {
+test("the catalogue follows the rules of scrapers: one family a name, units at the end, a sentence each", () => {
   // `a_total` is exposed as the family `a` (OpenMetrics 1.0): beside a gauge `a` no scraper would read the text.
   const families = Object.keys(metricCatalogue).map((name) => name.replace(/_total$/, ""));
   assert.deepEqual(families, [...new Set(families)]);
@@ -43,7 +43,7 @@ test("the catalogue holds to what scrapers read: one family a name, units at the
   }
 });
 
-test("a scraper that knows no OpenMetrics gets the older text", async () => {
+test("a scraper without OpenMetrics gets the older text", async () => {
   const metrics = createMetrics({ service: "account", catalogue });
   metrics.counter("made_total").inc();
   metrics.gauge("open").set({}, 3);
@@ -62,7 +62,7 @@ test("a scraper that knows no OpenMetrics gets the older text", async () => {
   assert.equal(toPrometheusText('a_bucket{le="1"} 2 # {trace_id="x"} 0.5 1\n# EOF\n'), 'a_bucket{le="1"} 2\n');
 });
 
-test("several services make one valid text: each metric described once, told apart by service, one end", async () => {
+test("several services form one valid text: each metric described once, distinguished by service, one end", async () => {
   const services = ["account", "images"].map((service) => createMetrics({ service, catalogue }));
   for (const metrics of services) {
     metrics.counter("requests_total").inc({ code: "200" });
@@ -83,7 +83,7 @@ test("several services make one valid text: each metric described once, told apa
   ]);
 });
 
-test("combinations of labels are bounded, and what comes later is counted together", async () => {
+test("combinations of labels are bounded, and later ones are counted together", async () => {
   const metrics = createMetrics({ service: "account", combinationsMax: 2, catalogue });
   const counter = metrics.counter("paths_total");
   for (const path of ["/a", "/b", "/c", "/d", "/a"]) counter.inc({ path });

@@ -6,14 +6,14 @@ import { spanEngine } from "./span-engine.ts";
 /** The values of a metric's labels. */
 export type Labels<L extends string> = Readonly<Record<L, string>>;
 
-/** A metric without labels takes none, or `{}` before a value. */
+/** Omits the labels of a metric without any, or takes `{}` before a value. */
 type With<L extends string, Rest extends unknown[]> = [L] extends [never]
   ? [labels?: Readonly<Record<string, never>>, ...rest: Rest]
   : [labels: Labels<L>, ...rest: Rest];
 type Needs<L extends string> = [L] extends [never] ? Readonly<Record<string, never>> : Labels<L>;
 
 export interface Counter<L extends string = never> {
-  /** Adds `by`, 1 when left out. */
+  /** Adds `by`, default 1. */
   inc(...by: With<L, [by?: number]>): void;
 }
 
@@ -35,27 +35,30 @@ type NamesOf<C extends MetricDeclarations, T extends MetricDeclaration["type"]> 
   string;
 type LabelsOf<C extends MetricDeclarations, N extends keyof C> = C[N]["labels"][number];
 
-/** The metrics of one service, by their names in the catalogue. Asking twice for one name gives the same, so parts may share it. */
+/**
+ * The metrics of one service, by their names in the catalogue. A name requested twice returns the same metric, so parts
+ * may share it.
+ */
 export interface Metrics<C extends MetricDeclarations = MetricCatalogue> {
   readonly service: string;
-  /** `collect` runs before each scrape, for values that are cheaper to ask for than to keep. */
+  /** Creates a counter. `collect` runs before each scrape, for values that are cheaper to read than to keep. */
   counter<N extends NamesOf<C, "counter">>(
     name: N,
     collect?: (counter: Counter<LabelsOf<C, N>>) => void | Promise<void>,
   ): Counter<LabelsOf<C, N>>;
-  /** `collect` as for a counter. */
+  /** Creates a gauge. `collect` as for a counter. */
   gauge<N extends NamesOf<C, "gauge">>(
     name: N,
     collect?: (gauge: Gauge<LabelsOf<C, N>>) => void | Promise<void>,
   ): Gauge<LabelsOf<C, N>>;
   histogram<N extends NamesOf<C, "histogram">>(name: N): Histogram<LabelsOf<C, N>>;
-  /** The OpenMetrics text of this service alone. */
+  /** Builds the OpenMetrics text of this service alone. */
   text(): Promise<string>;
 }
 
 export interface MetricsOptions {
   readonly service: string;
-  /** Combinations of label values per metric; later ones are counted under `other`. */
+  /** Largest number of label combinations per metric; later ones are counted under `other`. */
   readonly combinationsMax?: number;
   /** Adds the metrics of the process: event-loop delay, heap, CPU, file handles. Once per process. */
   readonly process?: boolean;
@@ -75,7 +78,7 @@ export function createMetrics(options: MetricsOptions & { readonly catalogue?: M
 
 type Registry = prometheus.Registry<prometheus.OpenMetricsContentType>;
 
-/** The declaration that every metric is made with. Labels are checked by the types of `Metrics` and untyped here. */
+/** The declaration of every metric. Labels are checked by the types of `Metrics` and untyped here. */
 interface Declaration {
   readonly name: string;
   readonly help: string;
@@ -83,7 +86,7 @@ interface Declaration {
   readonly registers: [Registry];
 }
 
-/** Gauges of Node that are named as counters are: no scraper takes them for either. */
+/** Gauges of Node that are named like counters: scrapers refuse them as either. */
 const misnamed = ["nodejs_active_handles_total", "nodejs_active_requests_total", "nodejs_active_resources_total"];
 
 class RegisteredMetrics {
@@ -156,7 +159,7 @@ class RegisteredMetrics {
   }
 }
 
-/** The current trace, where somebody can look it up: one that was sampled and is exported. */
+/** Returns the current trace as an exemplar if it can be found: sampled and exported. */
 function exemplar(): object {
   const { exports, current } = spanEngine();
   const identity = exports ? current() : undefined;
@@ -166,12 +169,12 @@ function exemplar(): object {
 
 type LabelGuard = (labels?: object) => Record<string, string>;
 
-/** Stands for every label value once a metric has too many combinations. */
+/** Replaces every label value once a metric has too many combinations. */
 const overflowValue = "other";
 
 /**
- * Bounds the combinations of label values of one metric: a label that takes a client's text must not fill the memory.
- * Combinations seen first keep their values; later ones are counted together under `other`.
+ * Bounds the combinations of label values of one metric: a label with a client's text must not fill the memory. The
+ * first combinations keep their values; later ones are counted together under `other`.
  */
 function createLabelGuard(names: readonly string[], combinationsMax: number): LabelGuard {
   const seen = new Set<string>();

@@ -68,7 +68,7 @@ function endWith<T>(otelSpan: OtelSpan, work: (span: Span) => T): T {
   ) as T;
 }
 
-/** A query of Prisma is no Promise but is awaited like one. */
+/** Recognizes a query of Prisma, which is no Promise but is awaited like one. */
 function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
 }

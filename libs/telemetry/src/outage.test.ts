@@ -40,14 +40,14 @@ test("an outage is one line at its beginning, one every 30 s with the failures, 
   assert.deepEqual(more, []);
 });
 
-test("the line names the part and the reason with what is behind it, without a stack", () => {
+test("the line names the part and the reason with its causes, without a stack", () => {
   const { log, lines } = outageUnderTest();
   log.outage("The database").failed("relay", new Error("no answer", { cause: new Error("ECONNRESET") }));
   const [line] = lines();
   assert.deepEqual([line?.level, line?.part, line?.reason], ["warn", "relay", "no answer: ECONNRESET"]);
 });
 
-test("a part that is gone does not keep an outage open, and the next one begins anew", () => {
+test("a part that has ended does not keep an outage open, and the next one starts again", () => {
   const { clock, log, lines } = outageUnderTest();
   const outage = log.outage("The database");
   outage.failed("gone", new Error("away"));

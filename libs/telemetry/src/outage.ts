@@ -5,16 +5,19 @@ interface OutageLog {
   info(fields: object, message: string): void;
 }
 
-/** The outage of one thing that a process uses, told once for all parts that miss it; see `Logger.outage`. */
+/** The outage of one dependency of a process, logged once for all affected parts; see `Logger.outage`. */
 export interface Outage {
-  /** `part` could not reach it: one line when the outage begins, then one every 30 s with the number of failures. */
+  /**
+   * Records that `part` could not reach it: one line when the outage begins, then one every 30 s with the number of
+   * failures.
+   */
   failed(part: string, error: unknown): void;
-  /** `part` reached it: one line when nobody misses it any more. Costs nothing while there is no outage. */
+  /** Records that `part` reached it: one line when no part is affected any more. Costs nothing without an outage. */
   passed(part: string): void;
 }
 
 const reminderMs = seconds(30);
-/** A part that neither failed nor passed for this long no longer uses it. */
+/** Time after which a part that neither failed nor passed no longer counts as a user. */
 const forgottenMs = minutes(2);
 
 export function createOutage(what: string, log: OutageLog, clock: Clock): Outage {
@@ -49,7 +52,7 @@ export function createOutage(what: string, log: OutageLog, clock: Clock): Outage
   };
 }
 
-/** In one line, with what is behind it: the stack of a refused connection says nothing more. */
+/** Formats the error and its causes in one line: the stack of a refused connection adds nothing. */
 function reasonOf(error: unknown): string {
   const { message, cause } = error instanceof Error ? error : { message: String(error), cause: undefined };
   return cause instanceof Error && cause.message !== message ? `${message}: ${cause.message}` : message;

@@ -1,7 +1,9 @@
-/** The content type of a scrape by something that does not know OpenMetrics. */
+/** The content type of a scrape without OpenMetrics. */
 export const prometheusContentType = "text/plain; version=0.0.4; charset=utf-8";
 
-/** The OpenMetrics text in the older format of Prometheus: counters by their whole name, no exemplars, no end. */
+/**
+ * Converts the OpenMetrics text to the older format of Prometheus: counters by their whole name, no exemplars, no end.
+ */
 export function toPrometheusText(openMetrics: string): string {
   const counters = new Set([...openMetrics.matchAll(/^# TYPE (\S+) counter$/gm)].map(([, name]) => name));
   const lines = openMetrics.split("\n").flatMap((line) => {

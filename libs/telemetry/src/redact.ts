@@ -1,10 +1,10 @@
 import { masked, maskText } from "@signalbox/core";
 
-/** Names whose values are never written. Wider words than these (`key`, `token_count`) are ordinary fields of a line. */
+/** Names whose values are never written. Wider words (`key`, `token_count`) are ordinary fields of a line. */
 const secretField =
   /(?:passwords?|passwd|passphrase|secrets?|tokens?|credentials?|signatures?)$|^(?:proxy[-_])?authorization$|cookie$|(?:api|private|secret|signing|access|encryption|master|sealing)[-_.]?keys?$/i;
 
-// Lines use the same few names again and again: remembering the answer is ten times as fast as the expression.
+// Lines repeat a few names: remembering the result is ten times as fast as the expression.
 const remembered = new Map<string, boolean>();
 
 function isSecretField(name: string): boolean {
@@ -19,8 +19,8 @@ const depthMax = 6;
 const itemsMax = 100;
 
 /**
- * A copy of the fields that is safe to write: secrets removed by name and by looks, errors opened, depth bounded. The names
- * of the fields are written as `request_id`, however the code spells them, so that one search finds all lines.
+ * Copies the fields for a log line: secrets removed by name and by form, errors expanded, depth bounded. Names of
+ * fields are written as `request_id`, in any spelling of the code, so that one search finds all lines.
  */
 export function redactFields(fields: object): Record<string, unknown> {
   if (fields instanceof Error) return { error: redactError(fields, 0) };
@@ -70,14 +70,14 @@ function redactObject(value: object, depth: number, nameOf?: (name: string) => s
   for (const name of Object.keys(value)) {
     if (left-- === 0) break;
     const field = (value as Readonly<Record<string, unknown>>)[name];
-    // A count or a yes or no under such a name gives nothing away.
+    // A number or a boolean under such a name reveals nothing.
     const isHidden = field != null && typeof field !== "number" && typeof field !== "boolean" && isSecretField(name);
     copy[nameOf === undefined ? name : nameOf(name)] = isHidden ? masked : redactValue(field, depth);
   }
   return copy;
 }
 
-/** Only what we know of an error: other fields of it, as a database's `detail`, hold the data of people. */
+/** Keeps only known fields of an error: others, like a database's `detail`, contain personal data. */
 function redactError(error: Error, depth: number): Record<string, unknown> {
   const { code } = error as { code?: unknown };
   const errors = error instanceof AggregateError ? error.errors.slice(0, 5) : undefined;

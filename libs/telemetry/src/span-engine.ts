@@ -7,7 +7,7 @@ export function spanEngine(): SpanEngine {
   return engine;
 }
 
-/** Called once by `startTelemetry`, before any work has begun. */
+/** Called once by `startTelemetry`, before any other work. */
 export function useSpanEngine(chosen: SpanEngine): void {
   engine = chosen;
 }

@@ -7,7 +7,7 @@ export type Attributes = Readonly<Record<string, AttributeValue | undefined>>;
 export interface SpanOptions {
   readonly kind?: SpanKind;
   readonly attributes?: Attributes;
-  /** Traceparents of units of work that led here without being the parent. */
+  /** Traceparents of related units of work other than the parent. */
   readonly links?: readonly (string | undefined)[];
   /** The traceparent to continue, instead of the current one; `null` starts a new trace. */
   readonly parent?: string | null | undefined;
@@ -16,7 +16,7 @@ export interface SpanOptions {
 export interface Span {
   readonly traceId: string;
   readonly spanId: string;
-  /** W3C trace context of this span, to hand to others. */
+  /** W3C trace context of this span, to pass on. */
   readonly traceparent: string;
   setAttributes(attributes: Attributes): void;
   /** Marks the span as failed without throwing. */
@@ -25,7 +25,7 @@ export interface Span {
 
 /** Makes spans: the cheap local engine, or OpenTelemetry once an endpoint is set. One per process. */
 export interface SpanEngine {
-  /** Whether spans of sampled traces leave this process, so that their ids lead somewhere. */
+  /** True when spans of sampled traces are exported, so that their ids can be found. */
   readonly exports: boolean;
   span<T>(service: string, name: string, options: SpanOptions, work: (span: Span) => T): T;
   current(): TraceIdentity | undefined;

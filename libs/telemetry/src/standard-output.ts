@@ -9,8 +9,8 @@ export interface LogDestination {
 let opened: LogDestination | undefined;
 
 /**
- * Standard output for a whole process: two writers would cut each other's lines in half when a pipe takes only part of
- * one. The lines of one turn of the event loop leave in one write, in order, and a flush leaves nothing behind.
+ * Creates the standard output of a whole process: two writers would cut each other's lines in half when a pipe accepts
+ * only part of one. The lines of one turn of the event loop are one write, in order, and a flush leaves nothing behind.
  */
 export function standardOutput(): LogDestination {
   opened ??= createBatchingOutput((bytes) => writeSync(1, bytes));
@@ -50,7 +50,7 @@ function writeAll(write: (bytes: Buffer) => number, bytes: Buffer): void {
       const { code } = error as NodeJS.ErrnoException;
       // The reader is slow and the pipe does not block: wait a moment rather than spin.
       if (code === "EAGAIN") Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
-      // Nobody reads any more; losing lines is better than ending the process for them.
+      // The reader is gone; losing lines is better than ending the process for them.
       else if (code === "EPIPE" || code === "EBADF" || code === "EIO") return;
       else throw error;
     }

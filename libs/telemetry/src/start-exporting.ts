@@ -17,17 +17,17 @@ export interface ExportOptions {
   readonly instance?: string;
   /** Base URL of an OTLP/HTTP receiver. */
   readonly otlpEndpoint: string;
-  /** What the receiver asks for beside the spans, such as a credential. */
+  /** Headers that the receiver requires, such as a credential. */
   readonly otlpHeaders?: Readonly<Record<string, string>>;
-  /** More about this process, by names of OpenTelemetry. */
+  /** More attributes of this process, by names of OpenTelemetry. */
   readonly resourceAttributes?: Readonly<Record<string, string>>;
-  /** Share of new traces that are recorded, 0 to 1; what the caller decided is kept. */
+  /** Share of new traces that are recorded, 0 to 1; the caller's decision is kept. */
   readonly sampleRatio?: number;
-  /** Hears of spans that could not be exported. */
+  /** Logs spans that could not be exported. */
   readonly log?: Logger;
 }
 
-/** How long one export may take: the close waits no longer for a receiver that is away. */
+/** Time limit of one export: the close waits no longer for an unavailable receiver. */
 const exportMsMax = seconds(3);
 
 /** Starts OpenTelemetry and makes it the engine of every span. Returns its close. */
@@ -38,7 +38,7 @@ export function startExporting(options: ExportOptions): () => Promise<void> {
     headers: { ...options.otlpHeaders },
   });
   const sdk = startNodeSDK({
-    // Its own console lines would stand between our JSON lines.
+    // Its own console lines would break our JSON lines.
     logLevel: "none",
     resourceAttributes: {
       ...options.resourceAttributes,
@@ -51,7 +51,8 @@ export function startExporting(options: ExportOptions): () => Promise<void> {
     spanProcessors: [
       new BatchSpanProcessor({ exporter, scheduledDelayMillis: seconds(1), exportTimeoutMillis: exportMsMax }),
     ],
-    // Metrics are scraped and logs are lines: without these two, the SDK would start exporters from the environment.
+    // Metrics are scraped and logs are lines: without these two options, the SDK would start exporters from the
+    // environment.
     metricReaders: [],
     logRecordProcessors: [],
     instrumentations: instrumentations(),
@@ -62,11 +63,11 @@ export function startExporting(options: ExportOptions): () => Promise<void> {
 }
 
 /**
- * Watches the clients whose spans are made for us. HTTP server, outbox, log and worker spans are our own: the instrumentation
- * of kafkajs would overwrite the traceparent that was stored with an event.
+ * Lists the instrumentations of clients. HTTP server, outbox, log and worker spans are our own: the instrumentation of
+ * kafkajs would overwrite the traceparent stored with an event.
  */
 function instrumentations(): Instrumentation[] {
-  // Without this hook, pg imported from an ES module is never seen.
+  // Without this hook, pg imported from an ES module is not instrumented.
   register("@opentelemetry/instrumentation/hook.mjs", import.meta.url);
   return [
     new PgInstrumentation({ requireParentSpan: true, ignoreConnectSpans: true }),
@@ -74,7 +75,10 @@ function instrumentations(): Instrumentation[] {
   ];
 }
 
-/** Webhook and import URLs are their owner's: what they carry after `?` or before `@` is as good as a password. */
+/**
+ * Removes query and user info from a URL: webhook and import URLs belong to their owner, and these parts are as good as
+ * a password.
+ */
 function withoutSecrets({ origin, path }: { readonly origin: unknown; readonly path: string }): Attributes {
   const url = new URL(path, String(origin));
   return { "url.full": `${url.origin}${url.pathname}`, "url.query": "" };

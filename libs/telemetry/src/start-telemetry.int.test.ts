@@ -61,7 +61,7 @@ test("a span continues the stored trace and carries its kind and attributes to t
   assert.equal(attribute(consumer, "left"), undefined);
 });
 
-test("an outgoing request has a span of its own and takes the trace along", () => {
+test("an outgoing request has a span of its own and propagates the trace", () => {
   const client = spans.find((one) => one.kind === 3) ?? assert.fail("no client span");
   assert.equal(client.parentSpanId, span("process image.created").spanId);
   assert.deepEqual(calledWith, [`00-${client.traceId}-${client.spanId}-01`]);
@@ -89,16 +89,16 @@ test("an outgoing request does not show the query of its URL", () => {
   assert.doesNotMatch(JSON.stringify(spans), /hidden/);
 });
 
-test("only a trace that is exported becomes an exemplar", () => {
+test("only an exported trace becomes an exemplar", () => {
   assert.match(scraped, /le="0.25".* # {trace_id="0123456789abcdef0123456789abcdef"} 0.2 /);
   assert.match(scraped, /le="30",service="images"} 2\n/);
 });
 
-test("the receiver gets the headers it asks for", () => {
+test("the receiver gets its required headers", () => {
   assert.deepEqual(new Set(exportedWith), new Set(["of the receiver"]));
 });
 
-test("the process is named, with what its operator says of it", () => {
+test("the process is named, with its operator's attributes", () => {
   assert.ok(JSON.stringify(resources).includes('{"key":"team.name","value":{"stringValue":"core"}}'));
   assert.ok(JSON.stringify(resources).includes('{"key":"service.name","value":{"stringValue":"probe"}}'));
 });

@@ -1,16 +1,19 @@
 import type { ExportOptions } from "./start-exporting.ts";
 
 export interface Telemetry {
-  /** Sends the spans that are still held and stops. Bounded; a receiver that is away costs the spans, not the stop. */
+  /** Sends buffered spans and stops. Bounded; an unavailable receiver loses the spans, but does not delay the stop. */
   close(): Promise<void>;
 }
 
 export interface TelemetryOptions extends Omit<ExportOptions, "otlpEndpoint"> {
-  /** Base URL of an OTLP/HTTP receiver; `null` exports nothing and hooks nothing. */
+  /** Base URL of an OTLP/HTTP receiver; `null` exports and instruments nothing. */
   readonly otlpEndpoint: string | null;
 }
 
-/** Must be awaited before the modules it instruments (pg, undici) are imported. Trace ids exist with or without it. */
+/**
+ * Starts telemetry. Must be awaited before the modules it instruments (pg, undici) are imported. Trace ids exist with
+ * or without it.
+ */
 export async function startTelemetry(options: TelemetryOptions): Promise<Telemetry> {
   const { otlpEndpoint } = options;
   if (otlpEndpoint === null) return { close: async () => {} };

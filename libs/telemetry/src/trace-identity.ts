@@ -6,7 +6,7 @@ export interface TraceIdentity {
   readonly traceId: string;
   /** 16 hex digits. */
   readonly spanId: string;
-  /** Two hex digits; the lowest bit says that the caller records the trace. */
+  /** Two hex digits; the lowest bit means that the caller records the trace. */
   readonly flags: string;
 }
 
@@ -28,7 +28,7 @@ export function formatTraceparent({ traceId, spanId, flags }: TraceIdentity): st
 export const newTraceId = (): string => randomHex(16);
 export const newSpanId = (): string => randomHex(8);
 
-// One call into the random generator for hundreds of ids: a call for each would cost more than the span around it.
+// One call of the random generator for hundreds of ids: a call for each would take longer than the span around it.
 const pool = Buffer.alloc(8192);
 let used = pool.length;
 

@@ -35,7 +35,7 @@ test("a stored traceparent is continued, with the decision of the caller", () =>
   tracer.withTraceparent(parent, () => assert.equal(tracer.traceparent(), parent));
 });
 
-test("a malformed traceparent is passed over", () => {
+test("a malformed traceparent is ignored", () => {
   const malformed = [
     "",
     "00-0-0-0",
@@ -54,7 +54,7 @@ test("a malformed traceparent is passed over", () => {
   assert.ok(parseTraceparent(`01${parent.slice(2)}-more`));
 });
 
-test("what the work throws travels on", async () => {
+test("an error of the work is rethrown", async () => {
   assert.throws(() => tracer.span("work", {}, () => assert.fail("out")), /out/);
   await assert.rejects(
     tracer.span("work", {}, async () => assert.fail("out")),

@@ -1,6 +1,6 @@
 import { createMetrics, createTracer, startTelemetry } from "../src/index.ts";
 
-/** A process that makes a few spans and calls a URL, to be watched by a receiver. */
+/** A process that creates a few spans and calls a URL, observed by a receiver. */
 const [endpoint, target] = process.argv.slice(2) as [string, string];
 const telemetry = await startTelemetry({
   service: "probe",

@@ -8,10 +8,10 @@ import {
   type TransitionActor,
 } from "@signalbox/contracts";
 
-/** An entry of the audit, as it travels and as account keeps it. Its id and its time are those of the event. */
+/** An entry of the audit, as sent and stored. Its id and its time are those of the event. */
 export type AuditEntryData = EventData<"audit.recorded">;
 
-/** Somebody who caused a change: in which part, with which account and credential, and from where. */
+/** The actor of a change: service part, account, credential and address. */
 export interface Actor {
   readonly kind: TransitionActor;
   /** Null for the product itself. */
@@ -21,13 +21,13 @@ export interface Actor {
   readonly requestId: string | null;
 }
 
-/** The caller of a request as an actor: the owner of an account, unless the route is one of administrators. */
+/** Returns the caller of a request as an actor: the owner of an account, unless the route is for administrators. */
 export function actorOf(caller: Caller, kind: Actor["kind"] = "owner"): Actor {
   const { accountId, credential, clientAddress: address, requestId } = caller;
   return { kind, accountId, credential: credential.id, address, requestId };
 }
 
-/** The product itself, where nobody asked; `part` is the part of it that acts. */
+/** Returns the product itself as an actor; `part` is its acting part. */
 export function systemActor(part: string): Actor {
   return { kind: "system", accountId: null, credential: part, address: null, requestId: null };
 }
@@ -42,44 +42,44 @@ interface OfAccount {
 
 interface OfThing {
   readonly action: ThingAction;
-  /** The id of what was touched, never a secret or an address. */
+  /** The id of the changed thing, never a secret or an address. */
   readonly subject: string;
 }
 
 interface Change {
-  /** The account that changed, where it is not the actor's own. */
+  /** The changed account, where it is not the actor's own. */
   readonly accountId?: string;
-  /** Names of what changed, never values. */
+  /** Names of changed fields, never values. */
   readonly fields?: readonly string[];
-  /** Why, where somebody said so. */
+  /** The stated reason. */
   readonly reason?: string | null;
 }
 
-/** Something that was not allowed. */
+/** A refused operation. */
 export interface Refusal {
-  /** The account whose audit it belongs to. */
+  /** The account whose audit has the entry. */
   readonly accountId: string;
   /** `DELETE /api/account/`, `Mutation.setAccountStatus`, or an action such as `api_key.use`. */
   readonly operation: string;
-  /** The names of what was wrong: `scope`, `status`, `authorization`. */
+  /** The names of the faulty fields: `scope`, `status`, `authorization`. */
   readonly fields: readonly string[];
   /** The stable code of the refusal. */
   readonly reason: string;
-  /** The id of what it was tried on or with, where we know it for one of the account's own. */
+  /** The id of the affected thing or the used credential, if known and owned by the account. */
   readonly subject?: string;
   readonly by: Actor;
 }
 
-/** The entry of a change. A caller acts as the owner of an account. */
+/** Builds the entry of a change. A caller acts as the owner of an account. */
 export function entryOfChange(by: Caller | Actor, change: AuditChange): AuditEntryData {
   const actor = "kind" in by ? by : actorOf(by);
   const { action, fields = [], reason = null, subject = null } = change;
   const accountId = change.accountId ?? actor.accountId;
-  if (accountId === null) throw new Error(`${action} is in nobody's audit`);
+  if (accountId === null) throw new Error(`${action} belongs to no audit`);
   return entry(actor, { account_id: accountId, action, outcome: "done", fields: [...fields], reason, subject });
 }
 
-/** The entry of a refusal. */
+/** Builds the entry of a refusal. */
 export function entryOfRefusal(refusal: Refusal): AuditEntryData {
   const { accountId, operation: action, fields, reason, subject = null, by } = refusal;
   return entry(by, { account_id: accountId, action, outcome: "refused", fields: [...fields], reason, subject });
@@ -90,10 +90,10 @@ function entry(by: Actor, what: Omit<AuditEntryData, "actor" | "request_id">): A
   return { ...what, actor: { kind, account_id: accountId, credential, address }, request_id: requestId };
 }
 
-/** The change as an event for the audit, to append to the outbox together with the fact itself. */
+/** Builds the audit event of a change, to append to the outbox together with the fact itself. */
 export const audited = (by: Caller | Actor, change: AuditChange): EventDraft<"audit.recorded"> =>
   recorded(entryOfChange(by, change));
 
-/** An entry as an event. Its key is the account, so the entries of an account arrive in their order. */
+/** Builds the event of an entry. Its key is the account, so the entries of an account arrive in their order. */
 export const recorded = (data: AuditEntryData): EventDraft<"audit.recorded"> =>
   draft("audit.recorded", { subject: data.account_id, accountId: data.account_id, data });

@@ -5,7 +5,7 @@ import { testContext } from "@signalbox/testing";
 import type { Refusal } from "./audit-entry.ts";
 import { createAuditRefusals } from "./audit-refusals.ts";
 
-/** Refusals that are kept in a list, at a time moved by hand. */
+/** Collects refusals in a list, with a clock moved by hand. */
 function listed() {
   const clock = createManualClock(new Date("2026-01-01T00:00:00Z"));
   const { log, metrics } = testContext("images", {});
@@ -32,7 +32,7 @@ test("the same refusal of a credential is one entry a minute", () => {
   assert.deepEqual(actions(), ["GET /images", "GET /images"]);
 });
 
-test("a flood of refusals ends in an entry that says so, is counted, and leaves other credentials theirs", async () => {
+test("a flood of refusals ends in an entry about it, is counted, and does not limit other credentials", async () => {
   const { clock, refuse, actions, leftOut } = listed();
   for (let count = 0; count < 500; count++) refuse(`GET /${count}`);
   assert.equal(actions().length, 21);
@@ -45,7 +45,7 @@ test("a flood of refusals ends in an entry that says so, is counted, and leaves 
   assert.equal(actions().at(-1), "GET /again");
 });
 
-test("refusals of more credentials than anybody has are counted, not kept", async () => {
+test("refusals of implausibly many credentials are counted, not kept", async () => {
   const { refuse, actions, leftOut } = listed();
   for (let count = 0; count < 10_100; count++) refuse("GET /images", `key_${count}`);
   assert.deepEqual(actions("key_9999"), ["GET /images"]);

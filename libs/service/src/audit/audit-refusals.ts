@@ -7,20 +7,23 @@ import { actorOf, entryOfRefusal, type Refusal, recorded } from "./audit-entry.t
 type Context = Pick<ServiceContext<unknown>, "clock" | "metrics" | "log">;
 
 interface AuditRefusalDependencies extends Context {
-  /** Writes the entry by itself, beside the transaction that was refused. */
+  /** Writes the entry separately, outside the refused transaction. */
   readonly write: (refusal: Refusal) => Promise<void>;
 }
 
-/** Different refusals of one credential in a minute: more than a mistaken client has, far fewer than a hostile one could cause. */
+/**
+ * Different refusals of one credential in a minute: more than a faulty client has, far fewer than a hostile one could
+ * cause.
+ */
 const perCredentialMax = 20;
-/** Credentials in a minute whose refusals are written, so that many credentials do not fill the audit either. */
+/** Number of credentials with written refusals in a minute, so that many credentials do not fill the audit either. */
 const credentialsMax = 10_000;
 
 export type AuditRefusals = ReturnType<typeof createAuditRefusals>;
 
 /**
- * Writes down what known callers were not allowed to do. The same refusal of the same credential is one entry a minute, and
- * a credential has so many different ones; then an entry says that the rest is not listed. What is left out is counted.
+ * Records refused operations of known callers. The same refusal of the same credential is one entry a minute, and
+ * different ones of a credential are limited; a last entry says that the rest is not listed. Unlisted ones are counted.
  */
 export function createAuditRefusals({ write, clock, metrics, log }: AuditRefusalDependencies) {
   const written = new Map<string, Set<string>>();
@@ -28,7 +31,7 @@ export function createAuditRefusals({ write, clock, metrics, log }: AuditRefusal
   let minute = 0;
 
   return {
-    /** Writes the refusal unless the minute has it already. Nobody waits for it. */
+    /** Records the refusal in the background, unless this minute already has it. */
     record(refusal: Refusal): void {
       const listed = listedOf(refusal.by.credential);
       const { accountId, operation, reason } = refusal;
@@ -38,12 +41,12 @@ export function createAuditRefusals({ write, clock, metrics, log }: AuditRefusal
       if (listed === null || listed.size > perCredentialMax) return;
       listed.add(name);
       write(listed.size > perCredentialMax ? limitReached(refusal) : refusal).catch((error) =>
-        log.error({ error }, "a refusal could not be written to the audit"),
+        log.error({ error }, "writing a refusal to the audit failed"),
       );
     },
   };
 
-  /** What was written for a credential in this minute; null when there are too many of them. */
+  /** Returns the refusals written for a credential in this minute; null when there are too many credentials. */
   function listedOf(credential: string): Set<string> | null {
     const now = Math.floor(clock.nowMs() / 60_000);
     if (now !== minute) written.clear();
@@ -64,7 +67,7 @@ const limitReached = ({ accountId, by }: Refusal): Refusal => ({
   by,
 });
 
-/** A request that was answered with 403, as the audit of the caller's account has it. */
+/** Builds the refusal of a request that was answered with 403, for the audit of the caller's account. */
 export function refusalOf({ caller, operation, refusal }: ForbiddenRequest): Refusal {
   const details = refusal.details ?? [];
   return {
@@ -76,7 +79,7 @@ export function refusalOf({ caller, operation, refusal }: ForbiddenRequest): Ref
   };
 }
 
-/** Tells the audit of refusals through the outbox of the service. */
+/** Creates the function that sends refusals to the audit through the outbox of the service. */
 export function createRefusalTeller(
   context: Context,
   { pool, outbox }: { readonly pool: Pool; readonly outbox: Pick<Outbox, "append"> },

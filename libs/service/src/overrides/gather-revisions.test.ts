@@ -13,7 +13,7 @@ function given(waitMs?: number) {
   return { taken, add };
 }
 
-test("properties that were changed in one revision change together, whatever comes between them and twice", () => {
+test("properties changed in one revision change together, despite records in between and repetitions", () => {
   const { taken, add } = given();
   add("a", 7, 2);
   add("a", 7, 2);
@@ -23,7 +23,7 @@ test("properties that were changed in one revision change together, whatever com
   assert.deepEqual(taken, [{ c: 8 }, { a: 7, b: 7 }]);
 });
 
-test("a revision whose rest does not come is not waited for without end", async () => {
+test("an incomplete revision is not waited for without end", async () => {
   const { taken, add } = given(1);
   add("a", 7, 2);
   await eventually(() => taken.length === 1);

@@ -1,15 +1,18 @@
 import { seconds } from "@signalbox/core";
 import type { ClassifiedChange } from "./override-copy.ts";
 
-/** The changes of one revision that have been read, by property. */
+/** The changes of one revision read so far, by property. */
 type Changes = ReadonlyMap<string, ClassifiedChange>;
 
-/** The records of a revision are published together, so the rest of one is late only where the log or its writer fails. */
+/**
+ * The records of a revision are published together, so the rest of one is late only during a failure of the log or its
+ * writer.
+ */
 const gatherMs = seconds(2);
 
 /**
- * Holds the changes of a revision back until all of them are there, so that properties that were changed together also
- * change together here. What is missing for too long is not waited for.
+ * Holds back the changes of a revision until it is complete, so that properties changed together also change together
+ * here. Missing ones are waited for up to a limit.
  */
 export function createRevisionGathering(take: (changes: Changes) => void, waitMs = gatherMs) {
   const begun = new Map<number, { readonly changes: Map<string, ClassifiedChange>; readonly timer: NodeJS.Timeout }>();
@@ -23,7 +26,7 @@ export function createRevisionGathering(take: (changes: Changes) => void, waitMs
   }
 
   return {
-    /** Takes one of `together` changes of its revision. */
+    /** Adds one of `together` changes of its revision. */
     add(property: string, change: ClassifiedChange, together: number): void {
       const { revision } = change;
       if (together <= 1) {

@@ -9,31 +9,31 @@ type Context = Pick<ServiceContext<unknown>, "instance" | "log" | "runner" | "he
 
 interface Start {
   readonly copy: OverrideCopy;
-  /** How long the event log may take before the copy is used. */
+  /** Time after which the copy is used instead of the event log. */
   readonly waitMs: number;
 }
 
-/** The overrides of properties in force, for all services alike. */
+/** The active overrides of properties, of all services. */
 export interface Overrides {
-  /** Those of the event log; until it was read, those of the copy. */
+  /** Returns those of the event log; until it was read, those of the copy. */
   current(): ClassifiedOverrides;
-  /** The flags, as far as they are known. */
+  /** The known flags. */
   readonly flags: FlagSet;
-  /** Settles when there is as much to start with as there will be, and says where it is from. */
+  /** Settles when the overrides of the start are known, with their source. */
   readonly settled: Promise<"log" | "copy" | "nowhere">;
-  /** Settles when the topic was read to the end it had at start. */
+  /** Settles when the topic was read to the end that it had at start. */
   readonly caughtUp: Promise<void>;
-  /** Milliseconds since it was last known that nothing newer is in the log. */
+  /** Returns the milliseconds since the log was last known to contain nothing newer. */
   ageMs(): number;
-  /** Calls back after each change that is read once it has caught up. */
+  /** Calls the listener after each change once the reader has caught up. */
   onChange(listener: () => void): void;
 }
 
 const none: ClassifiedOverrides = { revision: 0, changes: {}, flags: [] };
 
 /**
- * Reads the state topic of overrides from its beginning and keeps reading. When the log goes away the last state stays,
- * and outlives the process in a copy on disk.
+ * Reads the state topic of overrides from its beginning and keeps reading. During an outage of the log the last state
+ * stays, and a copy on disk keeps it for the next process.
  */
 export async function openOverrides(
   context: Context,
@@ -52,7 +52,7 @@ export async function openOverrides(
   runner.defer("configuration reader", () => reader.close());
   health.live("configuration overrides", () => reader.liveness());
   const caughtUp = reader.caughtUp.then(() => overrides.catchUp());
-  caughtUp.catch(() => {}); // whoever does not wait for it learns of a failure from liveness
+  caughtUp.catch(() => {}); // liveness reports a failure to callers that do not wait
   return {
     current: () => overrides.current(),
     flags: overrides.flags,
@@ -63,7 +63,7 @@ export async function openOverrides(
   };
 }
 
-/** The state that the records leave. They come at least once and are compacted, so only a higher revision counts. */
+/** The state after the records. They arrive at least once and are compacted, so only a higher revision counts. */
 class FollowedOverrides {
   readonly flags = new FlagSet();
   readonly #log: Context["log"];
@@ -99,7 +99,7 @@ class FollowedOverrides {
       if (name === "config.changed") this.#apply(record);
       if (name === "flag.changed") this.#putFlag(record);
     } catch (error) {
-      // Ending the reader over one record would hide every later change, so it is reported and passed over.
+      // Ending the reader over one record would hide every later change, so the record is reported and skipped.
       const { key, offset } = record;
       this.#log.error({ error, key, offset: String(offset) }, "an override is unreadable");
     }
@@ -108,7 +108,7 @@ class FollowedOverrides {
   #apply(record: ReceivedRecord): void {
     const { property, set, value, secrecy, revision, together = 1 } = decodeEvent("config.changed", record).data;
     if (!this.#isNew(property, revision)) return;
-    // Until it has caught up, nobody looks; and the rest of an old revision may be gone from the topic.
+    // Until it has caught up there are no readers, and the rest of an old revision may be gone from the topic.
     this.#gathering.add(
       property,
       { revision, set, value: set ? value : null, secrecy },
@@ -145,7 +145,7 @@ class FollowedOverrides {
     this.#keep(this.current());
   }
 
-  /** Waits for the log, and takes the copy when it is late. */
+  /** Waits for the log, and uses the copy when it is late. */
   async settle(caughtUp: Promise<void>, waitMs: number): Promise<"log" | "copy" | "nowhere"> {
     const timer = new AbortController();
     const late = sleep(waitMs, undefined, { signal: timer.signal });
@@ -154,7 +154,7 @@ class FollowedOverrides {
     late.catch(() => {});
     if (this.#isCaughtUp) return "log";
     const found = await this.#copy.read().catch((error: unknown) => {
-      this.#log.error({ error }, "the copy of the overrides cannot be read");
+      this.#log.error({ error }, "reading the copy of the overrides failed");
       return null;
     });
     if (this.#isCaughtUp) return "log";
@@ -169,7 +169,10 @@ class FollowedOverrides {
   }
 }
 
-/** Writes the newest state as often as it can. A disk that takes none is an operator's to mend, and no reason to stop. */
+/**
+ * Writes the newest state as soon as possible. A disk that refuses it is the operator's to repair, and no reason to
+ * stop.
+ */
 function keeper({ log, runner }: Context, copy: OverrideCopy): (overrides: ClassifiedOverrides) => void {
   let wanted: ClassifiedOverrides | null = null;
   let writing = Promise.resolve();
@@ -183,7 +186,7 @@ function keeper({ log, runner }: Context, copy: OverrideCopy): (overrides: Class
       await copy.write(overrides);
       isFailing = false;
     } catch (error) {
-      if (!isFailing) log.warn({ error }, "the copy of the overrides cannot be written");
+      if (!isFailing) log.warn({ error }, "writing the copy of the overrides failed");
       isFailing = true;
     }
   }

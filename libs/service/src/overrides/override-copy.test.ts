@@ -23,7 +23,7 @@ const overrides = {
 const key = () => `k1:${randomBytes(32).toString("base64")}`;
 const directory = () => mkdtemp(join(tmpdir(), "signalbox-copies-"));
 
-test("a copy is read back as it was written, and nobody reads from the file what is sensitive", async () => {
+test("a copy is read back unchanged, and sensitive values are unreadable in the file", async () => {
   const place = { service: "images", directory: await directory(), keys: [key()] };
   const copy = createOverrideCopy(place);
   assert.equal(await copy.read(), null);
@@ -33,7 +33,7 @@ test("a copy is read back as it was written, and nobody reads from the file what
   assert.ok(text.includes("Harbour") && !text.includes("insiders"));
 });
 
-test("a copy that somebody changed, or that another key sealed, is refused", async () => {
+test("a modified copy, or one sealed by another key, is refused", async () => {
   const place = { service: "images", directory: await directory(), keys: [key()] };
   await createOverrideCopy(place).write(overrides);
   await assert.rejects(createOverrideCopy({ ...place, keys: [key()] }).read());
@@ -41,7 +41,7 @@ test("a copy that somebody changed, or that another key sealed, is refused", asy
   await assert.rejects(createOverrideCopy(place).read());
 });
 
-test("a service without sealing keys seals with its internal token, also with one that is being rotated out", async () => {
+test("a service without sealing keys seals with its internal token, also with one being rotated out", async () => {
   const keysOf = (tokens: string[]) => copyKeysOf({ knows: (name) => name === "internal.token", get: () => tokens });
   const place = { service: "images", directory: await directory() };
   const [old, next] = ["a".repeat(32), "b".repeat(32)];

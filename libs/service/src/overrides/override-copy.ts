@@ -8,7 +8,7 @@ import type { FlagSet } from "@signalbox/flags";
 import { createSealer, type Sealer } from "@signalbox/storage";
 import { z } from "zod";
 
-/** A change with the class of its property, which says how it may be written down. */
+/** A change with the secrecy of its property, which decides how it is stored. */
 export interface ClassifiedChange extends OverrideChange {
   readonly secrecy: "public" | "internal" | "sensitive";
 }
@@ -20,17 +20,17 @@ export interface ClassifiedOverrides extends OverrideSet {
 
 /** The overrides of the last run, for a start while the event log is away. */
 export interface OverrideCopy {
-  /** Null when there is none, or none that can be read. */
+  /** Reads the copy; null when there is none, or none that is readable. */
   read(): Promise<ClassifiedOverrides | null>;
-  /** Replaces it whole: who reads meanwhile, or after a crash, finds the one or the other. */
+  /** Replaces the copy atomically: a reader, or a start after a crash, finds the old or the new one. */
   write(overrides: ClassifiedOverrides): Promise<void>;
 }
 
 interface Place {
-  /** The process that it belongs to. */
+  /** The process that owns it. */
   readonly service: string;
   readonly directory: string;
-  /** The keys that seal what is not for showing; without one it is left out. */
+  /** The keys that seal sensitive values; without one these are left out. */
   readonly keys: readonly string[];
 }
 
@@ -50,7 +50,7 @@ const Copy = z.object({
 });
 type Copy = z.output<typeof Copy>;
 
-/** Keeps the overrides in a file that this user alone reads. */
+/** Keeps the overrides in a file that only this user can read. */
 export function createOverrideCopy({ service, directory, keys }: Place): OverrideCopy {
   const folder = resolve(directory);
   const path = join(folder, `overrides.${service}.json`);
@@ -83,7 +83,7 @@ export function createOverrideCopy({ service, directory, keys }: Place): Overrid
   };
 }
 
-/** The keys of a service that seal its copy: its own, or one made of the token that it shares with the others. */
+/** Returns the keys that seal a service's copy: its own, or one derived from the shared token. */
 export function copyKeysOf(
   configuration: Pick<Configuration<Record<string, never>>, "knows"> & { get(name: string): unknown },
 ): string[] {

@@ -1,12 +1,12 @@
 import { counter, gauge, histogram } from "./declare-metric.ts";
 
-/** Events on their way: the outbox of a service, the log, and its consumers. */
+/** Metrics of events: the outbox of a service, the log, and its consumers. */
 export const eventMetrics = {
-  signalbox_event_log_up: gauge("One while what is published reaches the event log."),
+  signalbox_event_log_up: gauge("1 while published events reach the event log."),
   signalbox_outbox_published_total: counter("Events put on the log.", ["topic"]),
   signalbox_outbox_publish_failures_total: counter("Publishes that failed.", ["reason"]),
   signalbox_outbox_dead_total: counter("Events that the log refused for good.", ["topic"]),
-  signalbox_outbox_publish_seconds: histogram("Time that one page of events takes to the log."),
+  signalbox_outbox_publish_seconds: histogram("Time to publish one page of events to the log."),
   signalbox_outbox_delay_seconds: histogram(
     "Age of an event when it reaches the log.",
     ["topic"],
@@ -14,9 +14,9 @@ export const eventMetrics = {
   ),
   signalbox_outbox_depth: gauge("Events that wait in the outbox."),
   signalbox_outbox_age_seconds: gauge("Age of the oldest event that waits in the outbox."),
-  signalbox_outbox_dead_depth: gauge("Events that the log refused for good and nobody replayed or dropped."),
+  signalbox_outbox_dead_depth: gauge("Events that the log refused for good and that were neither replayed nor dropped."),
   signalbox_consumer_seconds: histogram(
-    "Time that a message takes.",
+    "Time to handle a message.",
     ["consumer", "event", "outcome"],
     [0.005, 0.01, 0.025, 0.1, 0.25, 1, 5, 30],
   ),
@@ -26,7 +26,7 @@ export const eventMetrics = {
     "consumer",
     "topic",
   ]),
-  signalbox_consumer_rebalances_total: counter("Times that a group divided its partitions anew.", ["consumer"]),
+  signalbox_consumer_rebalances_total: counter("Times that a group reassigned its partitions.", ["consumer"]),
   signalbox_parked_depth: gauge("Messages parked behind a failure.", ["consumer"]),
   signalbox_parked_age_seconds: gauge("Age of the oldest parked message.", ["consumer"]),
   signalbox_dead_letters_total: counter("Messages given up.", ["consumer"]),

@@ -4,7 +4,7 @@ import { processMetrics } from "./process-metrics.ts";
 import { productMetrics } from "./product-metrics.ts";
 
 /**
- * Every metric that Signalbox tells beside those of Node itself. What is not listed cannot be made; docs/reference/metrics.md
+ * Every metric of Signalbox besides those of Node itself. An unlisted one cannot be created; docs/reference/metrics.md
  * is printed from here, and alerts and dashboards may use no other.
  */
 export const metricCatalogue = { ...processMetrics, ...edgeMetrics, ...eventMetrics, ...productMetrics } as const;
