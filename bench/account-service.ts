@@ -10,7 +10,7 @@ import { benchParts } from "./bench-parts.ts";
 
 const script = fileURLToPath(new URL("../services/account/src/main.ts", import.meta.url));
 
-/** The account service in a process of its own, with accounts to ask for. */
+/** The account service in a process of its own, with accounts. */
 export interface AccountService {
   readonly url: string;
   readonly pid: number;
@@ -18,14 +18,14 @@ export interface AccountService {
   close(): Promise<void>;
 }
 
-/** Its credentials are good for as long as a bench takes. */
+/** An account whose credentials outlive the bench. */
 interface BenchAccount {
   readonly authorization: string;
   readonly apiKey: string;
   readonly etag: string;
 }
 
-/** Starts it on PostgreSQL, with the event log that the embedded mode has, and signs in to `accounts` new accounts. */
+/** Starts it on PostgreSQL, with the event log of the embedded mode, and signs in to `accounts` new accounts. */
 export async function startAccountService({ accounts }: { accounts: number }): Promise<AccountService> {
   await using opened = new AsyncDisposableStack();
   const [database, events, issuer] = await Promise.all([testDatabase(), testDatabase(), createOidcIssuer()]);
@@ -45,7 +45,7 @@ export async function startAccountService({ accounts }: { accounts: number }): P
     "http.port": String(ports.http),
     "internal.port": String(ports.internal),
     "management.server.port": String(ports.management),
-    // What is measured is the work, not the allowance.
+    // The bench measures the work, not the rate limit.
     "http.rate-limit.credential.requests": "1000000",
     "http.rate-limit.credential.burst": "1000000",
     "http.rate-limit.account.requests": "1000000",
@@ -61,7 +61,7 @@ export async function startAccountService({ accounts }: { accounts: number }): P
   return { url, pid: process.pid as number, accounts: signedIn, close: () => closes.disposeAsync() };
 }
 
-/** The first use of a token makes its account. */
+/** Creates an account by the first use of a token. */
 async function signIn(url: string, issuer: OidcIssuer): Promise<BenchAccount> {
   const claims = { scope: "account:read account:write account:security", auth_time: Math.floor(Date.now() / 1000) };
   const token = issuer.sign({ ...claims, sub: crypto.randomUUID() }, { expiresInSeconds: 3600 });
@@ -79,7 +79,7 @@ async function answered(answer: Promise<Response>): Promise<Response> {
   return response;
 }
 
-/** The request log is on, and nobody waits for who reads it. */
+/** Starts the service with the request log enabled and discarded. */
 function start(properties: Readonly<Record<string, string>>): ChildProcess {
   const variable = (name: string) => `SIGNALBOX_${name.toUpperCase().replace(/[^A-Z0-9]/g, "_")}`;
   const own = Object.fromEntries(Object.entries(properties).map(([name, value]) => [variable(name), value]));

@@ -12,27 +12,27 @@ const path = "/api/account/";
 const rounds = 5;
 const warmUpSeconds = 1;
 const measuredSeconds = 3;
-/** The latencies at half load are judged second by second, and their median is reported as well. */
+/** The latencies at half load are computed for each second, and their median is reported as well. */
 const pacedSeconds = 10;
 const connections = 32;
-/** Read by turns, so that what is asked at once is mostly not the same. */
+/** Accounts read in rotation, so that concurrent requests mostly differ. */
 const readers = 20;
-/** Changed by turns, and read by nobody meanwhile. */
+/** Accounts changed in rotation, and not read meanwhile. */
 const writers = 180;
 const variants = ["bare", "token", "api-key", "not-modified", "patch"] as const;
 type Variant = (typeof variants)[number];
 
 interface Sample {
   readonly perSecond: number;
-  /** Processor time of the server alone: what remains comparable when the machine does other things too. */
+  /** Processor time of the server alone: comparable even on a busy machine. */
   readonly cpuMicros: number;
 }
 
 type Round = Record<Variant, Sample>;
 
 /**
- * Every round measures all variants one after the other and compares them with each other; the median over the rounds is
- * reported, so that what else the machine does in between weighs little.
+ * Measures all variants one after the other in every round and compares them with each other; the median over the
+ * rounds is reported, so that other load on the machine has little influence.
  */
 export async function run() {
   const service = await startAccountService({ accounts: readers + writers });
@@ -94,7 +94,7 @@ async function measureRound(service: AccountService, bare: { url: string; pid: n
   };
 }
 
-/** What each variant sends, by turns. */
+/** Builds the requests of each variant, in rotation. */
 function requestsTo(service: AccountService) {
   const each = (headersOf: (reader: AccountService["accounts"][number]) => Record<string, string>): PacedRequest[] =>
     readersOf(service).map((reader) => ({ headers: headersOf(reader) }));
@@ -114,7 +114,7 @@ const known = ({ authorization, etag }: AccountService["accounts"][number]) => (
   "if-none-match": etag,
 });
 
-/** Half of what each variant reached, evenly. */
+/** Measures at half of each variant's maximum, evenly. */
 async function measurePaced(service: AccountService, perSecond: (variant: Variant) => number): Promise<Paced> {
   const half = async (variant: Exclude<Variant, "bare">, next: () => PacedRequest): Promise<PacedResult> => {
     const pace = { url: service.url + path, next, perSecond: Math.round(perSecond(variant) / 2), connections };
@@ -142,7 +142,7 @@ function byTurns(requests: readonly PacedRequest[]): () => PacedRequest {
 
 let changes = 0;
 
-/** A change that is one, of one account after the other. */
+/** Builds an effective change, of one account after the other. */
 function change({ accounts }: AccountService) {
   const number = changes++;
   const { authorization } = accounts[readers + (number % writers)] as AccountService["accounts"][number];
@@ -155,7 +155,7 @@ function change({ accounts }: AccountService) {
 
 type Requests = NonNullable<Parameters<typeof autocannon>[0]["requests"]>;
 
-/** 304 is no success to the load generator. */
+/** The load generator counts 304 as a failure. */
 async function load({ url, pid }: { url: string; pid: number }, requests: Requests): Promise<Sample> {
   await autocannon({ url, requests, connections, duration: warmUpSeconds });
   const before = await cpuMicrosOf(pid);
@@ -166,14 +166,14 @@ async function load({ url, pid }: { url: string; pid: number }, requests: Reques
   return { perSecond: result.requests.average, cpuMicros };
 }
 
-/** proc(5), stat: user and system time in ticks, of which Linux has a hundred in a second. */
+/** Reads the user and system time (proc(5), stat) in ticks, of which Linux has a hundred in a second. */
 async function cpuMicrosOf(pid: number): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, "utf8");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return (Number(fields[11]) + Number(fields[12])) * 10_000;
 }
 
-/** Express 5 with one route, which answers the very bytes that a reader gets from the service. */
+/** Starts Express 5 with one route, which answers the same bytes as the service. */
 async function startBare(service: AccountService) {
   const { authorization } = readersOf(service)[0] as AccountService["accounts"][number];
   const body = await (await fetch(service.url + path, { headers: { authorization } })).text();

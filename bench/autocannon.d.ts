@@ -10,7 +10,7 @@ declare module "autocannon" {
     /** Seconds. */
     readonly duration: number;
     readonly headers?: Readonly<Record<string, string>>;
-    /** Each connection sends these in turn; `setupRequest` makes every one anew. */
+    /** Each connection sends these in rotation; `setupRequest` builds every one again. */
     readonly requests?: readonly (Request & { readonly setupRequest?: (request: Request) => Request })[];
   }
   interface Result {
@@ -19,7 +19,7 @@ declare module "autocannon" {
     readonly requests: { readonly average: number; readonly total: number };
     readonly latency: { readonly p50: number; readonly p97_5: number; readonly p99: number };
   }
-  /** Loads a server over HTTP/1.1 and says what it gave. The package brings no types of its own. */
+  /** Loads a server over HTTP/1.1 and returns the measurement. The package has no types of its own. */
   function autocannon(options: Options): Promise<Result>;
   export = autocannon;
 }

@@ -5,8 +5,8 @@ import { openPool, sql } from "@signalbox/storage";
 import { benchParts } from "./bench-parts.ts";
 
 /**
- * Run by `ingest.ts`: what is written first by whoever takes webhooks. Node's own server, which verifies a signature of GitHub
- * and commits each webhook by itself, without an event, a limit, or a look at what came before.
+ * Run by `ingest.ts`: the simplest receiver of webhooks. Node's own server, which verifies a signature of GitHub and
+ * commits each webhook separately, without an event, a limit, or a check of earlier ones.
  */
 const [url = "", secret = ""] = process.argv.slice(2);
 const pool = openPool({ url, max: 10, applicationName: "bare", ...benchParts(), runner: { defer: () => {} } });
@@ -30,5 +30,5 @@ const server = createServer((request, response) => {
     () => response.writeHead(500).end(),
   );
 }).listen(0, "127.0.0.1", () => process.send?.(`http://127.0.0.1:${(server.address() as AddressInfo).port}`));
-// A bench that failed has nobody left to stop it.
+// After a failure of the bench nothing else stops this process.
 process.once("disconnect", () => process.exit());

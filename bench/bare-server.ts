@@ -1,7 +1,9 @@
 import type { AddressInfo } from "node:net";
 import express from "express";
 
-/** Express 5 with one route, which answers what the service under test answered, and to POST has read the body before. */
+/**
+ * Express 5 with one route, which answers the same bytes as the service under test, and reads the body of a POST first.
+ */
 const [path = "/", body = "{}"] = process.argv.slice(2);
 const answer = JSON.parse(body);
 
@@ -15,5 +17,5 @@ app.post(path, express.json(), (_request, response) => {
 const server = app.listen(0, "127.0.0.1", () => {
   process.send?.(`http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`);
 });
-// A bench that failed has nobody left to stop it.
+// After a failure of the bench nothing else stops this process.
 process.once("disconnect", () => process.exit());

@@ -4,7 +4,7 @@ import { migrate, openPool } from "@signalbox/storage";
 import { createLogger, createMetrics, createTracer } from "@signalbox/telemetry";
 import { testDatabase } from "@signalbox/testing";
 
-/** What the libraries are handed in a bench: the real parts, with lines that nobody reads. */
+/** Creates the libraries' dependencies for a bench: the real parts, with discarded log lines. */
 export function benchParts() {
   return {
     log: createLogger({ service: "images", instance: "bench", level: "info", destination: { write: () => {} } }),
@@ -14,7 +14,7 @@ export function benchParts() {
   };
 }
 
-/** A database of its own with the tables of the event library, and connections to it. */
+/** Creates a database of its own with the tables of the event library, and connections to it. */
 export async function openBenchDatabase(parts: ReturnType<typeof benchParts>) {
   const database = await testDatabase();
   const { url } = database;
@@ -30,7 +30,7 @@ export async function openBenchDatabase(parts: ReturnType<typeof benchParts>) {
   };
 }
 
-/** The value below which the share of samples lies. */
+/** Returns the value below which this share of the samples lies. */
 export function percentile(samples: readonly number[], share: number): number {
   const sorted = samples.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;

@@ -6,7 +6,7 @@ import { percentile, rounded } from "./bench-parts.ts";
 
 const changes = 60;
 const [less, more] = [50, 60];
-/** A list of every service that has one, asked for more than the smaller limit allows. */
+/** A list of every service that has one, requested with a length between the two limits. */
 const lists = ["/images", "/api/account/api-keys/", "/api/v1/webhooks/endpoints", "/api/v1/webhooks/sources"].map(
   (path) => `${path}?limit=${(less + more) / 2}`,
 );
@@ -17,7 +17,7 @@ interface Enforced {
   readonly p99Ms: number;
 }
 
-/** From the answer to a change until every service refuses, or allows, what it says. */
+/** Measures the time from the answer to a change until every service enforces it. */
 export async function measureEnforced(mode: "embedded" | "Kafka"): Promise<Enforced> {
   const properties = {
     "http.rate-limit.credential.requests": "1000000",

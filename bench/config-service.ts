@@ -10,15 +10,15 @@ import { benchParts } from "./bench-parts.ts";
 const script = fileURLToPath(new URL("../services/config/src/main.ts", import.meta.url));
 const person = testPerson({ roles: ["owner"], profile: { locale: "de", createdAtMs: 0 } });
 
-/** The config service in a process of its own, with a hundred flags, and a person who asks it. */
+/** The config service in a process of its own, with a hundred flags, and a caller. */
 export interface ConfigService {
   readonly url: string;
   readonly pid: number;
   readonly accountId: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The 99th percentile of the delay of its event loop since this was last asked for. */
+  /** Returns the 99th percentile of its event loop's delay since the last call. */
   eventLoopP99Ms(): Promise<number>;
-  /** Writes an override where every instance reads it. */
+  /** Publishes an override for every instance. */
   override(property: string, value: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -67,7 +67,7 @@ export async function startConfigService(): Promise<ConfigService> {
   };
 }
 
-/** Five rules, of which the last holds for half of the accounts. */
+/** Builds a flag with five rules, of which the last matches half of the accounts. */
 export function definitionOf(key: string): NonNullable<EventData<"flag.changed">["definition"]> {
   const never = [{ accounts: ["acc_other"] }, { locales: ["fr"] }, { roles: ["viewer" as const] }, { age: { to: 1 } }];
   const rules = [...never, { percentage: 50 }].map((rule) => ({ ...rule, variant: "on" }));
@@ -90,7 +90,7 @@ function overrideOf(property: string, value: number, revision: number) {
   return draft("config.changed", { subject: property, accountId: null, data });
 }
 
-/** The request log is on, and nobody waits for who reads it. */
+/** Starts the service with the request log enabled and discarded. */
 function spawnService(properties: Readonly<Record<string, string | undefined>>) {
   const variable = (name: string) => `SIGNALBOX_${name.toUpperCase().replace(/[^A-Z0-9]/g, "_")}`;
   const own = Object.fromEntries(Object.entries(properties).map(([name, value]) => [variable(name), value]));

@@ -12,7 +12,7 @@ import { least, most } from "./figure.ts";
 const rounds = 3;
 const seconds = 3;
 const connections = 32;
-/** Above the bar of 10,000 nothing is promised. */
+/** The documented number of streams; more is not promised. */
 const streams = 10_000;
 
 interface Variant {
@@ -69,7 +69,7 @@ async function compareAll() {
   }
 }
 
-/** Measures a variant and bare Express by turns; the medians are compared. */
+/** Measures a variant and bare Express alternately; the medians are compared. */
 async function compare(service: ConfigService, { name, path, body, conditional, wanted }: Variant) {
   const url = service.url + path;
   const json = "application/json";
@@ -113,7 +113,7 @@ async function compare(service: ConfigService, { name, path, body, conditional, 
   };
 }
 
-/** Nanoseconds of one evaluation, each for another account, after it was warm. */
+/** Measures the nanoseconds of one warm evaluation, each for another account. */
 function measureEvaluation(): number {
   const flags = new FlagSet();
   flags.put("bench", definitionOf("bench"), 1);
@@ -133,7 +133,7 @@ function measureEvaluation(): number {
   return Math.round(percentile(turns, 0.5));
 }
 
-/** Changes a property again and again, and takes each time until every stream was told. */
+/** Changes a property repeatedly, and measures the time until every stream received each change. */
 async function measureStreams(count: number, changes: number) {
   const service = await startConfigService();
   const stream = `${service.url}/api/v1/config/stream`;

@@ -5,7 +5,7 @@ import { most } from "./figure.ts";
 import { hangingHosts } from "./hanging-hosts.ts";
 import { pacedLoad } from "./paced-load.ts";
 
-/** What is needed of the system of `delivery.ts`. */
+/** The parts of the system in `delivery.ts` that are needed here. */
 interface Crowded {
   readonly origin: string;
   readonly who: readonly TestPerson[];
@@ -33,7 +33,7 @@ interface Waits {
 
 let published = 0;
 
-/** Publishes at an even rate over HTTP; all are counted from the moment at which each was due. */
+/** Publishes at an even rate over HTTP; each time is measured from the due moment. */
 async function publishPaced({ origin, who, sink }: Crowded): Promise<Waits> {
   const dueMs = new Map<string, number>();
   const accept = await pacedLoad({
@@ -63,7 +63,7 @@ const p = (samples: readonly number[]) => ({
   p99Ms: rounded(percentile(samples, 0.99)),
 });
 
-/** Events that are published over HTTP, and the same beside endpoints that hang. */
+/** Measures events published over HTTP, and the same beside hanging endpoints. */
 export async function publishedRows(system: Crowded) {
   const quiet = await publishPaced(system);
   await hang(system);
@@ -93,7 +93,9 @@ export async function publishedRows(system: Crowded) {
   };
 }
 
-/** Endpoints that take requests and never answer, names that never resolve, and a long queue behind one of them. */
+/**
+ * Adds endpoints that accept requests and never answer, names that never resolve, and a long queue behind one of them.
+ */
 async function hang({ origin, sink }: Crowded): Promise<void> {
   const send = createSender(origin);
   const people = hangingHosts.map((host) => ({ ...testPerson(), url: `${sink.url.replace("127.0.0.1", host)}/hang` }));
@@ -140,7 +142,7 @@ const insertQueue = sql(
    from generate_series($2::int, $3::int) n where $1 <> ''`,
 );
 
-/** Pausing an endpoint, resuming it and searching its deliveries while so many wait. */
+/** Measures pausing an endpoint, resuming it and searching its deliveries with this many waiting. */
 export async function waitingRows({ origin, pool, sink }: Crowded) {
   const send = createSender(origin);
   const person = testPerson();

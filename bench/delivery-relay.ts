@@ -2,7 +2,7 @@ import { createHmac, randomUUID } from "node:crypto";
 import process from "node:process";
 import { Pool } from "undici";
 
-/** The baseline: a Node process that signs and posts what it has in memory, 64 at once, and keeps nothing. */
+/** The baseline: a Node process that signs and posts from memory, 64 at a time, and stores nothing. */
 
 const [url = "", count = "0", bytes = "0"] = process.argv.slice(2);
 const pool = new Pool(url, { connections: 64, pipelining: 1 });

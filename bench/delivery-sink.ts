@@ -3,7 +3,10 @@ import type { AddressInfo } from "node:net";
 import process from "node:process";
 import { hangingHosts } from "./hanging-hosts.ts";
 
-/** The receivers of a bench, in a process of their own: they answer 200 and note when each delivery came. `/hang` never answers. */
+/**
+ * The receivers of a bench, in a process of their own: they answer 200 and record the arrival of each delivery. `/hang`
+ * never answers.
+ */
 
 let arrivals: { id: string; atMs: number }[] = [];
 
@@ -17,7 +20,7 @@ const take: RequestListener = (request, response) => {
 };
 const server = createServer({ keepAliveTimeout: 60_000 }, take).listen(0, "127.0.0.1", () => {
   const { port } = server.address() as AddressInfo;
-  // A host may have so many attempts at once, over all accounts: those that hang are other hosts.
+  // Attempts are limited per host, over all accounts: hanging ones have other hosts.
   for (const address of hangingHosts) createServer(take).listen(port, address);
   process.send?.({ port });
 });

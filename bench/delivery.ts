@@ -36,7 +36,7 @@ const targets = {
   ...{ arrivalP50Ms: 10, arrivalP99Ms: 30 },
 };
 
-/** A system with one account, whose endpoints lead to a sink. */
+/** A system with one account, whose endpoints post to a sink. */
 interface System {
   readonly who: TestPerson[];
   readonly eventLog: EventLog;
@@ -103,7 +103,7 @@ async function prepare(opened: AsyncDisposableStack): Promise<System> {
       SIGNALBOX_HTTP_PORT: String(port),
       SIGNALBOX_MANAGEMENT_SERVER_PORT: String(await freePort()),
       SIGNALBOX_WEBHOOK_DELIVERY_OUTBOUND_ALLOW: ["127.0.0.1", ...hangingHosts].map((host) => `${host}:*`).join(","),
-      // What is measured is the work, not the allowance.
+      // The bench measures the work, not the rate limit.
       SIGNALBOX_HTTP_RATE_LIMIT_CREDENTIAL_REQUESTS: "1000000",
       SIGNALBOX_HTTP_RATE_LIMIT_CREDENTIAL_BURST: "1000000",
       SIGNALBOX_HTTP_RATE_LIMIT_ACCOUNT_REQUESTS: "1000000",
@@ -126,7 +126,7 @@ async function prepare(opened: AsyncDisposableStack): Promise<System> {
   return { who, eventLog, pool, sink, start, origin: `http://127.0.0.1:${port}` };
 }
 
-/** Draws from every account in turn. */
+/** Publishes for every account in rotation. */
 function publisherOf({ eventLog, who }: Pick<System, "eventLog" | "who">) {
   const example = eventOf("image.updated").example;
   let next = 0;
@@ -163,7 +163,7 @@ async function drainBacklog(system: System, opened: AsyncDisposableStack) {
   return { seconds, cpuMs, rssMiB, costs };
 }
 
-/** From the moment at which each publish was due to the arrival of its event. */
+/** Measures from the due moment of each publish to the arrival of its event. */
 async function pacedArrivals(system: System): Promise<number[]> {
   const publish = publisherOf(system);
   const dueMs = new Map<string, number>();
@@ -180,7 +180,7 @@ async function pacedArrivals(system: System): Promise<number[]> {
   await Promise.all(running);
   await eventually(async () => (await system.sink.count()) >= waits.length, { timeoutMs: 60_000 });
   const arrived = await system.sink.take();
-  // Events are made in the order of their turns, and so are the ids: UUIDv7.
+  // Events are created in order, and so are the ids: UUIDv7.
   const ids = arrived.map(({ id }) => id).toSorted();
   for (const [index, id] of ids.entries()) dueMs.set(id, waits[index] ?? Number.NaN);
   return arrived.map(({ id, atMs }) => atMs - (dueMs.get(id) ?? Number.NaN));
@@ -196,7 +196,7 @@ async function timedRelay(sink: Sink): Promise<number> {
 interface Sink {
   readonly url: string;
   count(): Promise<number>;
-  /** Answers what has arrived since it was last asked. */
+  /** Returns the arrivals since the last call. */
   take(): Promise<{ id: string; atMs: number }[]>;
   close(): void;
 }
@@ -223,7 +223,7 @@ const costs = sql(
      (select xact_commit::float8 from pg_stat_database where datname = current_database()) as transactions`,
 );
 
-/** Others on the engine write into the same log. */
+/** Other users of the engine write into the same log. */
 export async function costsOf(pool: Pool): Promise<{ wal: number; transactions: number }> {
   const [row] = (await pool.query<{ wal: number; transactions: number }>(costs)).rows;
   return row ?? { wal: Number.NaN, transactions: Number.NaN };

@@ -40,7 +40,7 @@ const reviews = Array.from({ length: 11 }, (_, at) => ({
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Any field of any type, made of the key of its object. */
+/** Derives any field of any type from the key of its object. */
 function fieldOf(source: Members | undefined, name: string, first: unknown): unknown {
   const key = String(source?.upc ?? source?.id);
   if (name === "users") return users.slice(0, Number(first ?? users.length));
@@ -54,7 +54,7 @@ function fieldOf(source: Members | undefined, name: string, first: unknown): unk
 
 export interface BenchGraph {
   readonly supergraphSdl: string;
-  /** Answers a request to a subgraph; one that came before is answered from memory, so that the executor is measured. */
+  /** Answers a request to a subgraph; repeated ones from memory, so that the executor is measured. */
   answer(subgraph: string, body: string): Promise<string>;
 }
 

@@ -24,7 +24,7 @@ interface Operation {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/** Runs a valid operation and writes its data. */
+/** Runs a valid operation and serializes its data. */
 interface Side {
   readonly schema: GraphQLSchema;
   run(asked: Operation, document: DocumentNode, operation: OperationDefinitionNode): Promise<string>;
@@ -32,7 +32,7 @@ interface Side {
 
 let unseen = 0;
 
-/** Documents that are sent again and again, and documents that were never sent before. */
+/** Repeated documents, and unique ones. */
 const rows: readonly { name: string; wanted: number; count: number; next: (at: number) => Operation }[] = [
   {
     ...{ name: "heavy, 64 documents × 7 values", wanted: 4, count: 200 },
@@ -122,7 +122,7 @@ async function openApollo({ supergraphSdl, answer }: BenchGraph): Promise<Side> 
   };
 }
 
-/** Parsed and validated documents are remembered by both, as a server does. */
+/** Both sides cache parsed and validated documents, like a server. */
 const documents = new Map<string, DocumentNode>();
 
 async function runOne(side: Side, asked: Operation, isRemembered: boolean): Promise<string> {
@@ -142,7 +142,7 @@ async function assertSame(sides: { ours: Side; apollo: Side }, asked: Operation)
   if (ours !== apollo) throw new Error("the two answers differ");
 }
 
-/** Processor time of an operation, of all threads. */
+/** Measures the processor time of an operation, in all threads. */
 async function measure(side: Side, { count, next, name }: (typeof rows)[number]): Promise<number> {
   const isRemembered = !name.includes("never");
   const before = process.cpuUsage();

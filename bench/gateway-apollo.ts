@@ -5,12 +5,12 @@ import { ApolloServer } from "@apollo/server";
 import { startStandaloneServer } from "@apollo/server/standalone";
 import { setVariable } from "@signalbox/config";
 
-/** Apollo's gateway behind Apollo's server as their documentation has them, in a process of its own. */
+/** Apollo's gateway behind Apollo's server as in their documentation, in a process of its own. */
 const [supergraphFile = "", port = ""] = process.argv.slice(2);
 setVariable("APOLLO_TELEMETRY_DISABLED", "1");
 setVariable("NODE_ENV", "production");
 
-/** Whose data it is has to be told to subgraphs; that is all that a graph of accounts needs of a gateway. */
+/** Subgraphs need the caller's account; nothing else is forwarded to them. */
 class Forwarding extends RemoteGraphQLDataSource<{ authorization?: string }> {
   override willSendRequest({
     request,

@@ -16,17 +16,17 @@ import {
 } from "graphql";
 import { openBenchGraph } from "./federation-graph.ts";
 
-/** A supergraph whose subgraphs are listeners of this process, under the names that our gateway knows. */
+/** A supergraph whose subgraphs are listeners of this process, named as in our gateway. */
 export interface ServedGraph {
   readonly supergraphSdl: string;
-  /** By the name of the subgraph. */
+  /** The URLs by subgraph name. */
   readonly urls: ReadonlyMap<string, string>;
   close(): Promise<void>;
 }
 
 const services = ["account", "images", "config", "webhook-ingest", "webhook-delivery"] as const;
 
-/** Those of the public gateway benchmark, at the addresses of services of ours. */
+/** The subgraphs of the public gateway benchmark, by the names of our services. */
 const stageNames = { accounts: "account", products: "images", inventory: "config", reviews: "webhook-delivery" };
 
 export function servePublicGraph(principal: PrincipalAnswer): Promise<ServedGraph> {
@@ -42,7 +42,7 @@ export function servePublicGraph(principal: PrincipalAnswer): Promise<ServedGrap
   return serve(renamed, new Map(answers), principal);
 }
 
-/** The product's own graph, whose every field has a value made of its type. */
+/** Serves the product's own graph, with each field's value derived from its type. */
 export async function serveOwnGraph(principal: PrincipalAnswer): Promise<ServedGraph> {
   const answers = new Map<string, Answer>();
   for (const name of services) {
@@ -58,7 +58,7 @@ export async function serveOwnGraph(principal: PrincipalAnswer): Promise<ServedG
 }
 
 type Answer = (body: string) => Promise<string>;
-/** Answers `POST /internal/principals`, as the account service does. */
+/** Answers `POST /internal/principals`, like the account service. */
 type PrincipalAnswer = (body: string) => string;
 
 async function serve(
@@ -92,7 +92,7 @@ async function serve(
   };
 }
 
-/** Answers are made once, so that the gateway is measured. */
+/** Caches answers, so that the gateway is measured. */
 function remembered(answer: Answer): Answer {
   const known = new Map<string, string>();
   return async (body) => {
@@ -119,7 +119,7 @@ async function madeUp(schema: GraphQLSchema, body: string): Promise<string> {
   return JSON.stringify(result);
 }
 
-/** A page has as many items as `first` says, which its edges find in the connection. */
+/** Builds a value of a type. A page has `first` items, which its edges find in the connection. */
 function madeUpValue(type: GraphQLOutputType, name: string, { first = 20 }: Members, at = 0): unknown {
   const nullable = getNullableType(type);
   if (isListType(nullable))

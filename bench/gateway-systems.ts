@@ -21,7 +21,7 @@ export interface GatewayProcess {
 
 const scriptAt = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-/** Apollo's gateway and server as they come. */
+/** Starts Apollo's gateway and server with their defaults. */
 export async function startApollo({ supergraphSdl }: ServedGraph): Promise<GatewayProcess> {
   await using opened = new AsyncDisposableStack();
   const file = await supergraphFile(opened, supergraphSdl);
@@ -34,7 +34,7 @@ export async function startApollo({ supergraphSdl }: ServedGraph): Promise<Gatew
   return { url, pid, close: () => closes.disposeAsync() };
 }
 
-/** The gateway service as it is run: credentials, limits, costs and request log on. */
+/** Starts the gateway service as in production: with credentials, limits, costs and request log. */
 export async function startOurs({
   supergraphSdl,
   urls,
@@ -57,11 +57,12 @@ export async function startOurs({
     "http.port": String(ports.http),
     "internal.port": String(ports.internal),
     "management.server.port": String(ports.management),
-    // What is measured is the work, not the allowance.
+    // The bench measures the work, not the rate limit.
     "http.rate-limit.credential.requests": "1000000",
     "http.rate-limit.credential.burst": "1000000",
     "http.rate-limit.account.requests": "1000000",
-    // The load of one person costs more than a credential may: it is worked out for each operation, and refused for none.
+    // The load of one caller exceeds the cost limit of a credential: costs are computed for each operation, but none is
+    // refused.
     "graphql.limits.mode": "measure",
   });
   const management = `http://127.0.0.1:${ports.management}/management/health/ready`;
@@ -79,13 +80,13 @@ async function supergraphFile(opened: AsyncDisposableStack, supergraphSdl: strin
 }
 
 /**
- * What Node gives itself in the containers of `infra/kubernetes`, which have 512 MiB, and what `infra/docker/run-service.sh` says
- * of the gateway's heap. Left to itself Node takes 64 MiB twice for young objects, and then looks through all old ones without a
- * pause.
+ * Node's defaults in the containers of `infra/kubernetes`, which have 512 MiB, and the heap settings of the gateway in
+ * `infra/docker/run-service.sh`. By default Node takes 64 MiB twice for young objects here, and then scans all old ones
+ * without a pause.
  */
 const heapFlags = ["--max-old-space-size=256", "--max-semi-space-size=8", "--heap-growing-percent=100"];
 
-/** `BENCH_NODE_FLAGS` is for profiles: `--cpu-prof`. The request log is on, and nobody waits for who reads it. */
+/** Starts a process with the request log enabled and discarded. `BENCH_NODE_FLAGS` is for profiles: `--cpu-prof`. */
 function start(
   opened: AsyncDisposableStack,
   args: readonly string[],
@@ -110,7 +111,7 @@ async function stop(child: ChildProcess): Promise<void> {
   await exited;
 }
 
-/** proc(5), stat: user and system time of all threads in ticks, of which Linux has a hundred in a second. */
+/** Reads user and system time of all threads (proc(5), stat) in ticks, of which Linux has a hundred in a second. */
 export async function cpuMicrosOf(pid: number): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, "utf8");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");

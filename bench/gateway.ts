@@ -116,7 +116,7 @@ export async function run() {
   };
 }
 
-/** Every round measures both sides one after the other; the median over the rounds is reported. */
+/** Measures both sides one after the other in every round; the median over the rounds is reported. */
 async function measureGraph(graph: ServedGraph, name: Row["graph"]) {
   await using opened = new AsyncDisposableStack();
   opened.defer(() => graph.close());

@@ -8,7 +8,7 @@ import { systemClock } from "@signalbox/core";
 /** Run by `http.ts`, one process per variant. */
 const [variant = "bare", etag = ""] = process.argv.slice(2);
 
-/** The same work for all: an account by id. */
+/** The same work for all variants: an account by id. */
 const accountOf = (id: string) => ({ ...accountExample, id });
 
 async function bare(): Promise<RequestListener> {
@@ -80,7 +80,7 @@ const accessStates: Pick<AccessStates, "stateOf" | "isRevoked" | "epochOfCredent
   isBehind: () => false,
 };
 
-/** Takes spans and forgets them. */
+/** Starts a receiver that discards spans. */
 async function discardingReceiver(): Promise<string> {
   return listen((request, response) => {
     request.resume();

@@ -10,7 +10,7 @@ type Variant = (typeof variants)[number];
 interface Sample {
   readonly requestsPerSecond: number;
   readonly p99Ms: number;
-  /** Processor time of the server alone: what remains comparable when the machine does other things too. */
+  /** Processor time of the server alone: comparable even on a busy machine. */
   readonly cpuMicrosPerRequest: number;
 }
 
@@ -21,8 +21,8 @@ const connections = 32;
 const etag = '"AAAAAAAAAAAAAAAAAAAAAA"';
 
 /**
- * Every round measures all variants one after the other, each in a process of its own, and compares them with the bare
- * route of that round; the median over the rounds is reported.
+ * Measures all variants one after the other in every round, each in a process of its own, and compares them with the
+ * bare route of that round; the median over the rounds is reported.
  */
 export async function run() {
   const samples: Record<Variant, Sample>[] = [];

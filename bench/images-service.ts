@@ -17,11 +17,14 @@ const script = fileURLToPath(new URL("../services/images/src/main.ts", import.me
 /** The images service in a process of its own, on files and PostgreSQL. */
 export interface ImagesService {
   readonly url: string;
-  /** Processor time that it and its children have used, in milliseconds. */
+  /** Returns the processor time used by it and its children, in milliseconds. */
   cpuMs(): Promise<number>;
-  /** Resident memory of it and its children, in MiB. */
+  /** Returns the resident memory of it and its children, in MiB. */
   residentMiB(): Promise<number>;
-  /** Bytes that it and its children have read and written by calls, those of connections included, and those of mapped files not. */
+  /**
+   * Returns the bytes that it and its children read and wrote by system calls, including those of connections, but not
+   * of mapped files.
+   */
   transferred(): Promise<Transferred>;
   close(): Promise<void>;
 }
@@ -53,7 +56,7 @@ export async function startImagesService(): Promise<ImagesService> {
     "http.port": String(ports.http),
     "internal.port": String(ports.internal),
     "management.server.port": String(ports.management),
-    // What is measured is the work, not the allowance.
+    // The bench measures the work, not the rate limit.
     "http.rate-limit.credential.requests": "1000000",
     "http.rate-limit.credential.burst": "1000000",
     "http.rate-limit.account.requests": "1000000",
@@ -78,7 +81,7 @@ export async function startImagesService(): Promise<ImagesService> {
 
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 
-/** proc(5), stat: user and system time in hundredths of a second, its own and those of children that have ended. */
+/** Reads user and system time (proc(5), stat) in hundredths of a second, its own and those of ended children. */
 async function cpuMsOf(pid: number): Promise<number> {
   const text = await readFile(`/proc/${pid}/stat`, "latin1").catch(() => "");
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
@@ -90,7 +93,7 @@ async function residentMiBOf(pid: number): Promise<number> {
   return Number(/^Rss: +(\d+)/m.exec(text)?.[1] ?? 0) / 1024;
 }
 
-/** proc(5), io: what its system calls have read and written. */
+/** Reads the bytes read and written by system calls (proc(5), io). */
 async function transferredBy(pid: number): Promise<Transferred> {
   const text = await readFile(`/proc/${pid}/io`, "utf8").catch(() => "");
   const bytes = (name: string) => Number(new RegExp(`^${name}: (\\d+)`, "m").exec(text)?.[1] ?? 0);

@@ -63,7 +63,7 @@ interface Sources {
   readonly pathOf: (format: Format) => string;
 }
 
-/** A photograph of 6 megapixels, and a drawing with transparency. */
+/** Creates a photograph of 6 megapixels, and a drawing with transparency. */
 async function makeSources(folder: string): Promise<Sources> {
   const small = await readFixture("photo.jpg");
   const photo = await sharp(small).resize(3000, 2000, { fit: "cover" }).jpeg({ quality: 90 }).toBuffer();
@@ -73,7 +73,7 @@ async function makeSources(folder: string): Promise<Sources> {
   return { photo, drawing, pathOf: (format) => (format === "png" ? paths.drawing : paths.photo) };
 }
 
-/** Each round measures sharp alone and the service one after the other; the median over the rounds is reported. */
+/** Measures sharp alone and the service one after the other in each round; the median over the rounds is reported. */
 async function coldRenders(service: ImagesService, format: Format, sources: Sources) {
   const [raw, ours]: [Speed[], Speed[]] = [[], []];
   for (let round = 0; round < rounds; round++) {
@@ -134,11 +134,14 @@ async function serviceSpeed(service: ImagesService, format: Format, file: Buffer
   return { perSecond: paths.length / seconds, cpuMs: usedMs / paths.length, p95Ms: percentile(latencies, 0.95) };
 }
 
-/** Renditions that nobody has made: the height differs and decides nothing. As many images as keep evictions out of it. */
+/**
+ * Builds the paths of uncached renditions: only the height differs, without an effect. Uses enough images to avoid
+ * evictions.
+ */
 async function coldPaths(service: ImagesService, who: TestPerson, file: Buffer, format: Format, count: number) {
   const paths: string[] = [];
   while (paths.length < count) {
-    // Other bytes after the image: another original of the same pixels.
+    // Extra bytes after the image: another original with the same pixels.
     const id = await upload(service, who, Buffer.concat([file, Buffer.from(`${crypto.randomUUID()}`)]));
     for (let height = 3000; height < 3050 && paths.length < count; height++) {
       paths.push(`/images/${id}/content?width=720&height=${height}&format=${format}`);
@@ -160,7 +163,7 @@ interface Answer {
   readonly ms: number;
 }
 
-/** Sends every path, so many at a time. */
+/** Requests every path, this many at a time. */
 async function load({ url }: ImagesService, who: TestPerson, paths: readonly string[], inFlight: number) {
   const left = [...paths];
   const answers: Answer[] = [];
@@ -191,7 +194,10 @@ async function flood(service: ImagesService, { photo }: Sources, inFlight: numbe
   };
 }
 
-/** One account asks for 24 dear renditions at once; another one wants thumbnails and uploads. */
+/**
+ * Measures fairness: one account requests 24 expensive renditions at the same time; another one requests thumbnails and
+ * uploads.
+ */
 async function fairness(service: ImagesService, { photo }: Sources) {
   const [a, b] = [testPerson(), testPerson()];
   const [heavy, small] = [await upload(service, a, photo), await upload(service, b, photo)];
@@ -223,7 +229,7 @@ async function fairness(service: ImagesService, { photo }: Sources) {
   };
 }
 
-/** A stored rendition and a 304, beside a bare Express that answers 304. */
+/** Measures a stored rendition and a 304, beside a bare Express that answers 304. */
 async function stored(service: ImagesService, { photo }: Sources) {
   const who = testPerson();
   const url = `${service.url}/images/${await upload(service, who, photo)}/content?width=320`;
@@ -253,8 +259,8 @@ async function stored(service: ImagesService, { photo }: Sources) {
 }
 
 /**
- * Each byte is read by a call once, from the connection, and written by one once: the child that judges a file maps it. Memory
- * is flat where the last uploads find as much of it in use as the first ones, whose children have started by then.
+ * Measures uploads. Each byte is read and written by a system call once: the child that judges a file maps it. Memory
+ * is flat when the last uploads use as much of it as the first ones, whose children have started by then.
  */
 async function uploads(service: ImagesService, { photo }: Sources) {
   const who = testPerson();
@@ -287,7 +293,7 @@ async function uploads(service: ImagesService, { photo }: Sources) {
   };
 }
 
-/** With the processor time that an answer takes of the service: the load shares the cores, and reads what is sent. */
+/** Adds the service's processor time per answer: the load shares the cores. */
 async function withCpu<Sent extends { readonly requests: number }>(service: ImagesService, send: () => Promise<Sent>) {
   const beforeMs = await service.cpuMs();
   const { requests, ...sent } = await send();

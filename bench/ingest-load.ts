@@ -3,18 +3,20 @@ import process from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Pool } from "undici";
 
-/** The partners of a bench, in a process of their own: they sign webhooks of 1 KB as GitHub and Stripe do, and post them. */
+/**
+ * The partners of a bench, in a process of their own: they sign webhooks of 1 KB like GitHub and Stripe, and post them.
+ */
 
 export interface IngestLoad {
   readonly origin: string;
   readonly sources: readonly BenchSource[];
   readonly seconds: number;
   readonly connections: number;
-  /** At even distances, each counted from the moment at which it was due; null for as many as the connections take. */
+  /** Rate at even intervals, each request measured from its due moment; null for the largest possible rate. */
   readonly perSecond: number | null;
-  /** Every second one was sent before. */
+  /** True to repeat every second one. */
   readonly repeating?: boolean;
-  /** Signed with a secret of nobody, each from an address of its own. */
+  /** True to sign with an unknown secret, each from an address of its own. */
   readonly forged?: boolean;
 }
 
@@ -25,7 +27,7 @@ export interface BenchSource {
 }
 
 export interface IngestLoadResult {
-  /** How often each status was answered. */
+  /** Number of answers by status. */
   readonly statuses: Readonly<Record<number, number>>;
   readonly latenciesMs: readonly number[];
   readonly seconds: number;
@@ -39,7 +41,7 @@ interface Post {
 
 const filling = "x".repeat(900);
 
-/** Makes the webhooks of a load, one after the other. */
+/** Creates the webhooks of a load, one after the other. */
 function partner({ sources, repeating = false, forged = false }: IngestLoad): () => Post {
   let made = 0;
   let last: Post | null = null;
@@ -105,7 +107,7 @@ function posted(pool: Pool, { path, headers, body }: Post, statuses: Record<numb
   const count = (status: number) => {
     statuses[status] = (statuses[status] ?? 0) + 1;
   };
-  // The lowest door of the library: what is measured is the service, beside a load that costs little.
+  // The lowest-level call of the library, so that the load takes little time itself.
   pool.dispatch(
     { method: "POST", path, headers, body },
     {

@@ -27,7 +27,7 @@ import type { BenchSource, IngestLoad, IngestLoadResult } from "./ingest-load.ts
 const mainOf = (service: string) => fileURLToPath(new URL(`../services/${service}/src/main.ts`, import.meta.url));
 const loadFile = new URL("./ingest-load.ts", import.meta.url);
 
-/** A system with one account, its sources, and an endpoint that leads to a sink. */
+/** A system with one account, its sources, and an endpoint that posts to a sink. */
 export type IngestSystem = Awaited<ReturnType<typeof startIngestSystem>>;
 
 export async function startIngestSystem(opened: AsyncDisposableStack) {
@@ -59,7 +59,7 @@ export async function startIngestSystem(opened: AsyncDisposableStack) {
     }),
     load: startLoad(opened, ingest.origin),
     flood: startLoad(opened, ingest.origin),
-    /** Starts the deliveries, which take part of the machine. */
+    /** Starts the deliveries, which take processor time too. */
     async startDelivering(): Promise<void> {
       const delivery = await start("webhook-delivery");
       const body = { url, event_types: ["webhook.received"] };
@@ -68,7 +68,7 @@ export async function startIngestSystem(opened: AsyncDisposableStack) {
   };
 }
 
-/** A PostgreSQL that flushes what it acknowledges, unlike that of the tests. */
+/** Starts a PostgreSQL that flushes every commit, unlike that of the tests. */
 async function ownServer(opened: AsyncDisposableStack) {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-bench-"));
   await chmod(folder, 0o755);
@@ -88,7 +88,7 @@ async function ownServer(opened: AsyncDisposableStack) {
   return server;
 }
 
-/** The baseline, with the one source that it knows. */
+/** Starts the baseline, with its only source. */
 async function startBare(url: string, opened: AsyncDisposableStack) {
   const secret = randomBytes(24).toString("hex");
   const child = fork(fileURLToPath(new URL("./bare-ingest.ts", import.meta.url)), [url, secret]);

@@ -132,7 +132,7 @@ async function slowRow({ load, ingest, quiet }: IngestSystem) {
   };
 }
 
-/** Opens requests whose bodies come at the least pace that is taken, and stay open for as long as they are held. */
+/** Opens requests whose bodies arrive at the slowest accepted pace, and stay open as long as they are held. */
 async function holdSlowBodies(origin: string, sources: readonly BenchSource[]): Promise<Socket[]> {
   const { hostname, port } = new URL(origin);
   const piece = "x".repeat(2_048);

@@ -7,7 +7,7 @@ interface Opened {
   readonly each: number;
 }
 
-/** A change carries the time at which it was published, so that nobody has to be asked. */
+/** A change carries its publishing time, so that no look-up is needed. */
 let tookMs: number[] = [];
 let opened = 0;
 

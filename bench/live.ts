@@ -12,14 +12,14 @@ import { serveOwnGraph } from "./gateway-graphs.ts";
 import { residentMiB, startOurs } from "./gateway-systems.ts";
 
 const accounts = 500;
-/** Each on a connection of its own. */
+/** Number of subscribers per account, each on a connection of its own. */
 const subscribersEach = 10;
 const pagesPerSecond = 50;
 const query = "subscription { imageChanged { cursor changed image { id title } } }";
 
 const persons = new Map(Array.from({ length: accounts }, () => testPerson()).map((person) => [person.token, person]));
 
-/** Answers `POST /internal/principals`, and of announcements, which are asked for without a body, that there are none. */
+/** Answers `POST /internal/principals`, and announcements, which are requested without a body, with none. */
 function principalAnswer(body: string): string {
   if (body === "") return '{"unannounced":false}';
   const person = persons.get((JSON.parse(body) as { value: string }).value);
@@ -74,7 +74,7 @@ export async function run() {
   };
 }
 
-/** Publishes changes of images at an even rate, one account after the other, and says how many. */
+/** Publishes changes of images at an even rate, one account after the other, and returns their number. */
 async function publishFor(
   publisher: Parameters<typeof publishEvents>[0],
   eventsPerSecond: number,

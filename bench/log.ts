@@ -64,7 +64,7 @@ async function publish(eventLog: EventLog, topic: string, count: number): Promis
   return (systemClock.steadyMs() - startedMs) / 1000;
 }
 
-/** From the first record handed over to the last, so that joining the group does not count. */
+/** Measures from the first record to the last, so that joining the group does not count. */
 async function consume(eventLog: EventLog, topic: string, count: number): Promise<number> {
   const done = Promise.withResolvers<void>();
   let startedMs = 0;
@@ -85,7 +85,7 @@ async function consume(eventLog: EventLog, topic: string, count: number): Promis
   return seconds;
 }
 
-/** Text that compresses about as well as JSON events do. */
+/** Builds a page of records with text that compresses about as well as JSON events. */
 function page(topic: string): LogRecord[] {
   return Array.from({ length: recordsPerPublish }, (_, index) => {
     const words = Array.from({ length: 60 }, () => Math.floor(Math.random() * 4096).toString(36));

@@ -75,7 +75,7 @@ async function writeBacklog(pool: Pool, outbox: Outbox): Promise<void> {
   await Promise.all(Array.from({ length: writers }, write));
 }
 
-/** Notes what the relay publishes, to publish the same records again and to see single ones arrive. */
+/** Records what the relay publishes, to publish the same records again and to observe the arrival of single ones. */
 function observe(eventLog: EventLog) {
   const pages: (readonly LogRecord[])[] = [];
   const spy = {
@@ -89,7 +89,7 @@ function observe(eventLog: EventLog) {
       },
     },
   };
-  /** As many requests at a time as the relay has lanes. */
+  /** Publishes with as many concurrent requests as the relay has lanes. */
   async function direct(): Promise<void> {
     const left = [...pages];
     const send = async () => {
@@ -108,7 +108,7 @@ async function singles(pool: Pool, outbox: Outbox, spy: ReturnType<typeof observ
     spy.onPublished = () => acknowledged.resolve(systemClock.steadyMs());
     await inTransaction(pool, (tx) => outbox.append(tx, [event()]));
     const committedMs = systemClock.steadyMs();
-    // The relay starts in the commit's own tick, so the acknowledgement may be noticed before the commit is.
+    // The relay starts in the commit's own tick, so the acknowledgement may be observed before the commit is.
     latencies.push(Math.max(0, (await acknowledged.promise) - committedMs));
   }
   return latencies;

@@ -12,13 +12,13 @@ interface PacedLoad {
   readonly perSecond: number;
   readonly seconds: number;
   readonly connections: number;
-  /** Makes the request that is due at that moment, in milliseconds of `performance.now()`. */
+  /** Creates the request due at that moment, in milliseconds of `performance.now()`. */
   readonly next: (dueMs: number) => PacedRequest;
 }
 
 /**
- * Sends requests at even distances, each at its own moment whatever became of the earlier ones, and gives for each in turn
- * the milliseconds from that moment to the end of the answer: a request that had to wait its turn has waited.
+ * Sends requests at even intervals, each at its own moment independently of the earlier ones, and returns for each in
+ * order the milliseconds from that moment to the end of the answer, including any wait for a connection.
  */
 export async function pacedLoad({ url, perSecond, seconds, connections, next }: PacedLoad): Promise<number[]> {
   const { origin, pathname: path } = new URL(url);
@@ -39,7 +39,7 @@ export async function pacedLoad({ url, perSecond, seconds, connections, next }: 
 function timed(pool: Pool, path: string, request: PacedRequest, dueMs: number): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   const { method = "GET", headers, body = null } = request;
-  // The lowest door of the library: what is measured is the service, beside a load that costs little.
+  // The lowest-level call of the library, so that the load takes little time itself.
   pool.dispatch(
     { path, method, headers, body },
     {

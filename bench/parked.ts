@@ -80,7 +80,7 @@ function report({ passedAt, waiting }: Load, quiet: readonly number[], parked: r
   };
 }
 
-/** Messages of one busy key and of others, numbered, each with the moment at which it was sent. */
+/** Creates numbered messages of one busy key and of others, each with its sending time. */
 function createLoad() {
   const sentAt: number[] = [];
   let busyKey = "";
@@ -97,10 +97,10 @@ function createLoad() {
   };
   return {
     passedAt: () => passedAt,
-    /** How many of the busy key had been sent and not handled when the first passed. */
+    /** Returns the number of unhandled messages of the busy key when the first one passed. */
     waiting: () => waiting,
 
-    /** Takes a message, or fails as the first of the busy key does; its note is for after the commit. */
+    /** Handles a message, or fails like the first of the busy key; its note is for after the commit. */
     handled(key: string, number: number) {
       if (number === firstOfBusy && failuresLeft > 0) {
         failuresLeft--;
@@ -117,7 +117,10 @@ function createLoad() {
       return { number, note };
     },
 
-    /** Sends at the rate for so long, with a busy key whose first message fails so often; gives what other keys waited. */
+    /**
+     * Sends at the rate for this long, with a busy key whose first message fails this often; returns the waits of other
+     * keys.
+     */
     async run(publish: (events: ReturnType<typeof event>[]) => Promise<void>, seconds: number, failures: number) {
       busyKey = newId("img");
       latencies = [];
@@ -140,7 +143,7 @@ function createLoad() {
 
 type Workers = Parameters<ReturnType<typeof createConsumer>["start"]>[0]["runner"];
 
-/** What a process runs beside its requests, without its watchdogs. */
+/** Starts the background workers of a process, without its watchdogs. */
 function startWorkers() {
   const stopping = new AbortController();
   const running: Promise<unknown>[] = [];

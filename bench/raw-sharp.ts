@@ -1,7 +1,7 @@
 import process from "node:process";
 import sharp from "sharp";
 
-/** Run by `images.ts`: the decoder in a process of its own, with nothing around it. */
+/** Run by `images.ts`: the decoder alone in a process of its own. */
 const [source = "", format = "jpeg", count = "100"] = process.argv.slice(2);
 const inFlight = 2;
 

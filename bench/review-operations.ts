@@ -1,6 +1,6 @@
 const product = "{ inStock name price shippingEstimate upc weight }";
 
-/** The heavy query of the public gateway benchmark, under other names and with other values each time. */
+/** Builds the heavy query of the public gateway benchmark, with other names and values each time. */
 export const heavy = (name: string | number, values: number | string): string => {
   const inner = `r${name}: reviews { id body product ${product} }`;
   const author = `author { id username n${name}: name ${inner} }`;
@@ -10,6 +10,6 @@ export const heavy = (name: string | number, values: number | string): string =>
   }`;
 };
 
-/** The reviews of some users, with the product of each: two subgraphs one after the other. */
+/** Builds a query of the reviews of some users, with the product of each: two subgraphs one after the other. */
 export const twoHops = (name: number) =>
   `query($n: Int) { u${name}: users(first: $n) { name reviews { body product { name } } } }`;

@@ -16,7 +16,7 @@ const script = "infra/embedded/start.ts";
 interface Start {
   readonly readyMs: number;
   readonly residentMiB: number;
-  /** Proportional: the buffers its processes share are counted once. */
+  /** Proportional: buffers shared by its processes are counted once. */
   readonly postgresMiB: number;
 }
 
@@ -84,7 +84,7 @@ async function postmasterOf(folder: string): Promise<number> {
   return Number(text.split("\n")[0]);
 }
 
-/** proc(5), smaps_rollup: the resident or the proportional set size of these processes. */
+/** Reads the resident or the proportional set size of these processes (proc(5), smaps_rollup). */
 async function memoryOf(size: "Rss" | "Pss", pids: readonly number[]): Promise<number> {
   let kib = 0;
   for (const pid of pids) {

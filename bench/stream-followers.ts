@@ -1,6 +1,8 @@
 import { connect } from "node:net";
 
-/** Run by `config.ts`: many followers of a stream in a process of their own, as plain sockets, so that they cost little. */
+/**
+ * Run by `config.ts`: many followers of a stream in a process of their own, as plain sockets, which take little memory.
+ */
 const [url = "", count = "0", authorization = ""] = process.argv.slice(2);
 const { hostname, port, pathname } = new URL(url);
 const request = `GET ${pathname} HTTP/1.1\r\nHost: ${hostname}\r\nAuthorization: ${authorization}\r\nAccept: text/event-stream\r\n\r\n`;

@@ -6,21 +6,21 @@ import { PassThrough, type Readable, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createZstdCompress, createZstdDecompress } from "node:zlib";
 
-/** A file of a backup and what it was when it was written. */
+/** A file of a backup with its size and hash. */
 export interface BackupFile {
-  /** Below the folder of the backup. */
+  /** Path below the folder of the backup. */
   readonly path: string;
   readonly bytes: number;
-  /** In hex, of the file as it lies there. */
+  /** In hex, of the file on disk. */
   readonly sha256: string;
 }
 
-/** The backup is not what was written, or not all of it. */
+/** The backup is damaged or incomplete. */
 export class BackupDamaged extends Error {
   override readonly name = "BackupDamaged";
 }
 
-/** Writes a file from a source, and to the disk. */
+/** Writes a file from a source, and syncs it to the disk. */
 export async function writeFileFrom(folder: string, path: string, source: Readable): Promise<BackupFile> {
   const file = join(folder, path);
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
@@ -37,7 +37,7 @@ export async function writeFileFrom(folder: string, path: string, source: Readab
   return { path, bytes, sha256: hash.digest("hex") };
 }
 
-/** Writes a compressed file with what the work gives; answers the file and what the work answers. */
+/** Writes a compressed file with the output of the work; returns the file and the result of the work. */
 export async function writeCompressed<T>(
   folder: string,
   path: string,
@@ -60,14 +60,14 @@ export async function writeCompressed<T>(
   }
 }
 
-/** Reads what `writeCompressed` wrote. A failure of the file fails the stream. */
+/** Reads a file of `writeCompressed`. A failure of the file fails the stream. */
 export function readCompressed(folder: string, path: string): Readable {
   const target = createZstdDecompress();
   pipeline(createReadStream(join(folder, path)), target).catch((error: Error) => target.destroy(error));
   return target;
 }
 
-/** @throws BackupDamaged */
+/** Compares a file with its size and hash. @throws BackupDamaged */
 export async function verifyFile(folder: string, { path, bytes, sha256 }: BackupFile): Promise<void> {
   const hash = createHash("sha256");
   let found = 0;
@@ -81,5 +81,5 @@ export async function verifyFile(folder: string, { path, bytes, sha256 }: Backup
     throw error;
   }
   if (found !== bytes || hash.digest("hex") !== sha256)
-    throw new BackupDamaged(`${path} in ${folder} is not what was written: take another backup`);
+    throw new BackupDamaged(`${path} in ${folder} is damaged: take another backup`);
 }

@@ -23,7 +23,7 @@ const parts = {
   metrics: createMetrics({ service: "images" }),
 };
 
-/** Engines without any process on them. */
+/** Engines without any process of ours. */
 interface House {
   readonly properties: Readonly<Record<string, string>>;
   readonly blobsUrl: string;
@@ -81,7 +81,7 @@ async function backup(house: House, ...args: string[]): Promise<string> {
 const bytes = randomBytes(300_000);
 const sha256 = createHash("sha256").update(bytes).digest("hex");
 const original = `originals/acc_1/${sha256}`;
-/** What has to come back to the last digit: null and JSON's null, control characters, and a time of microseconds. */
+/** Values that must be restored exactly: null and JSON's null, control characters, and a time in microseconds. */
 const overrides = `select name, value is null as absent, value::text, reason, changed_at::text, revision::text
   from property_overrides order by name`;
 const record = { topic: "signalbox.image.v1", key: "img_1", headers: { ce_id: "one" } };
@@ -131,7 +131,7 @@ before(async () => {
   ]);
 });
 
-test("what was taken is in empty engines after the restore: rows, sequences, days, events and bytes", async () => {
+test("a backup is restored into empty engines: rows, sequences, days, events and bytes", async () => {
   const folder = join(await newFolder(), "backup");
   assert.match(await backup(house, "take", folder), /5 databases with \d+ rows, 3 events, 1 blobs with 0\.3 MiB/);
   assert.match(await backup(house, "verify", folder), /is whole/);
@@ -145,7 +145,7 @@ test("what was taken is in empty engines after the restore: rows, sequences, day
   assert.deepEqual(await empty.query("images", "select payload from signalbox.outbox"), [
     { payload: Buffer.from([0, 255]) },
   ]);
-  assert.deepEqual(await empty.query("images", nextId), [{ id: 2 }], "an id is not given twice");
+  assert.deepEqual(await empty.query("images", nextId), [{ id: 2 }], "an id is not assigned twice");
   const days = "select reloptions from pg_class where relname = 'deliveries_20260131'";
   assert.deepEqual(await empty.query("webhook-delivery", days), [{ reloptions: ["fillfactor=80"] }]);
   assert.equal((await empty.query("webhook-delivery", "select 1 from signalbox.deliveries_20260131")).length, 1);
@@ -162,7 +162,7 @@ test("what was taken is in empty engines after the restore: rows, sequences, day
   await assert.rejects(backup(empty, "restore", folder), /the event log is not empty/);
 });
 
-test("what is damaged, unfinished or already there is refused, and nothing is changed", async () => {
+test("a damaged or incomplete backup, or one into used engines, is refused, and nothing is changed", async () => {
   const folder = join(await newFolder(), "backup");
   await backup(house, "take", folder);
   await assert.rejects(backup(house, "take", folder), /is not empty: give each backup a folder of its own/);
@@ -191,7 +191,7 @@ test("what is damaged, unfinished or already there is refused, and nothing is ch
   assert.deepEqual(await empty.query("account", "select 1 from pg_class where relname = 'accounts'"), []);
 });
 
-test("a backup that was killed on its way is no backup", async () => {
+test("a killed backup is incomplete", async () => {
   const folder = join(await newFolder(), "backup");
   const url = house.properties.SIGNALBOX_CONFIG_DATABASE_URL;
   const other = new pg.Client({ connectionString: url });
@@ -204,7 +204,7 @@ test("a backup that was killed on its way is no backup", async () => {
   await assert.rejects(backup(house, "restore", folder), /is no whole backup/);
 });
 
-test("the moment waits for a change under way, and later changes are not in it", async () => {
+test("the backup waits for a running change, and later changes are not in it", async () => {
   const folder = join(await newFolder(), "backup");
   const other = new pg.Client({ connectionString: house.properties.SIGNALBOX_ACCOUNT_DATABASE_URL });
   await other.connect();

@@ -26,11 +26,11 @@ const commands: Record<string, () => Promise<void>> = {
     print(`took the state of ${taken.takenAt} into ${folder} in ${secondsSince()} s`);
     print(summary(taken));
     print(`changes waited ${(taken.heldMs / 1000).toFixed(2)} s; the sealing keys are not in it: keep them elsewhere`);
-    for (const key of taken.missing) process.stderr.write(`a record names ${key}, and there are no bytes\n`);
+    for (const key of taken.missing) process.stderr.write(`a record names ${key}, but its bytes are missing\n`);
   },
   async verify() {
     const { manifest } = await verifyBackup(folder);
-    print(`${folder} is whole: the state of ${manifest.takenAt}, of release ${manifest.release}`);
+    print(`${folder} is complete: the state of ${manifest.takenAt}, of release ${manifest.release}`);
     print(summary(manifest));
   },
   async restore() {

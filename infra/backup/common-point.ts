@@ -7,28 +7,28 @@ import type { OwnedDatabase } from "./open-engines.ts";
 /** All databases and the event log at one moment. */
 export interface CommonPoint {
   readonly snapshots: ReadonlyMap<string, DatabaseSnapshot>;
-  /** Where the log ended. */
+  /** The end offsets of the log. */
   readonly ends: readonly PartitionRange[];
   readonly takenAt: Date;
-  /** How long those waited who wanted to change something that an event tells of. */
+  /** Time that writers waited for the shared event position. */
   readonly heldMs: number;
   close(): Promise<void>;
 }
 
 /**
- * What ties one database to another: a change that somebody else learns of writes to the outbox, and who learns of it writes
- * to the inbox. The relay reads the outbox until what it published is acknowledged, so while these are held nothing is on
- * its way to the log either.
+ * The tables that connect databases: a change with an event writes to the outbox, and its consumer writes to the inbox.
+ * The relay reads the outbox until its events are acknowledged, so while these are locked nothing is on its way to the
+ * log either.
  */
 const tied = ["signalbox.outbox", "signalbox.inbox"];
 
-/** Shorter than a change waits for a lock before it is refused (`database.lock-timeout`). */
+/** Shorter than the time after which a waiting change is refused (`database.lock-timeout`). */
 const lockWaitMs = 600;
 const endsWaitMs = 400;
 const triesMax = 100;
 const pauseMs = 300;
 
-/** Finds a moment at which no change and no event is half-way, and keeps the databases as they are then. */
+/** Finds a moment without any half-finished change or event, and exports the databases' snapshots of it. */
 export async function findCommonPoint(
   databases: readonly OwnedDatabase[],
   eventLog: Pick<EventLog, "ranges">,
@@ -38,12 +38,12 @@ export async function findCommonPoint(
   const close = async () => void (await Promise.all([...snapshots.values()].map((snapshot) => snapshot.close())));
   try {
     for (const { service, url } of databases) snapshots.set(service, await openDatabaseSnapshot(url, tied));
-    await eventLog.ranges(topics); // what has to be looked up for it is known from here on
+    await eventLog.ranges(topics); // makes the look-ups that it needs in advance
     for (let tries = 1; ; tries++) {
       const point = await look([...snapshots.values()], eventLog, topics);
       if (point) return { snapshots, close, ...point };
-      if (tries === triesMax) throw new Error("the databases are too busy: some transaction is always under way");
-      await sleep(pauseMs); // so that those who waited for us go on
+      if (tries === triesMax) throw new Error("the databases are too busy: some transaction is always running");
+      await sleep(pauseMs); // lets the writers that waited for us continue
     }
   } catch (error) {
     await close();
@@ -51,7 +51,7 @@ export async function findCommonPoint(
   }
 }
 
-/** Null when somebody had a table for too long, or the log was too slow: others are not kept waiting for that. */
+/** Tries once; null when a table was locked for too long, or the log was too slow: writers must not wait for that. */
 async function look(
   snapshots: readonly DatabaseSnapshot[],
   eventLog: Pick<EventLog, "ranges">,

@@ -11,7 +11,9 @@ const folderOfBlobs = "blobs";
 const listFile = "blobs.txt";
 const pathOf = (key: string): string => `${folderOfBlobs}/${key}`;
 
-/** Copies the blobs of a store into the folder of a backup. A blob never changes under its key, so each is copied once. */
+/**
+ * Copies the blobs of a store into the folder of a backup. A blob never changes under its key, so each is copied once.
+ */
 export class BlobCopies {
   readonly #objects: ObjectStore;
   readonly #folder: string;
@@ -26,7 +28,7 @@ export class BlobCopies {
     return this.#copied.has(key);
   }
 
-  /** Copies what is there now and was not before. What is deleted meanwhile is left out. */
+  /** Copies new blobs. Blobs deleted meanwhile are left out. */
   async copyNew(): Promise<void> {
     for await (const keys of pagesOf(this.#objects)) {
       await sideBySide(
@@ -51,7 +53,7 @@ export class BlobCopies {
   }
 }
 
-/** The copies of a backup by their keys. @throws BackupDamaged */
+/** Reads the copies of a backup by their keys. @throws BackupDamaged */
 export async function readBlobList(folder: string, list: BackupFile): Promise<ReadonlyMap<string, BackupFile>> {
   await verifyFile(folder, list);
   const text = await readFile(join(folder, list.path), "utf8");
@@ -64,7 +66,9 @@ export async function readBlobList(folder: string, list: BackupFile): Promise<Re
   );
 }
 
-/** Throws when the store has what is not of this backup. What an earlier restore of it left there may stay. */
+/**
+ * Throws when the store has blobs that are not in this backup. The leftovers of an earlier restore of it are allowed.
+ */
 export async function requireNoOthers(objects: ObjectStore, blobs: ReadonlyMap<string, BackupFile>): Promise<void> {
   for await (const keys of pagesOf(objects)) {
     const other = keys.find((key) => !blobs.has(key));
@@ -73,7 +77,7 @@ export async function requireNoOthers(objects: ObjectStore, blobs: ReadonlyMap<s
   }
 }
 
-/** Puts all blobs of a backup into the store. @throws BackupDamaged */
+/** Copies all blobs of a backup into the store. @throws BackupDamaged */
 export async function restoreBlobs(
   folder: string,
   objects: ObjectStore,
@@ -83,7 +87,7 @@ export async function restoreBlobs(
     const options = { size: bytes, sha256, contentType: "application/octet-stream", ifAbsent: true };
     await objects.put(key, createReadStream(join(folder, path)), options).catch((cause: Error) => {
       if (cause.name !== "ContentMismatch") throw cause;
-      throw new BackupDamaged(`${path} in ${folder} is not what was written`, { cause });
+      throw new BackupDamaged(`${path} in ${folder} is damaged`, { cause });
     });
   });
 }
@@ -96,7 +100,7 @@ async function* pagesOf(objects: ObjectStore): AsyncGenerator<readonly string[]>
   }
 }
 
-/** Does the work for every item, so many at once. The first failure ends it, once what was begun is done. */
+/** Does the work for every item, this many at a time. The first failure ends it, after the started ones. */
 async function sideBySide<T>(items: readonly T[], atOnce: number, work: (item: T) => Promise<void>): Promise<void> {
   const waiting = items.values();
   const lanes = Array.from({ length: atOnce }, async () => {

@@ -8,9 +8,9 @@ const placeOf = ({ topic, partition }: { readonly topic: string; readonly partit
   `${topic}/${partition}`;
 
 /**
- * Finds where the records begin that somebody may still need: of a state topic all of them, else those from the place on that
- * no group has left behind; all of a partition that no group has read. Asked before the common point, so that what is
- * handled meanwhile is rather there twice.
+ * Finds the offsets from which records may still be needed: all of a state topic, else those that a group has not
+ * handled; all of a partition that no group has read. Read before the common point, so that a record is rather repeated
+ * than lost.
  */
 export async function findBeginnings(
   eventLog: Pick<EventLog, "groups" | "lag">,
@@ -29,7 +29,7 @@ export async function findBeginnings(
   return beginnings;
 }
 
-/** Writes the records from the beginnings to the ends, a line each, those of a partition in their order; answers how many. */
+/** Writes the records between the offsets, a line each, in the order of their partition; returns their number. */
 export async function writeRecords(
   eventLog: Pick<EventLog, "broadcast">,
   beginnings: ReadonlyMap<string, bigint>,
@@ -62,7 +62,7 @@ export async function writeRecords(
 const pageRecordsMax = 500;
 const pageBytesMax = 512 * KiB;
 
-/** Appends what `writeRecords` wrote; answers how many records it was. */
+/** Appends the records of `writeRecords`; returns their number. */
 export async function publishRecords(eventLog: Pick<EventLog, "publish">, source: Readable): Promise<number> {
   let [count, bytes, page] = [0, 0, [] as LogRecord[]];
   const publish = async () => {

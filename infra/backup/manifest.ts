@@ -11,10 +11,10 @@ export interface BackedUpDatabase extends Omit<DatabaseDescription, "tables"> {
   readonly tables: readonly (BackedUpTable & { readonly file: BackupFile })[];
 }
 
-/** What a backup consists of. It is written last: without it, a backup is not whole. */
+/** The contents of a backup. Written last: without it, a backup is incomplete. */
 export interface Manifest {
   readonly format: 1;
-  /** The moment that all parts show. */
+  /** The time of all parts. */
   readonly takenAt: string;
   readonly release: string;
   readonly databases: readonly BackedUpDatabase[];
@@ -25,20 +25,20 @@ export interface Manifest {
 
 const fileName = "manifest.json";
 
-/** Says that everything else is there. */
+/** Writes the manifest, which marks the backup as complete. */
 export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
   await writeDurably(join(folder, fileName), `${JSON.stringify(manifest, null, 2)}\n`);
 }
 
-/** @throws BackupDamaged */
+/** Reads the manifest. @throws BackupDamaged */
 export async function readManifest(folder: string): Promise<Manifest> {
   const text = await readFile(join(folder, fileName), "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "ENOENT") throw error;
-    throw new BackupDamaged(`${folder} is no whole backup: ${fileName} is missing, which is written last`);
+    throw new BackupDamaged(`${folder} is not a complete backup: ${fileName}, which is written last, is missing`);
   });
   const manifest = parse(text);
   if (manifest?.format !== 1)
-    throw new BackupDamaged(`${join(folder, fileName)} is damaged, or of a version that is not known here`);
+    throw new BackupDamaged(`${join(folder, fileName)} is damaged, or of an unknown version`);
   return manifest;
 }
 

@@ -19,18 +19,18 @@ export interface OwnedDatabase {
   readonly url: string;
 }
 
-/** Everything that outlives the processes. */
+/** The engines that keep the product's state. */
 export interface Engines {
   readonly databases: readonly OwnedDatabase[];
   readonly eventLog: EventLog;
-  /** The topics as this house has them. */
+  /** The topics with their settings in this deployment. */
   readonly specs: ReturnType<typeof topicSettings>["specs"];
   readonly objects: ObjectStore;
 }
 
 const owners = embeddedServices.filter(({ properties }) => "database.url" in properties).map(({ name }) => name);
 
-/** Opens what the properties name, each as its service names it; where they name nothing, that of the embedded mode. */
+/** Opens the engines of the properties, each as its service names it; by default those of the embedded mode. */
 export async function withEngines<T>(argv: readonly string[], work: (engines: Engines) => Promise<T>): Promise<T> {
   return withDatabases(argv, owners, [], (databases) =>
     withEventLog(argv, async (eventLog, configuration) => {

@@ -10,7 +10,7 @@ import { publishRecords } from "./log-records.ts";
 import { type BackedUpDatabase, type Manifest, readManifest } from "./manifest.ts";
 import type { Engines, OwnedDatabase } from "./open-engines.ts";
 
-/** Rows that a migration writes into an empty database: the backup has them as they became. */
+/** Rows that a migration writes into an empty database: the backup has their later versions. */
 const written = ["public.revision_counter"];
 
 interface VerifiedBackup {
@@ -18,7 +18,7 @@ interface VerifiedBackup {
   readonly blobs: ReadonlyMap<string, BackupFile>;
 }
 
-/** Reads the whole backup and holds it against what was written. @throws BackupDamaged */
+/** Reads the whole backup and verifies it. @throws BackupDamaged */
 export async function verifyBackup(folder: string): Promise<VerifiedBackup> {
   const manifest = await readManifest(folder);
   const tables = manifest.databases.flatMap((database) => database.tables.map(({ file }) => file));
@@ -29,8 +29,8 @@ export async function verifyBackup(folder: string): Promise<VerifiedBackup> {
 }
 
 /**
- * Puts a backup into empty engines. The databases become visible together, after everything else but the log, whose events
- * nobody may read before the records they tell of: whoever is killed on the way leaves databases that are still empty.
+ * Restores a backup into empty engines. The databases become visible together, after everything else but the log, whose
+ * events must not be read before their records: a killed restore leaves databases that are still empty.
  */
 export async function restoreBackup(
   { databases, eventLog, specs, objects }: Engines,
@@ -39,13 +39,13 @@ export async function restoreBackup(
   const { manifest, blobs } = await verifyBackup(folder);
   await requireNoOthers(objects, blobs);
   const [problem] = await eventLog.ensureTopics(specs);
-  if (problem) throw new Error(`the event log is not as it has to be: ${problem.topic}: ${problem.problem}`);
+  if (problem) throw new Error(`the event log has the wrong settings: ${problem.topic}: ${problem.problem}`);
   const ranges = await rangesOf(
     eventLog,
     specs.map(({ name }) => name),
   );
   const used = ranges.find(({ end }) => end > 0n);
-  if (used) throw new Error(`the event log is not empty: delete the topics, ${used.topic} has had records`);
+  if (used) throw new Error(`the event log is not empty: delete the topics; ${used.topic} has had records`);
 
   const opened: DatabaseRestore[] = [];
   try {
@@ -69,7 +69,7 @@ export async function restoreBackup(
 const triesMax = 40;
 const pauseMs = 250;
 
-/** Topics that were made a moment ago have no leader yet. */
+/** Newly created topics have no leader yet. */
 async function rangesOf(eventLog: Engines["eventLog"], topics: readonly string[]) {
   for (let tries = 1; ; tries++) {
     try {

@@ -8,22 +8,22 @@ import { findBeginnings, writeRecords } from "./log-records.ts";
 import { type BackedUpDatabase, type Manifest, writeManifest } from "./manifest.ts";
 import type { Engines } from "./open-engines.ts";
 
-/** What somebody deleted while we looked is gone a moment later from the records too. */
+/** Number of attempts: originals deleted meanwhile disappear from the records a moment later too. */
 const looksMax = 10;
 const pauseMs = 500;
 
-/** The keys of all blobs that the records name (services/images, `originalKey`). Renditions can be made again. */
+/** The keys of all blobs in the records (services/images, `originalKey`). Renditions can be made again. */
 const namedBlobs = "select 'originals/' || account_id || '/' || sha256 from originals";
 
 interface TakenBackup extends Manifest {
   readonly heldMs: number;
-  /** Blobs that records name and nobody has. */
+  /** Blobs that are in the records and missing in the store. */
   readonly missing: readonly string[];
 }
 
 /**
- * Takes everything at one moment. Most blobs are copied before it and the newest after it: a record comes after its bytes,
- * so at no moment does a record lack them.
+ * Takes a backup of one moment. Most blobs are copied before it and the newest after it: a record is created after its
+ * bytes, so they exist at any moment.
  */
 export async function takeBackup(engines: Engines, folder: string, release: string): Promise<TakenBackup> {
   await makeFolder(folder);
@@ -53,14 +53,14 @@ export async function takeBackup(engines: Engines, folder: string, release: stri
   }
 }
 
-/** For us alone: it holds what the databases hold. */
+/** Creates the folder, readable by this user only: it contains the databases' content. */
 async function makeFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   if ((await readdir(folder)).length > 0)
     throw new Error(`${folder} is not empty: give each backup a folder of its own`);
 }
 
-/** A common point at which every original that a record names is among the copies. */
+/** Finds a common point at which every original of a record is copied. */
 async function findWholePoint(
   { databases, eventLog, specs }: Engines,
   blobs: BlobCopies,

@@ -9,7 +9,7 @@ const requests = [...files].filter(
   ([path]) => /bruno\/[^/]+\/[^/]+\.bru$/.test(path) && !path.includes("/environments/"),
 );
 
-test("Bruno reads a request of every operation of the documents", async () => {
+test("Bruno parses a request of every operation of the documents", async () => {
   const wanted = [...(await openApiDocuments()).values()].flatMap(({ paths }) =>
     Object.entries(paths).flatMap(([path, item]) =>
       Object.keys(item)

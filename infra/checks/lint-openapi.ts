@@ -1,10 +1,11 @@
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 
-/** What the linter's recommended rules have to say about an OpenAPI document, warnings included; nothing when all is well. */
+/** Lists the findings of the linter's recommended rules for an OpenAPI document, warnings included. */
 export async function lintOpenApi(name: string, source: string): Promise<string[]> {
   const config = await createConfig({
     extends: ["recommended"],
-    // `/images/deletions/{id}` beside `/images/{id}/content`: a literal segment goes before a parameter, and no id of ours is one.
+    // `/images/deletions/{id}` beside `/images/{id}/content`: a literal segment has precedence over a parameter, and no
+    // id of ours equals one.
     rules: { "no-ambiguous-paths": "off" },
   });
   const problems = await lintFromString({ source, absoluteRef: name, config });

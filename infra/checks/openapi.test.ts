@@ -11,7 +11,7 @@ import { lintOpenApi } from "./lint-openapi.ts";
 
 const documents = await openApiDocuments();
 
-/** What no example can show in JSON. */
+/** Media types without an example in JSON. */
 const bytes: readonly string[] = ["application/octet-stream", "application/partial-upload"];
 const isBinary = (mediaType: string) => mediaType.startsWith("image/") || bytes.includes(mediaType);
 
@@ -21,12 +21,12 @@ test("the linter's recommended rules find nothing in the document of any service
   }
 });
 
-test("the document of the account service is small enough to be read", () => {
+test("the document of the account service stays small", () => {
   const bytes = JSON.stringify(documents.get("account")).length;
   assert.ok(bytes <= 150_000, `${bytes} bytes`);
 });
 
-test("every operation has an example of its request and of each answer, and the schemas take them", () => {
+test("every operation has an example of its request and of each answer, and the schemas accept them", () => {
   const problems = [...documents].flatMap(([service, document]) => {
     const judge = createJudge(document);
     return operationsOf(document).flatMap((operation) => {
@@ -58,7 +58,7 @@ test("every id in a path has an example", () => {
 
 const operationsOf = ({ paths }: OpenApiDocument): OpenApiOperation[] => Object.values(paths).flatMap(Object.values);
 
-/** Says what is wrong with the examples of a request or an answer. */
+/** Creates the check of the examples of a request or an answer. */
 function createJudge(document: OpenApiDocument) {
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
   ajv.addSchema({ $id: "document", ...document });
@@ -76,7 +76,7 @@ function createJudge(document: OpenApiDocument) {
 const valueIn = (document: OpenApiDocument, example: object): unknown =>
   (resolved(document, example) as { value: unknown }).value;
 
-/** What a reference stands for, or the thing itself. */
+/** Resolves a reference; returns anything else unchanged. */
 function resolved(document: OpenApiDocument, thing: object): object {
   if (!("$ref" in thing)) return thing;
   const [kind = "", name = ""] = String(thing.$ref).split("/").slice(2);

@@ -10,13 +10,13 @@ import { containersFolder, hasImage, imageVariables, run } from "./podman.ts";
 const nodeImage = "localhost/node:24-slim";
 const enginesImage = "localhost/signalbox-engines";
 const path = "ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-/** Of the user that a build runs as. */
+/** Home of the user that runs a build. */
 const homeInside = "/root";
 const mirror = "http://deb.debian.org/debian";
-/** What the stand-ins of the engines are made of; nginx must know `resolve` in an upstream, so it is a later Debian. */
+/** Packages of the engines' stand-ins; nginx must support `resolve` in an upstream, so it is a later Debian. */
 const enginePackages = "ca-certificates,nginx,redis-server,postgresql-18,openjdk-21-jre-headless,wget";
 
-/** Builds what is missing: the base systems once for a machine, the image of the services each time. */
+/** Builds missing images: the base systems once for a machine, the image of the services each time. */
 export async function buildImages(report: (step: string) => void): Promise<void> {
   if (!(await hasImage(nodeImage))) {
     report("the base with Node, by debootstrap");
@@ -35,7 +35,7 @@ export async function buildImages(report: (step: string) => void): Promise<void>
 async function debootstrap(name: string, suite: string, packages: string): Promise<string> {
   const folder = join(containersFolder, name);
   const script = join("/usr/share/debootstrap/scripts", suite);
-  await access(script).catch(() => symlink("sid", script)); // a suite that is newer than the tool is made like sid
+  await access(script).catch(() => symlink("sid", script)); // a suite newer than the tool is built like sid
   await rm(folder, { recursive: true, force: true });
   const options = ["--variant=minbase", "--no-check-gpg", `--include=${packages}`];
   await run("debootstrap", [...options, suite, folder, mirror]);
@@ -57,7 +57,7 @@ async function importBase(name: string, folder: string, image: string): Promise<
   await Promise.all([rm(archive), rm(folder, { recursive: true })]);
 }
 
-/** As the image `node:24-slim`: Debian, Node and npm. */
+/** Builds the equivalent of the image `node:24-slim`: Debian, Node and npm. */
 async function buildNodeBase(): Promise<void> {
   const folder = await debootstrap("node", "bookworm", "ca-certificates");
   const modules = join(folder, "usr/local/lib/node_modules");
@@ -92,7 +92,10 @@ async function buildStandIns(): Promise<void> {
   }
 }
 
-/** Our Dockerfile as it is. A machine with a certificate authority of its own lends it, and the settings of npm, to the build. */
+/**
+ * Builds our unchanged Dockerfile. A machine with a certificate authority of its own passes it, and the settings of
+ * npm, to the build.
+ */
 async function buildServices(): Promise<void> {
   const npmrc = join(containersFolder, "npmrc");
   const own = await readFile(join(homedir(), ".npmrc"), "utf8").catch(() => "");
@@ -102,7 +105,7 @@ async function buildServices(): Promise<void> {
   const values = [`NODE_IMAGE=${nodeImage}`, "RELEASE=0.0.0-test", "COMMIT=containers"];
   const file = join(repositoryFolder, "infra/docker/Dockerfile");
   const built = values.flatMap((value) => ["--build-arg", value]);
-  // By the name that the compose file has, and by the version that the overlay `local` names.
+  // By the name in the compose file, and by the version in the overlay `local`.
   const names = ["-t", "localhost/signalbox", "-t", "localhost/signalbox:0.0.0-test"];
   await run("buildah", ["bud", ...options, ...built, "-f", file, ...names, repositoryFolder]);
 }

@@ -8,24 +8,24 @@ import { containersFolder, podmanCompose, run } from "./podman.ts";
 /** The containers of a compose file, run by podman in a folder that looks like a clone. */
 export interface ComposedSystem {
   readonly baseUrl: string;
-  /** Runs a line of shell as a reader of our pages does, for whom `docker` is podman, and answers with what it printed. */
+  /** Runs a line of shell like a reader of our pages, with podman as `docker`, and returns its output. */
   shell(line: string): Promise<string>;
-  /** Ends and removes the containers; the data stay. */
+  /** Stops and removes the containers; the data is kept. */
   down(): Promise<void>;
   /** Removes the data too. */
   remove(): Promise<void>;
   restart(service: string): Promise<void>;
-  /** Its name in podman. */
+  /** Returns its name in podman. */
   containerOf(service: string): string;
-  /** Runs a command in the container of a service and answers with what it printed. */
+  /** Runs a command in the container of a service and returns its output. */
   exec(service: string, command: readonly string[]): Promise<string>;
   logs(service: string): Promise<string>;
 }
 
 interface Options {
-  /** Compose files that add to the first one, for whoever names them in a command. */
+  /** Compose files that extend the first one, for commands that name them. */
   readonly adds?: readonly string[];
-  /** As if in `.env`, before what is there. */
+  /** Variables as if in `.env`, before its content. */
   readonly variables?: Readonly<Record<string, string>>;
 }
 
@@ -49,7 +49,7 @@ export async function composedSystem(file: string, port: number, options: Option
     baseUrl: `http://127.0.0.1:${port}`,
     shell,
     down: async () => void (await shell(`docker compose -f ${file} ${allProfiles} down`)),
-    // Without secrets no variable of the file has a value, and nothing can be removed.
+    // Without secrets the variables of the file have no value, and nothing can be removed.
     remove: async () => void (await shell(`${madeSecrets}; docker compose -f ${file} ${allProfiles} down --volumes`)),
     restart: async (service) => void (await run("podman", ["restart", container(service)])),
     containerOf: container,
@@ -58,11 +58,14 @@ export async function composedSystem(file: string, port: number, options: Option
   };
 }
 
-/** Of both files; a profile that a file does not have has nothing in it. */
+/** The profiles of both files; a profile that a file lacks is empty. */
 const allProfiles = "--profile observe --profile mail";
 const madeSecrets = "node infra/docker/make-secrets.mjs";
 
-/** The part of Docker's command line that our pages use. Nobody sits at a terminal, so none is asked for. */
+/**
+ * Builds the script for the part of Docker's command line that our pages use. It never prompts, because there is no
+ * terminal.
+ */
 const dockerOf = (podmanComposeFile: string, project: string): string => `#!/bin/bash
 set -eu
 [ "$1" = compose ] || exec podman "$@"
@@ -75,13 +78,13 @@ done
 exec ${podmanComposeFile} -p ${project} "\${words[@]}"
 `;
 
-/** No package of Debian brings these programs. */
+/** Programs that are in no package of Debian. */
 const withoutStandIn = ["grafana", "collector", "kafka-exporter", "kafka-exporter-rights"];
 
 /**
- * What podman 4 needs otherwise than Docker. It starts no container whose jobs have ended (its graph of dependencies loses
- * them), so everything starts at once, and waits. It has no names on a network without a way out, nor for a container on two
- * networks, so there is one, with a way out.
+ * Adapts a compose file to podman 4. Podman starts no container whose jobs have ended (its graph of dependencies loses
+ * them), so everything starts together, and waits. It has no names on an internal network, nor for a container on two
+ * networks, so there is one external network.
  */
 async function forPodman(name: string): Promise<string> {
   const text = await readFile(join(repositoryFolder, name), "utf8");

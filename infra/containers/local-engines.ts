@@ -8,7 +8,7 @@ interface LocalEngine {
   readonly command: readonly string[];
 }
 
-/** What the overlay `local` expects of a house: engines under these names, which its secrets open. */
+/** The engines that the overlay `local` expects: under these names, with the passwords in its secrets. */
 const engines: Readonly<Record<string, LocalEngine>> = {
   postgres: {
     image: imageVariables.POSTGRES_IMAGE,
@@ -70,17 +70,17 @@ export async function startLocalEngines(network: string): Promise<void> {
 export async function removeLocalEngines(network: string): Promise<void> {
   const names = Object.keys(engines).map((name) => `${network}-${name}`);
   const remove = ["rm", "--force", "--ignore", "--volumes", "--time", "30", ...names];
-  // podman 4 loses track of a container that ends while it is about to be killed.
+  // podman 4 loses track of a container that ends while it is being killed.
   await attempt("the engines are removed", () => run("podman", remove));
 }
 
-/** Tries until it works. @throws Error with the last reason when it never does */
+/** Retries until it succeeds. @throws Error with the last reason when it never does */
 export async function attempt(what: string, work: () => Promise<unknown>): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
       return void (await work());
     } catch (error) {
-      if (tries === attemptsMax) throw new Error(`not within ${attemptsMax} tries: ${what}`, { cause: error });
+      if (tries === attemptsMax) throw new Error(`failed ${attemptsMax} times: ${what}`, { cause: error });
       await sleep(pauseMs);
     }
   }

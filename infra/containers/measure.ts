@@ -5,7 +5,7 @@ const base = "localhost/node:24-slim";
 const image = "localhost/signalbox";
 const pauseMs = 20;
 
-/** What the image says of itself, and how much it adds to the base with Node. */
+/** Measures the image: its metadata, and its size on top of the base with Node. */
 export async function describeImage(): Promise<{
   readonly bytesAboveBase: number;
   readonly labels: Readonly<Record<string, string>>;
@@ -15,14 +15,14 @@ export async function describeImage(): Promise<{
   return { bytesAboveBase: ours.Size - node.Size, labels: ours.Labels };
 }
 
-/** Bytes that the first process of a container holds: with what it shares with others, and with its part of that. */
+/** Reads the memory of a container's first process: with all shared pages, and with its part of them. */
 export async function memoryOf(container: string): Promise<{ readonly resident: number; readonly share: number }> {
   const sums = await run("podman", ["exec", container, "cat", "/proc/1/smaps_rollup"]);
   const bytes = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, "m").exec(sums)?.[1]) * 1024;
   return { resident: bytes("Rss"), share: bytes("Pss") };
 }
 
-/** How long a service takes from the start of its container's process until it takes work, told from outside. */
+/** Measures the time from the start of a container's process until the service is ready, seen from outside. */
 export async function startOf(container: string): Promise<{ readonly readyMs: number; readonly processorMs: number }> {
   await run("podman", ["stop", "--time", "30", container]);
   await run("podman", ["start", container]);
@@ -38,7 +38,7 @@ export async function startOf(container: string): Promise<{ readonly readyMs: nu
   return { readyMs: Date.now() - Date.parse(state.State.StartedAt), processorMs: await processorMsOf(container) };
 }
 
-/** What the first process of a container has used. On a quiet core its start takes about as long. */
+/** Reads the processor time of a container's first process. On an idle core its start takes about as long. */
 async function processorMsOf(container: string): Promise<number> {
   const fields = (await run("podman", ["exec", container, "cat", "/proc/1/stat"])).split(" ");
   const [user, system] = [Number(fields[13]), Number(fields[14])];

@@ -10,21 +10,21 @@ type Manifest = any;
 
 export type Probe = "startupProbe" | "readinessProbe" | "livenessProbe";
 
-/** The overlay `local` on stand-ins of the engines, played by podman: pods without a cluster. */
+/** The overlay `local` with stand-ins of the engines, played by podman: pods without a cluster. */
 export interface PlayedSystem {
   /** The services, each a Deployment of one pod. */
   readonly services: readonly string[];
   up(): Promise<void>;
-  /** Waits until a job has done its work. */
+  /** Waits until a job has finished. */
   untilDone(job: string): Promise<void>;
-  /** Where the public listener of a service is. */
+  /** Returns the URL of a service's public listener. */
   urlOf(service: string): Promise<string>;
-  /** How often a probe is asked, and how many failures in a row it takes. */
+  /** Returns the period of a probe, and its threshold of failures in a row. */
   termsOf(service: string, probe: Probe): { readonly periodSeconds: number; readonly failureThreshold: number };
-  /** Asks a probe as its manifest says, from outside of the pod. Answers with the status, or null where nobody answers. */
+  /** Calls a probe by its manifest, from outside of the pod. Returns the status, or null without an answer. */
   asks(service: string, probe: Probe): Promise<number | null>;
   exec(service: string, command: readonly string[]): Promise<string>;
-  /** Stops a pod within the time that its manifest gives it, and tells the code with which its process ended. */
+  /** Stops a pod within its manifest's time, and returns the exit code of its process. */
   stop(service: string): Promise<number>;
   logs(service: string): Promise<string>;
   remove(): Promise<void>;
@@ -92,21 +92,21 @@ export async function playedSystem(): Promise<PlayedSystem> {
 
 const withErrors = { mayFail: true } as const;
 
-/** One file each: the name by which a pod is found in the network is given to all pods of a file. */
+/** Plays one file: podman gives the network name of a pod to all pods of a file. */
 async function play(name: string, manifests: readonly Manifest[]): Promise<void> {
   const file = join(containersFolder, `${name}.yaml`);
   await writeFile(file, manifests.map((one) => `---\n${stringify(forPodman(one))}`).join(""));
   await run("podman", ["kube", "play", "--network", `${network}:alias=${name}`, file]);
 }
 
-/** podman 4 writes a Secret as YAML and reads it as JSON, so it gets the JSON at once. */
+/** Creates a secret as JSON, because podman 4 writes YAML and reads JSON. */
 async function createSecret({ metadata, data }: Manifest): Promise<void> {
   const file = join(containersFolder, `${metadata.name}.secret.json`);
   await writeFile(file, JSON.stringify(data), { mode: 0o600 });
   await run("podman", ["secret", "create", metadata.name, file]);
 }
 
-/** podman plays no Jobs. It starts the container of a pod again until it ends well, as a Job would. */
+/** Converts a Job to a pod, because podman plays no Jobs. It restarts the container until it succeeds, like a Job. */
 function asPod({ metadata, spec }: Manifest): Manifest {
   return {
     apiVersion: "v1",
@@ -117,8 +117,8 @@ function asPod({ metadata, spec }: Manifest): Manifest {
 }
 
 /**
- * Without the liveness probe, which podman asks by a curl inside of the container: it is asked from outside. Without ports,
- * which podman 4 would open on the machine.
+ * Removes the liveness probe, which podman runs as a curl inside of the container: it is called from outside. Removes
+ * ports, which podman 4 would open on the machine.
  */
 function forPodman(manifest: Manifest): Manifest {
   const copy = structuredClone(manifest);
@@ -129,14 +129,14 @@ function forPodman(manifest: Manifest): Manifest {
   return copy;
 }
 
-/** podman calls the pod of a Deployment by its name and, depending on the version, a number. */
+/** Finds the container of a Deployment: podman names its pod by the name and, depending on the version, a number. */
 const containerOf = async (name: string): Promise<string> =>
   (await run("podman", ["ps", "--all", "--quiet", "--filter", `name=^${name}-pod(-0)?-${name}$`])).trim();
 
 const inspect = async (container: string, format: string): Promise<string> =>
   (await run("podman", ["inspect", "--format", format, container])).trim();
 
-/** A pod keeps its address. */
+/** Addresses of pods, which never change. */
 const addresses = new Map<string, string>();
 
 async function addressOf(name: string): Promise<string> {

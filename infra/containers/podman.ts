@@ -8,8 +8,8 @@ import { repositoryFolder } from "../engines/engine-folders.ts";
 
 const clone = createHash("sha256").update(repositoryFolder).digest("hex").slice(0, 12);
 /**
- * Everything of the containers of this clone: images, volumes, the base systems. Safe to delete while none of them runs. It is not
- * inside of the clone, where `npm test -- --watch` would watch every file of every image.
+ * The folder of this clone's containers: images, volumes, the base systems. Safe to delete while none of them runs. It
+ * is outside of the clone, where `npm test -- --watch` would watch every file of every image.
  */
 export const containersFolder = join(
   environment().XDG_CACHE_HOME ?? join(homedir(), ".cache"),
@@ -17,7 +17,7 @@ export const containersFolder = join(
   clone,
 );
 
-/** Images whose names docker-compose.yml takes from variables; others it builds or finds at a registry. */
+/** Variables with image names in docker-compose.yml; other images are built or pulled. */
 export const imageVariables = {
   POSTGRES_IMAGE: "localhost/signalbox-postgres",
   KAFKA_IMAGE: "localhost/signalbox-kafka",
@@ -37,7 +37,10 @@ driver = "overlay"
 graphroot = "${containersFolder}/graph"
 runroot = "${containersFolder}/run"
 `;
-/** runc and plain control groups, because crun fails on machines that have both kinds of them; limits that no host refuses. */
+/**
+ * runc and plain control groups, because crun fails on machines with both kinds of them; limits that every host
+ * accepts.
+ */
 const settings = `[containers]
 default_ulimits = ["nofile=20000:20000","nproc=32768:32768"]
 [engine]
@@ -45,7 +48,7 @@ runtime = "runc"
 cgroup_manager = "cgroupfs"
 `;
 
-/** Writes the settings of podman for this clone alone: nothing of the system is touched. */
+/** Writes the settings of podman for this clone only: the system's are not changed. */
 export async function preparePodman(): Promise<void> {
   await mkdir(containersFolder, { recursive: true });
   await writeFile(join(containersFolder, "storage.conf"), storage);
@@ -55,13 +58,13 @@ export async function preparePodman(): Promise<void> {
 interface Run {
   readonly cwd?: string;
   readonly variables?: Readonly<Record<string, string>>;
-  /** A file whose bytes it reads. */
+  /** A file for standard input. */
   readonly input?: NodeJS.ReadableStream;
-  /** Answers with what it printed also when it fails. */
+  /** Returns the output also after a failure. */
   readonly mayFail?: true;
 }
 
-/** Runs a program to its end and answers with what it printed. @throws Error with the last lines of a program that fails */
+/** Runs a program to its end and returns its output. @throws Error with the last lines of a failed program */
 export async function run(command: string, args: readonly string[], options: Run = {}): Promise<string> {
   const env = {
     ...environment(),
@@ -89,11 +92,11 @@ export async function run(command: string, args: readonly string[], options: Run
   throw new Error(`${command} ${args.slice(0, 4).join(" ")} ended with ${code}:\n${said}`);
 }
 
-/** Whether an image is there. */
+/** Returns true when an image exists. */
 export const hasImage = async (name: string): Promise<boolean> =>
   (await run("podman", ["images", "--quiet", name])).trim() !== "";
 
-/** The program podman-compose, from an environment of Python of its own. */
+/** Returns the program podman-compose, installed in a Python environment of its own. */
 export async function podmanCompose(): Promise<string> {
   const folder = join(containersFolder, "podman-compose-1.6.0");
   const program = join(folder, "bin/podman-compose");

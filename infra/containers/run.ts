@@ -6,10 +6,10 @@ import { buildImages } from "./build-images.ts";
 import { preparePodman } from "./podman.ts";
 
 /**
- * `npm run containers`: builds the image and stand-ins for the engine images, and tests what is deployed with them: compose
- * (docker-compose.yml), options (the same with TLS, a mailbox and what observes), small (compose.small.yml), kubernetes (the overlay
- * `local`, left alone for `--idle-minutes=2`).
- * `npm run containers -- small` runs one of them. It needs podman, buildah, runc and debootstrap, and root.
+ * `npm run containers`: builds the image and stand-ins for the engine images, and tests the deployments: compose
+ * (docker-compose.yml), options (the same with TLS, a mailbox and monitoring), small (compose.small.yml), kubernetes
+ * (the overlay `local`, idle for `--idle-minutes=2`). `npm run containers -- small` runs one of them. Requires podman,
+ * buildah, runc and debootstrap, and root.
  */
 const tests = ["compose", "options", "small", "kubernetes"];
 const { values, positionals } = parseArgs({

@@ -1,6 +1,6 @@
 /**
- * Run once while the image is built, with NODE_COMPILE_CACHE: loads the code of every service, so that the cache holds it
- * without types and compiled. A process that starts from it strips nothing and parses little.
+ * Run once while the image is built, with NODE_COMPILE_CACHE: loads the code of every service, so that the cache
+ * contains it compiled and without types. A process that starts from it strips nothing and parses little.
  */
 import { readdirSync } from "node:fs";
 import { flushCompileCache } from "node:module";

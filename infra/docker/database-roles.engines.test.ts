@@ -35,7 +35,7 @@ async function makeRoles(): Promise<void> {
   assert.deepEqual({ stdout, stderr }, { stdout: "", stderr: "" });
 }
 
-/** Runs statements in the database of a service, as somebody who signs in there. */
+/** Runs statements in the database of a service, signed in by this name. */
 async function as(name: string, service: string, ...statements: readonly string[]): Promise<unknown[]> {
   const url = new URL(server.url(`signalbox_${service}`));
   const client = new pg.Client({
@@ -76,7 +76,7 @@ test("each service reads and writes the rows of its own database and does nothin
   }
 });
 
-test("a second run adds what is missing, as a new version brings it, and changes no password", async () => {
+test("a second run adds missing names of a new version, and changes no password", async () => {
   await administer("drop database signalbox_images", "drop role signalbox_images", "drop role signalbox_images_owner");
   await administer("alter role signalbox_config password 'rotated'");
   await makeRoles();

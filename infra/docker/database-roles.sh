@@ -1,7 +1,7 @@
 #!/bin/sh
-# Makes what is missing of a database for each service, and of who may do what there; PGHOST, PGUSER and PGPASSWORD name the server
-# and its administrator. A service reads and writes rows. Tables belong to an owner nobody signs in as, whom only the job `migrate`
-# may become. A password that is there stays: it may be being rotated.
+# Creates missing databases and roles for each service; PGHOST, PGUSER and PGPASSWORD name the server and its
+# administrator. A service reads and writes rows. Tables belong to an owner without sign-in, which only the job
+# `migrate` may become. An existing password stays: it may be in rotation.
 set -eu
 export PGOPTIONS="--client-min-messages=warning"
 
@@ -11,7 +11,7 @@ sql() {
   psql --no-psqlrc --quiet --set ON_ERROR_STOP=1 --dbname "$database" "$@"
 }
 
-# Of a name and a password, which is handed on where no list of processes shows it.
+# Takes a name and a password, and passes it on where no process list shows it.
 role() {
   PASSWORD="$2" sql postgres --set name="$1" <<'SQL'
 \getenv password PASSWORD
@@ -22,7 +22,7 @@ SQL
 
 role signalbox_migrate "$MIGRATE_DATABASE_PASSWORD"
 
-# Who tells Prometheus how the server is: statistics, and no rows.
+# For Prometheus: statistics of the server, and no rows.
 role signalbox_exporter "$EXPORTER_DATABASE_PASSWORD"
 sql postgres <<'SQL'
 alter role signalbox_exporter connection limit 5;
@@ -51,7 +51,7 @@ alter default privileges for role :"owner" grant usage, select on sequences to :
 SQL
 done
 
-# These make a table for each day of their records and drop it again, so each acts as the owner in its own database.
+# These create a table for each day of their records and drop it again, so each acts as the owner in its own database.
 for service in account webhook_delivery webhook_ingest; do
   name="signalbox_$service"
   sql postgres --set name="$name" --set owner="${name}_owner" <<'SQL'

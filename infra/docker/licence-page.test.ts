@@ -5,7 +5,7 @@ import { licencePage, softwareBill } from "./licence-page.ts";
 const plain = { name: "express", version: "5.3.0", licence: "MIT", text: "Permission is hereby granted" };
 const special = { name: "@apollo/gateway", version: "2.14.4", licence: "Elastic-2.0", text: null };
 
-test("a licence that asks for more than to be named stands first, and every text is there", () => {
+test("a licence with further conditions comes first, and every text is included", () => {
   const page = licencePage([plain, special]);
   const [before = "", after = ""] = page.split("All of them:");
   assert.match(before, /@apollo\/gateway \| 2\.14\.4 \| Elastic-2\.0/);

@@ -1,18 +1,18 @@
-/** A package of which the image has files. */
+/** A package with files in the image. */
 export interface ImagePackage {
   readonly name: string;
   readonly version: string;
-  /** As SPDX writes it, such as `MIT`. */
+  /** The SPDX identifier, such as `MIT`. */
   readonly licence: string;
-  /** Of the licence, where the package brings it along. */
+  /** The text of the licence, where the package contains it. */
   readonly text: string | null;
 }
 
-/** Licences that ask no more than to be named. */
+/** Licences that only require attribution. */
 const plain =
   /^\(?(MIT|ISC|0BSD|BSD-[23]-Clause|Apache-2\.0|BlueOak-1\.0\.0|CC0-1\.0|Unlicense|Python-2\.0)( (OR|AND) [\w.-]+)*\)?$/;
 
-/** Writes what is in the image in CycloneDX 1.6, for tools that look for known weaknesses. */
+/** Writes the contents of the image in CycloneDX 1.6, for vulnerability scanners. */
 export function softwareBill(packages: readonly ImagePackage[]): string {
   const components = packages.map(({ name, version, licence }) => ({
     type: "library",
@@ -24,7 +24,7 @@ export function softwareBill(packages: readonly ImagePackage[]): string {
   return `${JSON.stringify({ bomFormat: "CycloneDX", specVersion: "1.6", version: 1, components }, null, 1)}\n`;
 }
 
-/** Writes the page of licences: first those that ask for more than to be named, then all of them with their texts. */
+/** Writes the page of licences: first those with further conditions, then all of them with their texts. */
 export function licencePage(packages: readonly ImagePackage[]): string {
   const row = ({ name, version, licence }: ImagePackage) => `| ${name} | ${version} | ${licence} |`;
   const table = (rows: readonly ImagePackage[]) => [
@@ -36,9 +36,9 @@ export function licencePage(packages: readonly ImagePackage[]): string {
     text ? [`## ${name}`, "", "```text", text.trim(), "```", ""] : [],
   );
   return [
-    "# Licences of what is in this image",
+    "# Licences of this image's contents",
     "",
-    "These ask for more than to be named. The Elastic License 2.0 of `@apollo/*` forbids offering them to others as a hosted service; the",
+    "These require more than attribution. The Elastic License 2.0 of `@apollo/*` forbids offering them to others as a hosted service; the",
     "LGPL of libvips lets its library be replaced: it is the shared object below `node_modules/@img`.",
     "",
     ...table(packages.filter(({ licence }) => !plain.test(licence))),

@@ -1,6 +1,6 @@
 /**
- * Writes into `.env` of this folder the secrets that docker-compose.yml asks for, and where mails go. What is there already
- * stays as it is, so that after an upgrade it adds what the new version wants:
+ * Writes into `.env` of this folder the secrets that docker-compose.yml needs, and the mail settings. Existing ones
+ * stay unchanged, so that after an upgrade it adds those of the new version:
  *   node infra/docker/make-secrets.mjs
  */
 import { randomBytes } from "node:crypto";
@@ -9,9 +9,9 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 const file = ".env";
 const text = () => randomBytes(24).toString("hex");
 
-/** Those who call the internal listeners of others, each with a token of its own. */
+/** The callers of internal listeners, each with a token of its own. */
 const callers = ["ACCOUNT", "CONFIG", "GATEWAY", "IMAGES", "WEBHOOK_DELIVERY", "WEBHOOK_INGEST"];
-/** The roles that sign in to the database, beside its superuser. */
+/** The database roles that sign in, besides the superuser. */
 const roles = ["MIGRATE", "ACCOUNT", "CONFIG", "IMAGES", "WEBHOOK_DELIVERY", "WEBHOOK_INGEST", "EXPORTER"];
 /** The names that sign in to Kafka. */
 const principals = ["TOPICS", ...callers, "IMAGE_WORKER", "EXPORTER"];
@@ -33,11 +33,11 @@ const isThere = (name) => new RegExp(`^\\s*(export\\s+)?${name}\\s*[=:]`, "m").t
 const added = wanted.filter(([name]) => !isThere(name));
 if (added.length > 0) {
   const lines = added.map(([name, value]) => `${name}=${value}\n`).join("");
-  // Whole or not at all: a file that is cut off would lose the passwords that the volumes know.
+  // Atomic: a truncated file would lose the passwords of the volumes.
   const whole = `${file}.new`;
   writeFileSync(whole, `${kept}${kept === "" || kept.endsWith("\n") ? "" : "\n"}${lines}`, { mode: 0o600 });
   renameSync(whole, file);
 }
 const names = added.map(([name]) => name).join(", ");
-// Not on standard output: whoever sends that to `.env` would write it over the secrets.
-console.error(names === "" ? `${file} has everything` : `${file} got ${names}`);
+// Not on standard output: redirected to `.env` it would overwrite the secrets.
+console.error(names === "" ? `${file} is complete` : `added to ${file}: ${names}`);

@@ -19,21 +19,21 @@ const script = join(import.meta.dirname, "make-secrets.mjs");
 const makeSecrets = () => run(process.execPath, [script], { cwd: folder });
 const read = () => readFile(file, "utf8");
 
-test("a new file has secrets of its own, and only its owner reads it", async () => {
+test("a new file has secrets of its own, and only its owner can read it", async () => {
   await makeSecrets();
   const values = (await read()).trim().split("\n");
   assert.equal(new Set(values.map((line) => line.slice(line.indexOf("=")))).size, values.length);
   assert.equal((await stat(file)).mode & 0o777, 0o600);
 });
 
-test("a file that has everything stays as it is, to the byte", async () => {
+test("a complete file stays unchanged, to the byte", async () => {
   await makeSecrets();
   const before = await read();
   await makeSecrets();
   assert.equal(await read(), before);
 });
 
-test("a file of an older version gets what it lacks behind what it has, which never changes", async () => {
+test("a file of an older version gets its missing secrets after the existing ones, which never change", async () => {
   const older = [
     "# our house",
     "POSTGRES_PASSWORD=rotated",
@@ -50,17 +50,17 @@ test("a file of an older version gets what it lacks behind what it has, which ne
     assert.doesNotMatch(added, new RegExp(`^${name}=`, "m"));
   for (const name of ["EXPORTER_KAFKA_PASSWORD", "REDIS_PASSWORD"]) {
     assert.match(added, new RegExp(`^${name}=[0-9a-f]{48}$`, "m"));
-    assert.match(stderr, new RegExp(`\\b${name}\\b`), "it says what it added");
+    assert.match(stderr, new RegExp(`\\b${name}\\b`), "it reports what it added");
   }
 });
 
-test("a name that only begins like another one, or is behind a #, is missing", async () => {
+test("a name that only starts like another one, or is commented out, is missing", async () => {
   await writeFile(file, "REDIS_PASSWORD_OLD=a\n#S3_SECRET_KEY=b\n");
   await makeSecrets();
   assert.match(await read(), /^REDIS_PASSWORD=.*\n(?:.*\n)*?S3_SECRET_KEY=/m);
 });
 
-test("sent to the file, as pages of an older version say, it makes the same file", async () => {
+test("redirected to the file, as on pages of an older version, it creates the same file", async () => {
   await run("sh", ["-c", `"${process.execPath}" "${script}" > .env`], { cwd: folder });
   assert.match(await read(), /^POSTGRES_PASSWORD=[0-9a-f]{48}\n/);
 });

@@ -18,7 +18,7 @@ const run = (args: readonly string[], variables: Record<string, string>) =>
     env: { PATH: `${join(process.execPath, "..")}:/usr/bin:/bin`, ...variables },
   });
 
-test("the job `migrate` brings each named database to this version, and says what is missing", async () => {
+test("the job `migrate` migrates each named database to this version, and reports missing ones", async () => {
   const [account, config] = databases as [TestDatabase, TestDatabase];
   const urls = { SIGNALBOX_ACCOUNT_DATABASE_URL: account.url, SIGNALBOX_CONFIG_DATABASE_URL: config.url };
   const { stdout } = await run(["migrate", "account", "config"], urls);

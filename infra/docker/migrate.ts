@@ -9,8 +9,8 @@ import { embeddedServices } from "../embedded/embedded-services.ts";
 import { foreignNames } from "../embedded/service-configurations.ts";
 
 /**
- * Brings the databases of the services to this version and ends: `migrate` does all of them, `migrate account` one. Each is
- * named as the service names it, by `<service>.database.url`, here with the role that may change tables.
+ * Migrates the databases of the services to this version and ends: `migrate` does all of them, `migrate account` one.
+ * Each is named as the service names it, by `<service>.database.url`, here with the role that may change tables.
  */
 const argv = process.argv.slice(2);
 const named = argv.filter((argument) => !argument.startsWith("--"));
@@ -19,7 +19,7 @@ const variables = environment();
 const { profile, directory = process.cwd() } = startOptions(options, variables);
 const services = embeddedServices.filter(({ properties }) => "database.url" in properties).map(({ name }) => name);
 
-/** Standard output says what is done, and nothing else. */
+/** Standard output contains only the results. */
 const destination = { write: (line: string) => void process.stderr.write(line) };
 
 try {

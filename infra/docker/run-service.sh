@@ -17,12 +17,12 @@ if [ -z "$name" ] || [ ! -f "$script" ]; then
   echo "usage: docker run signalbox <$(ls services | tr '\n' '|')all|$jobs> [arguments]" >&2
   exit 2
 fi
-# Node's threads share two arenas, and what a start needed goes back: 10 MiB of the 142 that a service holds at rest.
+# Node's threads share two arenas, and memory of the start is returned: 10 MiB of the 142 that an idle service holds.
 export MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-2}" MALLOC_TRIM_THRESHOLD_="${MALLOC_TRIM_THRESHOLD_:-131072}"
-# Young objects in a small space: our processes hold little, and a large one would only be filled before it is cleaned.
+# A small space for young objects: our processes keep few, and a large one would only be filled before it is collected.
 semi_space_mb=4
 heap_growing=""
-# What the gateway has in the making is larger and would all grow old; old objects are looked through when they have doubled, and
+# The gateway's work in progress is larger and would all grow old; old objects are scanned when they have doubled, and
 # not at every twentieth answer.
 if [ "$name" = gateway ]; then
   semi_space_mb=8

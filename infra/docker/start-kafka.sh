@@ -1,11 +1,11 @@
 #!/bin/bash
-# What the Kafka container of docker-compose.yml runs. While its data folder is new, it gets a name and password for each
-# service, before anything else is written; then Kafka starts as its image would start it. A folder of an older version gets
-# the names that it lacks as soon as Kafka is up; until then their services are refused, and try again.
+# Run by the Kafka container of docker-compose.yml. A new data folder gets a name and password for each service, before
+# anything else is written; then Kafka starts as in its image. A folder of an older version gets its missing names as
+# soon as Kafka is up; until then their services are refused, and retry.
 set -eu
 
 names="topics account config gateway images image-worker webhook-delivery webhook-ingest exporter"
-# Kafka looks at the folders beside it, and passes over files.
+# Kafka reads folders beside it, and ignores files.
 named="$KAFKA_LOG_DIRS/signalbox-names"
 
 password_of() {
@@ -38,7 +38,7 @@ configs() {
   /opt/kafka/bin/kafka-configs.sh --bootstrap-server 127.0.0.1:9094 --entity-type users "$@"
 }
 
-# A password that is there already stays: it may be being rotated.
+# An existing password stays: it may be in rotation.
 add_names() {
   until (exec 3<> /dev/tcp/127.0.0.1/9094) 2> /dev/null; do sleep 1; done
   known="$(configs --describe)"

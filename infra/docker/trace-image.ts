@@ -6,8 +6,8 @@ import { nodeFileTrace } from "@vercel/nft";
 import { type ImagePackage, licencePage, softwareBill } from "./licence-page.ts";
 
 /**
- * Copies into a folder what the processes of the image load, and no other file of any package: `trace-image.ts <folder>`.
- * Beside it lie the bill of materials and the page of licences of exactly these files.
+ * Copies into a folder only the files that the processes of the image load: `trace-image.ts <folder>`. Adds the bill of
+ * materials and the page of licences of exactly these files.
  */
 const root = resolve(import.meta.dirname, "../..");
 const [target = ""] = process.argv.slice(2);
@@ -28,7 +28,7 @@ const isOurs = (path: string): boolean =>
 
 const { fileList, warnings } = await nodeFileTrace(await entries(), {
   base: root,
-  // What is read is what Node runs: the source without its types.
+  // Reads the code that Node runs: the source without its types.
   readFile: async (path) => {
     const text = await readFile(path).catch(() => null);
     return text && path.endsWith(".ts") ? stripTypeScriptTypes(text.toString(), { mode: "strip" }) : text;
@@ -57,7 +57,7 @@ await writeFile(join(target, "sbom.cdx.json"), softwareBill(packages));
 await writeFile(join(target, "LICENSES.md"), licencePage(packages));
 process.stdout.write(`${packageFiles.length} files of ${packages.length} packages\n`);
 
-/** The scripts that `run-service.sh` starts, and what is loaded by name alone. */
+/** Lists the scripts that `run-service.sh` starts, and modules loaded by name. */
 async function entries(): Promise<string[]> {
   const services = (await readdir(join(root, "services"))).map((name) => `services/${name}/src/main.ts`);
   const jobs = ["topics", "groups", "dead-letters", "dead-events"].map((name) => `infra/kafka/${name}.ts`);
@@ -72,7 +72,7 @@ async function entries(): Promise<string[]> {
   return [...services, ...jobs, ...others, ...children, ...hooks].map((path) => join(root, path));
 }
 
-/** What the gateway serves of packages and never loads, from where it finds them. */
+/** Lists the files of packages that the gateway serves without loading them. */
 function servedFiles(): string[] {
   const { resolve } = createRequire(join(root, "services/gateway/package.json"));
   const files = {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { serviceOf } from "./edge-routes.ts";
 
-test("every published area reaches the service that owns it", () => {
+test("every published area is routed to the service that owns it", () => {
   const owners = {
     "/graphql": "gateway",
     "/api/account/": "account",

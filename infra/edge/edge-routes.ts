@@ -4,15 +4,16 @@ import type { ServiceName } from "@signalbox/core";
 interface EdgeRoute {
   readonly prefix: string;
   readonly service: ServiceName;
-  /** Answers that arrive over minutes (event streams, sockets) must not be buffered or timed out by a proxy. */
+  /** Long-lived answers (event streams, sockets) must not be buffered or timed out by a proxy. */
   readonly streams?: true;
-  /** What the edge itself refuses there has the form of a GraphQL answer. */
+  /** The edge's own refusals there have the form of a GraphQL answer. */
   readonly errors?: "graphql";
 }
 
 /**
- * What the edge sends where (DESIGN §1). The longest prefix wins. Both edges are made from this table: the one of the
- * embedded mode in `in-process-edge.ts`, and nginx in `nginx-configuration.ts`. What is not here is not reachable from outside.
+ * The routes of the edge (DESIGN §1). The longest prefix wins. Both edges are built from this table: the one of the
+ * embedded mode in `in-process-edge.ts`, and nginx in `nginx-configuration.ts`. Other paths are not reachable from
+ * outside.
  */
 export const edgeRoutes: readonly EdgeRoute[] = [
   { prefix: "/graphql", service: "gateway", streams: true, errors: "graphql" },
@@ -44,7 +45,7 @@ export const edgeRoutes: readonly EdgeRoute[] = [
 
 const longestFirst = [...edgeRoutes].sort((a, b) => b.prefix.length - a.prefix.length);
 
-/** The service that answers `path` (no query string), or null when nothing is published there. */
+/** Finds the service of `path` (no query string), or null when nothing is published there. */
 export function serviceOf(path: string): ServiceName | null {
   const route = longestFirst.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`));
   return route?.service ?? null;

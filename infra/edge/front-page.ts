@@ -6,7 +6,7 @@ export interface FrontLink {
   readonly url: string;
 }
 
-/** Where to go from `/`, which `npm start` prints as well. Relative, since a deployment may stand below a path. */
+/** The links of the page at `/`, also printed by `npm start`. Relative, since a deployment may be below a path. */
 const publicLinks: readonly FrontLink[] = [
   { name: "GraphQL", url: "graphql" },
   { name: "Schema", url: "schema.graphql" },
@@ -15,11 +15,11 @@ const publicLinks: readonly FrontLink[] = [
   { name: "Error codes", url: "docs/errors" },
 ];
 
-/** The same links, as they are from anywhere. */
+/** Builds the same links as absolute URLs. */
 export const publicLinksAt = (baseUrl: string): readonly FrontLink[] =>
   publicLinks.map(({ name, url }) => ({ name, url: `${baseUrl}/${url}` }));
 
-/** Browsers name pages first, and programs that take anything do not: `GET text/html,…`, as nginx matches it too. */
+/** Recognizes browsers, which list pages first, unlike other programs: `GET text/html,…`, in a form for nginx too. */
 export const asksForPage = String.raw`^(GET|HEAD) \s*text/html\s*(,|;|$)`;
 
 const style = `:root{color-scheme:light dark;--page:#fff;--text:#1b1b1f;--link:#0b57d0}
@@ -31,7 +31,7 @@ dt{font-weight:600}
 dd{margin:0 0 .75rem;overflow-wrap:anywhere}
 :focus-visible{outline:.2rem solid;outline-offset:.15rem}`;
 
-/** Writes the page at `/` for browsers. Without single quotes and dollar signs, which mean something to nginx. */
+/** Builds the page at `/` for browsers. Without single quotes and dollar signs, which are special for nginx. */
 export function frontPage(more: readonly FrontLink[] = []): string {
   const rows = [...publicLinks, ...more].map(
     ({ name, url }) => `<dt>${name}</dt><dd><a href="${url}">${url.includes(":") ? url : `/${url}`}</a></dd>`,
@@ -65,7 +65,7 @@ const policy = [
   "form-action 'none'",
 ].join("; ");
 
-/** The headers of the page, beside the request id. */
+/** The headers of the page, besides the request id. */
 export const frontPageHeaders: readonly (readonly [name: string, value: string])[] = [
   ...securityHeaders.map(([name, value]) => [name, name === "Content-Security-Policy" ? policy : value] as const),
   ["Cache-Control", "no-cache"],

@@ -7,8 +7,8 @@ import { asksForPage, frontPageHeaders } from "./front-page.ts";
 import { refuse, requestIdOf } from "./refuse.ts";
 
 /**
- * The edge of the embedded mode: hands each request to the service that owns its path, without a hop. A browser gets
- * `frontPage` at `/`.
+ * Creates the edge of the embedded mode: passes each request to the service that owns its path, without a hop. A
+ * browser gets `frontPage` at `/`.
  */
 export function createInProcessEdge(
   services: ReadonlyMap<ServiceName, ServiceParts>,
@@ -52,7 +52,7 @@ function showFrontPage(request: IncomingMessage, response: ServerResponse, page:
   response.end(page);
 }
 
-/** A socket has no response to write to. */
+/** Builds the raw refusal of an upgrade: a socket has no response to write to. */
 function unknownUpgrade(errorResponse: ErrorResponses): string {
   const close = { headers: { connection: "close" } };
   const { headers, body } = errorResponse(404, "not_found", "Nothing is published here.", close);
@@ -60,7 +60,9 @@ function unknownUpgrade(errorResponse: ErrorResponses): string {
   return `HTTP/1.1 404 Not Found\r\n${lines.join("\r\n")}\r\n\r\n${body}`;
 }
 
-/** The one internal listener of the embedded mode: `/<service>/rest` reaches `/rest` of that service. */
+/**
+ * Creates the single internal listener of the embedded mode: `/<service>/rest` is passed to `/rest` of that service.
+ */
 export function createInternalEdge(
   services: ReadonlyMap<ServiceName, ServiceParts>,
   errorResponse: ErrorResponses,

@@ -6,25 +6,25 @@ export interface NginxOptions {
   /** `host:port` of each service's public listener, or of several of them. */
   readonly upstreams: Readonly<Partial<Record<ServiceName, string | readonly string[]>>>;
   /**
-   * Asks this DNS server for the names of the upstreams again and again, so that replicas may come, go and move. It needs
-   * nginx 1.27.3; left out, an nginx keeps the addresses of its start.
+   * Resolves the names of the upstreams repeatedly at this DNS server, so that replicas may be added, removed and
+   * moved. Requires nginx 1.27.3; without it nginx keeps the addresses of its start.
    */
   readonly resolver?: string;
-  /** Where it writes a line of JSON for each request. */
+  /** File for the access log, a line of JSON for each request. */
   readonly accessLog: string;
-  /** What `listen` gets: `127.0.0.1:8080` or `8080`. */
+  /** Value of `listen`: `127.0.0.1:8080` or `8080`. */
   readonly listen: string;
-  /** Where it tells its connections and requests to whoever scrapes it. Left out, it tells nobody. */
+  /** Address for scraping connections and requests. Without it the status is not published. */
   readonly listenForStatus?: string;
-  /** Files, by a pattern that none may match, of where else it listens: with TLS, for one. */
+  /** A pattern of optional files with more `listen` directives, for example with TLS. */
   readonly listenFiles?: string;
-  /** The page that explains the error codes, as the services have it in `http.error-docs`. */
+  /** The page that explains the error codes, equal to `http.error-docs` of the services. */
   readonly errorDocs?: string;
-  /** A folder nginx may write to: its pid and temporary files. */
+  /** A writable folder for nginx: its pid and temporary files. */
   readonly workDirectory: string;
 }
 
-/** Above the largest upload (20 MiB) and its form; the services enforce the published limits themselves. */
+/** Larger than the largest upload (20 MiB) with its form; the services enforce the published limits themselves. */
 const bodyBytesMax = 24 * MiB;
 
 const refusals: ReadonlyArray<[nginxStatus: string, status: number, code: ErrorCode, message: string]> = [
@@ -40,7 +40,7 @@ const refusals: ReadonlyArray<[nginxStatus: string, status: number, code: ErrorC
 ];
 
 /** Passes a request on to the service behind its path. */
-const proxying = `    # A hop that already answered in our shape passes through; only nginx's own refusals are rewritten.
+const proxying = `    # Errors of a service pass through unchanged; only nginx's own refusals are rewritten.
     proxy_intercept_errors off;
     proxy_http_version 1.1;
     proxy_set_header Host $http_host;
@@ -49,27 +49,27 @@ const proxying = `    # A hop that already answered in our shape passes through;
     proxy_set_header X-Request-Id $edge_request_id;
     proxy_set_header X-Forwarded-For $remote_addr;
     proxy_set_header X-Forwarded-Proto $scheme;
-    # Bodies are counted and verified by the services while they arrive, so nothing is gained by spooling them here.
+    # The services count and verify bodies while they arrive, so spooling them here gains nothing.
     proxy_request_buffering off;
     proxy_connect_timeout 3s;
     proxy_read_timeout 60s;
-    # Another server is tried where the connection failed, and then a backup. A POST or PATCH that reached a service may have had its effect,
-    # so nginx sends neither again, and after five seconds it sends nothing again: then the service was slow, not away.
+    # After a failed connection another server is tried, and then a backup. A POST or PATCH that reached a service may have had its effect,
+    # so nginx never repeats them, and it repeats nothing after five seconds: then the service was slow, not down.
     proxy_next_upstream error timeout;
     proxy_next_upstream_tries 3;
     proxy_next_upstream_timeout 5s;`;
 
-/** Writes the whole nginx.conf of the edge. Every answer of nginx itself has the error shape of CONTRACT §2. */
+/** Builds the whole nginx.conf of the edge. Every answer of nginx itself has the error form of CONTRACT §2. */
 export function nginxConfiguration(options: NginxOptions): string {
   const { upstreams, workDirectory, accessLog, resolver } = options;
-  return `# Made from infra/edge/edge-routes.ts; change that table instead.
+  return `# Generated from infra/edge/edge-routes.ts; change that table instead.
 worker_processes auto;
 daemon off;
 pid ${workDirectory}/nginx.pid;
 error_log stderr warn;
 events { worker_connections 4096; }
 http {
-  # Without the query, where signatures and search terms live. A status of the edge itself has no upstream_status.
+  # Without the query, which contains signatures and search terms. A status of the edge itself has no upstream_status.
   map $request_uri $edge_path { "~^(?<path_alone>[^?]*)" $path_alone; }
   log_format edge escape=json '{${accessMembers}}';
   access_log ${accessLog} edge;
@@ -78,20 +78,20 @@ http {
 ${["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `  ${name}_temp_path ${workDirectory}/${name};`).join("\n")}
   client_max_body_size ${bodyBytesMax};
   client_header_timeout 15s;
-  # Longer than a service waits for a body: its 408 arrives, where nginx would only close the connection.
+  # Longer than a service waits for a body, so that its 408 reaches the client: nginx would only close the connection.
   client_body_timeout 75s;
   send_timeout 30s;
   large_client_header_buffers 4 16k;
   keepalive_timeout 75s;
-  # A request id from outside is kept only when it is short and plain, because it reaches logs and answers.
+  # A request id from outside is kept only when it is short and plain, because it is written to logs and answers.
   map $http_x_request_id $edge_request_id {
     "~^[A-Za-z0-9_.-]{1,128}$" $http_x_request_id;
     default $request_id;
   }
-  # An offer of another protocol, such as the h2c of Java's HttpClient, is passed over and not passed on.
+  # An offer of another protocol, such as the h2c of Java's HttpClient, is ignored and not passed on.
   map $http_upgrade $edge_upgrade { "~*^websocket$" websocket; default ""; }
   map $edge_upgrade $connection_upgrade { websocket upgrade; default ""; }
-  # Browsers get a page at /, programs the error that they get at every path where nothing is published.
+  # Browsers get a page at /, programs the error of every unpublished path.
   map "$request_method $http_accept" $edge_page { "~*${asksForPage}" yes; default ""; }
 ${Object.entries(upstreams)
   .map(([service, targets]) => upstream(service, [targets].flat(), resolver))
@@ -148,15 +148,15 @@ const accessMembers = Object.entries(accessFields)
   .join(",");
 
 /**
- * How long a connection to a service is kept that nothing is asked on. Shorter than a stopping service leaves it open
- * (`shutdown.keep-alive`): closed there, it would cost the POST or PATCH that is just being sent on it.
+ * Idle time after which nginx closes an upstream connection. Shorter than a stopping service keeps it open
+ * (`shutdown.keep-alive`): closed by the service, it would lose a POST or PATCH sent at the same moment.
  */
 const idleSeconds = 2;
 
 /**
- * A server whose connections fail is left alone for two seconds, and asked again after that. nginx never leaves the only
- * one alone. Where all are left alone each is asked as its own backup: in a roll, one that has just come back is left
- * alone still when the next one goes. The zone lets the worker processes share what they know.
+ * Builds an upstream. A server with failing connections is skipped for two seconds, and tried again after that. nginx
+ * never skips the only one. When all are skipped each is tried as its own backup: in a roll, one that has just come
+ * back is still skipped when the next one stops. The zone shares the state between the worker processes.
  */
 function upstream(service: string, targets: readonly string[], resolver: string | undefined): string {
   const resolve = resolver === undefined ? "" : " resolve";
@@ -175,13 +175,13 @@ function refusal(one: OwnRefusal, docs: string): string {
 ${refusalLocation(one, refused, errorBody({ code, message, requestId: "$edge_request_id", docs }))}`;
 }
 
-/** The same refusals where clients of the graph read them. */
+/** Builds the same refusals in the form of a GraphQL answer. */
 function graphqlRefusal(one: OwnRefusal): string {
   const [, , code, message] = one;
   return refusalLocation(one, graphqlRefused, graphqlErrorBody({ code, message, requestId: "$edge_request_id" }));
 }
 
-// A path and not a named location: a target that was too long left no path behind, which nginx takes for its own error.
+// A path and not a named location: a too long target leaves no path, which nginx treats as its own error.
 const refused = "/refused-by-the-edge";
 const graphqlRefused = "/refused-by-the-edge/graphql";
 

@@ -21,7 +21,7 @@ interface Arrived {
 
 const errorResponse = createErrorResponses("/docs/errors");
 const arrived: Arrived[] = [];
-/** What the service answers on some paths. */
+/** Answers of the service by path. */
 const answerOf = new Map<string, RequestListener>();
 const closes: (() => Promise<unknown>)[] = [];
 let folder: string;
@@ -41,7 +41,7 @@ before(async () => {
     if (request.url === "/images/hang-up") return void request.socket.destroy();
     request.on("end", () => response.writeHead(request.url === "/images/none" ? 404 : 200).end('{"of":"service"}'));
   });
-  // Takes connections and never answers.
+  // Accepts connections and never answers.
   const silent = createServer(() => {});
   await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
   port = await freePort();
@@ -61,7 +61,7 @@ before(async () => {
       gateway: `127.0.0.1:${await freePort()}`,
     },
   });
-  // Waiting a minute for the silent service would prove the same; the others keep their minute.
+  // A full minute for the silent service would prove the same; the others keep their minute.
   const proxied = "proxy_pass http://account;";
   await writeFile(join(folder, "nginx.conf"), configuration.replaceAll(proxied, `${proxied} proxy_read_timeout 1s;`));
   const engine = await startOwnEngine(engineNamed("nginx"), { port, folder });
@@ -77,7 +77,7 @@ after(async () => {
   for (const close of closes) await close();
 });
 
-/** Sends bytes as they are and reads what comes back until the connection closes. */
+/** Sends raw bytes and reads the answer until the connection closes. */
 function raw(text: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let answer = "";
@@ -92,7 +92,7 @@ function raw(text: string): Promise<string> {
 const ask = (target: string, more = "") =>
   raw(`GET ${target} HTTP/1.1\r\nHost: edge\r\nConnection: close\r\nX-Request-Id: asked-as-this\r\n${more}\r\n`);
 
-test("every refusal of nginx itself has the shape of our errors and the request id", async () => {
+test("every refusal of nginx itself has the form of our errors and the request id", async () => {
   const post = "POST /images HTTP/1.1\r\nHost: edge\r\nConnection: close\r\nX-Request-Id: asked-as-this\r\n";
   const refusals = [
     [400, "invalid_request", raw("GET / HTTP/1.1\r\nConnection: close\r\n\r\n")],
@@ -119,12 +119,12 @@ test("every refusal of nginx itself has the shape of our errors and the request 
     assert.ok(error.message.length > 0);
     const id = /x-request-id: (\S+)/i.exec(head)?.[1];
     assert.equal(error.request_id, id, String(status));
-    // What does not fit is not read, so its request id is not known.
+    // A too large request is not read, so its request id is unknown.
     if (![400, 414, 431].includes(status)) assert.equal(id, "asked-as-this", String(status));
   }
 });
 
-test("what nginx refuses for the graph has the form of its answers", async () => {
+test("nginx's refusals for the graph have the form of its answers", async () => {
   const post = "POST /graphql HTTP/1.1\r\nHost: edge\r\nConnection: close\r\nX-Request-Id: asked-as-this\r\n";
   for (const [status, code, answering] of [
     [502, "UNAVAILABLE", ask("/graphql?query=x")],
@@ -138,12 +138,12 @@ test("what nginx refuses for the graph has the form of its answers", async () =>
   }
 });
 
-test("an answer of a service passes as it is, refusals included", async () => {
+test("an answer of a service passes unchanged, refusals included", async () => {
   const answer = await fetch(`${url}/images/none`);
   assert.deepEqual([answer.status, await answer.text()], [404, '{"of":"service"}']);
 });
 
-test("a request id is passed on when it is short and plain, and made when it is not", async () => {
+test("a request id is passed on when it is short and plain, and replaced otherwise", async () => {
   const idFor = async (sent?: string) => {
     await fetch(`${url}/images`, sent === undefined ? {} : { headers: { "x-request-id": sent } });
     return String(arrived.at(-1)?.request.headers["x-request-id"]);
@@ -152,7 +152,7 @@ test("a request id is passed on when it is short and plain, and made when it is 
   for (const bad of [undefined, "a b", 'a"b', "x".repeat(129)]) assert.match(await idFor(bad), /^[\da-f]{32}$/);
 });
 
-test("an offer of another protocol is passed over, and only WebSockets are passed on", async () => {
+test("an offer of another protocol is ignored, and only WebSockets are passed on", async () => {
   const answer = await ask(
     "/images/none",
     "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAA\r\n",
@@ -163,13 +163,13 @@ test("an offer of another protocol is passed over, and only WebSockets are passe
   assert.equal(arrived.at(-1)?.request.headers.upgrade, "websocket");
 });
 
-test("services learn the client's address from the connection, whatever the client says", async () => {
+test("services see the client's address of the connection, independent of the client's headers", async () => {
   await fetch(`${url}/images`, { headers: { "x-forwarded-for": "203.0.113.7", "x-forwarded-proto": "gopher" } });
   const headers = arrived.at(-1)?.request.headers;
   assert.deepEqual([headers?.["x-forwarded-for"], headers?.["x-forwarded-proto"]], ["127.0.0.1", "http"]);
 });
 
-test("an upload reaches the service while it is still being sent, and is not written to disk", async () => {
+test("an upload is streamed to the service, and is not written to disk", async () => {
   const body = Buffer.alloc(1024 * 1024);
   const socket = connect(port, "127.0.0.1");
   const head = `POST /images HTTP/1.1\r\nHost: edge\r\nConnection: close\r\nContent-Length: ${body.length * 2}\r\n\r\n`;
@@ -199,7 +199,7 @@ test("while one of two replicas is down every request reaches the other, a POST 
   assert.deepEqual([...statuses], [200]);
 });
 
-test("a replica that is back is asked at once when the other one goes", async (t) => {
+test("a returned replica is tried immediately when the other one stops", async (t) => {
   const listener: RequestListener = (_request, response) => response.end("{}");
   const [first, second] = [await freePort(), await freePort()];
   const serve = async (at: number) => {
@@ -226,7 +226,7 @@ test("a replica that is back is asked at once when the other one goes", async (t
   });
   const post = async () => (await fetch(`http://127.0.0.1:${edgePort}/images`, { method: "POST", body: "{}" })).status;
   const endSecond = await serve(second);
-  // Enough for the edge to leave the first one alone.
+  // Enough for the edge to skip the first one.
   for (let count = 0; count < 20; count++) assert.equal(await post(), 200);
   await serve(first);
   endSecond();
@@ -261,14 +261,14 @@ test("every request leaves one line of JSON, without its query", async () => {
   ]);
 });
 
-test("it tells its connections on a port of their own, and not to callers", async () => {
+test("its status has a port of its own, closed to callers", async () => {
   const status = await fetch(`http://127.0.0.1:${statusPort}/status`);
   assert.match(await status.text(), /^Active connections: \d+/);
   assert.equal((await fetch(`http://127.0.0.1:${statusPort}/`)).status, 404);
   assert.equal((await fetch(`${url}/status`)).status, 404);
 });
 
-test("what is deployed follows the addresses of its services", () => {
+test("the deployed configuration resolves the addresses of its services again", () => {
   const upstreams = { images: "images:8080" };
   const options = { listen: "8080", workDirectory: "/run/edge", accessLog: "/dev/stdout", upstreams };
   const configuration = nginxConfiguration({ ...options, resolver: "127.0.0.11" });
@@ -278,7 +278,7 @@ test("what is deployed follows the addresses of its services", () => {
   );
 });
 
-test("both edges leave OPTIONS and what it answers to the service", async (t) => {
+test("both edges pass OPTIONS to the service", async (t) => {
   const listener: RequestListener = ({ method, headers: { origin } }, response) =>
     void response.writeHead(204, { allow: `${method}`, "access-control-allow-origin": String(origin) }).end();
   const inProcess = await serveListener(
@@ -296,7 +296,7 @@ test("both edges leave OPTIONS and what it answers to the service", async (t) =>
   }
 });
 
-test("both edges answer a path that is not published alike", async (t) => {
+test("both edges answer an unpublished path identically", async (t) => {
   const inProcess: ServedListener = await serveListener(
     createInProcessEdge(new Map(), errorResponse, frontPage()).listener,
   );
@@ -319,7 +319,7 @@ test("both edges answer a path that is not published alike", async (t) => {
   }
 });
 
-test("both edges show browsers the same page at /, and programs the error as ever", async (t) => {
+test("both edges show browsers the same page at /, and programs the usual error", async (t) => {
   const inProcess = await serveListener(createInProcessEdge(new Map(), errorResponse, frontPage()).listener);
   t.after(() => inProcess.close());
   const chromium = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8";
@@ -347,7 +347,7 @@ test("both edges show browsers the same page at /, and programs the error as eve
   }
 });
 
-test("the page at / is readable, styled and leads on under its own policy", async (t) => {
+test("the page at / is readable and styled under its own policy, and its links work", async (t) => {
   const browser = await openBrowser();
   t.after(() => browser.close());
   const page = await browser.newPage();
@@ -357,7 +357,7 @@ test("the page at / is readable, styled and leads on under its own policy", asyn
     await page.emulateMedia({ colorScheme });
     await page.goto(url);
     assert.deepEqual(await accessibilityProblems(page), []);
-    assert.equal(await page.evaluate("getComputedStyle(document.body).maxWidth"), "576px", "the style is let in");
+    assert.equal(await page.evaluate("getComputedStyle(document.body).maxWidth"), "576px", "the style is allowed");
   }
   const links = await page.getByRole("link").all();
   const targets = await Promise.all(links.map((link) => link.getAttribute("href")));

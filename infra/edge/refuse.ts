@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { type ErrorCode, uuidv7 } from "@signalbox/core";
 import type { ErrorResponses } from "@signalbox/runtime";
 
-/** Answers for the edge itself. */
+/** Sends a refusal of the edge itself. */
 export function refuse(
   request: IncomingMessage,
   response: ServerResponse,
@@ -10,14 +10,14 @@ export function refuse(
   refusal: { status: number; code: ErrorCode; message: string; headers?: Readonly<Record<string, string>> },
 ): void {
   const { status, code, message, headers = {} } = refusal;
-  // Nobody reads the rest of its body.
+  // The rest of the request's body is not read.
   const closing: Record<string, string> = request.complete ? {} : { connection: "close" };
   const options = { requestId: requestIdOf(request), headers: { ...closing, ...headers } };
   const answer = errorResponse(status, code, message, options);
   response.writeHead(status, answer.headers).end(answer.body);
 }
 
-/** The request id from outside where it is short and plain, else a new one. */
+/** Returns the request id from outside when it is short and plain, else a new one. */
 export function requestIdOf(request: IncomingMessage): string {
   const sent = request.headers["x-request-id"];
   return typeof sent === "string" && /^[\w.-]{1,128}$/.test(sent) ? sent : uuidv7();

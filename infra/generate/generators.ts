@@ -29,14 +29,14 @@ const nginxConfigurationFile: Generator = {
       listenFiles: "/etc/signalbox/listen/*.conf",
       workDirectory: "/run/edge",
       accessLog: "/dev/stdout",
-      // Docker's own DNS server, which knows the replicas of a service.
+      // Docker's own DNS server, which resolves the replicas of a service.
       resolver: "127.0.0.11",
     });
     return new Map([["infra/nginx/nginx.conf", content]]);
   },
 };
 
-/** The tables of the rounds that the ledger has played, from the file it adds them to. */
+/** The tables of the ledger's rounds, from its record file. */
 const reliabilityReference: Generator = {
   name: "reliability reference",
   kind: "committed",

@@ -8,7 +8,7 @@ import { compareOutput, writeOutput } from "./output.ts";
 const base = await mkdtemp(join(tmpdir(), "signalbox-output-"));
 after(() => rm(base, { recursive: true }));
 
-test("a generated file that is missing or was edited is named, and is written again", async () => {
+test("a missing or edited generated file is listed, and is written again", async () => {
   const output = new Map([
     ["one/a.json", "a\n"],
     ["one/deep/b.json", "b\n"],
@@ -22,7 +22,7 @@ test("a generated file that is missing or was edited is named, and is written ag
   assert.equal(await readFile(join(base, "one/a.json"), "utf8"), "a\n");
 });
 
-test("a file that is no longer generated is named, and is removed from a folder of generated files only", async () => {
+test("a file that is no longer generated is listed, and is removed from a folder of generated files only", async () => {
   await writeOutput(new Map([["two/old.json", "old\n"]]), ["two"], base);
   const output = new Map([["two/new.json", "new\n"]]);
   assert.deepEqual(await compareOutput(output, [], base), ["two/new.json"]);

@@ -4,7 +4,7 @@ import { root } from "./repository.ts";
 
 type Output = ReadonlyMap<string, string>;
 
-/** Writes what differs and removes what `folders` hold beyond `output`. Gives the paths it touched. */
+/** Writes changed files and removes extra ones in `folders`. Returns the paths of both. */
 export async function writeOutput(output: Output, folders: readonly string[], base = root): Promise<string[]> {
   const stale = await compareOutput(output, folders, base);
   for (const path of stale) {
@@ -20,7 +20,7 @@ export async function writeOutput(output: Output, folders: readonly string[], ba
   return stale;
 }
 
-/** The paths whose file is missing, differs from `output`, or should not be there. */
+/** Lists the paths of files that are missing, differ from `output`, or are obsolete. */
 export async function compareOutput(output: Output, folders: readonly string[], base = root): Promise<string[]> {
   const stale: string[] = [];
   for (const [path, content] of output) {

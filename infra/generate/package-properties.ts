@@ -4,12 +4,12 @@ import { pathToFileURL } from "node:url";
 import type { PropertyDeclaration, PropertyDeclarations } from "@signalbox/config";
 import { type Package, packagesWith, root } from "./repository.ts";
 
-/** The properties of a library or service, as its `./properties` door exports them. */
+/** The properties of a library or service, as exported by its `./properties`. */
 export interface PackageProperties extends Package {
   readonly properties: PropertyDeclarations;
 }
 
-/** The properties of every library and service that declares some. */
+/** Reads the properties of every library and service that declares some. */
 export async function packageProperties(): Promise<PackageProperties[]> {
   const declared = await Promise.all(
     (await packagesWith("package.json")).map(async (candidate) => {
@@ -23,7 +23,7 @@ export async function packageProperties(): Promise<PackageProperties[]> {
   return declared.filter((candidate) => candidate !== null);
 }
 
-/** A door may export several tables, and other things beside them. */
+/** Collects the property tables of a module, which may have other exports too. */
 function declarationsIn(door: Readonly<Record<string, unknown>>): PropertyDeclarations {
   return Object.assign({}, ...Object.values(door).filter(isDeclarations));
 }

@@ -13,7 +13,7 @@ export interface Package {
   readonly folder: string;
 }
 
-/** The libraries and services that have `file`, libraries first, each kind by name. */
+/** Lists the libraries and services that have `file`, libraries first, each kind by name. */
 export async function packagesWith(file: string): Promise<Package[]> {
   const packages = [...(await packagesIn("libs", "library")), ...(await packagesIn("services", "service"))];
   return packages.filter(({ folder }) => existsSync(join(root, folder, file)));

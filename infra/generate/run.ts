@@ -16,7 +16,7 @@ else if (values.check) await each("committed", check);
 else if (values.built) await each("built", write);
 else await each(null, write);
 
-/** Works through the generators of one kind, or all. One that fails does not keep the others from their work. */
+/** Runs the generators of one kind, or all. A failing one does not stop the others. */
 async function each(kind: Generator["kind"] | null, work: (generator: Generator) => Promise<void>): Promise<void> {
   for (const generator of generators) {
     if (kind !== null && generator.kind !== kind) continue;

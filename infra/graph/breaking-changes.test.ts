@@ -23,10 +23,10 @@ const breaking: Readonly<Record<string, [string, string]>> = {
   "items of an output field that become non-null": ["[String]", "[String!]"],
   "an output field that becomes nullable": ["b: String!", "b: String"],
   "an argument that goes": ["x: Int, ", ""],
-  "an argument that has to be given": ["x: Int", "x: Int!"],
-  "a new argument that has to be given": ["x: Int", "x: Int z: Int!"],
+  "a required argument": ["x: Int", "x: Int!"],
+  "a new required argument": ["x: Int", "x: Int z: Int!"],
   "an input field that becomes non-null": ["{ a: Int }", "{ a: Int! }"],
-  "a new input field that has to be given": ["{ a: Int }", "{ a: Int b: Int! }"],
+  "a new required input field": ["{ a: Int }", "{ a: Int b: Int! }"],
   "an enum value that goes": ["ONE TWO", "ONE"],
   "a type that goes with a field": ["used: Only", ""],
 };
@@ -36,13 +36,13 @@ for (const [what, [from, to]] of Object.entries(breaking))
     assert.notDeepEqual(await found(from, to), []);
   });
 
-test("what is added, and what was deprecated a year ago and goes, breaks nobody", async () => {
+test("additions, and removals a year after the deprecation, break no client", async () => {
   assert.deepEqual(await found("b: String!", "b: String! c(first: Int): E!"), []);
   assert.deepEqual(await found("{ a: Int }", "{ a: Int b: Int }"), []);
   assert.deepEqual(await found(', y: Int @deprecated(reason: "Since 2025-11-22. Use x.")', ""), []);
 });
 
-test("a deprecation counts for twelve months, also for the type that goes with the field", async () => {
+test("a deprecation counts for twelve months, also for a type removed with its field", async () => {
   const deprecated = (day: string) =>
     before.replace("used: Only", `used: Only @deprecated(reason: "Since ${day}. Use b.")`);
   const gone = async (day: string) => {
@@ -53,7 +53,7 @@ test("a deprecation counts for twelve months, also for the type that goes with t
   assert.equal((await gone("2025-11-23")).length, 2);
 });
 
-test("a deprecation that does not say since when is refused", async () => {
+test("a deprecation without a date is refused", async () => {
   const problems = await found("e: E", 'e: E @deprecated(reason: "Use b.")');
   assert.match(problems.join(), /'Query\.e' does not begin with its day/);
 });

@@ -11,12 +11,12 @@ import {
   isUnionType,
 } from "graphql";
 
-/** How long clients are told before something goes that they may use. */
+/** Notice period of a removal. */
 const noticeMonths = 12;
 
 /**
- * Finds the changes of the public graph that may break a client. What was deprecated twelve months before may go; its reason
- * begins with the day, as in `Since 2026-11-22. Use images.`
+ * Finds the changes of the public graph that may break a client. A member deprecated twelve months ago may be removed;
+ * its reason starts with the date, as in `Since 2026-11-22. Use images.`
  */
 export async function breakingChanges(accepted: GraphQLSchema, current: GraphQLSchema, today: Date): Promise<string[]> {
   const changes = await diff(accepted, current);
@@ -24,7 +24,10 @@ export async function breakingChanges(accepted: GraphQLSchema, current: GraphQLS
   return [...broken.map(({ message }) => message), ...undatedDeprecations(current)];
 }
 
-/** Inspector calls an output type that is stricter harmless. A subgraph that is away then takes all around the field along. */
+/**
+ * Also counts a stricter output type, which Inspector calls harmless: during an outage of its subgraph such a null
+ * removes everything around the field.
+ */
 function isBreaking({ type, criticality }: Change<TypeOfChangeType>): boolean {
   return criticality.level === CriticalityLevel.Breaking || type === ChangeType.FieldTypeChanged;
 }
@@ -39,7 +42,7 @@ function isAnnounced(accepted: GraphQLSchema, { path = "" }: Change<TypeOfChange
   return isDue(member, today) || isDue(argument, today);
 }
 
-/** A type goes with the last field that had it. */
+/** Returns true for a type that was removed with its last field. */
 function isLeftOver(schema: GraphQLSchema, type: GraphQLNamedType, today: Date): boolean {
   const users = Object.values(schema.getTypeMap()).flatMap((other) => {
     if (isUnionType(other)) return other.getTypes().includes(type as never) ? [undefined] : [];
@@ -53,7 +56,7 @@ function isLeftOver(schema: GraphQLSchema, type: GraphQLNamedType, today: Date):
 interface Member {
   readonly name: string;
   readonly deprecationReason?: string | null | undefined;
-  /** Values of an enum have none. */
+  /** Absent for values of an enum. */
   readonly type?: GraphQLType;
   readonly args?: readonly Member[];
 }
@@ -82,7 +85,7 @@ function undatedDeprecations(schema: GraphQLSchema): string[] {
           .filter(({ deprecationReason }) => deprecationReason && !dated.test(deprecationReason))
           .map(
             ({ name }) =>
-              `The deprecation of '${type.name}.${name}' does not begin with its day: "Since 2026-11-22. …"`,
+              `The deprecation of '${type.name}.${name}' does not start with its date: "Since 2026-11-22. …"`,
           ),
       ),
     );

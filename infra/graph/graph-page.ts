@@ -11,7 +11,7 @@ import {
   isUnionType,
 } from "graphql";
 
-/** Writes the page of the graph: what can be asked and changed first, then every type. */
+/** Builds the page of the graph: queries and mutations first, then every type. */
 export function graphPage(schema: GraphQLSchema): string {
   const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()].filter(
     (type) => !!type,

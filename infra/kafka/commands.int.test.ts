@@ -34,7 +34,7 @@ describe("the commands of the event log", () => {
     return { code, stdout: command.stdout, stderr: command.stderr };
   }
 
-  test("topics are checked, created, and then as the catalogue says", async () => {
+  test("topics are checked, created, and then match the catalogue", async () => {
     const missing = await run("topics.ts", "check");
     assert.equal(missing.code, 1);
     assert.match(missing.stderr, /signalbox\.image\.v1: is missing/);
@@ -73,7 +73,7 @@ describe("the commands of the event log", () => {
     assert.deepEqual(replayed, [{ id: record.headers.ce_id, for: "images.webhooks", key: "img_1" }]);
   });
 
-  test("events that the log refused are listed, shown, replayed once under their id, and dropped", async () => {
+  test("refused events are listed, shown, replayed once under their id, and dropped", async () => {
     const service = await testDatabase();
     const options = {
       url: service.url,
@@ -110,7 +110,7 @@ describe("the commands of the event log", () => {
     await service.close();
   });
 
-  test("groups are listed with their lag, and set back when nobody reads", async () => {
+  test("groups are listed with their lag, and reset while they have no readers", async () => {
     const topic = "signalbox.image.v1";
     const record = { topic, key: "img_1", headers: {}, value: Buffer.from("{}") };
     await eventLog.ensureTopics(topics.filter(({ name }) => name === topic));
@@ -138,7 +138,7 @@ describe("the commands of the event log", () => {
     assert.equal(await waiting(), 0);
   });
 
-  test("a wrong use says how it is used", async () => {
+  test("a wrong command prints its usage", async () => {
     assert.match((await run("dead-letters.ts")).stderr, /usage/);
     assert.match((await run("dead-letters.ts", "drop", "images.webhooks/none/0/0")).stderr, /there is no dead letter/);
     assert.match((await run("groups.ts", "rewind", "images.webhooks")).stderr, /usage/);

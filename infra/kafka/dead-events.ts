@@ -15,7 +15,7 @@ const usage = `usage: npm run dead-events -- list [service]   what the event log
 const argv = process.argv.slice(2);
 const [command = "", ...given] = argv.filter((argument) => !argument.startsWith("--"));
 
-/** The services that have an outbox. */
+/** The services with an outbox. */
 const withOutbox = embeddedServices.filter(({ properties }) => "database.url" in properties).map(({ name }) => name);
 
 const commands: Record<string, () => Promise<void>> = {
@@ -51,7 +51,7 @@ const commands: Record<string, () => Promise<void>> = {
   },
 };
 
-/** Does the work for each of the given ids, `<service>/<event id>`. */
+/** Runs the work for each of the given ids, `<service>/<event id>`. */
 async function forEachId(work: (pool: Pool, service: ServiceName, id: string) => Promise<boolean>): Promise<void> {
   for (const full of given) {
     const [name = "", id = ""] = full.split("/");

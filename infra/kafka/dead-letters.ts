@@ -54,7 +54,7 @@ const commands: Record<string, (eventLog: EventLog) => Promise<void>> = {
 const lineOf = ({ id, time, headers, reason }: DeadLetter): string =>
   [time.toISOString(), id, headers.ce_type ?? "unreadable", headers.ce_id ?? "-", reason].join("  ");
 
-/** An id begins with its consumer, `<service>.<name>`. */
+/** Returns the service of an id, which starts with its consumer, `<service>.<name>`. */
 const serviceOf = (id: string): ServiceName => checkedService(id.split(".")[0] ?? "");
 
 function checkedService(name: string): ServiceName {

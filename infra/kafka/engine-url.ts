@@ -18,16 +18,16 @@ import { findPostgresUrl, startPostgres } from "../engines/postgres/start-postgr
 interface Engine {
   readonly service: string;
   readonly properties: PropertyDeclarations;
-  /** The property that names the engine. */
+  /** The property of the engine's URL. */
   readonly name: "events.url" | "database.url";
-  /** The database that stands for it in the embedded mode. */
+  /** The database that is used instead in the embedded mode. */
   readonly database: string;
 }
 
 /**
- * Finds the URL of an engine for a command; where the property names none, it is that of the embedded mode: a server
- * of one's own, or the PostgreSQL inside, which is started for the command when it does not run. Only arguments of the
- * form `--name=value` are properties.
+ * Finds the URL of an engine for a command; by default that of the embedded mode: a configured server, or the embedded
+ * PostgreSQL, which is started for the command when it does not run. Only arguments of the form `--name=value` are
+ * properties.
  */
 export async function withEngineUrl<T>(
   argv: readonly string[],
@@ -64,7 +64,7 @@ export async function withEngineUrl<T>(
   }
 }
 
-/** Finds the database of a service, as `withEngineUrl` does. */
+/** Finds the database of a service, like `withEngineUrl`. */
 export function withDatabaseUrl<T>(
   argv: readonly string[],
   service: ServiceName,
@@ -74,7 +74,7 @@ export function withDatabaseUrl<T>(
   return withEngineUrl(argv, { service, properties: databaseProperties, name: "database.url", database }, work);
 }
 
-/** For what a command opens. */
+/** Creates the telemetry of a command's connections. */
 export function commandTelemetry() {
   const identity = { service: "commands", instance: "command" };
   return { log: createLogger({ ...identity, level: "warn" }), metrics: createMetrics(identity) };

@@ -5,7 +5,7 @@ import { eventsProperties, topicsProperties } from "@signalbox/events/properties
 import { eventsDatabase } from "../embedded/embedded-defaults.ts";
 import { commandTelemetry, withEngineUrl } from "./engine-url.ts";
 
-/** Opens the event log that `events.url` names for a command. */
+/** Opens the event log of `events.url` for a command. */
 export async function withEventLog<T>(
   argv: readonly string[],
   work: (eventLog: EventLog, configuration: Configuration<typeof topicsProperties>) => Promise<T>,

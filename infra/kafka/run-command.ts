@@ -1,8 +1,8 @@
 import process from "node:process";
 
 /**
- * Runs what a command line asks for. A failure is one sentence and exit code 1; a command line that asks for nothing, null,
- * shows the usage and ends with 2.
+ * Runs the command of a command line. A failure is one sentence and exit code 1; no command, null, prints the usage and
+ * ends with 2.
  */
 export async function runCommand(usage: string, command: (() => Promise<void>) | null): Promise<void> {
   if (command === null) {

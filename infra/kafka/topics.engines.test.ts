@@ -7,7 +7,7 @@ import { eventually, type GuardedKafka, startGuardedKafka, startProcess, testCon
 const services = ["account", "image-worker"] as const;
 const principals = "--events.principals=User:signalbox-{service}";
 
-describe("the topics of a house whose broker knows principals", () => {
+describe("the topics on a broker with principals", () => {
   const { log, metrics, clock, ...context } = testContext("images", {});
   const opened: EventLog[] = [];
   let kafka: GuardedKafka;
@@ -34,7 +34,7 @@ describe("the topics of a house whose broker knows principals", () => {
   }
   const record = (topic: string) => [{ topic, key: "account:acc_1", headers: {}, value: Buffer.from("{}") }];
 
-  test("each service gets exactly the rights of the table: only account writes who may act", async () => {
+  test("each service gets exactly the rights of the table: only account writes access states", async () => {
     const before = await topics("check", principals);
     assert.equal(before.code, 1);
     const applied = await topics(principals, "--events.topics.replication-factor=1");
@@ -42,7 +42,7 @@ describe("the topics of a house whose broker knows principals", () => {
     assert.match(applied.stdout, /7 services have the rights they need and no others/);
 
     const [account, worker] = [await as("account"), await as("image-worker")];
-    // What the controller has written, the broker holds people to a moment later.
+    // The broker enforces the controller's changes a moment later.
     await eventually(() => account.publish(record("signalbox.access.v1")).then(() => true));
     await eventually(() => worker.publish(record("signalbox.image-rendered.v1")).then(() => true));
     await assert.rejects(worker.publish(record("signalbox.access.v1")), /[Aa]uthoriz/);
@@ -60,7 +60,7 @@ describe("the topics of a house whose broker knows principals", () => {
     await assert.rejects(worker.lag("images.facts", ["signalbox.image-render.v1"]), /[Aa]uthoriz/, "nor its group");
   });
 
-  test("a right that the table does not give is told, and taken away", async () => {
+  test("a right that is not in the table is reported, and removed", async () => {
     const admin = await as("account").then(() =>
       openEventLog(kafka.url, { clientId: "operator", log, metrics, clock }),
     );
@@ -77,7 +77,7 @@ describe("the topics of a house whose broker knows principals", () => {
     assert.equal((await topics("check", principals)).code, 0);
   });
 
-  test("the copies that a house wants are set where a broker can, and told where somebody has to move them", async () => {
+  test("replication factors are set where a broker can, and reported where an operator has to move replicas", async () => {
     const told = await topics("--events.topics.replication-factor=3", "--events.topics.min-insync-replicas=2");
     assert.equal(told.code, 1);
     assert.match(told.stderr, /signalbox\.access\.v1: has 1 copies instead of 3/);

@@ -4,8 +4,9 @@ import { topicSettings } from "@signalbox/events";
 import { withEventLog } from "./open-log.ts";
 
 /**
- * `npm run topics` creates the topics of the catalogue, corrects their settings, and gives each service exactly its rights
- * where `events.principals` names them; `npm run topics -- check` only says what differs. Ends with 1 when something does.
+ * `npm run topics` creates the topics of the catalogue, corrects their settings, and gives each service exactly its
+ * rights when `events.principals` names them; `npm run topics -- check` only lists the differences. Ends with 1 when
+ * there are any.
  */
 const argv = process.argv.slice(2);
 const onlyChecks = argv.includes("check");
@@ -17,8 +18,8 @@ const { problems, done } = await withEventLog(argv, async (eventLog, configurati
   return {
     problems: [...found.map(({ topic, problem }) => `${topic}: ${problem}`), ...rights],
     done: [
-      `${specs.length} topics are as the catalogue says`,
-      ...(access.length > 0 ? [`${access.length} services have the rights they need and no others`] : []),
+      `${specs.length} topics match the catalogue`,
+      ...(access.length > 0 ? [`${access.length} services have exactly the required rights`] : []),
     ],
   };
 });

@@ -2,7 +2,7 @@ import { policyOfJob } from "./network-policies.ts";
 import { containerSecurity, image, labelsOf, podSecurity, scratch } from "./pod.ts";
 import type { EngineRole } from "./workloads.ts";
 
-/** What brings the engines to the version of the image before its services run; they wait for it by themselves. */
+/** The jobs that migrate the engines to the version of the image; its services wait for that. */
 const jobs: readonly { readonly name: string; readonly engine: EngineRole }[] = [
   { name: "migrate", engine: "postgres" },
   { name: "topics", engine: "kafka" },
@@ -19,7 +19,7 @@ export function jobManifests(): object[] {
         metadata: { name, labels },
         spec: {
           backoffLimit: 20,
-          // It goes by itself, so that the next version can bring its own of the same name.
+          // Removed automatically, so that the next version can create its job under the same name.
           ttlSecondsAfterFinished: 300,
           template: {
             metadata: { labels },

@@ -6,10 +6,10 @@ import { httpRoutes, ingress } from "./routes.ts";
 import { scaledObjectOf, serviceManifests } from "./service-manifests.ts";
 import { workloads } from "./workloads.ts";
 
-/** Who reads a secret of the house: each service and each job has one of its own. */
+/** Readers of a secret: each service and each job has one of its own. */
 const readers = [...workloads.map(({ service }) => service), "migrate", "topics"];
 
-/** The manifests that follow from the table of workloads, by their path. Settings of a house stand in the overlays. */
+/** Builds the manifests from the table of workloads, by their path. Settings of a deployment are in the overlays. */
 export function kubernetesFiles(): ReadonlyMap<string, string> {
   return new Map([
     ...workloads.map((workload): [string, string] => [
@@ -25,7 +25,7 @@ export function kubernetesFiles(): ReadonlyMap<string, string> {
   ]);
 }
 
-/** Taken from the vault that the house names; one that changes is in the pods with their next start. */
+/** Builds the reference to the vault of the deployment; a changed secret is in the pods after their next start. */
 function externalSecretOf(name: string): object {
   return {
     apiVersion: "external-secrets.io/v1",
@@ -42,5 +42,5 @@ function externalSecretOf(name: string): object {
 
 function yamlOf(manifests: readonly object[]): string {
   const documents = manifests.map((manifest) => stringify(manifest, { aliasDuplicateObjects: false, lineWidth: 0 }));
-  return `# Generated from infra/kubernetes by \`npm run generate\`; settings of a house stand in the overlays.\n${documents.join("---\n")}`;
+  return `# Generated from infra/kubernetes by \`npm run generate\`; settings of a deployment are in the overlays.\n${documents.join("---\n")}`;
 }

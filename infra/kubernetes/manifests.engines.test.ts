@@ -28,7 +28,7 @@ describe("the manifests of Kubernetes", () => {
   });
 
   for (const overlay of ["local", "production"]) {
-    test(`${overlay}: every manifest is one that Kubernetes and its operators take`, async () => {
+    test(`${overlay}: Kubernetes and its operators accept every manifest`, async () => {
       const folder = await mkdtemp(join(tmpdir(), "signalbox-manifests-"));
       try {
         const file = join(folder, "manifests.yaml");
@@ -52,7 +52,7 @@ describe("the manifests of Kubernetes", () => {
     assert.deepEqual(named(of("production", "PodDisruptionBudget")), named(several));
   });
 
-  test("every pod is held to the least: no root, nothing to write to, no rights, no token, bounded", () => {
+  test("every pod has the least privileges: no root, read-only, no rights, no token, bounded", () => {
     for (const { metadata, spec } of of("production", "Deployment", "Job")) {
       const pod = spec.template.spec;
       assert.equal(pod.automountServiceAccountToken, false, metadata.name);
@@ -71,7 +71,7 @@ describe("the manifests of Kubernetes", () => {
     }
   });
 
-  test("a pod is asked whether it starts, takes work and lives, and has the time to stop", () => {
+  test("a pod has probes for start, readiness and liveness, and enough time to stop", () => {
     const common = of("production", "ConfigMap").find(({ metadata }) => metadata.name === "signalbox").data;
     const graceMs = Number(common.SIGNALBOX_SHUTDOWN_GRACE);
     assert.ok(graceMs >= 5_000, "proxies learn that a pod goes before it goes");
@@ -91,7 +91,7 @@ describe("the manifests of Kubernetes", () => {
     }
   });
 
-  test("nothing is let in or out by default, and what goes outside never reaches an address inside", () => {
+  test("no traffic is allowed by default, and outbound traffic never reaches an internal address", () => {
     const policies = of("production", "NetworkPolicy");
     const deny = policies.find(({ metadata }) => metadata.name === "default-deny").spec;
     assert.deepEqual(deny, { podSelector: {}, policyTypes: ["Ingress", "Egress"] });
@@ -112,7 +112,7 @@ describe("the manifests of Kubernetes", () => {
     }
   });
 
-  test("every setting exists, and each service starts with those it gets", async () => {
+  test("every setting exists, and each service starts with its settings", async () => {
     const packages = await packageProperties();
     const common = of("local", "ConfigMap").find(({ metadata }) => metadata.name === "signalbox").data;
     for (const service of serviceNames) {
@@ -131,11 +131,11 @@ describe("the manifests of Kubernetes", () => {
     }
   });
 
-  test("the connections of all replicas that may run fit into the database", async () => {
+  test("the connections of the largest number of replicas fit into the database", async () => {
     const packages = await packageProperties();
     const perReplica = packages.find(({ name }) => name === "storage")?.properties["database.pool.max"]
       ?.default as number;
-    // One more for the lock that shows that the instance lives.
+    // One more for the lock that shows that the instance is alive.
     const most = of("production", "HorizontalPodAutoscaler", "ScaledObject")
       .filter(({ metadata }) => !["gateway", "image-worker"].includes(metadata.name))
       .map(({ spec }) => (spec.maxReplicas ?? spec.maxReplicaCount) * (perReplica + 1))

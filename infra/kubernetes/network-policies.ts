@@ -1,7 +1,9 @@
 import { labelsOf } from "./pod.ts";
 import { type EngineRole, enginePorts, type Workload, workloads } from "./workloads.ts";
 
-/** Addresses that no webhook, import or mail has any business with: the second wall behind the guard of the process. */
+/**
+ * Internal addresses, which no webhook, import or mail may reach: the second barrier behind the guard of the process.
+ */
 const insideV4 = [
   "0.0.0.0/8",
   "10.0.0.0/8",
@@ -18,14 +20,14 @@ const insideV6 = ["::/127", "64:ff9b::/96", "fc00::/7", "fe80::/10", "ff00::/8"]
 
 const tcp = (...ports: readonly number[]) => ports.map((port) => ({ protocol: "TCP", port }));
 const podsOf = (name: string) => ({ podSelector: { matchLabels: { "app.kubernetes.io/name": name } } });
-/** Engines carry a label that says what they are; one that runs elsewhere is named by address in an overlay. */
+/** Engines have a label with their role; an external one is named by address in an overlay. */
 const engine = (role: EngineRole) => ({
   namespaceSelector: {},
   podSelector: { matchLabels: { "signalbox.engine": role } },
 });
 const namespaceOf = (role: string) => ({ namespaceSelector: { matchLabels: { [`signalbox.${role}`]: "true" } } });
 
-/** Nothing comes in and nothing goes out, but questions to the DNS server of the cluster. */
+/** Denies all traffic except to the DNS server of the cluster. */
 export function commonPolicies(): object[] {
   return [
     policy("default-deny", {}, { policyTypes: ["Ingress", "Egress"] }),
@@ -53,7 +55,7 @@ export function commonPolicies(): object[] {
   ];
 }
 
-/** Who may talk to a service, and to whom it may. */
+/** Builds the policy of a service: its callers and its targets. */
 export function policyOf(workload: Workload): object {
   const { service, isPublic, calls, engines, goesOutside } = workload;
   const callers = workloads.filter((other) => other.calls.includes(service)).map((other) => podsOf(other.service));
@@ -73,7 +75,7 @@ export function policyOf(workload: Workload): object {
 
 const outside = [{ ipBlock: { cidr: "0.0.0.0/0", except: insideV4 } }, { ipBlock: { cidr: "::/0", except: insideV6 } }];
 
-/** What a job may reach: the one engine that it is about. */
+/** Builds the policy of a job, which may reach only its engine. */
 export function policyOfJob(name: string, role: EngineRole): object {
   const egress = [{ to: [engine(role)], ports: tcp(...enginePorts[role]) }];
   return policy(

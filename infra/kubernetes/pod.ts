@@ -1,4 +1,4 @@
-/** The parts of a pod that are the same for every container of ours: the profile "restricted" of Kubernetes, and a read-only root. */
+/** The security settings of every container of ours: the profile "restricted" of Kubernetes, and a read-only root. */
 export const containerSecurity = {
   allowPrivilegeEscalation: false,
   readOnlyRootFilesystem: true,
@@ -13,16 +13,16 @@ export const podSecurity = {
   seccompProfile: { type: "RuntimeDefault" },
 };
 
-/** The image of every service and job; overlays name its version. */
+/** The image of every service and job; overlays set its version. */
 export const image = "signalbox";
 
-/** Folders that a container may write to; both go with the pod. */
+/** Writable folders of a container; both are removed with the pod. */
 export const scratch = {
   volumes: [
     { name: "scratch", emptyDir: { sizeLimit: "2Gi" } },
     { name: "overrides", emptyDir: { sizeLimit: "16Mi" } },
   ],
-  /** Of the container: the folder for what is temporary is the one that it may write to. */
+  /** Environment of the container: its temporary folder is the writable one. */
   env: [{ name: "TMPDIR", value: "/scratch" }],
   mounts: [
     { name: "scratch", mountPath: "/scratch" },

@@ -1,12 +1,12 @@
 import { edgeRoutes } from "../edge/edge-routes.ts";
 import { labelsOf } from "./pod.ts";
 
-/** Written over by the overlay of a house. */
+/** Replaced by the overlay of a deployment. */
 const host = "signalbox.example";
-/** Uploads of originals; a service refuses what is over its own limit. */
+/** Limit of uploaded originals; a service enforces its own limit too. */
 const bodyMax = "64m";
 
-/** The table of the edge for an Ingress controller of nginx. */
+/** Builds the edge's routes for an Ingress controller of nginx. */
 export function ingress(): object {
   return {
     apiVersion: "networking.k8s.io/v1",
@@ -17,7 +17,7 @@ export function ingress(): object {
       annotations: {
         "nginx.ingress.kubernetes.io/proxy-body-size": bodyMax,
         "nginx.ingress.kubernetes.io/proxy-request-buffering": "off",
-        // Event streams and sockets live for as long as somebody listens.
+        // Event streams and sockets stay open as long as their clients.
         "nginx.ingress.kubernetes.io/proxy-read-timeout": "3600",
         "nginx.ingress.kubernetes.io/proxy-buffering": "off",
       },
@@ -41,7 +41,7 @@ export function ingress(): object {
   };
 }
 
-/** The same table for the Gateway API. A route takes 16 rules, so each service has one of its own. */
+/** Builds the same routes for the Gateway API. A route has at most 16 rules, so each service has one of its own. */
 export function httpRoutes(): object[] {
   return [...Map.groupBy(edgeRoutes, ({ service }) => service)].map(([service, routes]) => ({
     apiVersion: "gateway.networking.k8s.io/v1",

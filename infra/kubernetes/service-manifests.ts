@@ -2,10 +2,10 @@ import { containerSecurity, image, labelsOf, podSecurity, scratch } from "./pod.
 import type { Workload } from "./workloads.ts";
 
 const ports = { http: 8080, management: 8081, internal: 8090 } as const;
-/** Longer than the grace and the deadline of a stop together: 5 s and 25 s. */
+/** Longer than the grace period and the deadline of a stop together: 5 s and 25 s. */
 const stopSeconds = 45;
 
-/** What runs a service: its account, its pods, its address, and how many of them may be missing. */
+/** Builds the manifests of a service: its account, its pods, its address, and its disruption budget. */
 export function serviceManifests(workload: Workload): object[] {
   const { service, replicas } = workload;
   const labels = labelsOf(service);
@@ -84,7 +84,7 @@ const probe = (kind: "startup" | "ready" | "live", pace: object): object => ({
   ...pace,
 });
 
-/** One node or one zone that goes takes no more than its part with it. */
+/** Spreads the pods: a failed node or zone takes down only its share. */
 function spread(service: string): object[] {
   return ["kubernetes.io/hostname", "topology.kubernetes.io/zone"].map((topologyKey) => ({
     maxSkew: 1,
@@ -94,7 +94,7 @@ function spread(service: string): object[] {
   }));
 }
 
-/** Quick up, slow down: each change of the number of members stops a group for a moment. */
+/** Scales up fast and down slowly: each change of the number of members pauses a group for a moment. */
 const behavior = { scaleDown: { stabilizationWindowSeconds: 300 } };
 
 function autoscalerOf({ service, replicas }: Workload): object {
@@ -114,7 +114,7 @@ function autoscalerOf({ service, replicas }: Workload): object {
   };
 }
 
-/** Scales a consumer by what waits for it, where KEDA is installed. */
+/** Scales a consumer by its lag, where KEDA is installed. */
 export function scaledObjectOf({ service, replicas, scaledBy }: Workload): object[] {
   if (!scaledBy) return [];
   const { group, topic, lag } = scaledBy;
@@ -125,7 +125,7 @@ export function scaledObjectOf({ service, replicas, scaledBy }: Workload): objec
       metadata: { name: service, labels: labelsOf(service) },
       spec: {
         scaleTargetRef: { name: service },
-        // A group that never committed would never be scaled up from nothing.
+        // A group without commits would never be scaled up from zero.
         minReplicaCount: Math.max(1, replicas.min),
         maxReplicaCount: replicas.max,
         advanced: { horizontalPodAutoscalerConfig: { behavior } },
@@ -137,7 +137,7 @@ export function scaledObjectOf({ service, replicas, scaledBy }: Workload): objec
               consumerGroup: group,
               topic,
               lagThreshold: String(lag),
-              // A partition that a failing message holds up gets no quicker by more members.
+              // More members do not speed up a partition blocked by a failing message.
               excludePersistentLag: "true",
             },
           },

@@ -1,21 +1,21 @@
 import type { ServiceName } from "@signalbox/core";
 
-/** What a service needs of a cluster. Its manifests are made from this. */
+/** The requirements of a service in a cluster. Its manifests are built from this. */
 export interface Workload {
   readonly service: ServiceName;
-  /** What the container may take: beyond it, it is ended and started again. */
+  /** Memory limit of the container: beyond it, it is killed and restarted. */
   readonly memory: string;
   readonly memoryRequest: string;
   /** Engines that it connects to. */
   readonly engines: readonly EngineRole[];
   /** Services whose internal listener it calls. */
   readonly calls: readonly ServiceName[];
-  /** Leaves the cluster: webhooks, imports, mails. Never to an address inside of a house. */
+  /** True for connections out of the cluster: webhooks, imports, mails. Never to an internal address. */
   readonly goesOutside: boolean;
-  /** Has routes behind the edge; the worker has none. */
+  /** True for routes behind the edge; the worker has none. */
   readonly isPublic: boolean;
   readonly replicas: { readonly min: number; readonly max: number };
-  /** Scaled by what waits for its consumer instead of by its processor. */
+  /** Scaled by the lag of its consumer instead of by its processor time. */
   readonly scaledBy?: { readonly group: string; readonly topic: string; readonly lag: number };
 }
 

@@ -34,12 +34,12 @@ describe("the profile `observe` of docker-compose.yml", () => {
       return { source, target };
     });
 
-  test("Prometheus takes its configuration and rules, and Alertmanager its own", async () => {
+  test("Prometheus accepts its configuration and rules, and Alertmanager its own", async () => {
     await run("promtool", ["check", "config", at("infra/observe/prometheus/prometheus.yml")]);
     await run("amtool", ["check-config", at("infra/observe/alertmanager/alertmanager.yml")]);
   });
 
-  test("every service is scraped, and nothing that is not there", async () => {
+  test("every service is scraped, and nothing that does not exist", async () => {
     const { scrape_configs: jobs, alerting } = await read("infra/observe/prometheus/prometheus.yml");
     const targetsOf = (one: { static_configs: { targets: string[] }[] }) =>
       one.static_configs.flatMap(({ targets }) => targets);
@@ -51,7 +51,7 @@ describe("the profile `observe` of docker-compose.yml", () => {
     }
   });
 
-  test("every alert finds somebody: pages and the watchdog apart from tickets", async () => {
+  test("every alert has a receiver: pages and the watchdog apart from tickets", async () => {
     const { route, receivers } = await read("infra/observe/alertmanager/alertmanager.yml");
     const config = at("infra/observe/alertmanager/alertmanager.yml");
     const receiverOf = async (...labels: string[]) =>
@@ -62,7 +62,7 @@ describe("the profile `observe` of docker-compose.yml", () => {
     assert.equal(route.receiver, receivers[1].name);
   });
 
-  test("the collector's pipelines are made of parts that it has, and it refuses before its container would be ended", async () => {
+  test("the collector's pipelines consist of its own parts, and it refuses data before its container would be killed", async () => {
     const { service: running, ...parts } = await read("infra/observe/collector/collector.yml");
     for (const pipeline of Object.values<Record<string, string[]>>(running.pipelines))
       for (const [kind, names] of Object.entries(pipeline))
@@ -80,7 +80,7 @@ describe("the profile `observe` of docker-compose.yml", () => {
     assert.ok(existsSync(home.replace(providers[0].options.path, at(folder.source))), home);
   });
 
-  test("what the containers are lent is there, and none of them is reached from outside of this machine", () => {
+  test("the mounted files exist, and no container is reachable from outside of this machine", () => {
     for (const name of Object.keys(services)) {
       for (const { source } of mounts(name)) {
         if (source.startsWith("./")) assert.ok(existsSync(at(source)), source);
@@ -89,7 +89,7 @@ describe("the profile `observe` of docker-compose.yml", () => {
     }
   });
 
-  test("`docker compose up` alone starts nothing of it", () => {
+  test("`docker compose up` alone starts none of it", () => {
     const observers = Object.keys(services).filter((name) => service(name).profiles?.includes("observe"));
     const wanted = ["alertmanager", "collector", "grafana", "prometheus"];
     const exporters = ["edge", "kafka", "postgres", "redis"].map((engine) => `${engine}-exporter`);

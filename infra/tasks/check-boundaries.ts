@@ -6,7 +6,7 @@ import { sourceFiles } from "./source-files.ts";
 
 const folders = ["libs", "services", "infra", "bench", "test-e2e"];
 
-/** What the miniature repository in `fixtures/boundaries` breaks, as `rule: from`. */
+/** The violations of the miniature repository in `fixtures/boundaries`, as `rule: from`. */
 const brokenInFixture = [
   "composition-root-is-on-top: services/account/src/account.ts",
   "front-doors: libs/config/src/setting.ts",
@@ -21,18 +21,18 @@ const problems = [...(await brokenRules()), ...(await blindSpots())];
 for (const problem of problems) console.error(problem);
 process.exitCode = problems.length === 0 ? 0 : 1;
 
-/** The violations of this repository, and its modules that were not looked at. */
+/** Lists the violations of this repository, and its unchecked modules. */
 async function brokenRules(): Promise<string[]> {
   const result = await cruiseFolder(root, folders);
   const seen = new Set(result.modules.map(({ source }) => source));
   const unseen = sourceFiles("*.ts").filter((file) => !seen.has(file));
   return [
     ...violationsOf(result).map(({ text, comment }) => `${text}\n    ${comment}`),
-    ...unseen.map((file) => `${file} is not seen by dependency-cruiser, so no rule holds for it.`),
+    ...unseen.map((file) => `${file} is not seen by dependency-cruiser, so no rule applies to it.`),
   ];
 }
 
-/** The violations of the fixture that went unreported. */
+/** Lists the violations of the fixture that went unreported. */
 async function blindSpots(): Promise<string[]> {
   const result = await cruiseFolder(join(root, "infra/tasks/fixtures/boundaries"), ["libs", "services"]);
   const reported = violationsOf(result).map(({ text }) => text);
@@ -44,7 +44,7 @@ async function blindSpots(): Promise<string[]> {
 async function cruiseFolder(baseDir: string, paths: string[]): Promise<ICruiseResult> {
   const options = await extractOptions(join(root, ".dependency-cruiser.js"));
   const { output } = await cruise(paths, { ...options, baseDir, cache: false });
-  if (typeof output === "string") throw new Error("dependency-cruiser gave a report instead of a result");
+  if (typeof output === "string") throw new Error("dependency-cruiser returned a report instead of a result");
   return output;
 }
 

@@ -24,7 +24,7 @@ const problems = await configurationProblems(compose);
 for (const problem of problems) console.error(problem);
 process.exitCode = problems.length === 0 ? 0 : 1;
 
-/** What the script that makes `.env` writes there, and what a house names by itself. */
+/** Returns the generated variables of `.env`, and examples of a deployment's own. */
 async function madeSecrets(): Promise<ReadonlyMap<string, string>> {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-secrets-"));
   try {
@@ -39,22 +39,22 @@ async function madeSecrets(): Promise<ReadonlyMap<string, string>> {
 }
 
 /**
- * Puts values in the place of the variables, as `.env` does: the parser's command line reads no environment.
- * Also proves that the script that makes `.env` makes every variable.
+ * Replaces the variables with values, like `.env`: the parser's command line reads no environment. Also proves that the
+ * script for `.env` creates every variable.
  */
 function withSecrets(text: string, file: string): string {
-  // The parser leaves out what belongs to a profile.
+  // The parser leaves out services with a profile.
   return text
     .replaceAll(/profiles: \[\w+\]/g, "")
     .replaceAll(/\$\{(\w+)(?::([?-])([^}]*))?\}/g, (_, name: string, kind?: string, other?: string) => {
       const value = secrets.get(name) ?? (kind === "-" ? other : undefined);
       if (value === undefined)
-        throw new Error(`${file} needs ${name}, which infra/docker/make-secrets.mjs does not make`);
+        throw new Error(`${file} needs ${name}, which infra/docker/make-secrets.mjs does not create`);
       return value;
     });
 }
 
-/** What Docker reads of a compose file, and of those that add to it. */
+/** Parses a compose file, with those that extend it, like Docker. */
 async function parse(...names: readonly string[]): Promise<ComposeFile> {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-compose-"));
   try {
@@ -85,7 +85,7 @@ function installedParser(): string {
   return program;
 }
 
-/** What each service would say about its environment when it starts. */
+/** Lists the configuration problems that each service would report at its start. */
 async function configurationProblems({ services }: ComposeFile): Promise<string[]> {
   const packages = await packageProperties();
   return serviceNames.flatMap((service) => {

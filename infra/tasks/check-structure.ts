@@ -1,6 +1,6 @@
 /**
- * Prints the bars of the structure, each with its figure, the wanted value and the worst place; fails when one is broken.
- * With paths as arguments it lists every place below them: `npm run structure -- services/images libs/http`.
+ * Prints the bars of the structure, each with its value, the target and the worst place; fails when one is broken. With
+ * paths as arguments it lists every place below them: `npm run structure -- services/images libs/http`.
  */
 import { type Bar, measureBars } from "./structure/bars.ts";
 import { readSources, readText } from "./structure/read-sources.ts";

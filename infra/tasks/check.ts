@@ -1,9 +1,9 @@
 import { runSteps, type Step } from "./run-steps.ts";
 
 /**
- * What `npm run check` holds every change against; the longest first, so that the others run beside it.
- * One job for each linter: Biome formats and lints what needs no types, oxlint finds promises that nobody waits for (Biome
- * misses those of `node:` modules and packages), dependency-cruiser holds the boundaries (it needs the API of TypeScript 6).
+ * The checks of `npm run check`; the longest first, so that the others run beside it. One job for each linter: Biome
+ * formats and lints rules without types, oxlint finds unawaited promises (Biome misses those of `node:` modules and
+ * packages), dependency-cruiser checks the boundaries (it needs the API of TypeScript 6).
  */
 const steps: readonly Step[] = [
   { name: "types", command: ["node_modules/typescript/bin/tsc", "--noEmit", "-p", "tsconfig.json"] },

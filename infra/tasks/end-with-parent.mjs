@@ -1,6 +1,6 @@
 /**
- * Stops a script in order when the task that started it is gone, `kill -9` included: it has a process group of its own, so
- * nothing else would. Loaded with `--import`; whatever the script itself starts inherits the option and is left alone.
+ * Stops a script cleanly when the task that started it has ended, `kill -9` included: it has a process group of its
+ * own, so nothing else would. Loaded with `--import`; processes started by the script inherit the option and ignore it.
  */
 import { isMainThread } from "node:worker_threads";
 

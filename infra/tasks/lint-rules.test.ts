@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { after, test } from "node:test";
 import { root } from "../generate/repository.ts";
 
-/** A repository of its own with our configuration, so that a rule can be seen to bite. */
+/** A repository of its own with our configuration, so that a rule's effect is visible. */
 const folder = await mkdtemp(join(tmpdir(), "signalbox-lint-"));
 after(() => rm(folder, { recursive: true }));
 for (const path of ["biome.jsonc", ".oxlintrc.json", "tsconfig.json", ".gitignore", "infra/tasks/lint"]) {
@@ -27,7 +27,7 @@ function run(program: string, ...options: string[]): string {
 
 const biome = (...paths: string[]) => run("@biomejs/biome/bin/biome", "lint", "--reporter=github", ...paths);
 
-test("reading the system's clock is reported everywhere but in the core and in tests", async () => {
+test("reading the system's clock is reported everywhere except in the core and in tests", async () => {
   const text =
     "export const now = [Date.now(), new Date(), performance.now(), process.hrtime.bigint(), new Date(0)];\n";
   const reports = async (path: string) => {
@@ -46,7 +46,7 @@ test("the environment, the console and a default export are reported in a librar
   for (const rule of ["noProcessEnv", "noConsole", "noDefaultExport"]) assert.match(report, new RegExp(rule));
 });
 
-test("a promise that nobody waits for is reported, also one that only the compiler knows to be one", async () => {
+test("an unawaited promise is reported, also one that needs types to recognise", async () => {
   await write(
     "libs/http/src/promises.ts",
     'import { rm } from "node:fs/promises";\nimport { test } from "node:test";\nrm("x");\ntest("y", () => {});\n',

@@ -1,7 +1,9 @@
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Runs `work` while no other process of this machine does so under the same file. A lock left by a dead process is taken over. */
+/**
+ * Runs `work` while no other process of this machine holds the same lock file. A lock of a dead process is taken over.
+ */
 export async function withLock(file, work) {
   let waiting = false;
   while (!take(file)) {
@@ -36,7 +38,7 @@ function removeIfAbandoned(file, aside) {
   const owner = read(file);
   if (owner === "" || isAlive(Number(owner))) return;
   try {
-    // Moved before it is judged for good: between the two lines above and here another process may have taken the lock.
+    // Moved before the final check: another process may have taken the lock between the check above and here.
     renameSync(file, aside);
     if (read(aside) !== owner) linkSync(aside, file);
   } catch (error) {

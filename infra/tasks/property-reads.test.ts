@@ -9,7 +9,7 @@ function unread(declared: Record<string, string[]>, files: Record<string, string
   return unreadProperties(properties, readRepository(sources, [])).filter((problem) => problem.includes("no code"));
 }
 
-test("a declared property that nobody reads is reported with its package", () => {
+test("an unused declared property is reported with its package", () => {
   assert.deepEqual(
     unread(
       { "libs/cache": ["cache.url", "cache.size"] },
@@ -51,7 +51,7 @@ test("a service's own property has to be read there or in a library, not in anot
   );
 });
 
-test("what a service takes over from a library is the library's to read", () => {
+test("a property taken over from a library is the library's to read", () => {
   const declared = { "libs/a": ["a.first"], "services/one": ["a.first"] };
   assert.deepEqual(unread(declared, {}), ["libs/a: a.first is declared, and no code reads it"]);
 });

@@ -8,16 +8,16 @@ export interface DeclaredProperties {
   readonly names: readonly string[];
 }
 
-/** Properties that have an effect although no code asks for them by name, and the reason of each. */
+/** Properties with an effect although no code reads them by name, with their reason. */
 const exceptions: Readonly<Record<string, string>> = {
-  "management.endpoint.env.keys-to-sanitize": "libs/config reads it itself, under the constant `sanitizeProperty`.",
+  "management.endpoint.env.keys-to-sanitize": "libs/config reads it through the constant `sanitizeProperty`.",
   "features.reports": "Only announced: clients adapt to it.",
 };
 
 /**
- * Declared properties that nothing asks the configuration for: they are accepted, shown, and do nothing. What a library
- * declares may be read in any library or service; what a service declares of its own, in that service or a library.
- * An exception that is read after all, or that nobody declares any more, is reported too.
+ * Finds declared properties that nothing reads: they are accepted, shown, and have no effect. A library's property may
+ * be read in any library or service; a service's own, in that service or a library. An exception that is read after
+ * all, or no longer declared, is reported too.
  */
 export function unreadProperties(declared: readonly DeclaredProperties[], repository: Repository): string[] {
   const reads = handWritten(repository).filter(isProduction).flatMap(readsOf);
@@ -47,7 +47,7 @@ interface Read {
   readonly pattern: RegExp;
 }
 
-/** `configuration.get("x")`, `onChange("x", …)`, with a template's `${…}` for any text without a dot. */
+/** Finds `configuration.get("x")` and `onChange("x", …)`, with a template's `${…}` for any text without a dot. */
 function readsOf(module: Module): Read[] {
   const patterns: RegExp[] = [];
   const literals: string[] = [];
@@ -61,12 +61,12 @@ function readsOf(module: Module): Read[] {
     ts.forEachChild(node, visit);
   };
   visit(module.ast);
-  // A file that asks by a variable takes the names from a table, which stands in the same file.
+  // A file that reads by a variable takes the names from a table in the same file.
   if (readsFromTable) patterns.push(...literals.filter((text) => /^[a-z][\w-]*(\.[\w-]+)+$/.test(text)).map(exactly));
   return patterns.map((pattern) => ({ folder: module.folder, pattern }));
 }
 
-/** The first argument of `x.get(…)` and `x.onChange(…)`. */
+/** Returns the first argument of `x.get(…)` and `x.onChange(…)`. */
 function nameAskedFor(node: ts.Node): ts.Expression | undefined {
   const isAsking =
     ts.isCallExpression(node) &&

@@ -8,12 +8,12 @@ const reasons = { path: "docs/reference/dependencies.md", text: "| `pg` | transa
 const lock = { path: "package-lock.json", text: lockWith("node_modules/graphql") };
 const around = [lock, manifest, reasons];
 
-// Joined from parts, because the rules read this file too.
+// Joined from parts, because the rules check this file too.
 const forbidden: Record<string, [path: string, text: string]> = {
   "a mark of unfinished work": ["libs/x/src/a.ts", `// ${"TO"}DO later`],
   "a test that is skipped": ["libs/x/src/a.test.ts", `test${".skip"}("x", () => {});`],
   "a test that is skipped by an option": ["libs/x/src/a.test.ts", `test("x", ${"{"} skip: true }, () => {});`],
-  "a path of somebody's machine": ["libs/x/src/a.ts", `read("${"/home"}/ada/file")`],
+  "a path of one person's machine": ["libs/x/src/a.ts", `read("${"/home"}/ada/file")`],
   "the temporary folder by name": ["libs/x/src/a.ts", `read("${"/tm"}p/file")`],
   "a registry in the lock file": [
     "package-lock.json",

@@ -4,9 +4,9 @@ interface SourceFile {
 }
 
 interface RepositoryRule {
-  /** What is wrong with a place that the rule finds, and what to do instead. */
+  /** The reason of the rule, and the thing to do instead. */
   readonly because: string;
-  /** The places that break the rule. */
+  /** Lists the places that break the rule. */
   readonly find: (files: readonly SourceFile[]) => string[];
 }
 
@@ -16,7 +16,7 @@ const decisionsMax = 28;
 /** Rules about the text of the repository that no compiler or linter knows. */
 export const repositoryRules: readonly RepositoryRule[] = [
   {
-    because: "Unfinished work is left out and written down in an issue, not marked in the code.",
+    because: "Unfinished work is left out and recorded in an issue, not marked in the code.",
     find: linesWith(/\b(TO[D]O|FIX[M]E|X[X]X|HA[C]K)\b/),
   },
   {
@@ -62,7 +62,7 @@ export const repositoryRules: readonly RepositoryRule[] = [
   },
 ];
 
-/** Finds lines that match, in the files whose path matches. */
+/** Finds matching lines, in files with a matching path. */
 function linesWith(pattern: RegExp, paths = /./): RepositoryRule["find"] {
   return (files) =>
     files
@@ -80,7 +80,7 @@ interface NamedVersion {
   readonly version: string;
 }
 
-/** Every package that a manifest of the repository asks for. */
+/** Lists every package in the manifests of the repository. */
 function namedVersions(files: readonly SourceFile[]): NamedVersion[] {
   return files
     .filter(({ path }) => /(^|\/)package\.json$/.test(path))
@@ -102,7 +102,10 @@ function inexactVersions(files: readonly SourceFile[]): string[] {
 
 const reasonsPage = "docs/reference/dependencies.md";
 
-/** Packages without a line on the page of reasons, and lines without a package. `@scope/*` stands for all of a scope. */
+/**
+ * Lists packages without a line on the page of reasons, and lines without a package. `@scope/*` stands for all of a
+ * scope.
+ */
 function unexplainedDependencies(files: readonly SourceFile[]): string[] {
   const asked = namedVersions(files).filter(({ name }) => !isOurs(name));
   const page = files.find(({ path }) => path === reasonsPage)?.text ?? "";
@@ -111,7 +114,7 @@ function unexplainedDependencies(files: readonly SourceFile[]): string[] {
   const covers = (named: string, name: string) =>
     named.endsWith("/*") ? name.startsWith(named.slice(0, -1)) : named === name;
   const named = lines.flatMap(namesOf);
-  // What is fetched into `.engines/` is in no manifest.
+  // Packages fetched into `.engines/` are in no manifest.
   const expected = lines.filter((line) => !line.includes(".engines/")).flatMap(namesOf);
   return [
     ...asked.filter(({ name }) => !named.some((one) => covers(one, name))).map(({ path, name }) => `${path}: ${name}`),

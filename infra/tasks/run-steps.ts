@@ -6,7 +6,7 @@ export interface Step {
   readonly name: string;
   /** A script and its arguments, from the root of the repository. */
   readonly command: readonly string[];
-  /** Its output is worth reading also when all is well. */
+  /** True when its output is printed after a success too. */
   readonly isShown?: true;
 }
 
@@ -18,8 +18,8 @@ interface StepResult {
 }
 
 /**
- * Runs steps, `concurrency` at a time in the order given, prints a line for each as it ends and the output of those that
- * failed or are shown. All of them run even when one fails, so that one run shows everything there is to repair.
+ * Runs steps, `concurrency` at a time in their order, prints a line for each as it ends and the output of those that
+ * failed or are shown. A failure does not stop the others, so that one run shows every problem.
  */
 export async function runSteps(steps: readonly Step[], concurrency: number): Promise<boolean> {
   const waiting = [...steps];

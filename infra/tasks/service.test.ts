@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { serviceNames } from "@signalbox/core";
 import { root } from "../generate/repository.ts";
 
-/** Runs the task as a person does: with the Node that npm runs on, not with the one of the packages. */
+/** Runs the task like a person: with the Node that npm runs on, not with the one of the packages. */
 function runTask(...argv: string[]) {
   const path = (process.env.PATH ?? "").split(delimiter).filter((folder) => !folder.includes("node_modules"));
   return spawnSync("npm", ["run", "--silent", "service", "--", ...argv], {
@@ -22,7 +22,7 @@ test("a service is started by its name with the properties of the command line",
   assert.equal(status, 1);
 });
 
-test("an unknown service is refused with the names that exist", () => {
+test("an unknown service is refused with the existing names", () => {
   const { status, stderr } = runTask("imags");
   assert.match(stderr, new RegExp(`"imags" is not a service\\. Name one of ${serviceNames.join(", ")}`));
   assert.equal(status, 1);

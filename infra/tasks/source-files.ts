@@ -5,12 +5,12 @@ import { root } from "../generate/repository.ts";
 /** Folders that git ignores; named here for a tree without git, such as an unpacked archive. */
 const ignored = ["node_modules", "generated", ".git", ".engines", ".signalbox", "coverage"];
 
-/** The files git knows or would take that match `pattern` (a name with `*`), the fixtures of the checks aside. */
+/** Lists tracked and untracked files that match `pattern` (a name with `*`), except the fixtures of the checks. */
 export function sourceFiles(pattern = "*"): string[] {
   return (filesOfGit(pattern) ?? filesOfFolder(pattern)).filter((file) => !file.startsWith("infra/tasks/fixtures/"));
 }
 
-/** Null where there is no git, or no repository. */
+/** Lists the files of git; null without git or a repository. */
 function filesOfGit(pattern: string): string[] | null {
   try {
     const argv = ["ls-files", "-co", "--exclude-standard", "--deduplicate", pattern];

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
-/** One digest over the files of `root` (a missing one counts as such) and `extra`. */
+/** Computes one digest over the files of `root` (a missing one is marked as such) and `extra`. */
 export function fingerprint(root, files, extra = "") {
   const hash = createHash("sha256").update(extra);
   for (const file of files) {

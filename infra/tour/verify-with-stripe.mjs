@@ -1,6 +1,6 @@
 /**
- * A webhook receiver for the pages of docs/how-to: verifies what it gets with Stripe's own library, as a receiver does that was
- * written for Stripe, and prints it. Runs on any Node.
+ * A webhook receiver for the pages of docs/how-to: verifies deliveries with Stripe's own library, like a receiver
+ * written for Stripe, and prints them. Runs on any Node.
  */
 import { createServer } from "node:http";
 import { argv, env } from "node:process";

@@ -1,6 +1,6 @@
 #!/bin/bash
-# As /etc/kafka/docker/run of the image `apache/kafka`: KAFKA_SOME_SETTING becomes some.setting (`__` an underscore, `___` a
-# hyphen), the log folder is formatted once.
+# Like /etc/kafka/docker/run of the image `apache/kafka`: KAFKA_SOME_SETTING becomes some.setting (`__` an underscore,
+# `___` a hyphen), the log folder is formatted once.
 set -eu
 settings=/tmp/server.properties
 env | grep '^KAFKA_' | while IFS='=' read -r name value; do

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""As the image `axllent/mailpit`: takes every mail at port 1025, and tells the last one at port 8025."""
+"""Like the image `axllent/mailpit`: accepts every mail at port 1025, and returns the last one at port 8025."""
 import email
 import email.policy
 import json
@@ -30,7 +30,7 @@ class Told(BaseHTTPRequestHandler):
             self.wfile.write(json.dumps(mails[-1]).encode())
 
 
-# The first process of a container has no default for it.
+# The first process of a container has no default handler for it.
 signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
 Controller(Taken(), hostname="0.0.0.0", port=1025).start()
 HTTPServer(("", 8025), Told).serve_forever()

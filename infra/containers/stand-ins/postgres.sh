@@ -1,5 +1,5 @@
 #!/bin/sh
-# As the entry point of the image `postgres`: makes the data folder, then serves.
+# Like the entry point of the image `postgres`: creates the data folder, then serves.
 set -eu
 data=/var/lib/postgresql/18/docker
 as_postgres() { setpriv --reuid=postgres --regid=postgres --init-groups "$@"; }

@@ -4,7 +4,7 @@ import { auditActions } from "@signalbox/contracts";
 import { serviceDoors } from "./service-doors.ts";
 import { writesOf } from "./writes.ts";
 
-/** What the product does by itself, or at the built-in issuer, which has no routes of ours. */
+/** Actions of the product itself, or of the built-in issuer, which has no routes of ours. */
 const withoutRoute = [
   "account.create",
   "account.contact_release",
@@ -23,13 +23,13 @@ const withoutRoute = [
 
 const writes = (await Promise.all((await serviceDoors()).map(writesOf))).flat();
 
-test("every route and mutation that writes says what it leaves in the audit", () => {
+test("every route and mutation that writes declares its audit entry", () => {
   const silent = writes.filter(({ actions }) => actions === null).map(({ operation }) => operation);
   assert.deepEqual(silent, [], "add `audit` to the declaration, and the action to the table of contracts");
   assert.ok(writes.length > 50, `only ${writes.length} writes were found`);
 });
 
-test("every action of the audit is left by a route or mutation, or by the product itself", () => {
+test("every action of the audit belongs to a route or mutation, or to the product itself", () => {
   const declared = new Set<string>(writes.flatMap(({ actions }) => actions ?? []));
   const orphans = Object.keys(auditActions).filter((action) => !declared.has(action));
   assert.deepEqual(orphans.sort(), [...withoutRoute].sort());

@@ -4,7 +4,7 @@ import { accountStateRules, accountStates } from "@signalbox/contracts";
 import { isDeclared } from "@signalbox/graphql";
 import { serviceDoors } from "./service-doors.ts";
 
-test("every field of the graph that asks who is there judges the state of the account as well", async () => {
+test("every field of the graph that requires a caller checks the state of the account as well", async () => {
   const declared: string[] = [];
   const forbidden: string[] = [];
   for (const { service, resolvers } of await serviceDoors()) {
@@ -14,7 +14,7 @@ test("every field of the graph that asks who is there judges the state of the ac
         declared.push(`${service}: ${type}.${name}`);
         const { access = "read" } = resolve.declared;
         const letIn = accountStates.filter((state) => accountStateRules[state].may.includes(access));
-        // The gateway lets in whoever may see their own account, and that is all a disabled one may see.
+        // The gateway admits callers with access to their own account, which is all that a disabled one may see.
         const never = service === "account" ? ["deleted"] : ["deleted", "disabled"];
         if (letIn.some((state) => never.includes(state))) forbidden.push(`${service}: ${type}.${name}`);
       }

@@ -4,7 +4,9 @@ import { Kind, type ObjectTypeDefinitionNode, parse } from "graphql";
 import { supergraph } from "../generators/supergraph.ts";
 import { serviceDoors } from "./service-doors.ts";
 
-/** What the graph does and the API does at the management address, which has no document; and the way by id, which is a graph's. */
+/**
+ * Fields whose API is at the management address, which has no document; and the look-up by id, which only a graph has.
+ */
 const onlyInGraph = [
   "node",
   ...["properties", "setProperty", "unsetProperty", "setProperties", "rollback", "propertyHistory"],
@@ -16,7 +18,7 @@ const operations = (await serviceDoors()).flatMap(({ routes }) =>
   routes.map(({ method, path, spec }) => ({ method, id: spec.operationId, route: `${method} ${path}` })),
 );
 
-test("every operation has an id, and no two have the same one", () => {
+test("every operation has a unique id", () => {
   assert.deepEqual(
     operations.filter(({ id }) => id === undefined).map(({ route }) => route),
     [],
@@ -28,7 +30,7 @@ test("every operation has an id, and no two have the same one", () => {
   );
 });
 
-test("what the graph names, the API names alike: mutations are its changes, fields of the root and lists are its reads", async () => {
+test("operations in both have the same name: mutations are its changes, fields of the root and lists are its reads", async () => {
   const graph = await graphNames();
   assert.ok(graph.mutations.length > 15 && graph.reads.length > 8, JSON.stringify(graph));
   const idsOf = (isRead: boolean) =>
@@ -39,7 +41,7 @@ test("what the graph names, the API names alike: mutations are its changes, fiel
   assert.deepEqual(without(graph.reads, idsOf(true)), []);
 });
 
-test("what only the API has is named by the graph's grammar: reads are nouns, changes begin with a verb", () => {
+test("operations only in the API follow the graph's grammar: reads are nouns, changes start with a verb", () => {
   const verb =
     /^(append|cancel|complete|confirm|create|delete|disable|enable|end|evaluate|follow|import|link|pause|publish|receive|rename|replace|reprocess|request|resend|resume|retry|reveal|revoke|rotate|run|set|signOut|start|step|test|unlink|update|upload|verify)(?=[A-Z])/;
   const misnamed = operations.filter(
@@ -48,7 +50,7 @@ test("what only the API has is named by the graph's grammar: reads are nouns, ch
   assert.deepEqual(misnamed, []);
 });
 
-/** The mutations of the composed graph, and what it reads: the fields of its root and the lists of an account. */
+/** Lists the mutations of the composed graph, and its reads: the fields of its root and the lists of an account. */
 async function graphNames(): Promise<{ mutations: string[]; reads: string[] }> {
   const [sdl = ""] = (await supergraph.generate()).values();
   const types = parse(sdl).definitions.filter((node) => node.kind === Kind.OBJECT_TYPE_DEFINITION);

@@ -5,7 +5,7 @@ import type { Resolvers } from "@signalbox/graphql";
 import type { Routes } from "@signalbox/http";
 import { type Package, packagesWith, root } from "../repository.ts";
 
-/** What a service declares to the outside: its routes, and the fields of its part of the graph. */
+/** The public declarations of a service: its routes, and the fields of its part of the graph. */
 export interface ServiceDoors {
   readonly service: string;
   readonly routes: Routes["list"];
@@ -15,7 +15,7 @@ export interface ServiceDoors {
 type Door = Readonly<Record<string, unknown>>;
 type Make<T> = (verbs: never) => T;
 
-/** The declarations of every service that exports the door `./routes`, by its name. */
+/** Reads the declarations of every service that exports `./routes`, by its name. */
 export async function serviceDoors(): Promise<ServiceDoors[]> {
   const services = (await packagesWith("package.json")).filter(({ kind }) => kind === "service");
   const doors = await Promise.all(
@@ -42,11 +42,11 @@ async function openDoor({ folder }: Package, name: string): Promise<Door | null>
 }
 
 /**
- * Stands for whatever a service hands to its routes and resolvers: every member is a function that gives the same again.
- * Declarations are made with it, and nothing that does work is ever reached.
+ * Replaces the dependencies of routes and resolvers: every member is a function that returns it again. Only
+ * declarations are made with it; their work is never run.
  */
 const standIn: never = new Proxy(() => {}, {
-  // No promise, and nothing to iterate over: what waits for it or walks it goes on or fails, instead of for ever.
+  // Neither a promise nor iterable: code that awaits or iterates it continues or fails, instead of hanging.
   get: (_target, name) => {
     if (name === Symbol.toPrimitive) return () => 1;
     return name === "then" || typeof name === "symbol" ? undefined : standIn;

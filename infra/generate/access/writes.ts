@@ -1,15 +1,15 @@
 import { type AuditAction, type Audited, actionsOf } from "@signalbox/contracts";
 import type { ServiceDoors } from "./service-doors.ts";
 
-/** A route or mutation that changes something, or leaves an entry in the audit all the same. */
+/** A route or mutation that changes something, or that has an audit entry for another reason. */
 export interface Write {
   /** `PATCH /images/{image_id}`, `Mutation.updateImage` */
   readonly operation: string;
-  /** What it leaves in the audit; null where the declaration does not say. */
+  /** Its audit actions; null where the declaration has none. */
   readonly actions: readonly AuditAction[] | null;
 }
 
-/** Lists the writes of a service, as they are declared. */
+/** Lists the writes of a service by their declarations. */
 export async function writesOf({ routes, resolvers }: ServiceDoors): Promise<Write[]> {
   const { isDeclared } = await import("@signalbox/graphql");
   const byRoute = routes

@@ -6,7 +6,7 @@ import type { Generator } from "../generator.ts";
 
 type Route = Routes["list"][number];
 
-/** Who may do what: every route and every field of the graph, as they are declared. */
+/** The page of permissions: every route and every field of the graph by its declaration. */
 export const accessReference: Generator = {
   name: "access reference",
   kind: "committed",
@@ -84,7 +84,7 @@ const statesThatMay = (access: AccessKind): AccountState[] =>
 
 const statesOf = (states: readonly AccountState[]): string => states.join(", ");
 
-/** Where each state leads, and who may lead there. */
+/** Builds the rows of state transitions, with the permitted actors. */
 function rowsOfStates(): string[] {
   return accountStates.map((from) => {
     const ways = Object.entries(accountStateRules[from].leavesTo);

@@ -3,7 +3,7 @@ import { serviceDoors } from "../access/service-doors.ts";
 import { writesOf } from "../access/writes.ts";
 import type { Generator } from "../generator.ts";
 
-/** What leaves an entry in the audit, and by which operations. */
+/** The page of audit actions, with their operations. */
 export const auditReference: Generator = {
   name: "audit reference",
   kind: "committed",

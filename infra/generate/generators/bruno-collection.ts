@@ -5,7 +5,7 @@ import { type OpenApiDocument, type OpenApiOperation, openApiDocuments } from ".
 const folder = "docs/reference/bruno";
 const methods = ["get", "post", "put", "patch", "delete"] as const;
 
-/** A request for each route, to be opened with Bruno: the bodies are the examples of the OpenAPI documents. */
+/** The Bruno collection, a request for each route: the bodies are the examples of the OpenAPI documents. */
 export const brunoCollection: Generator = {
   name: "Bruno collection",
   kind: "committed",
@@ -104,7 +104,7 @@ function bodyOf(document: OpenApiDocument, operation: OpenApiOperation): object 
   return { body: { json: JSON.stringify(example ?? named ?? {}, null, 2) } };
 }
 
-/** What a reference inside of the document leads to. */
+/** Resolves a reference inside of the document. */
 function resolved(document: OpenApiDocument, node: object): unknown {
   if (!("$ref" in node)) return node;
   const names = String(node.$ref).slice("#/".length).split("/");

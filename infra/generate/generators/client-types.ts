@@ -5,7 +5,7 @@ import { openApiDocuments } from "../openapi/openapi-documents.ts";
 const path = "libs/client/src/api.d.ts";
 const banner = "// Made by `npm run generate` from the OpenAPI documents of all services.\n\n";
 
-/** Where a document speaks of any JSON, its schema refers to itself, which TypeScript refuses as the type of a member. */
+/** The schema of any JSON refers to itself, which TypeScript refuses as the type of a member. */
 const anyJson = /^#\/components\/schemas\/__schema\d+$/;
 
 /** The types of the client: every path, parameter, body and answer of the product. */
@@ -20,7 +20,7 @@ export const clientTypes: Generator = {
     const merged = mergeOpenApi(documents as never, { title: "Signalbox", version: "1" });
     const types = await openapiTS(merged as never, {
       alphabetize: true,
-      // A member with a default may be left out of a request.
+      // A member with a default is optional in a request.
       defaultNonNullable: false,
       transform: ({ format }, { path = "" }) => {
         if (format === "binary") return ts.factory.createTypeReferenceNode("Blob");

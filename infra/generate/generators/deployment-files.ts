@@ -1,6 +1,6 @@
 import type { Generator } from "../generator.ts";
 
-/** What Prometheus and Grafana read: rules and dashboards. */
+/** The files of Prometheus and Grafana: rules and dashboards. */
 export const observeFiles: Generator = {
   name: "rules and dashboards",
   kind: "committed",

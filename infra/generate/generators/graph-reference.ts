@@ -8,8 +8,8 @@ import { composeSupergraph } from "./supergraph.ts";
 const schemaFile = "docs/reference/graphql-schema.graphql";
 
 /**
- * The public graph as SDL and as a page. The SDL that is there is what clients rely on: a change of it that may break them is
- * refused here, and so in `npm run check`.
+ * The public graph as SDL and as a page. Clients rely on the committed SDL: a breaking change is refused here, and so
+ * in `npm run check`.
  */
 export const graphReference: Generator = {
   name: "graph reference",

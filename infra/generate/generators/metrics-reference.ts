@@ -1,7 +1,7 @@
 import { type MetricDeclaration, metricCatalogue } from "@signalbox/telemetry";
 import type { Generator } from "../generator.ts";
 
-/** Every metric with its type, unit, labels and buckets, and the alerts that look at it. */
+/** The page of metrics, each with its type, unit, labels and buckets, and its alerts. */
 export const metricsReference: Generator = {
   name: "metrics reference",
   kind: "committed",

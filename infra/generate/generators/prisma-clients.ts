@@ -20,7 +20,7 @@ export const prismaClients: Generator = {
   },
 };
 
-/** Generates beside the sources and reads the result, so that a running service never meets a half-written client. */
+/** Generates beside the sources and reads the result, so that a running service never finds a half-written client. */
 async function generateClient(folder: string): Promise<Array<[path: string, content: string]>> {
   const parent = join(root, "node_modules/.cache/signalbox");
   await mkdir(parent, { recursive: true });
@@ -46,8 +46,8 @@ async function runPrisma(workspace: string, folder: string): Promise<void> {
   try {
     await promisify(execFile)(process.execPath, [prisma, "generate", "--schema", "prisma/schema.prisma"], {
       cwd: workspace,
-      // The command insists on a native schema engine, which it would download, though generating never starts it.
-      // Any file that exists satisfies it.
+      // The command requires a native schema engine, which it would download, although generating never starts it. Any
+      // existing file satisfies it.
       env: { ...environment(), PRISMA_SCHEMA_ENGINE_BINARY: process.execPath, CHECKPOINT_DISABLE: "1" },
     });
   } catch (error) {

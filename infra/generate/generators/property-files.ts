@@ -2,7 +2,7 @@ import type { PropertyDeclaration } from "@signalbox/config";
 import type { Generator } from "../generator.ts";
 import { type PackageProperties, packageProperties } from "../package-properties.ts";
 
-/** What running processes have to know of the properties of services they do not import. */
+/** The properties of services that a process does not import. */
 export const propertyCatalogue: Generator = {
   name: "property catalogue",
   kind: "built",
@@ -15,7 +15,7 @@ export const propertyCatalogue: Generator = {
     return new Map([
       // The config service checks overrides of every service.
       ["services/config/src/generated/properties.json", `${JSON.stringify(byService, null, 2)}\n`],
-      // A process does not refuse a name in a shared place that another service knows.
+      // A process accepts names of other services in a shared source.
       ["libs/runtime/src/generated/property-names.json", `${JSON.stringify(names, null, 2)}\n`],
     ]);
   },
@@ -33,7 +33,7 @@ export const propertyReference: Generator = {
   },
 };
 
-/** Every property of every service, for people. */
+/** The page of every property of every service. */
 export const propertyPage: Generator = {
   name: "property page",
   kind: "committed",
@@ -72,7 +72,7 @@ function changeOf({ local, secrecy, reload, guarded }: PropertyDeclaration): str
   return guarded ? `${reload}, guarded` : reload;
 }
 
-/** The type, the default, and what a value must keep to, the rules between properties included. */
+/** Describes the type, the default, and the bounds of a value, including the rules between properties. */
 function boundsOf(declaration: PropertyDeclaration): string {
   const {
     type,
@@ -102,7 +102,7 @@ function boundsOf(declaration: PropertyDeclaration): string {
   ].join("; ");
 }
 
-/** The defaults keep the rules between properties. */
+/** Checks that the defaults keep the rules between properties. */
 async function assertRules(services: readonly PackageProperties[]): Promise<void> {
   const { brokenRules } = await import("@signalbox/config");
   for (const { name, properties } of services) {

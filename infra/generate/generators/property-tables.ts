@@ -7,7 +7,7 @@ import { root } from "../repository.ts";
 const start = "<!-- properties:start -->";
 const end = "<!-- properties:end -->";
 
-/** The table of properties between the two marks in the README of each library and service. */
+/** The tables of properties between the two marks in the README of each library and service. */
 export const propertyTables: Generator = {
   name: "property tables",
   kind: "committed",
@@ -28,7 +28,10 @@ async function readmeOf(declared: PackageProperties, all: readonly PackageProper
   return [path, `${text.slice(0, from + start.length)}\n${table}\n${text.slice(to)}`];
 }
 
-/** A service takes many properties of libraries; they are explained once, in the library's README. */
+/**
+ * Builds the section of a package. A service takes many properties of libraries; they are explained once, in the
+ * library's README.
+ */
 async function sectionOf({ kind, properties }: PackageProperties, all: readonly PackageProperties[]): Promise<string> {
   const { formatPropertyTable } = await import("@signalbox/config");
   if (kind === "library") return formatPropertyTable(properties).trimEnd();

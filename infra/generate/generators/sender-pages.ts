@@ -5,7 +5,7 @@ type Preset = (typeof presets)[keyof typeof presets];
 
 const folder = "docs/reference/senders";
 
-/** A page for each sender whose settings are known, from the file that a source of it is made of. */
+/** The pages of known senders, from the presets of their sources. */
 export const senderPages: Generator = {
   name: "pages of senders",
   kind: "committed",

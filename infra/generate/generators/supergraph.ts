@@ -19,16 +19,16 @@ export const supergraph: Generator = {
 };
 
 /**
- * Composes what the services say of the graph; null where there are no services.
+ * Composes the services' schemas; null without services.
  *
- * @throws Error with each reason why they do not fit together.
+ * @throws Error with each reason why they do not compose.
  */
 export async function composeSupergraph(): Promise<string | null> {
   const subgraphs = await Promise.all(
     (await packagesWith("schema.graphql")).map(async ({ name, folder }) => ({
-      // The gateway's own is run in its process and has no address.
+      // The gateway's own subgraph runs in its process and has no address.
       name: name === "gateway" ? "local" : name,
-      // A place holder: the gateway finds a subgraph by its name and the property `<name>.internal-url`.
+      // A placeholder: the gateway finds a subgraph by its name and the property `<name>.internal-url`.
       url: `http://${name}/graphql`,
       typeDefs: parse(await readFile(join(root, folder, "schema.graphql"), "utf8")),
     })),

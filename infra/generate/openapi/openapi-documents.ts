@@ -1,6 +1,6 @@
 import { serviceDoors } from "../access/service-doors.ts";
 
-/** An OpenAPI document, as far as it is read here. */
+/** The parts of an OpenAPI document that are read here. */
 export interface OpenApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
   readonly components: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
@@ -21,7 +21,7 @@ interface OpenApiMediaType {
   readonly examples?: Readonly<Record<string, { readonly $ref: string }>>;
 }
 
-/** The OpenAPI document of every service by the service's name, from its declarations alone. */
+/** Builds the OpenAPI document of every service by the service's name, from its declarations alone. */
 export async function openApiDocuments(): Promise<ReadonlyMap<string, OpenApiDocument>> {
   const { openApiDocument } = await import("@signalbox/http");
   const services = await serviceDoors();

@@ -1,4 +1,4 @@
-/** What is used of Bruno's own reader and writer of its files, which come without types. */
+/** The used part of Bruno's own reader and writer of its files, which have no types. */
 declare module "@usebruno/lang" {
   interface BrunoRequest {
     readonly http: { readonly method: string; readonly url: string; readonly body: string };

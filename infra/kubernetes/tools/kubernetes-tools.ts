@@ -12,12 +12,12 @@ const run = promisify(execFile);
 
 const kustomize = "sigs.k8s.io/kustomize/kustomize/v5@v5.8.1";
 const kubeconform = "github.com/yannh/kubeconform/cmd/kubeconform@v0.7.0";
-/** Changes with whatever is fetched. */
+/** Changes with the version of the tools. */
 const folder = join(enginesFolder, "kubernetes-1.37.0");
-/** What kustomize prints of a house, and more. */
+/** Larger than the output of kustomize for a deployment. */
 const bytesMax = 64 * 1024 * 1024;
 
-/** Makes kustomize, kubeconform and the schemas of Kubernetes present, without a cluster. */
+/** Installs kustomize, kubeconform and the schemas of Kubernetes, without a cluster. */
 export async function fetchKubernetesTools(): Promise<void> {
   await fetchOnce(folder, async (target) => {
     await findProgram({ name: "go", versionArgs: ["version"], install: "apt-get install -y golang-go" }).catch(
@@ -33,14 +33,17 @@ export async function fetchKubernetesTools(): Promise<void> {
   });
 }
 
-/** The manifests of an overlay, as they would be applied. */
+/** Builds the manifests of an overlay, as they would be applied. */
 export async function buildOverlay(name: string): Promise<string> {
   const path = join(repositoryFolder, "k8s/overlays", name);
   const { stdout } = await run(join(folder, "kustomize"), ["build", path], { maxBuffer: bytesMax });
   return stdout;
 }
 
-/** What the schemas of Kubernetes and of the operators have against the manifests of a file; nothing when all is well. */
+/**
+ * Validates the manifests of a file against the schemas of Kubernetes and of the operators; returns the problems, empty
+ * when there are none.
+ */
 export async function schemaProblems(file: string): Promise<string> {
   const schemas = join(folder, "schemas", "{{.ResourceKind}}{{.KindSuffix}}.json");
   const args = ["-strict", "-kubernetes-version", "1.37.0", "-schema-location", schemas, file];

@@ -26,19 +26,19 @@ interface Case {
 
 const requests = "http_server_request_duration_seconds";
 
-/** So many good and bad a minute, of requests to a route. */
+/** Builds the series of good and bad answers per minute of a route. */
 const answered = (route: string, good: number, bad: number, minutes: number): Series => ({
   [`${requests}_count{service="account",route="${route}",method="GET",status="200"}`]: `0+${good}x${minutes}`,
   [`${requests}_count{service="account",route="${route}",method="GET",status="500"}`]: `0+${bad}x${minutes}`,
 });
 
-/** So many a minute, and those of them that were within the bound. */
+/** Builds the series of observations per minute, and of those within the bound. */
 const within = (metric: string, labels: string, le: string, all: number, good: number, minutes: number): Series => ({
   [`${metric}_count{${labels}}`]: `0+${all}x${minutes}`,
   [`${metric}_bucket{${labels},le="${le}"}`]: `0+${good}x${minutes}`,
 });
 
-/** A gauge that stays. */
+/** Builds the series of a constant gauge. */
 const stays = (series: string, value: number): Series => ({ [series]: `${value}x240` });
 const grows = (series: string, byMinute: number): Series => ({ [series]: `0+${byMinute}x240` });
 
@@ -156,7 +156,7 @@ function rising(alert: string, series: string, byMinute: number, harmless = 0): 
   return { alert, at: "2h", fires: grows(series, byMinute), stays: grows(series, harmless) };
 }
 
-/** With the rules of this alert alone: all of them in each case take minutes. */
+/** Writes the tests with the rules of this alert alone: all of them in each case take minutes. */
 async function writeTests(folder: string, alert: string, some: readonly Case[]): Promise<string> {
   const rules = `${alert}.rules.yml`;
   await writeFile(join(folder, rules), rulesFileOf(alert));
@@ -179,7 +179,7 @@ function testOf({ alert, severity, at }: Case, series: Series, isFiring: boolean
   };
 }
 
-test("every alert fires when it should, and stays silent when it should", async () => {
+test("every alert fires in its cases, and stays silent in the others", async () => {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-rules-"));
   try {
     const files = await Promise.all(
@@ -203,7 +203,7 @@ test("every alert fires when it should, and stays silent when it should", async 
   );
 });
 
-test("alerts look at metrics that somebody tells", () => {
+test("alerts use existing metrics", () => {
   const foreign = /^(up$|nodejs_|process_)/;
   for (const { name } of alerts) {
     for (const metric of expressionsOf(name).flatMap(metricsIn))
@@ -211,7 +211,7 @@ test("alerts look at metrics that somebody tells", () => {
   }
 });
 
-test("every alert has a page that says what it means, where to look, how to mend it, and when it is over", async () => {
+test("every alert has a page with its meaning, diagnosis, repair and end", async () => {
   const folder = join(repositoryFolder, "docs/runbooks");
   const pages = (await readdir(folder)).filter((name) => name !== "README.md");
   const names = [...new Set(alerts.map(({ name }) => name))];

@@ -2,22 +2,22 @@ import type { Alert } from "./alert.ts";
 import { alertsOf, slos } from "./slos.ts";
 import { thresholdAlerts } from "./threshold-alerts.ts";
 
-/** Every alert. One of a service level stands twice: fast burns page, slow ones wait for the morning. */
+/** Every alert. One of a service level exists twice: fast burns page, slow ones wait for the morning. */
 export const alerts: readonly Alert[] = [...slos.flatMap(alertsOf), ...thresholdAlerts];
 
-/** What an alert looks at in the end: of a service level, the counters below the recorded shares. */
+/** Returns the underlying expressions of an alert: for a service level, the counters of its recorded shares. */
 export function expressionsOf(name: string): string[] {
   const slo = slos.find(({ alert }) => alert === name);
   return slo ? [slo.all, slo.bad] : alerts.filter((alert) => alert.name === name).map(({ expr }) => expr);
 }
 
-/** The names of metrics in an expression, without the endings of a histogram. */
+/** Lists the metrics of an expression, without the suffixes of a histogram. */
 export function metricsIn(expression: string): string[] {
   const names = expression.replaceAll(/"[^"]*"/g, "").match(/\b(signalbox|http_server|nodejs|process|up)\w*\b/g) ?? [];
   return [...new Set(names.map((name) => name.replace(/_(bucket|count|sum)$/, "")))];
 }
 
-/** The names of the alerts that look at a metric. */
+/** Lists the alerts that use a metric. */
 export function alertsUsing(metric: string): string[] {
   const names = [...new Set(alerts.map(({ name }) => name))];
   return names.filter((name) => expressionsOf(name).flatMap(metricsIn).includes(metric));

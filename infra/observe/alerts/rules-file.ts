@@ -3,10 +3,10 @@ import type { Alert } from "./alert.ts";
 import { alerts } from "./alerts.ts";
 import { recordingsOf, type Slo, slos } from "./slos.ts";
 
-/** The rules as Prometheus reads them. */
+/** Builds the rules file of Prometheus. */
 export const rulesFile = (): string => rulesOf(slos, alerts);
 
-/** One alert, and the series that are recorded for it. */
+/** Builds the rules file of one alert, with its recorded series. */
 export function rulesFileOf(name: string): string {
   return rulesOf(
     slos.filter(({ alert }) => alert === name),

@@ -6,15 +6,15 @@ export interface Slo {
   readonly alert: string;
   /** `edge-availability`: the label of its recorded series. */
   readonly id: string;
-  /** The share of good events that is promised. */
+  /** The promised share of good events. */
   readonly objective: number;
   readonly promise: string;
-  /** The counter of all events, and of those that are bad; `$window` stands for the window of a rate. */
+  /** The counter of all events, and of the bad ones; `$window` stands for the window of a rate. */
   readonly all: string;
   readonly bad: string;
 }
 
-/** Ingestion is counted apart: partners repeat what was refused, but only for so long. */
+/** Ingestion is counted separately: partners repeat refused webhooks, but only for a limited time. */
 const edgeRoutes = 'route!~"/ingest/.*|/internal/.*"';
 const count = "http_server_request_duration_seconds_count";
 
@@ -23,7 +23,7 @@ export const slos: readonly Slo[] = [
     alert: "EdgeAvailability",
     id: "edge-availability",
     objective: 0.999,
-    promise: "Requests are answered without a fault of ours (no 5xx).",
+    promise: "Requests are answered without an internal error (no 5xx).",
     all: `sum(rate(${count}{${edgeRoutes}}[$window]))`,
     bad: `sum(rate(${count}{${edgeRoutes},status=~"5.."}[$window]))`,
   },
@@ -31,7 +31,7 @@ export const slos: readonly Slo[] = [
     alert: "EdgeLatency",
     id: "edge-latency",
     objective: 0.99,
-    promise: "Requests are answered within half a second; uploads and content of images are not counted.",
+    promise: "Requests are answered within half a second, except uploads and content of images.",
     all: `sum(rate(${count}{route!~"/ingest/.*|/internal/.*|/images.*",status!~"5.."}[$window]))`,
     bad: late(
       "http_server_request_duration_seconds",
@@ -43,7 +43,7 @@ export const slos: readonly Slo[] = [
     alert: "IngestAvailability",
     id: "ingest-availability",
     objective: 0.9995,
-    promise: "Webhooks of partners are taken: no 5xx.",
+    promise: "Webhooks of partners are accepted: no 5xx.",
     all: `sum(rate(${count}{route=~"/ingest/.*"}[$window]))`,
     bad: `sum(rate(${count}{route=~"/ingest/.*",status=~"5.."}[$window]))`,
   },
@@ -51,7 +51,7 @@ export const slos: readonly Slo[] = [
     alert: "WebhookArrival",
     id: "webhook-arrival",
     objective: 0.99,
-    promise: "What arrives at an endpoint arrives within a minute of its event.",
+    promise: "Successful deliveries arrive within a minute of their event.",
     all: "sum(rate(signalbox_webhook_arrival_seconds_count[$window]))",
     bad: late("signalbox_webhook_arrival_seconds", "", "60"),
   },
@@ -71,7 +71,7 @@ function late(metric: string, labels: string, bound: string): string {
   return `sum(rate(${metric}_count${among}[$window])) - sum(rate(${metric}_bucket{${both}}[$window]))`;
 }
 
-/** How much of the month's budget a pair of windows may cost before somebody is told (SRE workbook, chapter 5). */
+/** Share of the month's budget that a pair of windows may use before an alert (SRE workbook, chapter 5). */
 const burns = [
   { severity: "page", factor: 14.4, long: "1h", short: "5m" },
   { severity: "page", factor: 6, long: "6h", short: "30m" },
@@ -87,7 +87,9 @@ export interface Recording {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** The share of bad events over each window, computed once for alerts and dashboards. Nothing asked is nothing bad. */
+/**
+ * Builds the share of bad events over each window, computed once for alerts and dashboards. Without events none is bad.
+ */
 export function recordingsOf({ id, all, bad }: Slo): Recording[] {
   return windows.map((window) => {
     const over = (expr: string) => expr.replaceAll("$window", window);
@@ -96,7 +98,10 @@ export function recordingsOf({ id, all, bad }: Slo): Recording[] {
   });
 }
 
-/** Burns that are fast enough to page, and slow ones for the morning: the short window ends the alert soon after its cause. */
+/**
+ * Builds the alerts of a service level: fast burns page, slow ones wait for the morning; the short window ends the
+ * alert soon after its cause.
+ */
 export function alertsOf({ alert, id, objective, promise }: Slo): Alert[] {
   const budget = Number((1 - objective).toFixed(6));
   return (["page", "ticket"] as const).map((severity) => ({

@@ -1,12 +1,12 @@
 import type { Alert } from "./alert.ts";
 
-/** What somebody has to look at, whatever the callers have noticed of it so far. */
+/** Alerts about causes that need attention before callers notice. */
 export const thresholdAlerts: readonly Alert[] = [
   {
     name: "Watchdog",
     severity: "none",
     expr: "vector(1)",
-    summary: "Always on: whoever stops hearing it has lost the alerts themselves.",
+    summary: "Always firing: when it stops, the alerts themselves are broken.",
   },
   {
     name: "ServiceDown",
@@ -66,7 +66,7 @@ export const thresholdAlerts: readonly Alert[] = [
     name: "Rebalances",
     severity: "ticket",
     expr: "sum by (consumer) (increase(signalbox_consumer_rebalances_total[15m])) > 20",
-    summary: "{{ $labels.consumer }} divides its partitions again and again.",
+    summary: "{{ $labels.consumer }} reassigns its partitions again and again.",
   },
   {
     name: "DatabaseBusy",
@@ -80,28 +80,28 @@ export const thresholdAlerts: readonly Alert[] = [
     severity: "ticket",
     expr: "signalbox_cache_up == 0",
     for: "5m",
-    summary: "{{ $labels.service }} does without its cache: limits count for each instance.",
+    summary: "{{ $labels.service }} runs without its cache: limits count for each instance.",
   },
   {
     name: "BlobsAway",
     severity: "page",
     expr: 'sum by (service) (rate(signalbox_blob_seconds_count{outcome="away"}[5m])) > 0',
     for: "5m",
-    summary: "{{ $labels.service }} does not reach the object store.",
+    summary: "{{ $labels.service }} cannot reach the object store.",
   },
   {
     name: "AccessOutdated",
     severity: "page",
     expr: "max by (service) (signalbox_access_states_age_seconds) > 60",
     for: "5m",
-    summary: "{{ $labels.service }} has not heard for {{ $value | humanizeDuration }} who may act.",
+    summary: "{{ $labels.service }} has received no access states for {{ $value | humanizeDuration }}.",
   },
   {
     name: "ConfigurationOutdated",
     severity: "ticket",
     expr: "max by (service) (signalbox_config_age_seconds) > 600",
     for: "5m",
-    summary: "{{ $labels.service }} has not heard of overrides for {{ $value | humanizeDuration }}.",
+    summary: "{{ $labels.service }} has received no overrides for {{ $value | humanizeDuration }}.",
   },
   {
     name: "WorkerStuck",
@@ -109,13 +109,13 @@ export const thresholdAlerts: readonly Alert[] = [
     expr: "max by (service, worker) (signalbox_worker_silence_seconds) > 120",
     for: "2m",
     summary:
-      "The worker {{ $labels.worker }} of {{ $labels.service }} has not moved for {{ $value | humanizeDuration }}.",
+      "The worker {{ $labels.worker }} of {{ $labels.service }} has reported no progress for {{ $value | humanizeDuration }}.",
   },
   {
     name: "WorkerRestarts",
     severity: "ticket",
     expr: "sum by (service, worker) (increase(signalbox_worker_restarts_total[15m])) > 5",
-    summary: "The worker {{ $labels.worker }} of {{ $labels.service }} fails and is started again.",
+    summary: "The worker {{ $labels.worker }} of {{ $labels.service }} fails repeatedly and is restarted.",
   },
   {
     name: "WebhooksOverdue",
@@ -136,26 +136,26 @@ export const thresholdAlerts: readonly Alert[] = [
     severity: "ticket",
     expr: "max(signalbox_webhook_sources_mostly_refused) > 0",
     for: "10m",
-    summary: "Most webhooks of {{ $value }} sources are refused: a secret is wrong, or somebody forges.",
+    summary: "Most webhooks of {{ $value }} sources are refused: a secret is wrong, or someone sends forgeries.",
   },
   {
     name: "ForbiddenTargets",
     severity: "ticket",
     expr: 'sum by (service) (increase(signalbox_outbound_seconds_count{outcome="forbidden"}[1h])) > 100',
-    summary: "Callers of {{ $labels.service }} have named {{ $value }} addresses inside of the house in an hour.",
+    summary: "Callers of {{ $labels.service }} have named {{ $value }} internal addresses in an hour.",
   },
   {
     name: "OutboundProxyAway",
     severity: "page",
     expr: 'sum by (service) (rate(signalbox_outbound_seconds_count{outcome="proxy"}[5m])) > 0',
     for: "5m",
-    summary: "The outbound proxy of {{ $labels.service }} lets requests fail: nothing is delivered through it.",
+    summary: "Requests through the outbound proxy of {{ $labels.service }} fail: nothing is delivered through it.",
   },
   {
     name: "ImagesEndProcesses",
     severity: "ticket",
     expr: 'sum by (service) (increase(signalbox_image_job_seconds_count{outcome=~"crashed|out-of-memory|too-slow"}[1h])) > 20',
-    summary: "{{ $value }} images have ended the process that decoded them within an hour.",
+    summary: "{{ $value }} images have crashed the process that decoded them within an hour.",
   },
   {
     name: "SubgraphFails",
@@ -171,27 +171,27 @@ export const thresholdAlerts: readonly Alert[] = [
     expr: "max(signalbox_mail_oldest_seconds) > 900",
     for: "5m",
     summary:
-      "A mail has waited for {{ $value | humanizeDuration }}: nobody can confirm an address or recover an account.",
+      "A mail has waited for {{ $value | humanizeDuration }}: addresses cannot be confirmed and accounts cannot be recovered.",
   },
   {
     name: "FormerKeysInUse",
     severity: "ticket",
     expr: "max by (service) (signalbox_sealed_with_former_keys) > 0",
     for: "1h",
-    summary: "{{ $value }} texts of {{ $labels.service }} open with a former sealing key only.",
+    summary: "{{ $value }} texts of {{ $labels.service }} can only be opened with a former sealing key.",
   },
   {
     name: "EventLoopBlocked",
     severity: "ticket",
     expr: "max by (instance) (nodejs_eventloop_lag_p99_seconds) > 0.5",
     for: "5m",
-    summary: "{{ $labels.instance }} keeps every request waiting for {{ $value | humanizeDuration }}.",
+    summary: "{{ $labels.instance }} delays every request by {{ $value | humanizeDuration }}.",
   },
   {
     name: "VersionsMixed",
     severity: "ticket",
     expr: "count(count by (version, commit) (signalbox_build_info)) > 1",
     for: "2h",
-    summary: "{{ $value }} versions have run side by side for two hours: a rollout did not end.",
+    summary: "{{ $value }} versions have run in parallel for two hours: a rollout did not finish.",
   },
 ];

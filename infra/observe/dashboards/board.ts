@@ -9,13 +9,13 @@ import { PanelBuilder } from "@grafana/grafana-foundation-sdk/timeseries";
 
 interface Query {
   readonly expr: string;
-  /** What a line is called: `{{service}}`. */
+  /** Label of a line: `{{service}}`. */
   readonly legend: string;
 }
 
 interface Panel {
   readonly title: string;
-  /** Grafana's name of it: `s`, `Bps`, `percentunit`. */
+  /** Grafana's name of the unit: `s`, `Bps`, `percentunit`. */
   readonly unit: string;
   readonly queries: readonly Query[];
 }
@@ -25,14 +25,14 @@ export interface Row {
   readonly panels: readonly Panel[];
 }
 
-/** A dashboard as we write it down; how it looks is the same for all. */
+/** A dashboard in our notation; its design is the same for all. */
 export interface Board {
   readonly uid: string;
   readonly title: string;
   readonly rows: readonly Row[];
 }
 
-/** The rate of a counter, over a window that fits the zoom of the panel. */
+/** Builds the rate of a counter, over a window that fits the zoom of the panel. */
 export const perSecond = (metric: string, labels = ""): string =>
   `rate(${metric}${labels === "" ? "" : `{${labels}}`}[$__rate_interval])`;
 
@@ -45,7 +45,7 @@ const width = 12;
 const height = 8;
 const source = { type: "prometheus", uid: "$datasource" };
 
-/** The dashboard as Grafana imports it. */
+/** Builds the dashboard in Grafana's import format. */
 export function dashboardOf({ uid, title, rows }: Board): object {
   const dashboard = new DashboardBuilder(title)
     .uid(uid)

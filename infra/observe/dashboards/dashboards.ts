@@ -50,7 +50,7 @@ const eventRows: readonly Row[] = [
         queries: [{ expr: `max by (service) (signalbox_outbox_depth{${s}})`, legend: "{{service}}" }],
       },
       {
-        title: "Age of the oldest",
+        title: "Age of the oldest event",
         unit: "s",
         queries: [{ expr: `max by (service) (signalbox_outbox_age_seconds{${s}})`, legend: "{{service}}" }],
       },
@@ -127,12 +127,12 @@ const webhookRows: readonly Row[] = [
         ],
       },
       {
-        title: "Deliveries that were not made yet",
+        title: "Deliveries not made yet",
         unit: "short",
         queries: [{ expr: "max by (state) (signalbox_webhook_deliveries)", legend: "{{state}}" }],
       },
       {
-        title: "Oldest due; targets inside of the house",
+        title: "Oldest due; forbidden internal targets",
         unit: "s",
         queries: [
           { expr: "max(signalbox_webhook_due_age_seconds)", legend: "oldest due" },
@@ -158,7 +158,7 @@ const webhookRows: readonly Row[] = [
         ],
       },
       {
-        title: "Time to take one, p99",
+        title: "Time to accept one, p99",
         unit: "s",
         queries: [{ expr: histogramQuantile(0.99, request, 'route=~"/ingest/.*"'), legend: "p99" }],
       },
@@ -224,7 +224,7 @@ const databaseRow: Row = {
       queries: [{ expr: `sum by (outcome) (${perSecond("signalbox_cache_calls_total", s)})`, legend: "{{outcome}}" }],
     },
     {
-      title: "Principals, by where they came from",
+      title: "Principals, by source",
       unit: "cps",
       queries: [{ expr: `sum by (outcome) (${perSecond("signalbox_principals_total", s)})`, legend: "{{outcome}}" }],
     },
@@ -250,7 +250,7 @@ const nodeRow: Row = {
       queries: [{ expr: `sum by (instance) (${perSecond("process_cpu_seconds_total")})`, legend: "{{instance}}" }],
     },
     {
-      title: "Versions; workers that are silent",
+      title: "Versions; silence of workers",
       unit: "short",
       queries: [
         { expr: "count by (version) (signalbox_build_info)", legend: "{{version}}" },
@@ -264,12 +264,12 @@ const serviceLevels: Row = {
   title: "Service levels",
   panels: [
     {
-      title: "Share of the bad, last hour",
+      title: "Share of bad events, last hour",
       unit: "percentunit",
       queries: [{ expr: "signalbox:slo_bad:ratio_rate1h", legend: "{{slo}}" }],
     },
     {
-      title: "Share of the bad, last three days",
+      title: "Share of bad events, last three days",
       unit: "percentunit",
       queries: [{ expr: "signalbox:slo_bad:ratio_rate3d", legend: "{{slo}}" }],
     },
@@ -299,7 +299,7 @@ const graphRow: Row = {
   ],
 };
 
-/** One for the whole way of a request, one for a service, and one for each part that somebody is called to. */
+/** The dashboards: one for the path of a request, one for a service, and one for each part with alerts. */
 export const boards: readonly Board[] = [
   { uid: "signalbox-journey", title: "Signalbox: the journey", rows: [serviceLevels, traffic, graphRow] },
   { uid: "signalbox-service", title: "Signalbox: one service", rows: [traffic, databaseRow, nodeRow] },

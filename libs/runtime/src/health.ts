@@ -22,7 +22,7 @@ export interface Health {
    * unready.
    */
   ready(name: string, check: HealthCheck): void;
-  /** Adds a check that asks for a restart when it fails. */
+  /** Adds a check that requests a restart when it fails. */
   live(name: string, check: HealthCheck): void;
   report(): Promise<HealthReport>;
 }

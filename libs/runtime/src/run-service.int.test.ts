@@ -82,7 +82,7 @@ test("a part that does not close by the deadline is named and the exit code is 1
   assert.equal((await probe.exit).code, 1);
   const open = probe.lines.find(({ msg }) => msg === "The deadline passed with parts still open")?.open as string[];
   assert.ok(open.includes("the drain that hangs") && open.includes("the one that hangs"), String(open));
-  assert.ok(probe.lines.some(({ msg }) => msg === "Work in hand was not finished in time"));
+  assert.ok(probe.lines.some(({ msg }) => msg === "Running work was not finished in time"));
 });
 
 test("a second signal ends the process at once", async () => {
