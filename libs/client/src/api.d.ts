@@ -605,7 +605,7 @@ export interface paths {
         };
         /**
          * Follow changes of configuration, settings and flags
-         * @description Server-Sent Events `config`, `settings` and `flags` with the changed names and their values. Ids are revisions: with Last-Event-ID what was missed is sent first, or `reset` when it is no longer kept.
+         * @description Server-Sent Events `config`, `settings` and `flags` with the changed names and their values. Ids are revisions: with Last-Event-ID missed events are sent first, or `reset` when they are no longer kept.
          */
         get: operations["configurationStream"];
         put?: never;
@@ -1380,7 +1380,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read what the error codes mean */
+        /** Read the meaning of the error codes */
         get: operations["errorCodes"];
         put?: never;
         post?: never;
@@ -1480,7 +1480,7 @@ export interface paths {
         post?: never;
         /**
          * Delete an image
-         * @description The record is gone at once; copies of public content live until their cache lifetime ends.
+         * @description The record is removed immediately; copies of public content live until their cache lifetime ends.
          */
         delete: operations["deleteImage"];
         options?: never;
@@ -1501,7 +1501,7 @@ export interface paths {
         };
         /**
          * Show an image
-         * @description Always a re-encode: oriented, in sRGB, without metadata. Public images need no credentials. The validator is known without the bytes.
+         * @description Always a re-encode: oriented, in sRGB, without metadata. Public images need no credentials. The validator is computed without the bytes.
          */
         get: operations["imageContent"];
         put?: never;
@@ -1543,7 +1543,7 @@ export interface paths {
         put?: never;
         /**
          * Make the named variants again
-         * @description A failed image begins anew. Another one keeps its status, and only what is missing is made.
+         * @description A failed image starts again. Another one keeps its status, and only missing variants are made.
          */
         post: operations["reprocessImage"];
         delete?: never;
@@ -1563,7 +1563,7 @@ export interface paths {
         put?: never;
         /**
          * Sign a URL of an image
-         * @description Whoever has the URL sees the image in exactly this form until it expires. Within a window of at most a quarter of its life the same request gives the same URL, so that caches share it.
+         * @description Everyone with the URL sees the image in exactly this form until it expires. Within a window of at most a quarter of its life the same request gives the same URL, so that caches share it.
          */
         post: operations["createSignedImageUrl"];
         delete?: never;
@@ -1620,7 +1620,7 @@ export interface paths {
         put?: never;
         /**
          * Sign URLs with a new key
-         * @description URLs of the present key hold until they expire or the next rotation; those of the key before it end now. Rotate twice to end all at once.
+         * @description URLs of the current key stay valid until they expire or the next rotation; those of the previous key end now. Rotate twice to end all immediately.
          */
         post: operations["rotateImageSigningKey"];
         delete?: never;
@@ -1658,7 +1658,7 @@ export interface paths {
         };
         /**
          * Read what has arrived of an upload
-         * @description Where the file comes here, `Upload-Offset` says where the next piece begins; HEAD is enough for that.
+         * @description Where the file is sent to this service, `Upload-Offset` is the offset of the next piece; HEAD is enough for that.
          */
         get: operations["imageUpload"];
         put?: never;
@@ -1672,7 +1672,7 @@ export interface paths {
         head?: never;
         /**
          * Send a piece of an upload
-         * @description The file or a part of it, beginning at `Upload-Offset`. What came before a connection broke off stays: ask for the offset with HEAD and send the rest.
+         * @description The file or a part of it, starting at `Upload-Offset`. After a broken connection the received bytes are kept: read the offset with HEAD and send the rest.
          */
         patch: operations["appendToImageUpload"];
         trace?: never;
@@ -1687,8 +1687,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make the image of an upload
-         * @description The bytes are judged as those of any other upload. What is refused may be completed again with other bytes until it expires; 200 is the image of an upload that was completed before.
+         * Create the image of an upload
+         * @description The bytes are checked like those of any other upload. A refused upload may be completed again with other bytes until it expires; 200 is the image of an upload that was completed before.
          */
         post: operations["completeImageUpload"];
         delete?: never;
@@ -1736,7 +1736,7 @@ export interface paths {
         put?: never;
         /**
          * Evaluate every flag
-         * @description OFREP 0.3. With If-None-Match it is 304 before anything is evaluated.
+         * @description OFREP 0.3. A matching If-None-Match answers 304 without an evaluation.
          */
         post: operations["evaluateFlags"];
         delete?: never;
@@ -1756,7 +1756,7 @@ export interface paths {
         put?: never;
         /**
          * Evaluate a flag
-         * @description OFREP 0.3. The targeting key is your own account; whoever has config:read may name another one.
+         * @description OFREP 0.3. The targeting key is your own account; callers with config:read may name another one.
          */
         post: operations["evaluateFlag"];
         delete?: never;
@@ -1969,7 +1969,7 @@ export interface components {
             /** @description The id of the key, client, login, token, image, source, endpoint or property; null for the account itself. */
             subject: string | null;
         };
-        /** @description What a client adapts to. Every limit here is the one that is enforced. */
+        /** @description Server limits and features for clients. Every limit here is the enforced one. */
         Config: {
             /** @constant */
             apiVersion: "v1";
@@ -2022,7 +2022,7 @@ export interface components {
             }[];
             /** @description Where values come from, highest precedence first. */
             sources: string[];
-            /** @description Flags whose day is over: somebody should decide about them. */
+            /** @description Expired flags: a decision about them is due. */
             stale_flags: string[];
             /**
              * @description `degraded` when an instance refused a value or the instances disagree.
@@ -2279,7 +2279,7 @@ export interface components {
         };
         /** @description Permitted metadata about the deployment. */
         Environment: {
-            /** @description Effective values; what is sensitive is shown as ******. */
+            /** @description Effective values; sensitive ones are shown as ******. */
             configuration: {
                 [key: string]: components["schemas"]["__schema0"];
             };
@@ -2367,7 +2367,7 @@ export interface components {
              */
             last_used_at: string;
         };
-        /** @description What a flag gives the account. */
+        /** @description The evaluation of a flag for the account. */
         FlagEvaluation: {
             key: string;
             /** @description STATIC, DEFAULT, TARGETING_MATCH, SPLIT, DISABLED or PREREQUISITE_FAILED. */
@@ -2375,7 +2375,7 @@ export interface components {
             value: unknown;
             variant: string;
         };
-        /** @description What every flag gives the account. */
+        /** @description The evaluations of every flag for the account. */
         FlagEvaluations: {
             eventStreams?: {
                 inactivityDelaySec: number;
@@ -2385,13 +2385,13 @@ export interface components {
             }[];
             flags: components["schemas"]["FlagEvaluation"][];
         };
-        /** @description Why a flag was not evaluated, in the words of OpenFeature. */
+        /** @description The reason why a flag was not evaluated, with OpenFeature's error codes. */
         FlagFailure: {
             errorCode: string;
             errorDetails?: string;
             key?: string;
         };
-        /** @description Whom the flags are wanted for. */
+        /** @description The context of the evaluation. */
         FlagQuestion: {
             context: {
                 targetingKey: string;
@@ -2466,7 +2466,7 @@ export interface components {
              * @example 2026-01-01T00:00:00.000Z
              */
             created_at: string;
-            /** @description The colour that most of the image has, as `#rrggbb`; null until known. */
+            /** @description The most frequent colour of the image, as `#rrggbb`; null until known. */
             dominant_color?: string | null;
             /** @description Why `status` is `failed`. */
             failure?: {
@@ -2530,15 +2530,15 @@ export interface components {
              * @example 2026-01-01T00:00:00.000Z
              */
             deleted_at: string;
-            /** @description When the last byte was gone. */
+            /** @description Time at which the last byte was erased. */
             erased_at: string | null;
-            /** @description Of the original and all that was made of it. */
+            /** @description Of the original and everything derived from it. */
             erased_bytes: number | null;
-            /** @description The original and all that was made of it. */
+            /** @description The original and everything derived from it. */
             erased_objects: number | null;
             /** @description The image. Opaque. */
             image_id: string;
-            /** @description Why bytes stayed: another image of the account has the same original. */
+            /** @description The reason why bytes were kept: another image of the account has the same original. */
             kept: "shared_with_another_image" | null;
             /** @description Of the original, in lower-case hex. */
             sha256: string;
@@ -2711,7 +2711,7 @@ export interface components {
             created_at: string;
             /**
              * Format: date-time
-             * @description Until then the bytes are taken.
+             * @description Bytes are accepted until then.
              * @example 2026-01-01T00:00:00.000Z
              */
             expires_at: string;
@@ -2802,13 +2802,13 @@ export interface components {
             created_at: string;
             /**
              * Format: date-time
-             * @description Until then the bytes are taken.
+             * @description Bytes are accepted until then.
              * @example 2026-01-01T00:00:00.000Z
              */
             expires_at: string;
             /** @description "" once the upload has ended. */
             filename: string;
-            /** @description What the request has to carry. */
+            /** @description Headers that the request must carry. */
             headers: {
                 [key: string]: string;
             };
@@ -3010,7 +3010,7 @@ export interface components {
         };
         /** @description Server settings. Anonymous callers get server, locale and limits. */
         Settings: {
-            /** @description Where this runs; what it runs is for operators. */
+            /** @description Location of the deployment; its software is visible to operators only. */
             deployment?: {
                 commit?: string | null;
                 environment: string;
@@ -11287,9 +11287,9 @@ export interface operations {
     evaluateFlags: {
         parameters: {
             query?: {
-                /** @description What an event of the stream told; it changes nothing. */
+                /** @description Content of a stream's event; it is ignored. */
                 flagConfigEtag?: string;
-                /** @description What an event told; it changes nothing. */
+                /** @description Content of an event; it is ignored. */
                 flagConfigLastModified?: string;
             };
             header?: {
