@@ -150,9 +150,9 @@ async function measureStreams(count: number, changes: number) {
       const value = 100 + at;
       followers.send({ text: `"limits.maxPageSize":${value}}` });
       await once(followers, "message");
-      const told = once(followers, "message") as Promise<[{ tookMs: number[] }]>;
+      const report = once(followers, "message") as Promise<[{ tookMs: number[] }]>;
       await service.override("limits.maxPageSize", value);
-      for (const each of (await told)[0].tookMs) tookMs.push(each);
+      for (const each of (await report)[0].tookMs) tookMs.push(each);
     }
     const eventLoopP99Ms = await service.eventLoopP99Ms();
     followers.kill();

@@ -116,8 +116,8 @@ const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[v
 async function rawSpeed(format: Format, path: string): Promise<Speed> {
   const count = rendersOf[format];
   const child = fork(rawScript, [path, format, String(count)]);
-  const [told] = (await once(child, "message")) as [{ seconds: number; cpuMs: number; latencies: number[] }];
-  return { perSecond: count / told.seconds, cpuMs: told.cpuMs / count, p95Ms: percentile(told.latencies, 0.95) };
+  const [report] = (await once(child, "message")) as [{ seconds: number; cpuMs: number; latencies: number[] }];
+  return { perSecond: count / report.seconds, cpuMs: report.cpuMs / count, p95Ms: percentile(report.latencies, 0.95) };
 }
 
 async function serviceSpeed(service: ImagesService, format: Format, file: Buffer): Promise<Speed> {
@@ -201,8 +201,8 @@ async function flood(service: ImagesService, { photo }: Sources, inFlight: numbe
 async function fairness(service: ImagesService, { photo }: Sources) {
   const [a, b] = [testPerson(), testPerson()];
   const [heavy, small] = [await upload(service, a, photo), await upload(service, b, photo)];
-  const dear = Array.from({ length: 24 }, (_, index) => `/images/${heavy}/content?format=webp&quality=${50 + index}`);
-  const flooding = load(service, a, dear, dear.length);
+  const expensive = Array.from({ length: 24 }, (_, index) => `/images/${heavy}/content?format=webp&quality=${50 + index}`);
+  const flooding = load(service, a, expensive, expensive.length);
   await sleep(300);
   const thumbnails = Array.from({ length: 40 }, (_, index) => `/images/${small}/content?width=${180 + index}`);
   const answers = await load(service, b, thumbnails, 1);

@@ -34,8 +34,8 @@ function open(token: string): Promise<void> {
   return promise;
 }
 
-process.on("message", async (message: Opened | "tell") => {
-  if (message === "tell") {
+process.on("message", async (message: Opened | "report") => {
+  if (message === "report") {
     process.send?.({ tookMs });
     tookMs = [];
     return;

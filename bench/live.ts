@@ -43,8 +43,8 @@ export async function run() {
   followers.send({ tokens: [...persons.keys()], each: subscribersEach });
   const [{ opened: subscribers }] = (await once(followers, "message")) as [{ opened: number }];
   const kibEach = rounded((((await residentMiB(gateway.pid)) - beforeMiB) * 1_024) / subscribers);
-  const tell = async () => {
-    followers.send("tell");
+  const report = async () => {
+    followers.send("report");
     return ((await once(followers, "message")) as [{ tookMs: number[] }])[0].tookMs;
   };
   const measure = async (eventsPerSecond: number, seconds: number) => {
@@ -52,13 +52,13 @@ export async function run() {
     const tookMs: number[] = [];
     await eventually(
       async () => {
-        for (const each of await tell()) tookMs.push(each);
+        for (const each of await report()) tookMs.push(each);
         return tookMs.length >= published * subscribersEach;
       },
-      { timeoutMs: 120_000, message: "everybody was told of everything" },
+      { timeoutMs: 120_000, message: "every subscriber received every event" },
     );
     const times = { p50Ms: rounded(percentile(tookMs, 0.5)), p99Ms: rounded(percentile(tookMs, 0.99)) };
-    return { eventsPerSecond, told: tookMs.length, ...times, residentMiB: await residentMiB(gateway.pid) };
+    return { eventsPerSecond, received: tookMs.length, ...times, residentMiB: await residentMiB(gateway.pid) };
   };
   // The first second compiles.
   await measure(50, 1);

@@ -17,9 +17,9 @@ const sized = () => sharp(source, { failOn: "error" }).autoOrient().resize({ wid
 
 async function renders(total: number): Promise<number[]> {
   const latencies: number[] = [];
-  let begun = 0;
+  let started = 0;
   const worker = async () => {
-    while (begun++ < total) {
+    while (started++ < total) {
       const startedMs = performance.now();
       await encoders[format as keyof typeof encoders]().toBuffer();
       latencies.push(performance.now() - startedMs);

@@ -100,8 +100,8 @@ async function buildServices(): Promise<void> {
   const npmrc = join(containersFolder, "npmrc");
   const own = await readFile(join(homedir(), ".npmrc"), "utf8").catch(() => "");
   await writeFile(npmrc, `${own}\ncafile=/etc/ssl/certs/ca-certificates.crt\n`);
-  const lent = ["-v", `${npmrc}:${homeInside}/.npmrc:ro`, "-v", "/etc/ssl/certs:/etc/ssl/certs:ro"];
-  const options = ["--format", "docker", "--isolation", "chroot", "--network", "host", "--layers", ...lent];
+  const mounts = ["-v", `${npmrc}:${homeInside}/.npmrc:ro`, "-v", "/etc/ssl/certs:/etc/ssl/certs:ro"];
+  const options = ["--format", "docker", "--isolation", "chroot", "--network", "host", "--layers", ...mounts];
   const values = [`NODE_IMAGE=${nodeImage}`, "RELEASE=0.0.0-test", "COMMIT=containers"];
   const file = join(repositoryFolder, "infra/docker/Dockerfile");
   const built = values.flatMap((value) => ["--build-arg", value]);

@@ -88,8 +88,8 @@ export async function run(command: string, args: readonly string[], options: Run
   });
   const output = Buffer.concat(printed).toString();
   if (code === 0 || options.mayFail) return output;
-  const said = (output + Buffer.concat(errors).toString()).trim().split("\n").slice(-20).join("\n");
-  throw new Error(`${command} ${args.slice(0, 4).join(" ")} ended with ${code}:\n${said}`);
+  const lastLines = (output + Buffer.concat(errors).toString()).trim().split("\n").slice(-20).join("\n");
+  throw new Error(`${command} ${args.slice(0, 4).join(" ")} ended with ${code}:\n${lastLines}`);
 }
 
 /** Returns true when an image exists. */
@@ -100,11 +100,11 @@ export const hasImage = async (name: string): Promise<boolean> =>
 export async function podmanCompose(): Promise<string> {
   const folder = join(containersFolder, "podman-compose-1.6.0");
   const program = join(folder, "bin/podman-compose");
-  const isThere = await access(program).then(
+  const isInstalled = await access(program).then(
     () => true,
     () => false,
   );
-  if (!isThere) {
+  if (!isInstalled) {
     await run("python3", ["-m", "venv", folder]);
     await run(join(folder, "bin/pip"), ["install", "--quiet", "podman-compose==1.6.0"]);
   }

@@ -67,21 +67,21 @@ describe("the topics on a broker with principals", () => {
     opened.push(admin);
     const surplus = { principal: "User:signalbox-image-worker", writes: ["signalbox.access.v1"], reads: [] };
     await admin.ensureAccess([{ ...surplus, groupPrefix: "everything" }]);
-    const told = await topics("check", principals);
+    const answer = await topics("check", principals);
     assert.match(
-      told.stderr,
+      answer.stderr,
       /User:signalbox-image-worker may write the topic signalbox\.access\.v1, which it does not/,
     );
-    assert.match(told.stderr, /User:signalbox-image-worker may not read the topic signalbox\.image-render\.v1/);
+    assert.match(answer.stderr, /User:signalbox-image-worker may not read the topic signalbox\.image-render\.v1/);
     assert.equal((await topics(principals)).code, 0);
     assert.equal((await topics("check", principals)).code, 0);
   });
 
   test("replication factors are set where a broker can, and reported where an operator has to move replicas", async () => {
-    const told = await topics("--events.topics.replication-factor=3", "--events.topics.min-insync-replicas=2");
-    assert.equal(told.code, 1);
-    assert.match(told.stderr, /signalbox\.access\.v1: has 1 copies instead of 3/);
-    assert.doesNotMatch(told.stderr, /min\.insync/, "set, and verified");
+    const answer = await topics("--events.topics.replication-factor=3", "--events.topics.min-insync-replicas=2");
+    assert.equal(answer.code, 1);
+    assert.match(answer.stderr, /signalbox\.access\.v1: has 1 copies instead of 3/);
+    assert.doesNotMatch(answer.stderr, /min\.insync/, "set, and verified");
     const back = await topics("check", "--events.topics.min-insync-replicas=1");
     assert.match(back.stderr, /signalbox\.access\.v1: min\.insync\.replicas is 2 instead of 1/);
     assert.equal((await topics("--events.topics.min-insync-replicas=1")).code, 0);

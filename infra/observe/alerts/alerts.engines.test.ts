@@ -190,8 +190,8 @@ test("every alert fires in its cases, and stays silent in the others", async () 
     const failed = await run("promtool", ["test", "rules", ...files]).catch(
       (error: { stdout: string; stderr: string }) => error,
     );
-    const told = `${failed.stdout}${failed.stderr}`;
-    assert.equal(failed.stdout.match(/SUCCESS/g)?.length, files.length, told);
+    const output = `${failed.stdout}${failed.stderr}`;
+    assert.equal(failed.stdout.match(/SUCCESS/g)?.length, files.length, output);
   } finally {
     await rm(folder, { recursive: true });
   }

@@ -14,10 +14,10 @@ export function rulesFileOf(name: string): string {
   );
 }
 
-function rulesOf(recorded: readonly Slo[], told: readonly Alert[]): string {
+function rulesOf(recorded: readonly Slo[], alerting: readonly Alert[]): string {
   const groups = [
     { name: "signalbox-slos", interval: "30s", rules: recorded.flatMap(recordingsOf) },
-    { name: "signalbox-alerts", interval: "30s", rules: told.map(ruleOf) },
+    { name: "signalbox-alerts", interval: "30s", rules: alerting.map(ruleOf) },
   ].filter(({ rules }) => rules.length > 0);
   return `# Generated from infra/observe/alerts by \`npm run generate\`.\n${stringify({ groups }, { lineWidth: 130 })}`;
 }

@@ -32,7 +32,7 @@ async function holdsThroughAnOutage(log: EventLog, proxy: TcpProxy, url: string)
   await proxy.refuse();
   await eventually(() => states.isBehind());
   assert.equal(states.stateOf(account)?.state, "suspended");
-  assert.equal(states.isCaughtUp(), true, "a later outage refuses nobody");
+  assert.equal(states.isCaughtUp(), true, "a later outage refuses no one");
   assert.equal((await context.health.report()).live.status, "up");
   await publishChange(log, { kind: "account", id: account, account_id: account, state: "active", epoch: 2 });
   await proxy.accept();

@@ -23,14 +23,14 @@ const at = (revision: number, values: Record<string, unknown>): OverrideSet => (
 
 test("a live change reaches its subscribers once, and only when the value differs", () => {
   const configuration = load();
-  const heard: unknown[] = [];
-  const stop = configuration.onChange("page.size", (value, previous) => heard.push([value, previous]));
+  const received: unknown[] = [];
+  const stop = configuration.onChange("page.size", (value, previous) => received.push([value, previous]));
   configuration.setOverrides(at(1, { "page.size": 50 }));
   configuration.setOverrides(at(2, { "page.size": 50, "log.level": "debug" }));
   configuration.setOverrides(at(3, {}));
   stop();
   configuration.setOverrides(at(4, { "page.size": 60 }));
-  assert.deepEqual(heard, [
+  assert.deepEqual(received, [
     [50, 20],
     [20, 50],
   ]);
@@ -119,15 +119,15 @@ test("a property read before the overrides keeps its value, and is pending", () 
 
 test("one throwing subscriber does not hide the change from the others", () => {
   const configuration = load();
-  let heard = 0;
+  let received = 0;
   configuration.onChange("page.size", () => {
     throw new Error("broken subscriber");
   });
   configuration.onChange("page.size", (value) => {
-    heard = value;
+    received = value;
   });
   assert.throws(() => configuration.setOverrides(at(1, { "page.size": 42 })), AggregateError);
-  assert.equal(heard, 42);
+  assert.equal(received, 42);
 });
 
 test("subscribing to a property that never changes is refused", () => {

@@ -216,7 +216,7 @@ class JoinedSources<P extends PropertyDeclarations> implements Configuration<P> 
       ...[...this.#overridesInForce].filter(([address]) => !isChanging(address)),
       ...[...this.#overrides.entries].filter(([address]) => isChanging(address)),
     ]);
-    tell(
+    notify(
       changes.filter(({ previous, value }) => !isSame(previous, value)),
       this.#listeners,
     );
@@ -254,7 +254,7 @@ class JoinedSources<P extends PropertyDeclarations> implements Configuration<P> 
 }
 
 /** Notifies every listener of every change, also when another one throws. */
-function tell(
+function notify(
   changes: readonly { name: string; value: PropertyScalar; previous: PropertyScalar }[],
   listeners: ReadonlyMap<string, ReadonlySet<Listener>>,
 ): void {

@@ -17,9 +17,9 @@ export interface FieldAccess {
   readonly stepUpFor?: string;
   /** Admits anonymous callers too. */
   readonly optional?: true;
-  /** Restricts a field of an account to the account itself; everybody else gets `FORBIDDEN`. */
+  /** Restricts a field of an account to the account itself; everyone else gets `FORBIDDEN`. */
   readonly ownOnly?: true;
-  /** Requirements to see a field of other accounts. For everybody else it is null, as if it were missing. */
+  /** Requirements to see a field of other accounts. For everyone else it is null, as if it were missing. */
   readonly ofOthers?: { readonly scopes: readonly Scope[]; readonly access: AccessKind };
   /** The audit action of a mutation; null for no audit entry. */
   readonly audit?: Audited;

@@ -152,8 +152,8 @@ function prepared<Loaders>({ resolvers, onForbidden }: SubgraphOptions<Loaders>)
   const types = Object.entries(resolvers).map(([type, fields]) => {
     const entries = Object.entries(fields).map(([name, resolve]) => {
       if (mustDeclare(type, name) && !isDeclared(resolve)) throw new Error(`${type}.${name} declares no access`);
-      const telling = onForbidden ? reportingForbidden(`${type}.${name}`, resolve, onForbidden) : resolve;
-      return [name, name === "__resolveReference" ? entityResolver(telling) : telling] as const;
+      const reporting = onForbidden ? reportingForbidden(`${type}.${name}`, resolve, onForbidden) : resolve;
+      return [name, name === "__resolveReference" ? entityResolver(reporting) : reporting] as const;
     });
     return [type, Object.fromEntries(entries)] as const;
   });
@@ -179,16 +179,16 @@ function reportingForbidden<Loaders>(
   onForbidden: (request: ForbiddenRequest) => void,
 ): Resolve<Loaders> {
   return (parent, args, context) => {
-    const tell = (error: unknown): never => {
+    const report = (error: unknown): never => {
       if (context.principal && isAppError(error) && error.code === "forbidden")
         onForbidden({ caller: context.caller, operation, refusal: error });
       throw error;
     };
     try {
       const result = resolve(parent, args, context);
-      return result instanceof Promise ? result.catch(tell) : result;
+      return result instanceof Promise ? result.catch(report) : result;
     } catch (error) {
-      return tell(error);
+      return report(error);
     }
   };
 }

@@ -75,7 +75,7 @@ export type ChildMessage =
       readonly dataBytes: number;
     }
   | { readonly kind: "unfit"; readonly reason: string }
-  | { readonly kind: "begun" }
+  | { readonly kind: "started" }
   | {
       readonly kind: "answer";
       readonly answer: ChildOutcome;

@@ -34,9 +34,9 @@ test("SIGTERM finishes running requests, ends the workers, closes in reverse ord
     ({ closed, ended, msg }) => closed ?? ended ?? (msg === "Everything is closed" ? "all" : []),
   );
   assert.deepEqual(order, ["ticker", "third", "second", "first", "all"]);
-  const told = probe.lines.find(({ msg }) => msg === "The drain is over") as Drained | undefined;
-  assert.equal(told?.in_hand["http listener"], 1, "the request that the drain waited for");
-  assert.ok(told.parts_ms["http listener"] !== undefined && told.duration_ms >= told.parts_ms["http listener"]);
+  const drained = probe.lines.find(({ msg }) => msg === "The drain is over") as Drained | undefined;
+  assert.equal(drained?.in_hand["http listener"], 1, "the request that the drain waited for");
+  assert.ok(drained.parts_ms["http listener"] !== undefined && drained.duration_ms >= drained.parts_ms["http listener"]);
 });
 
 test("during the grace period the process is unready, still accepts work and sends clients away; afterwards it accepts none", async () => {
@@ -60,14 +60,14 @@ test("a client that changes the instance on request loses no answer", async () =
   const probe = start("--shutdown.grace=5000");
   const { http } = await probe.ready();
   let answers = 0;
-  const askUntilTold = async () => {
-    for (let told = false; !told; answers++) {
+  const askUntilSentAway = async () => {
+    for (let isSentAway = false; !isSentAway; answers++) {
       const response = await fetch(`${http}/?wait=5`);
       assert.deepEqual(await response.json(), { took: true });
-      told = response.headers.get("connection") === "close";
+      isSentAway = response.headers.get("connection") === "close";
     }
   };
-  const clients = Promise.all(Array.from({ length: 8 }, askUntilTold));
+  const clients = Promise.all(Array.from({ length: 8 }, askUntilSentAway));
   await probe.line(({ wait_ms }) => wait_ms === 5);
   probe.child.kill("SIGTERM");
   await clients;

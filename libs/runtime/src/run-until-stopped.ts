@@ -36,13 +36,13 @@ export async function runUntilStopped(options: RunUntilStopped): Promise<void> {
       code: 1,
       message: "The start failed",
       fields: { error },
-      isTold: options.tellFailure?.(error) ?? false,
+      isReported: options.tellFailure?.(error) ?? false,
     }),
   );
   const reason = await Promise.race([asked.promise, started]);
 
   const level = reason.code === 0 ? "info" : "error";
-  if (!reason.isTold) log[level](reason.fields, reason.message);
+  if (!reason.isReported) log[level](reason.fields, reason.message);
   health.drain();
   runner.leave();
   const graceMs = reason.code === 0 ? Math.min(options.graceMs, deadlineMs) : 0;
@@ -59,7 +59,7 @@ interface Reason {
   readonly message: string;
   readonly fields: object;
   /** True when the failure was already printed and need not be logged. */
-  readonly isTold?: boolean;
+  readonly isReported?: boolean;
 }
 
 function listenForReasons(runner: ProcessRunner, log: Logger, stop: (reason: Reason) => void): void {

@@ -32,7 +32,7 @@ import {
   startResealing,
   startRetention,
 } from "@signalbox/storage";
-import { createRefusalTeller } from "./audit/audit-refusals.ts";
+import { createRefusalRecorder } from "./audit/audit-refusals.ts";
 import type { commonProperties } from "./common-properties.ts";
 import { type Flags, openFlags } from "./flags.ts";
 import { followConfiguration } from "./follow-configuration.ts";
@@ -61,7 +61,7 @@ export interface OpenServiceOptions {
 }
 
 /** The interfaces that a service offers to others. */
-interface Doors<Loaders> {
+interface ServiceInterfaces<Loaders> {
   /** The title of its OpenAPI document. */
   readonly title: string;
   /** Resolves credentials: account's own source, or `openPrincipals` everywhere else. */
@@ -102,7 +102,7 @@ export interface OpenedService {
   /** Starts a consumer group of this service's database; with a batch handler, for many events at a time. */
   consume(name: string, table: ConsumerTable, batchHandler?: BatchHandler): void;
   /** Builds the two listeners and the access check of the management server. */
-  serve<Loaders>(doors: Doors<Loaders>): ServiceParts;
+  serve<Loaders>(interfaces: ServiceInterfaces<Loaders>): ServiceParts;
 }
 
 /**
@@ -118,10 +118,10 @@ export async function openService(
   const overrides = await followConfiguration(context, eventLog);
   const pool = await openDatabase(context, prismaDirectory);
   const { outbox, deadLetters } = openOutbox(context, pool, eventLog);
-  const heard = await openStates(context, eventLog);
-  let followed = heard;
+  const topicStates = await openStates(context, eventLog);
+  let followed = topicStates;
   // The source for changes that the topic lacks is known once the service serves.
-  const accessStates: AccessStates = { ...heard, isBehind: (forMs) => followed.isBehind(forMs) };
+  const accessStates: AccessStates = { ...topicStates, isBehind: (forMs) => followed.isBehind(forMs) };
   const { rateLimits, cache, limiterOf } = await openEdgeLimits(context, policies());
   const presence = startPresence({ pool, runner });
   const idempotency = createIdempotencyStore({ service, pool, clock, presence, ...(sealer && { sealer }) });
@@ -147,8 +147,8 @@ export async function openService(
       createConsumer(consumer).start(context);
     },
     serve({ title, principals, routes, internalRoutes = createRoutes(), graph, mounts, corsOrigins, ...rest }) {
-      const { onForbidden = createRefusalTeller(context, { pool, outbox }) } = rest;
-      const access = accessOf(context, { states: heard, principals, rateLimits });
+      const { onForbidden = createRefusalRecorder(context, { pool, outbox }) } = rest;
+      const access = accessOf(context, { states: topicStates, principals, rateLimits });
       const { authenticator, authorizeManagement } = access;
       followed = access.accessStates;
       const openapi = { title, version: "1" };

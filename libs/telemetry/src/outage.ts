@@ -23,12 +23,12 @@ const forgottenMs = minutes(2);
 export function createOutage(what: string, log: OutageLog, clock: Clock): Outage {
   const failedAtMs = new Map<string, number>();
   let beganMs = 0;
-  let toldMs = 0;
+  let loggedMs = 0;
   let failures = 0;
 
-  const told = (part: string, error: unknown, state: "away" | "still away") => {
-    toldMs = clock.steadyMs();
-    const fields = { part, reason: reasonOf(error), parts: failedAtMs.size, failures, away_ms: toldMs - beganMs };
+  const logOutage = (part: string, error: unknown, state: "away" | "still away") => {
+    loggedMs = clock.steadyMs();
+    const fields = { part, reason: reasonOf(error), parts: failedAtMs.size, failures, away_ms: loggedMs - beganMs };
     log.warn(fields, `${what} is ${state}`);
   };
 
@@ -40,8 +40,8 @@ export function createOutage(what: string, log: OutageLog, clock: Clock): Outage
       failures = begins ? 1 : failures + 1;
       if (begins) {
         beganMs = nowMs;
-        told(part, error, "away");
-      } else if (nowMs - toldMs >= reminderMs) told(part, error, "still away");
+        logOutage(part, error, "away");
+      } else if (nowMs - loggedMs >= reminderMs) logOutage(part, error, "still away");
     },
     passed(part) {
       if (!failedAtMs.delete(part)) return;

@@ -53,7 +53,7 @@ const valuesNow = async (on = config) =>
 test("changes are made together, in one revision that every event and the audit name", async () => {
   const {
     revision,
-    results: told,
+    results: outcomes,
     errors,
   } = await change(
     [
@@ -64,7 +64,7 @@ test("changes are made together, in one revision that every event and the audit 
   );
   assert.deepEqual(errors, []);
   const instances = { instances: 1, applied: 1, masked: false, shadowedBy: null, appliesAt: "LIVE" };
-  assert.deepEqual(told, [
+  assert.deepEqual(outcomes, [
     { name: "limits.maxPageSize", value: 500, ...instances },
     { name: "defaults.pageSize", value: 300, ...instances },
   ]);
@@ -143,7 +143,7 @@ test("the answer names a source with precedence, and a required restart", async 
     ...{ service: "webhook-ingest", instance: "ingest-1" },
     values: { "webhook-ingest.tolerance": { value: 60_000, source: "command line" } },
   });
-  const told = await eventually(async () => {
+  const outcomes = await eventually(async () => {
     const { results: now } = await change(
       [
         ["webhook-ingest.tolerance", 30_000],
@@ -153,8 +153,8 @@ test("the answer names a source with precedence, and a required restart", async 
     );
     return now[0].instances === 1 && now;
   });
-  assert.deepEqual([told[0].shadowedBy, told[0].value], ["command line", 60_000]);
-  assert.deepEqual([told[1].shadowedBy, told[1].value, told[1].appliesAt], [null, 500, "RESTART"]);
+  assert.deepEqual([outcomes[0].shadowedBy, outcomes[0].value], ["command line", 60_000]);
+  assert.deepEqual([outcomes[1].shadowedBy, outcomes[1].value, outcomes[1].appliesAt], [null, 500, "RESTART"]);
 });
 
 test("a temporary change expires: the last permanent value is restored, in one revision", async () => {

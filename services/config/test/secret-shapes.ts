@@ -45,7 +45,7 @@ export const languages: Readonly<Record<string, (text: string) => string>> = {
 const formsOf = (secret: string): string[] => [secret, secret.toLowerCase(), base64(`:${secret}`)];
 
 /** Lists the places that contain one of the secrets. */
-export function placesOf(secrets: readonly string[], said: Readonly<Record<string, string>>): string[] {
+export function placesOf(secrets: readonly string[], outputs: Readonly<Record<string, string>>): string[] {
   const forms = secrets.flatMap(formsOf);
-  return Object.entries(said).flatMap(([place, text]) => (forms.some((form) => text.includes(form)) ? [place] : []));
+  return Object.entries(outputs).flatMap(([place, text]) => (forms.some((form) => text.includes(form)) ? [place] : []));
 }

@@ -57,7 +57,7 @@ const everything = `{
   flags { key description owner reason variants { name value } rules { name } } }`;
 
 /** Collects every output of the service, by its channel. */
-async function said(): Promise<Record<string, string>> {
+async function collectOutputs(): Promise<Record<string, string>> {
   const found: Record<string, string> = {};
   const say = (way: string, what: unknown) => {
     found[way] = `${found[way] ?? ""}\n${typeof what === "string" ? what : JSON.stringify(what)}`;
@@ -135,7 +135,7 @@ async function plant(text: string): Promise<Record<string, unknown>> {
 test("the secrets of the process's start are shown nowhere, to no one", async () => {
   const { configuration } = config.context;
   const password = new URL(config.databaseUrl).password;
-  const found = await said();
+  const found = await collectOutputs();
   for (const secret of [...Object.values(started), ...(password === "" ? [] : [password])]) {
     assert.ok(
       JSON.stringify([
@@ -161,7 +161,7 @@ test("no text written by an operator accepts a credential of any shape, and a re
       assert.ok(Array.isArray(refusals) && refusals.length > 0, `${shape}, ${language}: accepted as ${place}`);
     }
   }
-  assert.deepEqual(placesOf(planted, await said()), []);
+  assert.deepEqual(placesOf(planted, await collectOutputs()), []);
 });
 
 test("a visible value is found by the same search, in every channel", async () => {
@@ -176,7 +176,7 @@ test("a visible value is found by the same search, in every channel", async () =
   answers.push((await config.graphql(other, everything)).data);
   const shown = (secret: string, ways: readonly string[]) =>
     eventually(async () => {
-      const places = placesOf([secret], await said());
+      const places = placesOf([secret], await collectOutputs());
       assert.deepEqual(
         ways.filter((way) => !places.includes(way)),
         [],
@@ -195,7 +195,7 @@ test("a visible value is found by the same search, in every channel", async () =
   await shown(flag, [...both("OFREP"), "stream", "events, signalbox.config.v1"]);
   await shown(reason, ["GraphQL, operator", "events, signalbox.audit.v1"]);
   await shown("searched", ["headers", "logs", "errors"]);
-  assert.match((await said()).metrics ?? "", /signalbox_config_revision/);
+  assert.match((await collectOutputs()).metrics ?? "", /signalbox_config_revision/);
 });
 
 test("a credential that another writer put on the topic is refused by every instance, and shown by none", async () => {
@@ -219,6 +219,6 @@ test("a credential that another writer put on the topic is refused by every inst
     const { body } = await config.send(operator, "/api/v1/status/config");
     return body.revision === String(revision) && body.validation.problems.length > 0;
   });
-  const elsewhere = Object.entries(await said()).filter(([way]) => way !== "events, signalbox.config.v1");
+  const elsewhere = Object.entries(await collectOutputs()).filter(([way]) => way !== "events, signalbox.config.v1");
   assert.deepEqual(placesOf(planted, Object.fromEntries(elsewhere)), []);
 });

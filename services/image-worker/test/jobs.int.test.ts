@@ -178,6 +178,6 @@ test("a job whose process dies is answered as a temporary failure with its reaso
 });
 
 test("info shows the limits of the decoding processes", () => {
-  const said = JSON.stringify(service.info?.());
-  assert.match(said, /"memoryBound":"(kernel|sampled)","loaders":"allow-list"/);
+  const info = JSON.stringify(service.info?.());
+  assert.match(info, /"memoryBound":"(kernel|sampled)","loaders":"allow-list"/);
 });

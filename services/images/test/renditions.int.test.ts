@@ -113,8 +113,8 @@ test("a failed image shows its reason, is found by its status, and is retried on
   assert.equal((await record()).failure, null);
   await answer(job, { outcome: "failed", renditions: [], failure });
   await eventually(async () => (await statusOf(who, id)) === "failed");
-  const { failure: told, updated_at } = await record();
-  assert.deepEqual(told, { code: "decode_failed", at: updated_at, attempts: 1 });
+  const { failure: shown, updated_at } = await record();
+  assert.deepEqual(shown, { code: "decode_failed", at: updated_at, attempts: 1 });
   const found = async (status: string) =>
     (await images.send(who, "GET", `/images?status=${status}`)).body.items.map((one: { id: string }) => one.id);
   assert.deepEqual([await found("failed"), await found("ready")], [[id], []]);

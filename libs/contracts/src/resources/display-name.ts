@@ -20,9 +20,9 @@ function problemOf(name: string): string | null {
 }
 
 /**
- * What people call something of theirs: themselves, a key, a client, a source. It is kept trimmed and in one Unicode form,
- * so that two ways of typing the same name are the same value. `present` is a name from before these rules, which may be
- * sent back.
+ * Builds the schema of a display name of an account, a key, a client or a source. It is stored trimmed and in one Unicode
+ * form, so that two ways of typing the same name are the same value. `present` is a name from before these rules, which
+ * may be sent back.
  */
 export const displayNameOr = (present: string | undefined) =>
   z

@@ -236,12 +236,12 @@ test("while credentials cannot be checked it is 503, not 401", async (t) => {
 });
 
 test("the audit gets every 403 of a known caller, thrown or returned, and nothing else", async (t) => {
-  const told: unknown[] = [];
+  const recorded: unknown[] = [];
   const { request } = await serveRoutes(t, routes(), {
     principals: { reader: testPrincipal({ accountId: "acc_r", only: ["images:read"] }) },
     rateLimits: limits(),
     onForbidden: ({ caller, operation, refusal }) =>
-      void told.push([caller.accountId, operation, refusal.details?.[0]?.code ?? refusal.code, caller.requestId]),
+      void recorded.push([caller.accountId, operation, refusal.details?.[0]?.code ?? refusal.code, caller.requestId]),
   });
   const as = (who: string, method: string, path: string) =>
     request(path, { method, headers: { authorization: `Bearer ${who}`, "x-request-id": `${who}-${method}` } });
@@ -249,7 +249,7 @@ test("the audit gets every 403 of a known caller, thrown or returned, and nothin
   await as("nobody", "POST", "/mine");
   assert.equal((await as("reader", "POST", "/mine")).status, 403);
   assert.equal((await as("reader", "GET", "/switched-off")).status, 403);
-  assert.deepEqual(told, [
+  assert.deepEqual(recorded, [
     ["acc_r", "POST /mine", "scope_required", "reader-POST"],
     ["acc_r", "GET /switched-off", "forbidden", "reader-GET"],
   ]);

@@ -7,12 +7,12 @@ export type ClientAddress = (request: IncomingMessage) => string;
 
 /**
  * Creates the reader of client addresses. `X-Forwarded-For` is read from the right, as long as the next hop is a
- * trusted proxy: anyone can forge the addresses further left. `tellUntrusted` is called for a peer that sends the
+ * trusted proxy: anyone can forge the addresses further left. `onUntrusted` is called for a peer that sends the
  * header without being trusted: a forgotten proxy makes all of its clients one.
  */
 export function createClientAddress(
   trustedProxies: readonly string[],
-  tellUntrusted: (peer: string) => void = () => {},
+  onUntrusted: (peer: string) => void = () => {},
 ): ClientAddress {
   const trusted = networks(trustedProxies);
   const isTrusted = (address: string): boolean => {
@@ -22,7 +22,7 @@ export function createClientAddress(
   return (request) => {
     let address = plain(request.socket.remoteAddress ?? "");
     if (!isTrusted(address)) {
-      if (request.headers["x-forwarded-for"] !== undefined) tellUntrusted(address);
+      if (request.headers["x-forwarded-for"] !== undefined) onUntrusted(address);
       return address;
     }
     const hops = String(request.headers["x-forwarded-for"] ?? "").split(",");

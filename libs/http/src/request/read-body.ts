@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { AppError, type ErrorCode } from "@signalbox/core";
 
-/** The client disconnected before its body had arrived, so nobody can be answered. */
+/** The client disconnected before its body had arrived, so no answer is possible. */
 export class ClientGone extends Error {
   override readonly name = "ClientGone";
 }

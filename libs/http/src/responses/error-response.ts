@@ -61,8 +61,8 @@ export function errorText(
   const { code, message, field, details, outcome } = refusal;
   if (style === "graphql") return graphqlErrorBody({ ...refusal, requestId });
   const isCorrelated = style === "configuration";
-  const said = { message, field, details, outcome };
-  return errorBody({ code: styledCode(code, status, style), ...said, requestId, isCorrelated, docs });
+  const members = { message, field, details, outcome };
+  return errorBody({ code: styledCode(code, status, style), ...members, requestId, isCorrelated, docs });
 }
 
 /** The body of every refusal (CONTRACT §2). */

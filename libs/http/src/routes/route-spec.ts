@@ -43,7 +43,7 @@ export type BodySpec =
       readonly maxBytes?: ByteLimit;
       /**
        * The schema for this caller, requested when a body has failed: values that the caller already has may pass
-       * although nobody could choose them now.
+       * although they could not be chosen now.
        */
       readonly forCaller?: (principal: Principal) => Promise<z.ZodType>;
     }

@@ -7,7 +7,7 @@ import { renderImage } from "./render-image.ts";
 
 /** The only program that loads the decoder: a child of the pool, which runs one job at a time and may crash. */
 
-const tell = (message: ChildMessage): void => void process.send?.(message);
+const send = (message: ChildMessage): void => void process.send?.(message);
 
 // Its files are readable by the owner only, like everything in the blob store.
 process.umask(0o077);
@@ -16,19 +16,19 @@ process.on("disconnect", () => process.kill(process.pid, "SIGKILL"));
 process.on("message", (job: ImageJob) => void answer(job));
 
 assertUntrustedLoadersBlocked().then(
-  () => tell({ kind: "ready", release: installedRelease, dataBytes: memoryOf("VmData") }),
-  (error: Error) => tell({ kind: "unfit", reason: error.message }),
+  () => send({ kind: "ready", release: installedRelease, dataBytes: memoryOf("VmData") }),
+  (error: Error) => send({ kind: "unfit", reason: error.message }),
 );
 
 async function answer(job: ImageJob): Promise<void> {
-  tell({ kind: "begun" });
+  send({ kind: "started" });
   forgetPeak();
   const outcome = await work(job).then(
     (result) => ({ outcome: "rendered", result }) as const,
     (error: Error) => outcomeOf(error, job),
   );
   const residentBytes = memoryOf("VmRSS") || process.memoryUsage.rss();
-  tell({ kind: "answer", answer: outcome, residentBytes, peakBytes: memoryOf("VmHWM") || residentBytes });
+  send({ kind: "answer", answer: outcome, residentBytes, peakBytes: memoryOf("VmHWM") || residentBytes });
 }
 
 function work(job: ImageJob): Promise<JobResults[ImageJob["kind"]]> {

@@ -60,7 +60,7 @@ function watchChildren() {
   };
 }
 
-const told = (inspection: Inspection) =>
+const verdictOf = (inspection: Inspection) =>
   inspection.outcome === "over-limit" ? inspection.problem.code : inspection.outcome;
 
 /** Inspects, renders accepted images in every format, and compares the children's memory with their limit. */
@@ -76,7 +76,7 @@ async function judge(name: string, bytes: Buffer, limits: ImageLimits = defaultI
   }
   const peak = memory.takePeak();
   assert.ok(peak <= baseBytes + memoryMax, `${name}: ${Math.round(peak / MiB)} MiB`);
-  return told(inspection);
+  return verdictOf(inspection);
 }
 
 const strangers = ["<script", "<?php", "%PDF", "PK\u0003\u0004", "GPSLatitude"];

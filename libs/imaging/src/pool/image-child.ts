@@ -28,7 +28,7 @@ export interface ChildAnswer {
 interface JobUnderWay {
   readonly resolve: (answer: ChildAnswer | null) => void;
   /** True when the child has confirmed the job. */
-  hasBegun: boolean;
+  hasStarted: boolean;
   readonly timers: readonly NodeJS.Timeout[];
 }
 
@@ -111,7 +111,7 @@ export class ImageChild {
       if (this.isGone) return resolve(null);
       const timers = [setTimeout(() => this.#condemn("too-slow"), limitMs)];
       if (this.#guard === "sampled") timers.push(setInterval(() => void this.#look(), sampleEveryMs));
-      this.#job = { resolve, timers, hasBegun: false };
+      this.#job = { resolve, timers, hasStarted: false };
       this.#process.send(job, (error) => {
         if (error) this.kill();
       });
@@ -158,7 +158,7 @@ export class ImageChild {
   }
 
   #onMessage(message: ChildMessage): void {
-    if (message.kind === "begun" && this.#job) this.#job.hasBegun = true;
+    if (message.kind === "started" && this.#job) this.#job.hasStarted = true;
     if (message.kind !== "answer") return;
     this.residentBytes = message.residentBytes;
     this.#finish({ outcome: message.answer, peakBytes: Math.max(0, message.peakBytes - this.#baseBytes) });
@@ -168,7 +168,7 @@ export class ImageChild {
     this.isGone = true;
     const reason = `${signal ?? `code ${code}`} ${this.#lastWords}`.trim().slice(0, 500);
     const outcome = this.#verdict ?? causeOf(signal, this.#lastWords);
-    this.#finish(this.#job?.hasBegun ? { outcome: { outcome, reason }, peakBytes: this.#options.memoryMax } : null);
+    this.#finish(this.#job?.hasStarted ? { outcome: { outcome, reason }, peakBytes: this.#options.memoryMax } : null);
   }
 
   #finish(answer: ChildAnswer | null): void {

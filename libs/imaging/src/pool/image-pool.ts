@@ -83,7 +83,7 @@ export async function openImagePool(options: ImagePoolOptions): Promise<ImagePoo
 }
 
 /** A child, and its answer to the job. */
-interface Handed {
+interface AnsweredJob {
   readonly child: ImageChild;
   readonly answer: ChildAnswer;
   readonly startedMs: number;
@@ -203,13 +203,13 @@ export class ImagePool {
   async #runNow(job: ImageJob, terms: JobTerms): Promise<JobOutcome<JobResults[ImageJob["kind"]]>> {
     const { clock, log } = this.#options;
     const { child, answer, startedMs } = await this.#handOver(job, terms);
-    const { outcome: told, peakBytes } = answer;
-    if (told.outcome === "unwritable") {
+    const { outcome: reported, peakBytes } = answer;
+    if (reported.outcome === "unwritable") {
       this.#rest(child);
-      throw unavailable(new Error(told.reason));
+      throw unavailable(new Error(reported.reason));
     }
     const outcome: JobOutcome<JobResults[ImageJob["kind"]]> =
-      told.outcome === "broken" && this.#isLarge(job) ? { ...told, outcome: "out-of-memory" } : told;
+      reported.outcome === "broken" && this.#isLarge(job) ? { ...reported, outcome: "out-of-memory" } : reported;
     const tookMs = clock.steadyMs() - startedMs;
     this.#rest(child);
     if (outcome.outcome === "rendered") {
@@ -225,7 +225,7 @@ export class ImagePool {
   }
 
   /** Gives the job to a child, and to the next one when that ended before it received it. */
-  async #handOver(job: ImageJob, { limitMs, signal, beforeHandOver }: JobTerms): Promise<Handed> {
+  async #handOver(job: ImageJob, { limitMs, signal, beforeHandOver }: JobTerms): Promise<AnsweredJob> {
     let note = beforeHandOver;
     for (let tries = 0; tries < handOversMax; tries++) {
       const child = await this.#take();

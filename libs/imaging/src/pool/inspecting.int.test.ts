@@ -40,7 +40,7 @@ test("the frames of an animation are counted, the pages of a TIFF are not frames
         .toBuffer(),
     ),
   );
-  const joined = (format: "gif" | "webp" | "tiff") =>
+  const animated = (format: "gif" | "webp" | "tiff") =>
     sharp(pages, { join: { animated: true } })
       .toFormat(format)
       .toBuffer();
@@ -49,7 +49,7 @@ test("the frames of an animation are counted, the pages of a TIFF are not frames
     ["webp", 2],
     ["tiff", 1],
   ] as const) {
-    const inspection = await inspect(await joined(format));
+    const inspection = await inspect(await animated(format));
     assert.ok(inspection.outcome === "accepted", format);
     assert.deepEqual(
       [inspection.facts.frames, inspection.facts.width, inspection.facts.height],

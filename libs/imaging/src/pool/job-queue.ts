@@ -17,7 +17,7 @@ interface JobQueueOptions {
 /** Longer jobs leave a slot to the short ones, where there are two. */
 export const heavyFromMs = 250;
 /** Time after which a large job without room stops smaller ones from going first. */
-const patienceMs = 1_000;
+const starvationMs = 1_000;
 
 interface Waiting {
   readonly job: QueuedJob;
@@ -80,7 +80,7 @@ export class JobQueue {
       const next = jobs.find(({ job }) => this.#mayStart(job));
       if (next) return this.#begin(next.job, nowMs);
       // Among jobs that only lack memory, one that has waited for too long is next, and the others wait with it.
-      if (jobs.some(({ job, sinceMs }) => this.#hasSlot(job) && nowMs - sinceMs > patienceMs)) return null;
+      if (jobs.some(({ job, sinceMs }) => this.#hasSlot(job) && nowMs - sinceMs > starvationMs)) return null;
     }
     return null;
   }

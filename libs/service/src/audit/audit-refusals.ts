@@ -80,7 +80,7 @@ export function refusalOf({ caller, operation, refusal }: ForbiddenRequest): Ref
 }
 
 /** Creates the function that sends refusals to the audit through the outbox of the service. */
-export function createRefusalTeller(
+export function createRefusalRecorder(
   context: Context,
   { pool, outbox }: { readonly pool: Pool; readonly outbox: Pick<Outbox, "append"> },
 ): (request: ForbiddenRequest) => void {

@@ -15,13 +15,13 @@ const gatherMs = seconds(2);
  * here. Missing ones are waited for up to a limit.
  */
 export function createRevisionGathering(take: (changes: Changes) => void, waitMs = gatherMs) {
-  const begun = new Map<number, { readonly changes: Map<string, ClassifiedChange>; readonly timer: NodeJS.Timeout }>();
+  const incomplete = new Map<number, { readonly changes: Map<string, ClassifiedChange>; readonly timer: NodeJS.Timeout }>();
 
   function end(revision: number): void {
-    const gathered = begun.get(revision);
+    const gathered = incomplete.get(revision);
     if (gathered === undefined) return;
     clearTimeout(gathered.timer);
-    begun.delete(revision);
+    incomplete.delete(revision);
     take(gathered.changes);
   }
 
@@ -33,9 +33,9 @@ export function createRevisionGathering(take: (changes: Changes) => void, waitMs
         take(new Map([[property, change]]));
         return;
       }
-      const begins = () => ({ changes: new Map(), timer: setTimeout(() => end(revision), waitMs).unref() });
-      const gathered = begun.get(revision) ?? begins();
-      begun.set(revision, gathered);
+      const start = () => ({ changes: new Map(), timer: setTimeout(() => end(revision), waitMs).unref() });
+      const gathered = incomplete.get(revision) ?? start();
+      incomplete.set(revision, gathered);
       gathered.changes.set(property, change);
       if (gathered.changes.size >= together) end(revision);
     },

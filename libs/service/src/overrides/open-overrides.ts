@@ -126,15 +126,15 @@ class FollowedOverrides {
       this.#changes.set(property, change);
       this.#revision = Math.max(this.#revision, change.revision);
     }
-    this.#tell();
+    this.#notify();
   }
 
   #putFlag(record: ReceivedRecord): void {
     const { flag, definition, revision } = decodeEvent("flag.changed", record).data;
-    if (this.flags.put(flag, definition, revision)) this.#tell();
+    if (this.flags.put(flag, definition, revision)) this.#notify();
   }
 
-  #tell(): void {
+  #notify(): void {
     if (!this.#isCaughtUp) return;
     this.#keep(this.current());
     for (const listener of this.#listeners) listener();

@@ -23,7 +23,7 @@ export function createChangeApproval({ configuration, catalogue, clock }: Depend
   }
   return {
     /** @throws AppError `validation_error` when one of the properties needs a second operator. */
-    assertAlone({ changes, fieldOf }: ChangeSet): void {
+    assertOneOperator({ changes, fieldOf }: ChangeSet): void {
       refuse(
         changes.flatMap(({ name }, index) =>
           needsAnother(name) ? [secondOperator(name, fieldOf(index, "name"))] : [],

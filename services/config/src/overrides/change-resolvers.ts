@@ -41,7 +41,7 @@ export function changeResolvers(dependencies: ChangeResolverDependencies) {
       async (input, context) => {
         const wanted = inputs.changeSetOf(input);
         approval.assertExpiry(wanted);
-        approval.assertAlone(wanted);
+        approval.assertOneOperator(wanted);
         const made = await context.inTransaction(async (tx) => {
           if (!input.dry_run) return overrides.change(tx, context.caller, wanted);
           await overrides.check(tx, wanted);
@@ -65,7 +65,7 @@ async function changeOne(
   context: SubgraphContext<unknown>,
   wanted: ChangeSet,
 ) {
-  approval.assertAlone(wanted);
+  approval.assertOneOperator(wanted);
   const [made] = await context.inTransaction((tx) => overrides.change(tx, context.caller, wanted));
   if (made === undefined) throw new Error("a change created no revision");
   return viewOverride(made, catalogue);

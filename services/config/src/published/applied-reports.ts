@@ -6,14 +6,14 @@ import type { ServiceContext } from "@signalbox/runtime";
 type AppliedReport = EventData<"config.applied">;
 type Context = Pick<ServiceContext<unknown>, "service" | "instance" | "log" | "runner" | "health" | "clock">;
 
-interface Heard {
+interface ReceivedReport {
   readonly report: AppliedReport;
-  readonly heardAtMs: number;
+  readonly receivedAtMs: number;
   readonly appliedAt: string;
 }
 
 /** The reported values of an instance, and its lag. */
-interface Alive {
+interface LiveInstance {
   readonly report: AppliedReport;
   /** Seconds since the first revision that it has not applied; 0 when it has the newest. */
   readonly lagSeconds: number;
@@ -29,7 +29,7 @@ const arrivalsMax = 1_000;
 /** The reports of every instance about its values. */
 export class AppliedReports {
   readonly #clock: Clock;
-  readonly #heard = new Map<string, Heard>();
+  readonly #received = new Map<string, ReceivedReport>();
   readonly #listeners = new Set<() => void>();
   /** Times at which each of the newest revisions was first reported, in their order. */
   readonly #arrivals: { readonly revision: number; readonly atMs: number }[] = [];
@@ -40,11 +40,11 @@ export class AppliedReports {
 
   apply(report: AppliedReport, sentAt: Date): void {
     const key = `${report.service}/${report.instance}`;
-    const known = this.#heard.get(key);
+    const known = this.#received.get(key);
     const before = known?.report.revision === report.revision ? known.appliedAt : sentAt.toISOString();
     const appliedAt = report.applied_at ?? before;
-    if (report.ended) this.#heard.delete(key);
-    else this.#heard.set(key, { report, heardAtMs: sentAt.getTime(), appliedAt });
+    if (report.ended) this.#received.delete(key);
+    else this.#received.set(key, { report, receivedAtMs: sentAt.getTime(), appliedAt });
     if (report.revision > (this.#arrivals.at(-1)?.revision ?? 0)) {
       this.#arrivals.push({ revision: report.revision, atMs: Date.parse(appliedAt) });
       if (this.#arrivals.length > arrivalsMax) this.#arrivals.shift();
@@ -54,20 +54,20 @@ export class AppliedReports {
   }
 
   /** Lists the live instances. */
-  alive(): Alive[] {
+  alive(): LiveInstance[] {
     const nowMs = this.#clock.nowMs();
-    for (const [key, { heardAtMs }] of this.#heard) if (nowMs - heardAtMs > staleAfterMs) this.#heard.delete(key);
+    for (const [key, { receivedAtMs }] of this.#received) if (nowMs - receivedAtMs > staleAfterMs) this.#received.delete(key);
     const secondsSince = (atMs: number) => Math.max(0, Math.round((nowMs - atMs) / 1000));
-    return [...this.#heard.values()].map(({ report, heardAtMs, appliedAt }) => {
+    return [...this.#received.values()].map(({ report, receivedAtMs, appliedAt }) => {
       const missed = this.#arrivals.find(({ revision }) => revision > report.revision);
       const lagSeconds = missed === undefined ? 0 : secondsSince(missed.atMs);
-      return { report, lagSeconds, lastSeenSeconds: secondsSince(heardAtMs), appliedAt };
+      return { report, lagSeconds, lastSeenSeconds: secondsSince(receivedAtMs), appliedAt };
     });
   }
 
   /** Time at which the next of them counts as stopped without a new report, in milliseconds since the epoch. */
   nextGoneAtMs(): number {
-    return Math.min(...[...this.#heard.values()].map(({ heardAtMs }) => heardAtMs + staleAfterMs));
+    return Math.min(...[...this.#received.values()].map(({ receivedAtMs }) => receivedAtMs + staleAfterMs));
   }
 
   /** Calls the listener after each report with new content; returns the function that stops it. */

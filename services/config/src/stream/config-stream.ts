@@ -62,7 +62,7 @@ class Hub {
   readonly clients = new Set<StreamClient>();
   readonly #ofCredential = new Map<string, Set<StreamClient>>();
   #sent: SentRevisions | null = null;
-  #telling = Promise.resolve();
+  #sending = Promise.resolve();
   #turn = 0;
 
   constructor(dependencies: Dependencies) {
@@ -137,10 +137,10 @@ class Hub {
   #changed(): void {
     if (this.#sent === null) return;
     const found = this.#sent.take(this.#dependencies.flags.current());
-    for (const revision of found) this.#telling = this.#telling.then(() => this.#tell(revision));
+    for (const revision of found) this.#sending = this.#sending.then(() => this.#send(revision));
   }
 
-  async #tell(found: FoundRevision): Promise<void> {
+  async #send(found: FoundRevision): Promise<void> {
     const revised = this.#revised(found);
     await this.#dependencies.settled(revised.properties);
     const id = this.#revisions().markSent(found.revision);
@@ -153,7 +153,7 @@ class Hub {
       const common =
         shared.get(audience) ?? Buffer.from(framesOf(revised, audience, this.#dependencies.values, id).join(""));
       shared.set(audience, common);
-      client.tell(revised.flags.length === 0 ? common : Buffer.concat([common, this.#flagsFor(client, revised, id)]));
+      client.send(revised.flags.length === 0 ? common : Buffer.concat([common, this.#flagsFor(client, revised, id)]));
     }
   }
 
@@ -185,7 +185,7 @@ class Hub {
         const revised = this.#revised(found);
         const common = Buffer.from(framesOf(revised, audience, values, found.revision).join(""));
         client.write(Buffer.concat([common, this.#flagsFor(client, revised, found.revision)]));
-        await client.taken();
+        await client.drained();
       }
     } catch (error) {
       // Without its history a client still gets the truth: it reads everything again.

@@ -17,7 +17,7 @@ test("a slow client loses its connection once 256 KiB wait for it, and never an 
   client.goLive();
   const frame = Buffer.from(`event: config\ndata: ${"x".repeat(1_024 * 1_024)}\n\n`);
   await eventually(() => {
-    client.tell(frame);
+    client.send(frame);
     return !client.isOpen;
   });
   request.destroy();

@@ -37,7 +37,7 @@ export class StreamClient {
   }
 
   /** Sends a new event. */
-  tell(frame: Buffer): void {
+  send(frame: Buffer): void {
     if (this.#waiting === null) this.write(frame);
     else this.#waiting.push(frame);
   }
@@ -57,7 +57,7 @@ export class StreamClient {
   }
 
   /** Waits until the client has received the written data, for a long history. */
-  async taken(): Promise<void> {
+  async drained(): Promise<void> {
     while (this.isOpen && this.#response.writableNeedDrain) {
       await new Promise<void>((resolve) => {
         const done = () => {

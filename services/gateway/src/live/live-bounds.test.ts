@@ -23,13 +23,13 @@ test("eight replays run at the same time, and the others wait for their turn", a
   replays.wait = true;
   const after = cursors.seal("imageChanged", new Map([[place, 0n]]));
   const streams = await Promise.all(Array.from({ length: 20 }, () => subscribe(images, after)));
-  const told = Promise.all(streams.map((stream) => take(stream, 1)));
+  const received = Promise.all(streams.map((stream) => take(stream, 1)));
   for (let ended = 0; ended < 20; ended++) {
     const running = Math.min(8, 20 - ended);
     await eventually(() => replays.waiting.length === running);
     replays.waiting.shift()?.();
   }
-  assert.deepEqual(await told, Array(20).fill(["0"]));
+  assert.deepEqual(await received, Array(20).fill(["0"]));
 });
 
 test("an event is resolved once for equal subscriptions of one credential, and again for each other credential", async () => {
@@ -64,10 +64,10 @@ test("with 128 unresolved messages no more events are read, and all are sent onc
   for (let turn = 0; turn < 20; turn++) await nextTurn();
   assert.ok(taken < 132, `${taken} events were read`);
   resolve();
-  const told = await take(stream, 300);
+  const received = await take(stream, 300);
   await feed;
   assert.deepEqual(
-    told,
+    received,
     Array.from({ length: 300 }, (_, offset) => String(offset)),
   );
 });

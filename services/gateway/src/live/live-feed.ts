@@ -17,10 +17,10 @@ type FeedContext = Pick<ServiceContext<unknown>, "service" | "instance" | "log" 
 };
 
 const declarations: readonly SubscriptionDeclaration[] = Object.values(subscriptions);
-const told: ReadonlySet<string> = new Set(declarations.flatMap(({ events }) => events));
+const subscribedEvents: ReadonlySet<string> = new Set(declarations.flatMap(({ events }) => events));
 
 const ringBytesMax = 64 * MiB;
-const toldAtOnce = 16;
+const eventsPerTurn = 16;
 const keptShare = 7 / 8;
 /** Memory of an event besides its bytes, in the ring and decoded. */
 const entryBytes = 1_024;
@@ -39,7 +39,7 @@ export class LiveFeed {
   readonly #ringBytesMax: number;
   #ring: Kept[] = [];
   #ringBytes = 0;
-  #told = 0;
+  #replayedCount = 0;
   #isReady = false;
   #onEvent: (one: LiveEvent) => Promise<void> = async () => {};
 
@@ -109,7 +109,7 @@ export class LiveFeed {
     this.#keep(one, entryBytes + 2 * (record.value?.length ?? 0));
     await this.#onEvent(one);
     // A page of the log arrives as a whole, and messages must be sent between its events.
-    if (++this.#told % toldAtOnce === 0) await setImmediate();
+    if (++this.#replayedCount % eventsPerTurn === 0) await setImmediate();
   }
 
   /** Decodes a record; null when it is not for subscriptions. */
@@ -118,7 +118,7 @@ export class LiveFeed {
     if (record.value === null) return null;
     try {
       const name = eventNameOf(record.headers);
-      if (name === null || !told.has(name)) return null;
+      if (name === null || !subscribedEvents.has(name)) return null;
       return { event: decodeEvent(name, record), topic, place: `${topic}/${partition}`, offset };
     } catch (error) {
       this.#context.log.error({ error, topic, offset: String(offset) }, "an event of a subscription is unreadable");

@@ -137,8 +137,8 @@ function shaped(
 ): FormattedExecutionResult {
   const { document, operation, variables } = prepared;
   const members = declaration.payloadOf({ name: event.name, data: event.data });
-  const told = { id: event.id, type: event.name, occurredAt: event.time.toISOString() };
-  const payload = { ...members, event: told, cursor };
+  const eventMembers = { id: event.id, type: event.name, occurredAt: event.time.toISOString() };
+  const payload = { ...members, event: eventMembers, cursor };
   const rootValue = { [field]: payload };
   const { data } = execute({
     schema,
@@ -149,7 +149,7 @@ function shaped(
     // Fetched values already have the client's names, and those of the event have the schema's.
     fieldResolver: (source, _arguments, _context, { fieldName, path }) => {
       if (source === payload && fieldName === declaration.entity) return entity?.data?.[path.key] ?? null;
-      return source === rootValue || source === payload || source === told ? source[fieldName] : source[path.key];
+      return source === rootValue || source === payload || source === eventMembers ? source[fieldName] : source[path.key];
     },
   }) as FormattedExecutionResult;
   const errors = (entity?.errors ?? []).map((error) =>

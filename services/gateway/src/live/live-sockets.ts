@@ -192,9 +192,9 @@ export class LiveSockets {
           : resultOf(JSON.parse((await operations.execute(request, asking, "queries and mutations")).body.toString()));
       return { schema: schema(), document, operationName: operation.name?.value, contextValue };
     } catch (error) {
-      const told = liveErrorOf(error);
-      if (told.extensions.code === "INTERNAL") this.#dependencies.log.error({ error }, "a subscription failed");
-      return [told];
+      const failure = liveErrorOf(error);
+      if (failure.extensions.code === "INTERNAL") this.#dependencies.log.error({ error }, "a subscription failed");
+      return [failure];
     }
   }
 

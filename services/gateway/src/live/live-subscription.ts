@@ -14,7 +14,7 @@ export interface Origin {
 }
 
 /** An event, and the cursor after it. */
-export interface Told {
+export interface PositionedEvent {
   readonly one: LiveEvent;
   readonly cursor: string;
 }
@@ -26,7 +26,7 @@ interface Parts {
   readonly operation: LiveOperation;
   readonly stream: LiveStream;
   /** Resolves the message of an event. */
-  readonly resolve: (subscription: LiveSubscription, told: Told) => Promise<Resolved>;
+  readonly resolve: (subscription: LiveSubscription, positioned: PositionedEvent) => Promise<Resolved>;
 }
 
 const heldMax = 1_000;
@@ -44,7 +44,7 @@ export class LiveSubscription {
   readonly #resolve: Parts["resolve"];
   readonly #replayed = new RecentIds(replayedMax);
   /** New events during a replay; null afterwards. */
-  #held: Told[] | null = null;
+  #held: PositionedEvent[] | null = null;
   /** The start of a replay. */
   #after: Positions = new Map();
 
@@ -68,12 +68,12 @@ export class LiveSubscription {
   }
 
   /** Sends a new event. `shared` has its messages for other subscriptions. */
-  tell(told: Told, shared: Map<string, Promise<Resolved>>): void {
-    const { event, place, offset } = told.one;
+  deliver(positioned: PositionedEvent, shared: Map<string, Promise<Resolved>>): void {
+    const { event, place, offset } = positioned.one;
     // The cursor may come from an instance that was ahead of this one.
     if (offset < (this.#after.get(place) ?? 0n) || this.#replayed.has(event.id)) return;
-    if (!this.#held) this.#deliver(told, shared);
-    else if (this.#held.length < heldMax) this.#held.push(told);
+    if (!this.#held) this.#resolveAndPush(positioned, shared);
+    else if (this.#held.length < heldMax) this.#held.push(positioned);
     else this.endSlow("More events arrived than could be replayed. Subscribe again with the cursor.");
   }
 
@@ -86,7 +86,7 @@ export class LiveSubscription {
       if (!isFor(this, one.event)) continue;
       await this.stream.room();
       this.#replayed.add(one.event.id);
-      this.#deliver({ one, cursor: seal(positions) }, new Map());
+      this.#resolveAndPush({ one, cursor: seal(positions) }, new Map());
     }
     await this.#tellHeld();
     this.#held = null;
@@ -101,18 +101,18 @@ export class LiveSubscription {
     while (this.#held && !this.stream.isClosed) {
       const next = this.#held.shift();
       await this.stream.room(next ? undefined : 0);
-      if (next && !this.#replayed.has(next.one.event.id)) this.#deliver(next, new Map());
+      if (next && !this.#replayed.has(next.one.event.id)) this.#resolveAndPush(next, new Map());
       if (!next && this.#held.length === 0) return;
     }
   }
 
-  #deliver(told: Told, shared: Map<string, Promise<Resolved>>): void {
+  #resolveAndPush(positioned: PositionedEvent, shared: Map<string, Promise<Resolved>>): void {
     const resolved = this.caller.admit(this.operation.declaration).then(() => {
       const key = `${this.operation.key} ${this.caller.view}`;
-      const result = shared.get(key) ?? this.#resolve(this, told);
+      const result = shared.get(key) ?? this.#resolve(this, positioned);
       shared.set(key, result);
       return result;
     });
-    this.stream.push(resolved, told.cursor, { isPaced: this.isReplaying });
+    this.stream.push(resolved, positioned.cursor, { isPaced: this.isReplaying });
   }
 }

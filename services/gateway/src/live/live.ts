@@ -11,7 +11,7 @@ import { type LiveEvent, topicsOf } from "./live-event.ts";
 import type { LiveFeed } from "./live-feed.ts";
 import { type EntityQuery, entityVariable, type LiveOperation, liveOperationOf } from "./live-operation.ts";
 import { LiveStream, type Resolved } from "./live-stream.ts";
-import { LiveSubscription, type Origin, type Told } from "./live-subscription.ts";
+import { LiveSubscription, type Origin, type PositionedEvent } from "./live-subscription.ts";
 import { SubscriptionIndex } from "./subscription-index.ts";
 
 interface Dependencies {
@@ -83,7 +83,7 @@ export class Live {
       const { declaration } = subscription.operation;
       const cursor = cursors.get(declaration.field) ?? this.#cursorNow(declaration);
       cursors.set(declaration.field, cursor);
-      subscription.tell({ one, cursor }, shared);
+      subscription.deliver({ one, cursor }, shared);
     }
     while (this.#resolving >= resolvingMax && !this.#isDraining)
       await new Promise<void>((resolve) => this.#waitingEvents.push(resolve));
@@ -137,7 +137,7 @@ export class Live {
     });
     const subscription = new LiveSubscription({
       ...{ request, caller, origin, operation, stream },
-      resolve: (asking, told) => this.#resolve(asking, told),
+      resolve: (asking, positioned) => this.#resolve(asking, positioned),
     });
     this.#subscriptions.add(subscription);
     if (after) void this.#replay(subscription, after);
@@ -170,10 +170,10 @@ export class Live {
       this.#index.add(subscription);
       await subscription.replay(events, (positions) => cursors.seal(declaration.field, positions));
     } catch (error) {
-      const told = liveErrorOf(error);
-      const isExpected = told.extensions.code === "CURSOR_EXPIRED";
+      const failure = liveErrorOf(error);
+      const isExpected = failure.extensions.code === "CURSOR_EXPIRED";
       if (!isExpected) this.#dependencies.log.error({ error }, "a replay failed");
-      stream.failWith(told);
+      stream.failWith(failure);
     } finally {
       clearTimeout(timer);
       this.#replays--;
@@ -181,17 +181,17 @@ export class Live {
     }
   }
 
-  async #resolve(subscription: LiveSubscription, told: Told): Promise<Resolved> {
+  async #resolve(subscription: LiveSubscription, positioned: PositionedEvent): Promise<Resolved> {
     this.#resolving++;
     try {
-      return await this.#message(subscription, told);
+      return await this.#message(subscription, positioned);
     } finally {
       this.#resolving--;
       this.#waitingEvents.shift()?.();
     }
   }
 
-  async #message({ operation, caller, origin }: LiveSubscription, { one, cursor }: Told): Promise<Resolved> {
+  async #message({ operation, caller, origin }: LiveSubscription, { one, cursor }: PositionedEvent): Promise<Resolved> {
     const { declaration, entityQuery } = operation;
     const payload = declaration.payloadOf({ name: one.event.name, data: one.event.data });
     const reference = payload?.[declaration.entity ?? ""] as { readonly id: string } | null | undefined;

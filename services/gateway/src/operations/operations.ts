@@ -91,17 +91,17 @@ export function createOperations(dependencies: Dependencies) {
       const fetches: Fetch[] = [];
       const prepared = prepare(request, carried);
       const { operation } = prepared;
-      const told = (errors: readonly GraphQLFormattedError[], hasData: boolean | null): object =>
+      const notesOf = (errors: readonly GraphQLFormattedError[], hasData: boolean | null): object =>
         record({ startedMs, operation, fetches, errors, hasData });
       if ("refusal" in prepared) {
         const { status, refusal: errors } = prepared;
-        return { status, errors, body: written(errors), notes: told(errors, null) };
+        return { status, errors, body: written(errors), notes: notesOf(errors, null) };
       }
       const { estimated } = prepared;
       const tooCostly = costLimits.refusal(estimated);
       if (tooCostly) {
         const errors = [tooCostly.toJSON()];
-        const notes = { ...told(errors, null), cost: estimated };
+        const notes = { ...notesOf(errors, null), cost: estimated };
         return { status: 400, errors, body: written(errors), cost: { estimated, actual: 0 }, notes };
       }
       costLimits.charge(asking, estimated);
@@ -114,7 +114,7 @@ export function createOperations(dependencies: Dependencies) {
       const { errors, body } = bounded(whole, prepared.operation, responseBytesMax());
       const cost = { estimated, actual: actualCost(prepared.operation, answer.objects) };
       const isReplayed = keyed?.isReplayed ?? false;
-      const notes = { ...told(errors, answer.data !== "null"), cost: cost.actual };
+      const notes = { ...notesOf(errors, answer.data !== "null"), cost: cost.actual };
       return { status: 200, errors, body, isReplayed, cost, notes };
     },
   };
@@ -147,9 +147,9 @@ function endOf({ operation }: OperationDefinitionNode, gone: AbortSignal, deadli
 
 /** Serializes an answer whose data is already JSON. Data may be long, so it is appended and copied once. */
 function written(errors: readonly GraphQLFormattedError[], data?: string): Buffer {
-  const told = errors.length > 0 ? `"errors":${JSON.stringify(errors)}` : "";
-  if (data === undefined) return Buffer.from(`{${told}}`);
-  return Buffer.from(`{${told}${told === "" ? "" : ","}"data":${data}}`);
+  const errorsMember = errors.length > 0 ? `"errors":${JSON.stringify(errors)}` : "";
+  if (data === undefined) return Buffer.from(`{${errorsMember}}`);
+  return Buffer.from(`{${errorsMember}${errorsMember === "" ? "" : ","}"data":${data}}`);
 }
 
 const never = new AbortController().signal;

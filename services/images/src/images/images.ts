@@ -82,8 +82,8 @@ export function createImages(dependencies: Dependencies) {
       await imageStore.save(tx, image, renderWaitMs(1, lostAfterMs()));
       await renditionStore.forgive(tx, image);
       const entry = audited(caller, { action: "image.reprocess", subject: image.id });
-      const told = changed.length > 0 ? [events.updated(image, changed)] : [];
-      await outbox.append(tx, [...told, ...jobs, entry]);
+      const updates = changed.length > 0 ? [events.updated(image, changed)] : [];
+      await outbox.append(tx, [...updates, ...jobs, entry]);
       return image;
     },
 

@@ -12,7 +12,7 @@ interface Asking {
 
 export type TermsOf = (asking: Asking) => JobTerms;
 
-interface Patience {
+interface AnswerTime {
   /** Longest time until the answer. */
   readonly answerMs: () => number;
 }
@@ -21,7 +21,7 @@ interface Patience {
 const aroundMs = seconds(2);
 
 /** Creates the terms of image work for a caller. Turns rotate by account, and by address for anonymous callers. */
-export function createTermsOf({ answerMs }: Patience): TermsOf {
+export function createTermsOf({ answerMs }: AnswerTime): TermsOf {
   return ({ principal, clientAddress, signal }) => {
     const turn = principal?.accountId ?? `address ${addressBucket(clientAddress)}`;
     const endMaxMs = Math.max(seconds(1), answerMs() - aroundMs);

@@ -69,7 +69,7 @@ interface Wanted {
 const waitForOtherMs = seconds(10);
 const lookAgainMs = 25;
 const leaseMs = seconds(30);
-const toldMs = minutes(1);
+const announcedMs = minutes(1);
 
 /** Provides renditions: from memory, from the store, or rendered now, by one caller for all that want it. */
 export class Renderer {
@@ -104,7 +104,7 @@ export class Renderer {
         renderBudget.spend(image.accountId, this.expectMs(image, rendition));
       }
     }
-    const work = (signal: AbortSignal) => this.#makeAlone({ key, image, rendition }, { ...terms, signal });
+    const work = (signal: AbortSignal) => this.#renderUnderLease({ key, image, rendition }, { ...terms, signal });
     const bytes = await this.#underWay.join(key, work, terms.signal);
     return bytes ? { kind: "bytes", bytes } : { kind: "later" };
   }
@@ -146,7 +146,7 @@ export class Renderer {
   }
 
   /** Renders under a lease, which only saves work: without it, or with a slow holder, the same bytes are made twice. */
-  async #makeAlone(wanted: Wanted, terms: JobTerms): Promise<Buffer | null> {
+  async #renderUnderLease(wanted: Wanted, terms: JobTerms): Promise<Buffer | null> {
     const { cache, log } = this.#parts;
     const { key } = wanted;
     const lease = await cache.lease(`render:${key}`, { durationMs: leaseMs });
@@ -233,7 +233,7 @@ export class Renderer {
     const isKept = await renditionStore.save(pool, image, stored, clock.now());
     // The image was deleted and its bytes erased during the rendering.
     if (!isKept) return objects.delete(key);
-    await cache.set(`made:${key}`, "1", { expiresInMs: toldMs });
+    await cache.set(`made:${key}`, "1", { expiresInMs: announcedMs });
     await kept.added(image);
   }
 }
