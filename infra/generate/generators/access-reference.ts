@@ -94,23 +94,23 @@ function rowsOfStates(): string[] {
 }
 
 function page(parts: readonly string[]): string {
-  return `# Who may do what
+  return `# Permissions of routes and fields
 
-Every route and every field of the graph as its declaration says; the declaration is what is enforced. A field that is not here
-is seen by whoever sees its parent.
+Every route and every field of the graph by its declaration, which is the enforced one. An unlisted field
+is visible to everyone who sees its parent.
 
-A credential has the scopes of its token or key. The account it acts for has a state, which decides more than scopes do: it
-holds in every service within two seconds of its change, on credentials that are otherwise good, and in the service that answered
-the change at the very next request. Another account's things read as missing (404, or null). *Recent sign-in* is a sign-in or a confirmed code at most 15 minutes old, or an API key with
-\`account:security\`. Where only some changes want one, the route says which, and the graph's mutation of the same thing holds to the
-same; sending what is there already wants none. Whoever is allowed is still counted, see [requests](requests.md); other policies are
+A credential has the scopes of its token or key. The account it acts for has a state, which takes precedence over scopes: it
+applies in every service within two seconds of its change, also to otherwise valid credentials, and in the service that answered
+the change at the next request. Another account's objects read as missing (404, or null). *Recent sign-in* is a sign-in or a confirmed code at most 15 minutes old, or an API key with
+\`account:security\`. Where only some changes require one, the route names them, and the graph's mutation has the same
+requirements; sending the current value requires none. Allowed callers are still counted, see [requests](requests.md); other policies are
 named.
 
 ${parts.join("\n\n")}
 
 ## States of an account
 
-What each state permits, of what scopes allow, and who moves the account where. A deleted account comes back only until its
+The permitted access of each state, within the scopes, and the actors of each transition. A deleted account can be restored until its
 personal data is erased (\`account.retention-days\`).
 
 | state | may | leads to |

@@ -21,12 +21,12 @@ export const auditReference: Generator = {
 };
 
 function page(rows: readonly string[]): string {
-  return `# What the audit tells
+  return `# Audit entries
 
-Every change that a caller makes leaves an entry in the audit of an account, written in the transaction of the change, whichever
-service made it. The services send theirs to account as \`audit.recorded\`; they can be read within a second. An entry says who
-(account, credential, address), what (action, id of the subject, names of fields), when, in which request, and whether it was done or
-refused. It never holds a value or a secret. What changes nothing leaves no entry; nor do deliveries and webhooks that were received,
+Every change by a caller leaves an entry in the audit of an account, written in the transaction of the change, in any
+service. The services send entries to account as \`audit.recorded\`; they can be read within a second. An entry has the actor
+(account, credential, address), the action (name, id of the subject, names of fields), the time, the request, and the outcome: done or
+refused. It never contains a value or a secret. Requests without a change leave no entry; nor do deliveries and received webhooks,
 which have lists of their own.
 
 | read at | by |
@@ -35,8 +35,8 @@ which have lists of their own.
 | \`GET /api/accounts/{account_id}/audit/\`, \`account(id) { auditLog }\` | administrators |
 | \`GET /api/accounts/audit/\`, \`accountsAuditLog\` | administrators, over all accounts |
 
-All of them take \`action\`, \`outcome\`, \`subject\`, \`actor\` (the id of an account, key, client or token), \`since\` and \`until\`, and
-page by cursor. Administrators read every entry; the table says who else does.
+All of them accept \`action\`, \`outcome\`, \`subject\`, \`actor\` (the id of an account, key, client or token), \`since\` and \`until\`, and
+page by cursor. Administrators read every entry; the table lists the other readers.
 
 | action | what was done | subject | read by | operations |
 |---|---|---|---|---|
@@ -44,10 +44,10 @@ ${rows.join("\n")}
 
 ## Refusals
 
-A 403 of a known caller is an entry with \`outcome: refused\`, in the audit of the caller. Its action is the operation as it is declared,
+A 403 of a known caller is an entry with \`outcome: refused\`, in the audit of the caller. Its action is the declared operation,
 such as \`POST /api/v1/webhooks/endpoints\` or \`Mutation.setProperty\`, its reason the code of the refusal. Wrong codes and secrets, and
-keys and clients that had ended, go by their action. A flood of them does not fill the audit: the same refusal of a credential is
+ended keys and clients, have actions of their own. A flood of them does not fill the audit: the same refusal of a credential is
 one entry a minute, and a credential has at most 20 different ones; then \`audit.limit\` says that the rest of the minute is not listed.
-What is left out is counted in \`signalbox_audit_refusals_left_out_total\`. Requests of unknown callers (401) are in the request logs.
+Unlisted ones are counted in \`signalbox_audit_refusals_left_out_total\`. Requests of unknown callers (401) are in the request logs.
 `;
 }

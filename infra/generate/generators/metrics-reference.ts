@@ -28,13 +28,13 @@ function unitOf(name: string): string {
 function page(rows: readonly string[]): string {
   return `# Metrics
 
-Generated from \`libs/telemetry/src/catalogue\`: what is not listed cannot be made. Every process tells its metrics at
+Generated from \`libs/telemetry/src/catalogue\`: an unlisted metric cannot be created. Every process serves its metrics at
 \`GET /management/metrics\` of its management server, in OpenMetrics or in the older text of Prometheus. Each sample has the label
-\`service\`; in the embedded mode one process tells those of all services. A metric has at most 1,000 combinations of label values;
-what comes later is counted under \`other\`. Histograms carry the trace of a request as their exemplar where it is exported. Node's
-own \`process_*\` and \`nodejs_*\` (heap, garbage collection, delay of the event loop, file handles) come beside them.
+\`service\`; in the embedded mode one process serves those of all services. A metric has at most 1,000 combinations of label values;
+later ones are counted under \`other\`. Histograms carry the trace of a request as their exemplar where it is exported. Node's
+own \`process_*\` and \`nodejs_*\` (heap, garbage collection, delay of the event loop, file handles) are served beside them.
 
-| metric | type | unit | labels | buckets | what it tells | who alerts |
+| metric | type | unit | labels | buckets | meaning | alerts |
 |---|---|---|---|---|---|---|
 ${rows.join("\n")}
 `;

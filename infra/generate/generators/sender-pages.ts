@@ -41,7 +41,7 @@ function pageOf(
   const token =
     "handshake" in settings && settings.handshake === "meta" ? { verify_token: "a token that you choose" } : {};
   const body = { name: title, preset: name, secret: "…", ...token };
-  const told = Object.entries(settings).map(
+  const rows = Object.entries(settings).map(
     ([key, value]) => `| \`${snakeCase(key)}\` | \`${JSON.stringify(onWire(value))}\` |`,
   );
   const headers = Object.entries(vector.headers).map(([header, value]) => `${header}: ${value}`);
@@ -69,7 +69,7 @@ The scheme is \`${scheme}\`.
 
 | setting | value |
 |---|---|
-${told.join("\n")}
+${rows.join("\n")}
 
 ${notes.map((note) => `${note}\n\n`).join("")}## A request that verifies
 
