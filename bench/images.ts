@@ -201,7 +201,10 @@ async function flood(service: ImagesService, { photo }: Sources, inFlight: numbe
 async function fairness(service: ImagesService, { photo }: Sources) {
   const [a, b] = [testPerson(), testPerson()];
   const [heavy, small] = [await upload(service, a, photo), await upload(service, b, photo)];
-  const expensive = Array.from({ length: 24 }, (_, index) => `/images/${heavy}/content?format=webp&quality=${50 + index}`);
+  const expensive = Array.from(
+    { length: 24 },
+    (_, index) => `/images/${heavy}/content?format=webp&quality=${50 + index}`,
+  );
   const flooding = load(service, a, expensive, expensive.length);
   await sleep(300);
   const thumbnails = Array.from({ length: 40 }, (_, index) => `/images/${small}/content?width=${180 + index}`);

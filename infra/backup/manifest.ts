@@ -37,8 +37,7 @@ export async function readManifest(folder: string): Promise<Manifest> {
     throw new BackupDamaged(`${folder} is not a complete backup: ${fileName}, which is written last, is missing`);
   });
   const manifest = parse(text);
-  if (manifest?.format !== 1)
-    throw new BackupDamaged(`${join(folder, fileName)} is damaged, or of an unknown version`);
+  if (manifest?.format !== 1) throw new BackupDamaged(`${join(folder, fileName)} is damaged, or of an unknown version`);
   return manifest;
 }
 

@@ -18,7 +18,8 @@ export const cacheProperties = defineProperties({
     secrecy: "internal",
     reload: "restart",
     local: true,
-    effect: "File with the certificate authority of a rediss:// server, in PEM. Default: the authorities built into Node.",
+    effect:
+      "File with the certificate authority of a rediss:// server, in PEM. Default: the authorities built into Node.",
   },
   "cache.memory.bytes-max": {
     type: "integer",

@@ -22,8 +22,5 @@ test("services of a process share one allowance, with a cache of their own each 
   const larger = ofService(120);
   larger.take("caller"); // fetches
   await settled();
-  assert.ok(
-    larger.take("caller").remaining < 20,
-    "a service with another limit counts the others' requests",
-  );
+  assert.ok(larger.take("caller").remaining < 20, "a service with another limit counts the others' requests");
 });

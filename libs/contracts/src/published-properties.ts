@@ -32,7 +32,12 @@ export const limitProperties = {
   },
   "limits.maxRequestBytes": sizeInBytes(MiB, 16 * MiB, "Largest accepted JSON body."),
   "limits.maxUploadBytes": sizeInBytes(20 * MiB, 512 * MiB, "Largest accepted image file."),
-  "limits.maxImagePixels": count(100_000_000, 1, 1_000_000_000, "Largest number of pixels (width × height) of an image."),
+  "limits.maxImagePixels": count(
+    100_000_000,
+    1,
+    1_000_000_000,
+    "Largest number of pixels (width × height) of an image.",
+  ),
   "limits.maxImageSide": count(32_768, 1, 65_535, "Longest side of an image, in pixels."),
   "limits.maxWebhookBytes": sizeInBytes(MiB, 2 * MiB, "Largest webhook body that partners may send."),
 } as const;
@@ -119,8 +124,7 @@ export const serverProperties = {
     type: "string",
     default: "#0b57d0",
     pattern: "#[0-9a-fA-F]{6}",
-    effect:
-      "The colour of the buttons on the sign-in pages; their text is black or white, depending on the contrast.",
+    effect: "The colour of the buttons on the sign-in pages; their text is black or white, depending on the contrast.",
   },
 } as const;
 

@@ -42,7 +42,8 @@ function variantProblems({ variants, type, default: standard, off }: FlagDefinit
   const names = variants.map(({ name }) => name);
   const values = variants.flatMap(({ name, value }, index): FlagProblem[] => {
     const field = `variants[${index}]`;
-    if (names.indexOf(name) < index) return [{ field: `${field}.name`, message: `The variant ${name} is defined twice.` }];
+    if (names.indexOf(name) < index)
+      return [{ field: `${field}.name`, message: `The variant ${name} is defined twice.` }];
     if (!isOfType(value, type))
       return [{ field: `${field}.value`, message: `The value of ${name} must be ${article(type)}.` }];
     const why = refusalOfTexts(value);

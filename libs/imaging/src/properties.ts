@@ -19,6 +19,7 @@ export const imagingProperties = {
     max: 1_099_511_627_776,
     secrecy: "internal",
     reload: "restart",
-    effect: "Originals of an S3 store that are cached as files on this machine; the least recently used are removed first.",
+    effect:
+      "Originals of an S3 store that are cached as files on this machine; the least recently used are removed first.",
   },
 } as const;

@@ -43,7 +43,11 @@ test("equivalent parameters have one key", () => {
     ],
   ];
   for (const [one, other] of same) assert.equal(keyOf(one), keyOf(other));
-  assert.equal(keyOf({ attention: true, background: "aabbcc" }), keyOf({}), "nothing is cut and nothing is transparent");
+  assert.equal(
+    keyOf({ attention: true, background: "aabbcc" }),
+    keyOf({}),
+    "nothing is cut and nothing is transparent",
+  );
   assert.equal(keyOf({ format: "gif", copyright: true }), keyOf({ format: "gif" }), "a GIF has no place for it");
   const square = { width: 320, height: 320, fit: "cover", attention: true } as const;
   assert.equal(keyOf({ ...square, focalPoint: { x: 0, y: 0 } }), keyOf(square));

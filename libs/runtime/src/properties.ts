@@ -60,7 +60,8 @@ export const runtimeProperties = defineProperties({
     max: 3_600_000,
     secrecy: "internal",
     ...own,
-    effect: "Time for which an idle connection stays open; longer than at the edge, which would meet closed sockets otherwise.",
+    effect:
+      "Time for which an idle connection stays open; longer than at the edge, which would meet closed sockets otherwise.",
   },
   "http.header-max-bytes": {
     type: "integer",
@@ -79,8 +80,7 @@ export const runtimeProperties = defineProperties({
     allowsEmpty: true,
     secrecy: "public",
     ...own,
-    effect:
-      "Page that explains the error codes, which every error links to; a path belongs to the requested address.",
+    effect: "Page that explains the error codes, which every error links to; a path belongs to the requested address.",
   },
   "management.server.host": {
     type: "string",
@@ -199,7 +199,8 @@ export const runtimeProperties = defineProperties({
     pattern: "[\\w.-]+=.+",
     secrecy: "internal",
     ...own,
-    effect: "Attributes of this process in spans besides its name, version and location, by names of OpenTelemetry: name=value.",
+    effect:
+      "Attributes of this process in spans besides its name, version and location, by names of OpenTelemetry: name=value.",
   },
   "telemetry.sample-ratio": {
     type: "number",

@@ -36,7 +36,9 @@ test("SIGTERM finishes running requests, ends the workers, closes in reverse ord
   assert.deepEqual(order, ["ticker", "third", "second", "first", "all"]);
   const drained = probe.lines.find(({ msg }) => msg === "The drain is over") as Drained | undefined;
   assert.equal(drained?.in_hand["http listener"], 1, "the request that the drain waited for");
-  assert.ok(drained.parts_ms["http listener"] !== undefined && drained.duration_ms >= drained.parts_ms["http listener"]);
+  assert.ok(
+    drained.parts_ms["http listener"] !== undefined && drained.duration_ms >= drained.parts_ms["http listener"],
+  );
 });
 
 test("during the grace period the process is unready, still accepts work and sends clients away; afterwards it accepts none", async () => {

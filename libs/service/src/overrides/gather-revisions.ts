@@ -15,7 +15,10 @@ const gatherMs = seconds(2);
  * here. Missing ones are waited for up to a limit.
  */
 export function createRevisionGathering(take: (changes: Changes) => void, waitMs = gatherMs) {
-  const incomplete = new Map<number, { readonly changes: Map<string, ClassifiedChange>; readonly timer: NodeJS.Timeout }>();
+  const incomplete = new Map<
+    number,
+    { readonly changes: Map<string, ClassifiedChange>; readonly timer: NodeJS.Timeout }
+  >();
 
   function end(revision: number): void {
     const gathered = incomplete.get(revision);

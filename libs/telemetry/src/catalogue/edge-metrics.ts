@@ -22,7 +22,7 @@ export const edgeMetrics = {
     ["type", "outcome"],
   ),
   signalbox_graphql_breaker_open: gauge(
-    "1 while nothing is sent to a subgraph because most of its last fetches failed, else 0.",
+    "Open breaker of a subgraph: 1 while nothing is sent because most of its last fetches failed, else 0.",
     ["subgraph"],
   ),
   signalbox_live_subscriptions: gauge("Open subscriptions of the graph."),

@@ -2,7 +2,7 @@ import { counter, gauge, histogram } from "./declare-metric.ts";
 
 /** Metrics of events: the outbox of a service, the log, and its consumers. */
 export const eventMetrics = {
-  signalbox_event_log_up: gauge("1 while published events reach the event log."),
+  signalbox_event_log_up: gauge("One while published events reach the event log."),
   signalbox_outbox_published_total: counter("Events put on the log.", ["topic"]),
   signalbox_outbox_publish_failures_total: counter("Publishes that failed.", ["reason"]),
   signalbox_outbox_dead_total: counter("Events that the log refused for good.", ["topic"]),
@@ -14,7 +14,9 @@ export const eventMetrics = {
   ),
   signalbox_outbox_depth: gauge("Events that wait in the outbox."),
   signalbox_outbox_age_seconds: gauge("Age of the oldest event that waits in the outbox."),
-  signalbox_outbox_dead_depth: gauge("Events that the log refused for good and that were neither replayed nor dropped."),
+  signalbox_outbox_dead_depth: gauge(
+    "Events that the log refused for good and that were neither replayed nor dropped.",
+  ),
   signalbox_consumer_seconds: histogram(
     "Time to handle a message.",
     ["consumer", "event", "outcome"],

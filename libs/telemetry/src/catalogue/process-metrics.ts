@@ -2,7 +2,7 @@ import { counter, gauge, histogram } from "./declare-metric.ts";
 
 /** Metrics of every process: its version, its workers, its configuration, and its engines. */
 export const processMetrics = {
-  signalbox_build_info: gauge("1, with the running version and commit.", ["version", "commit"]),
+  signalbox_build_info: gauge("Constant one, with the running version and commit.", ["version", "commit"]),
   signalbox_worker_restarts_total: counter("Restarts of a worker after it failed.", ["worker"]),
   signalbox_worker_silence_seconds: gauge("Time since a worker last reported progress.", ["worker"]),
   signalbox_config_revision: gauge("Revision of the active overrides."),
@@ -17,7 +17,7 @@ export const processMetrics = {
     ["pool"],
     [0.001, 0.005, 0.025, 0.1, 0.25, 1, 5],
   ),
-  signalbox_cache_up: gauge("1 while the cache answers."),
+  signalbox_cache_up: gauge("One while the cache answers."),
   signalbox_cache_calls_total: counter("Calls to the cache, by outcome.", ["call", "outcome"]),
   signalbox_blob_seconds: histogram(
     "Time until the object store answered a request.",

@@ -2,10 +2,7 @@ import { counter, gauge, histogram } from "./declare-metric.ts";
 
 /** Metrics of webhooks received and delivered, of images, and of outbound requests. */
 export const productMetrics = {
-  signalbox_webhooks_received_total: counter("Webhooks of partners, by scheme and outcome.", [
-    "scheme",
-    "outcome",
-  ]),
+  signalbox_webhooks_received_total: counter("Webhooks of partners, by scheme and outcome.", ["scheme", "outcome"]),
   signalbox_webhooks_refused_total: counter("Refused webhooks of partners, by scheme and reason.", [
     "scheme",
     "reason",
@@ -42,8 +39,7 @@ export const productMetrics = {
     [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60],
   ),
   signalbox_image_rendered_bytes_total: counter("Bytes of created renditions."),
-  signalbox_image_direct_uploads_total: counter(
-    "Direct uploads by outcome: created, completed, cancelled, expired.",
-    ["outcome"],
-  ),
+  signalbox_image_direct_uploads_total: counter("Direct uploads by outcome: created, completed, cancelled, expired.", [
+    "outcome",
+  ]),
 } as const;

@@ -31,7 +31,8 @@ export function readContext(body: Buffer, principal: Principal): Read {
   const { context } = request;
   if (context === undefined || context === null) return missing;
   if (!isObject(context)) return fault("INVALID_CONTEXT", "context must be an object.");
-  if (!isWithinDepth(context, depthMax)) return fault("INVALID_CONTEXT", `context may be at most ${depthMax} levels deep.`);
+  if (!isWithinDepth(context, depthMax))
+    return fault("INVALID_CONTEXT", `context may be at most ${depthMax} levels deep.`);
   if (body.byteLength > contextBytesMax && Buffer.byteLength(JSON.stringify(context)) > contextBytesMax) {
     return fault("INVALID_CONTEXT", `context may have at most ${contextBytesMax} bytes.`);
   }

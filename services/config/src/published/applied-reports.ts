@@ -56,7 +56,8 @@ export class AppliedReports {
   /** Lists the live instances. */
   alive(): LiveInstance[] {
     const nowMs = this.#clock.nowMs();
-    for (const [key, { receivedAtMs }] of this.#received) if (nowMs - receivedAtMs > staleAfterMs) this.#received.delete(key);
+    for (const [key, { receivedAtMs }] of this.#received)
+      if (nowMs - receivedAtMs > staleAfterMs) this.#received.delete(key);
     const secondsSince = (atMs: number) => Math.max(0, Math.round((nowMs - atMs) / 1000));
     return [...this.#received.values()].map(({ report, receivedAtMs, appliedAt }) => {
       const missed = this.#arrivals.find(({ revision }) => revision > report.revision);

@@ -149,7 +149,9 @@ function shaped(
     // Fetched values already have the client's names, and those of the event have the schema's.
     fieldResolver: (source, _arguments, _context, { fieldName, path }) => {
       if (source === payload && fieldName === declaration.entity) return entity?.data?.[path.key] ?? null;
-      return source === rootValue || source === payload || source === eventMembers ? source[fieldName] : source[path.key];
+      return source === rootValue || source === payload || source === eventMembers
+        ? source[fieldName]
+        : source[path.key];
     },
   }) as FormattedExecutionResult;
   const errors = (entity?.errors ?? []).map((error) =>
