@@ -23,7 +23,7 @@ export const topicSpec = {
   maxMessageBytes: 4_194_304,
 } as const;
 
-/** The promises of the access states on an event log, whichever adapter it has. */
+/** The contract of the access states on an event log, for every adapter. */
 export function accessStatesContract(adapter: string, urlOf: () => Promise<string>): void {
   suite(`access states on ${adapter}`, () => {
     let url: string;

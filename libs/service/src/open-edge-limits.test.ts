@@ -19,13 +19,13 @@ function open(t: Running, service: "images" | "account" | "config", overrides: O
 
 const openCache = async (t: Running, overrides: Overrides) => (await open(t, "images", overrides)).cache;
 
-test("a cache in memory keeps as many bytes as configured", async (t) => {
+test("a cache in memory keeps the configured number of bytes", async (t) => {
   const cache = await openCache(t, { "cache.url": "memory:", "cache.memory.bytes-max": 65_536 });
   for (const key of ["first", "second"]) await cache.set(key, Buffer.alloc(20_000), soon);
   assert.deepEqual([await cache.get("first"), (await cache.get("second"))?.length], [null, 20_000]);
 });
 
-test("wrong credentials outside the edge take from the allowance of the edge for their address", async (t) => {
+test("wrong credentials outside the edge count against the edge's allowance of their address", async (t) => {
   const { rateLimits } = await open(t, "account", {
     "cache.url": "memory:",
     "http.rate-limit.failed-sign-in.requests": 3,
