@@ -134,7 +134,7 @@ before(async () => {
 test("a backup is restored into empty engines: rows, sequences, days, events and bytes", async () => {
   const folder = join(await newFolder(), "backup");
   assert.match(await backup(house, "take", folder), /5 databases with \d+ rows, 3 events, 1 blobs with 0\.3 MiB/);
-  assert.match(await backup(house, "verify", folder), /is whole/);
+  assert.match(await backup(house, "verify", folder), /is complete/);
   const empty = await openHouse();
   await backup(empty, "restore", folder);
 
@@ -187,7 +187,7 @@ test("a damaged or incomplete backup, or one into used engines, is refused, and 
   await appendFile(join(folder, "blobs", original), "x");
   await assert.rejects(backup(empty, "restore", folder), /blobs\/originals\/acc_1\/\w+ in .* is not what was written/);
   await rm(join(folder, "manifest.json"));
-  await assert.rejects(backup(empty, "restore", folder), /is no whole backup: manifest\.json is missing/);
+  await assert.rejects(backup(empty, "restore", folder), /is not a complete backup: manifest\.json, which is written last/);
   assert.deepEqual(await empty.query("account", "select 1 from pg_class where relname = 'accounts'"), []);
 });
 
@@ -201,7 +201,7 @@ test("a killed backup is incomplete", async () => {
   await eventually(() => access(join(folder, "blobs", original)));
   await command.kill();
   await other.end();
-  await assert.rejects(backup(house, "restore", folder), /is no whole backup/);
+  await assert.rejects(backup(house, "restore", folder), /is not a complete backup/);
 });
 
 test("the backup waits for a running change, and later changes are not in it", async () => {

@@ -152,7 +152,7 @@ test("on a full disk a piece and a completion are 503 in our log, and both conti
   const refused = await patch(who, id, 0);
   assert.deepEqual([refused.status, refused.body.error.code], [503, "unavailable"]);
   assert.ok(Number(refused.headers.get("retry-after")) > 0);
-  assert.ok(images.context.logged.some(({ msg, level }) => level === "error" && /cannot be kept/.test(String(msg))));
+  assert.ok(images.context.logged.some(({ msg, level }) => level === "error" && /storing .* failed/.test(String(msg))));
   const received = await receivedOf(who, id);
   assert.ok(received > 0 && received <= 200_000, `the disk took ${received} bytes`);
   await eventually(isNothingLeft);

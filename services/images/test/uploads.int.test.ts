@@ -243,7 +243,7 @@ test("a file that the disk refuses is 503 and logged", async () => {
     const { status, body, headers } = await own.upload(testPerson(), await readFixture("photo.jpg"));
     assert.deepEqual([status, body.error.code], [503, "unavailable"]);
     assert.ok(Number(headers.get("retry-after")) > 0);
-    assert.ok(own.context.logged.some(({ msg, level }) => level === "error" && /cannot be kept/.test(String(msg))));
+    assert.ok(own.context.logged.some(({ msg, level }) => level === "error" && /storing .* failed/.test(String(msg))));
   } finally {
     await own.close();
   }
