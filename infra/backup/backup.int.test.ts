@@ -185,7 +185,7 @@ test("a damaged or incomplete backup, or one into used engines, is refused, and 
   assert.deepEqual(await mixed.query("account", "select 1 from signalbox.inbox"), []);
   const empty = await openHouse();
   await appendFile(join(folder, "blobs", original), "x");
-  await assert.rejects(backup(empty, "restore", folder), /blobs\/originals\/acc_1\/\w+ in .* is not what was written/);
+  await assert.rejects(backup(empty, "restore", folder), /blobs\/originals\/acc_1\/\w+ in .* is damaged/);
   await rm(join(folder, "manifest.json"));
   await assert.rejects(backup(empty, "restore", folder), /is not a complete backup: manifest\.json, which is written last/);
   assert.deepEqual(await empty.query("account", "select 1 from pg_class where relname = 'accounts'"), []);

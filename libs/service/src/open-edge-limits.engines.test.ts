@@ -17,7 +17,7 @@ function open(t: Running, service: "images" | "account" | "config", overrides: O
   return openEdgeLimits(context);
 }
 
-test("a Redis command may take as long as configured", async (t) => {
+test("a Redis command has the configured time limit", async (t) => {
   const { url } = await testRedis();
   const proxy = await createTcpProxy({ port: Number(new URL(url).port) });
   t.after(() => proxy.close());
