@@ -24,7 +24,7 @@ const ownFolders = [
   "infra/docker",
 ];
 const isOurs = (path: string): boolean =>
-  !/(^|\/)(test|node_modules)(\/|$)|\.test\.ts$|^libs\/testing(\/|$)/.test(path);
+  !/(^|\/)(test|node_modules)(\/|$)|\.test\.ts$|^libs\/(client|testing)(\/|$)/.test(path);
 
 const { fileList, warnings } = await nodeFileTrace(await entries(), {
   base: root,

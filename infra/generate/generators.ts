@@ -8,7 +8,7 @@ import { kubernetesManifests, observeFiles } from "./generators/deployment-files
 import { graphReference } from "./generators/graph-reference.ts";
 import { metricsReference } from "./generators/metrics-reference.ts";
 import { prismaClients } from "./generators/prisma-clients.ts";
-import { propertyCatalogue, propertyPage, propertyReference } from "./generators/property-files.ts";
+import { propertyCatalogue, propertyPage } from "./generators/property-files.ts";
 import { propertyTables } from "./generators/property-tables.ts";
 import { senderPages } from "./generators/sender-pages.ts";
 import { supergraph } from "./generators/supergraph.ts";
@@ -66,8 +66,6 @@ export const generators: readonly Generator[] = [
   propertyCatalogue,
   propertyTables,
   propertyPage,
-  propertyReference,
-  propertyReference,
   accessReference,
   auditReference,
   errorReference,

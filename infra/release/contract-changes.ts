@@ -18,9 +18,9 @@ export interface ContractChange {
 }
 
 const events = "libs/contracts/accepted";
-const routes = "libs/client/src/api.d.ts";
+const routes = "docs/reference/access.md";
 const graph = "docs/reference/graphql-schema.graphql";
-const properties = "docs/reference/properties.json";
+const properties = "docs/reference/properties.md";
 
 /** Finds what changed of schemas and APIs between two versions, from what is checked in alone. */
 export async function contractChanges(before: Snapshot, after: Snapshot): Promise<ContractChange[]> {
@@ -60,16 +60,15 @@ function named(
   ];
 }
 
-/** `GET /images/{image_id}` and so on, from the types of the client. */
-function routesOf(types: string | null): string[] {
-  const found: string[] = [];
-  let path = "";
-  for (const line of (types ?? "").split("\n")) {
-    path = /^ {4}"(\/[^"]*)": \{$/.exec(line)?.[1] ?? path;
-    const method = /^ {8}(get|put|post|delete|patch): operations\[/.exec(line)?.[1];
-    if (method) found.push(`${method.toUpperCase()} ${path}`);
-  }
-  return found;
+/** `GET /images/{image_id}` and so on, from the page of who may do what. */
+const routesOf = (page: string | null): string[] => firstCells(page).filter((cell) => /^[A-Z]+ \//.test(cell));
+
+/** The names, from the page of all properties. */
+const propertiesOf = firstCells;
+
+/** What stands as code in the first column of a page's tables. */
+function firstCells(page: string | null): string[] {
+  return [...(page ?? "").matchAll(/^\| `([^`]+)` \|/gm)].map(([, cell = ""]) => cell);
 }
 
 async function graphChanges(old: string | null, now: string | null): Promise<ContractChange[]> {
@@ -81,11 +80,6 @@ async function graphChanges(old: string | null, now: string | null): Promise<Con
     weight: weights[criticality.level] ?? "other",
     text: message,
   }));
-}
-
-function propertiesOf(text: string | null): string[] {
-  const byOwner: Record<string, object> = JSON.parse(text ?? "{}");
-  return [...new Set(Object.values(byOwner).flatMap((declared) => Object.keys(declared)))];
 }
 
 /** A contraction ends the way back to the version before: its processes refuse to start on it. */

@@ -3,6 +3,8 @@ import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import ts from "typescript";
+import { clientTypes } from "../generate/generators/client-types.ts";
+import { writeOutput } from "../generate/output.ts";
 import { root } from "../generate/repository.ts";
 
 const clientFolder = join(root, "libs/client");
@@ -14,8 +16,9 @@ const clientFolder = join(root, "libs/client");
 export async function packClient(destination: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-client-"));
   try {
+    await writeOutput(await clientTypes.generate(), await clientTypes.folders());
     compile(join(folder, "dist"));
-    await cp(join(clientFolder, "src/api.d.ts"), join(folder, "dist/api.d.ts"));
+    await cp(join(clientFolder, "src/generated"), join(folder, "dist/generated"), { recursive: true });
     await cp(join(clientFolder, "README.md"), join(folder, "README.md"));
     await writeFile(join(folder, "package.json"), `${JSON.stringify(await manifest(), null, 2)}\n`);
     await mkdir(destination, { recursive: true });

@@ -3,10 +3,16 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { serviceDoors } from "../generate/access/service-doors.ts";
+import { packageProperties } from "../generate/package-properties.ts";
+import { root } from "../generate/repository.ts";
+import { contractChanges } from "./contract-changes.ts";
 import { gitIn, makeRelease, prepareRelease } from "./release.ts";
 
 const day = "2027-01-31";
-const route = (path: string) => `    "${path}": {\n        get: operations["x"];\n    };\n`;
+const access = (...paths: string[]) =>
+  paths.map((path) => `| \`GET ${path}\` | \`images:read\` | active |  |\n`).join("");
+const properties = (...names: string[]) => names.map((name) => `| \`${name}\` | images | integer |\n`).join("");
 
 /** A repository of its own with the files that a release reads. */
 async function scratch(t: TestContext) {
@@ -30,10 +36,10 @@ async function scratch(t: TestContext) {
   await commit("Begin", {
     "package.json": '{ "version": "1.0.0" }',
     "package-lock.json": '{ "version": "1.0.0", "packages": { "": { "version": "1.0.0" } } }',
-    "libs/client/src/api.d.ts": route("/images"),
+    "docs/reference/access.md": access("/images"),
     "libs/contracts/accepted/image.created.v1.json": "{}",
     "docs/reference/graphql-schema.graphql": "type Query { viewer: String images: String }",
-    "docs/reference/properties.json": '{ "images": { "images.max": {} } }',
+    "docs/reference/properties.md": properties("images.max"),
     "services/images/prisma/migrations/1_first/migration.sql": "-- signalbox: expand\nselect 1;",
   });
   return { folder, git, commit };
@@ -60,10 +66,10 @@ test("what is new for those who use it makes a minor version, and stands above t
   const { folder, commit } = await scratch(t);
   await released(folder);
   await commit("Sign URLs of images", {
-    "libs/client/src/api.d.ts": route("/images") + route("/images/signed-urls"),
+    "docs/reference/access.md": access("/images", "/images/signed-urls"),
     "libs/contracts/accepted/image.erased.v1.json": "{}",
     "docs/reference/graphql-schema.graphql": "type Query { viewer: String images: String signedUrl: String }",
-    "docs/reference/properties.json": '{ "images": { "images.max": {}, "images.signed": {} } }',
+    "docs/reference/properties.md": properties("images.max", "images.signed"),
     "services/images/prisma/migrations/2_keys/migration.sql": "-- signalbox: expand\nselect 2;",
   });
   const { version, section } = await released(folder);
@@ -87,10 +93,10 @@ test("what is new for those who use it makes a minor version, and stands above t
 });
 
 const breaks: Readonly<Record<string, Readonly<Record<string, string | null>>>> = {
-  "a route that is gone": { "libs/client/src/api.d.ts": route("/pictures") },
+  "a route that is gone": { "docs/reference/access.md": access("/pictures") },
   "an event that is gone": { "libs/contracts/accepted/image.created.v1.json": null },
   "a field that is gone": { "docs/reference/graphql-schema.graphql": "type Query { viewer: String }" },
-  "a property that is gone": { "docs/reference/properties.json": "{}" },
+  "a property that is gone": { "docs/reference/properties.md": properties() },
   "a contraction": {
     "services/images/prisma/migrations/2_drop/migration.sql": "-- signalbox: contract\ndrop table x;",
   },
@@ -115,4 +121,22 @@ test("a repair alone makes a patch, and a larger step may be asked for", async (
   const { version, section } = await prepareRelease({ folder, day, version: "minor" });
   assert.equal(version, "1.1.0");
   assert.match(section, /- \*\*images\*\*\n {2}- Repair it \([0-9a-f]+\)/);
+});
+
+test("the pages that a release compares name every route and property", async () => {
+  const empty = { list: () => [], read: () => null };
+  const pages = new Map<string, string>();
+  for (const page of ["docs/reference/access.md", "docs/reference/properties.md"])
+    pages.set(page, await readFile(join(root, page), "utf8"));
+  const changes = await contractChanges(empty, { list: () => [], read: (path) => pages.get(path) ?? null });
+  const added = (wanted: string) =>
+    changes.filter(({ part }) => part === wanted).map(({ text }) => text.replace(" is new", ""));
+  const routes = (await serviceDoors()).flatMap((service) => service.routes);
+  assert.deepEqual(
+    added("routes"),
+    routes.map(({ method, path }) => `${method.toUpperCase()} ${path.replaceAll(/:(\w+)/g, "{$1}")}`),
+  );
+  const services = (await packageProperties()).filter(({ kind }) => kind === "service");
+  const names = new Set(services.flatMap(({ properties: declared }) => Object.keys(declared)));
+  assert.deepEqual(added("properties"), [...names].sort());
 });

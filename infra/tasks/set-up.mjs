@@ -14,6 +14,8 @@ const cache = join(root, "node_modules", ".cache", "signalbox");
 /** Where Node keeps what it compiled. Inside `node_modules`, so that a new installation begins afresh. */
 export const compileCache = join(cache, "compiled");
 const stampFile = join(cache, "set-up.json");
+/** The generated files that git ignores, by their paths from the root: one that is gone is made again. */
+const generatedList = "node_modules/.cache/signalbox/generated.json";
 const bundledNode = join(root, "node_modules", "node", "bin", process.platform === "win32" ? "node.exe" : "node");
 
 /** A problem the person at the keyboard can solve; its message says how. */
@@ -41,7 +43,8 @@ function isCurrent() {
   return (
     stamp.packages === packagesStamp() &&
     stamp.sources === sourcesStamp() &&
-    [stamp.node, ...stamp.generated].every((path) => existsSync(path))
+    existsSync(stamp.node) &&
+    generatedFiles().every((path) => existsSync(join(root, path)))
   );
 }
 
@@ -54,10 +57,12 @@ function bringUpToDate() {
     writeStamp({ packages });
   }
   generate();
-  const generated = childrenOf("services")
-    .map((name) => join(root, "services", name, "src/generated"))
-    .filter((path) => existsSync(path));
-  writeStamp({ packages, sources, node: findNode(), generated });
+  writeStamp({ packages, sources, node: findNode() });
+}
+
+function generatedFiles() {
+  const list = join(root, generatedList);
+  return existsSync(list) ? JSON.parse(readFileSync(list, "utf8")) : [generatedList];
 }
 
 function writeStamp(stamp) {
@@ -91,10 +96,19 @@ function sourcesStamp() {
     `services/${name}/prisma/schema.prisma`,
     `services/${name}/schema.graphql`,
   ]);
+  const properties = ["libs", "services"].flatMap((group) =>
+    childrenOf(group).map((name) => `${group}/${name}/src/properties.ts`),
+  );
   const generators = ["infra/generate", "infra/generate/generators"].flatMap((folder) =>
     childrenOf(folder).map((name) => `${folder}/${name}`),
   );
-  return fingerprint(root, [...schemas, ...generators, "package-lock.json"]);
+  return fingerprint(root, [
+    ...schemas,
+    ...properties,
+    "libs/contracts/src/published-properties.ts",
+    ...generators,
+    "package-lock.json",
+  ]);
 }
 
 function childrenOf(folder) {
@@ -124,7 +138,10 @@ function generate() {
   const script = join(root, "infra/generate/run.ts");
   if (!existsSync(script)) return;
   console.error("Generating sources …");
-  const { status } = spawnSync(findNode(), [script, "--built"], { cwd: root, stdio: ["ignore", "inherit", "inherit"] });
+  const { status } = spawnSync(findNode(), [script, "--built", "--list", generatedList], {
+    cwd: root,
+    stdio: ["ignore", "inherit", "inherit"],
+  });
   if (status !== 0) throw new SetUpError("Generating sources failed; the reason is above.");
 }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -75,16 +75,49 @@ test("a script does not outlive its task, also when that is killed", async () =>
   await eventually(async () => (await processIdentity(scriptPid)) === null);
 });
 
+/** A clone of nothing but its tasks and the packages that it wants. */
+async function makeClone(name: string, packages: Readonly<Record<string, string>> = {}): Promise<string> {
+  const clone = join(folder, name);
+  await mkdir(join(clone, "infra/tasks"), { recursive: true });
+  for (const task of ["run.mjs", "set-up.mjs", "lock.mjs", "stamp.mjs", "end-with-parent.mjs"]) {
+    await copyFile(join(root, "infra/tasks", task), join(clone, "infra/tasks", task));
+  }
+  const dependencies = { node: process.versions.node, ...packages };
+  await writeFile(join(clone, "package.json"), JSON.stringify({ name, type: "module", dependencies }));
+  return clone;
+}
+
+test("a generated file that is gone is made again, and nothing is when all are there", async () => {
+  const clone = await makeClone("generating");
+  // Installed already, so that npm asks no registry.
+  await mkdir(join(clone, "node_modules/node/bin"), { recursive: true });
+  const manifest = { name: "node", version: process.versions.node };
+  await writeFile(join(clone, "node_modules/node/package.json"), JSON.stringify(manifest));
+  await symlink(process.execPath, join(clone, "node_modules/node/bin/node"));
+  await mkdir(join(clone, "infra/generate"));
+  await writeFile(
+    join(clone, "infra/generate/run.ts"),
+    `import { appendFileSync, writeFileSync } from "node:fs";
+    appendFileSync("times", "x");
+    writeFileSync("made.json", "{}");
+    writeFileSync(process.argv.at(-1), JSON.stringify(["made.json"]));`,
+  );
+  await writeFile(join(clone, "nothing.mjs"), "");
+  const timesGenerated = async () => {
+    const task = spawn(process.execPath, ["infra/tasks/run.mjs", "nothing.mjs"], { cwd: clone, stdio: "ignore" });
+    assert.deepEqual(await once(task, "exit"), [0, null]);
+    return (await readFile(join(clone, "times"), "utf8")).length;
+  };
+  assert.deepEqual([await timesGenerated(), await timesGenerated()], [1, 1]);
+  await rm(join(clone, "made.json"));
+  assert.equal(await timesGenerated(), 2);
+  assert.equal(await readFile(join(clone, "made.json"), "utf8"), "{}");
+});
+
 test("without a network the installation fails with the reason, long before npm would give up", {
   timeout: 40_000,
 }, async () => {
-  const clone = join(folder, "clone");
-  await mkdir(join(clone, "infra/tasks"), { recursive: true });
-  for (const name of ["run.mjs", "set-up.mjs", "lock.mjs", "stamp.mjs"]) {
-    await copyFile(join(root, "infra/tasks", name), join(clone, "infra/tasks", name));
-  }
-  const dependencies = { node: "24.21.0", "left-pad": "1.3.0" };
-  await writeFile(join(clone, "package.json"), JSON.stringify({ name: "clone", type: "module", dependencies }));
+  const clone = await makeClone("clone", { "left-pad": "1.3.0" });
   const environment = {
     ...process.env,
     npm_config_registry: "http://127.0.0.1:1/", // nothing listens there

@@ -1,11 +1,9 @@
-import { readFile } from "node:fs/promises";
 import type { PropertyDeclaration } from "@signalbox/config";
 import { draft } from "@signalbox/contracts";
 import { systemClock } from "@signalbox/core";
 import { openEventLog, publishEvents } from "@signalbox/events";
+import { packageProperties } from "@signalbox/infra/generate/package-properties.ts";
 import { createLogger, createMetrics, createTracer } from "@signalbox/telemetry";
-
-type Catalogue = Readonly<Record<string, Readonly<Record<string, PropertyDeclaration>>>>;
 
 /** A property of one service, with a value other than its default. */
 export interface Overridable {
@@ -24,9 +22,8 @@ const texts: Readonly<Record<string, unknown>> = {
 
 /** Lists the properties of all services with this reload that accept overrides. */
 export async function overridables(reload: "live" | "restart"): Promise<Overridable[]> {
-  const file = new URL("../../docs/reference/properties.json", import.meta.url);
-  const catalogue: Catalogue = JSON.parse(await readFile(file, "utf8"));
-  return Object.entries(catalogue).flatMap(([service, properties]) =>
+  const services = (await packageProperties()).filter(({ kind }) => kind === "service");
+  return services.flatMap(({ name: service, properties }) =>
     Object.entries(properties)
       .filter(
         ([, declaration]) => declaration.reload === reload && !declaration.local && declaration.secrecy !== "secret",

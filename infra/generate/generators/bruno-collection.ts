@@ -1,16 +1,18 @@
-import lang from "@usebruno/lang";
 import type { Generator } from "../generator.ts";
 import { type OpenApiDocument, type OpenApiOperation, openApiDocuments } from "../openapi/openapi-documents.ts";
 
-const folder = "docs/reference/bruno";
+const folder = "generated/bruno";
 const methods = ["get", "post", "put", "patch", "delete"] as const;
 
 /** The Bruno collection, a request for each route: the bodies are the examples of the OpenAPI documents. */
 export const brunoCollection: Generator = {
   name: "Bruno collection",
-  kind: "committed",
+  kind: "offered",
   folders: async () => [folder],
   generate: async () => {
+    const { default: lang } = await import("@usebruno/lang");
+    const collection = lang.jsonToCollectionBru(collectionSettings);
+    const environment = lang.envJsonToBruV2(localEnvironment);
     const files = new Map([
       [`${folder}/bruno.json`, `${JSON.stringify({ version: "1", name: "Signalbox", type: "collection" }, null, 2)}\n`],
       [`${folder}/collection.bru`, collection],
@@ -26,15 +28,15 @@ export const brunoCollection: Generator = {
   },
 };
 
-const collection = lang.jsonToCollectionBru({
+const collectionSettings = {
   auth: { mode: "apikey", apikey: { key: "X-API-Key", value: "{{apiKey}}", placement: "header" } },
-});
-const environment = lang.envJsonToBruV2({
+};
+const localEnvironment = {
   variables: [
     { name: "baseUrl", value: "http://127.0.0.1:8080", enabled: true, secret: false },
     { name: "apiKey", value: "", enabled: true, secret: true },
   ],
-});
+};
 
 interface Route {
   readonly path: string;

@@ -1,8 +1,7 @@
-import ts from "typescript";
 import type { Generator } from "../generator.ts";
 import { openApiDocuments } from "../openapi/openapi-documents.ts";
 
-const path = "libs/client/src/api.d.ts";
+const folder = "libs/client/src/generated";
 const banner = "// Made by `npm run generate` from the OpenAPI documents of all services.\n\n";
 
 /** The schema of any JSON refers to itself, which TypeScript refuses as the type of a member. */
@@ -11,9 +10,11 @@ const anyJson = /^#\/components\/schemas\/__schema\d+$/;
 /** The types of the client: every path, parameter, body and answer of the product. */
 export const clientTypes: Generator = {
   name: "client types",
-  kind: "committed",
-  folders: async () => [],
+  kind: "built",
+  needs: "openapi-typescript",
+  folders: async () => [folder],
   generate: async () => {
+    const { default: ts } = await import("typescript");
     const { mergeOpenApi } = await import("@signalbox/http");
     const { astToString, default: openapiTS } = await import("openapi-typescript");
     const documents = [...(await openApiDocuments()).values()];
@@ -27,6 +28,6 @@ export const clientTypes: Generator = {
         return anyJson.test(path) ? ts.factory.createKeywordTypeNode(ts.SyntaxKind.UnknownKeyword) : undefined;
       },
     });
-    return new Map([[path, `${banner}${astToString(types)}`]]);
+    return new Map([[`${folder}/api.d.ts`, `${banner}${astToString(types)}`]]);
   },
 };

@@ -1,12 +1,5 @@
-import {
-  asyncApiDocument,
-  catalogue,
-  errorsReference,
-  eventJsonSchema,
-  eventsReference,
-  eventType,
-} from "@signalbox/contracts";
-import { stringify } from "yaml";
+import { asyncApiOutline, errorsReference, eventsReference } from "@signalbox/contracts";
+import { Document, isCollection, visit } from "yaml";
 import type { Generator } from "../generator.ts";
 
 /** The page of error codes for clients. */
@@ -20,23 +13,29 @@ export const errorReference: Generator = {
   },
 };
 
-const schemaFolder = "docs/reference/schemas";
+/** The accepted schema of an event, as seen from `docs/reference`. */
+const schemaPath = (type: string) => `../../libs/contracts/accepted/${type}.json`;
 
-/** The catalogue for readers of the topics: a page, an AsyncAPI document and a JSON Schema for every event. */
+/** The catalogue for readers of the topics: a page and an AsyncAPI document. */
 export const eventReference: Generator = {
   name: "event reference",
   kind: "committed",
-  folders: async () => [schemaFolder],
-  generate: async () => {
-    const schemas = catalogue.map((event): [string, string] => [
-      `${schemaFolder}/${eventType(event)}.json`,
-      `${JSON.stringify(eventJsonSchema(event), null, 2)}\n`,
-    ]);
-    return new Map([
-      ["docs/reference/events.md", eventsReference()],
-      // Long texts stay on their line, so that a change of one word is a change of one line.
-      ["docs/reference/asyncapi.yaml", stringify(asyncApiDocument(), { lineWidth: 0, aliasDuplicateObjects: false })],
-      ...schemas,
-    ]);
-  },
+  folders: async () => [],
+  generate: async () =>
+    new Map([
+      ["docs/reference/events.md", eventsReference(schemaPath)],
+      ["docs/reference/asyncapi.yaml", compactYaml(asyncApiOutline(schemaPath))],
+    ]),
 };
+
+/** What fits on one line stands on one, so that a message is ten lines of the document and not thirty. */
+function compactYaml(content: object): string {
+  const document = new Document(content, { aliasDuplicateObjects: false });
+  visit(document, {
+    Collection: (_key, node) => {
+      node.flow = isCollection(node) && JSON.stringify(node).length <= 100;
+    },
+  });
+  // Long texts stay on their line, so that a change of one word is a change of one line.
+  return document.toString({ lineWidth: 0 });
+}

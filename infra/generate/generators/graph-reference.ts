@@ -8,8 +8,8 @@ import { composeSupergraph } from "./supergraph.ts";
 const schemaFile = "docs/reference/graphql-schema.graphql";
 
 /**
- * The public graph as SDL and as a page. Clients rely on the committed SDL: a breaking change is refused here, and so
- * in `npm run check`.
+ * The public graph as SDL. Clients rely on the committed file: a breaking change is refused here, and so in
+ * `npm run check`.
  */
 export const graphReference: Generator = {
   name: "graph reference",
@@ -17,17 +17,16 @@ export const graphReference: Generator = {
   folders: async () => [],
   generate: async () => {
     const { publicSchema } = await import("@signalbox/federation/public-schema");
-    const { graphPage } = await import("../../graph/graph-page.ts");
     const supergraphSdl = await composeSupergraph();
     if (supergraphSdl === null) return new Map();
     const schema = lexicographicSortSchema(publicSchema(supergraphSdl));
     await assertCompatible(schema);
-    return new Map([
-      [schemaFile, `${printSchema(schema)}\n`],
-      ["docs/reference/graphql-schema.md", graphPage(schema)],
-    ]);
+    return new Map([[schemaFile, `${compact(printSchema(schema))}\n`]]);
   },
 };
+
+/** Leaves out the empty lines between the members of a type. */
+const compact = (sdl: string) => sdl.replaceAll(/\n\n(?= )/g, "\n");
 
 async function assertCompatible(schema: GraphQLSchema): Promise<void> {
   const { breakingChanges } = await import("../../graph/breaking-changes.ts");

@@ -21,18 +21,6 @@ export const propertyCatalogue: Generator = {
   },
 };
 
-/** Every property of every service in one file, against which the config service validates overrides. */
-export const propertyReference: Generator = {
-  name: "property reference",
-  kind: "committed",
-  folders: async () => [],
-  generate: async () => {
-    const services = (await packageProperties()).filter(({ kind }) => kind === "service");
-    const byService = Object.fromEntries(services.map(({ name, properties }) => [name, sorted(properties)]));
-    return new Map([["docs/reference/properties.json", `${JSON.stringify(byService, null, 2)}\n`]]);
-  },
-};
-
 /** The page of every property of every service. */
 export const propertyPage: Generator = {
   name: "property page",
@@ -109,8 +97,4 @@ async function assertRules(services: readonly PackageProperties[]): Promise<void
     const [broken] = brokenRules(properties, (property) => properties[property]?.default ?? null);
     if (broken) throw new Error(`The default of ${broken.property} in ${name} must be ${broken.expected}.`);
   }
-}
-
-function sorted<Value>(record: Readonly<Record<string, Value>>): Record<string, Value> {
-  return Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

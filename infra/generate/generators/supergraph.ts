@@ -1,7 +1,5 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { composeServices } from "@apollo/composition";
-import { parse } from "graphql";
 import type { Generator } from "../generator.ts";
 import { packagesWith, root } from "../repository.ts";
 
@@ -24,6 +22,7 @@ export const supergraph: Generator = {
  * @throws Error with each reason why they do not compose.
  */
 export async function composeSupergraph(): Promise<string | null> {
+  const { parse } = await import("graphql");
   const subgraphs = await Promise.all(
     (await packagesWith("schema.graphql")).map(async ({ name, folder }) => ({
       // The gateway's own subgraph runs in its process and has no address.
@@ -34,6 +33,7 @@ export async function composeSupergraph(): Promise<string | null> {
     })),
   );
   if (subgraphs.length === 0) return null;
+  const { composeServices } = await import("@apollo/composition");
   const { errors, supergraphSdl } = composeServices(subgraphs);
   if (errors) throw new Error(`The subgraphs do not compose:\n  ${errors.map(({ message }) => message).join("\n  ")}`);
   return supergraphSdl;

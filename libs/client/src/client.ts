@@ -1,5 +1,5 @@
 import createFetchClient, { type Client as FetchClient } from "openapi-fetch";
-import type { paths } from "./api.d.ts";
+import type { paths } from "./generated/api.d.ts";
 import { type RetryPolicy, retrying } from "./retry.ts";
 
 /** Credential of the requests: an API key, or an access token with its source. */

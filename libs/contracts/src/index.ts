@@ -37,7 +37,7 @@ export {
   receivedAlias,
   webhookEventTypes,
 } from "./catalogue.ts";
-export { asyncApiDocument } from "./documents/asyncapi.ts";
+export { asyncApiDocument, asyncApiOutline } from "./documents/asyncapi.ts";
 export { errorsReference } from "./documents/errors-reference.ts";
 export { eventsReference } from "./documents/events-reference.ts";
 export { eventJsonSchema } from "./documents/json-schema.ts";

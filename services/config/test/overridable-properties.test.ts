@@ -136,7 +136,7 @@ const overridable = [
   "webhook-ingest.tolerance",
 ];
 
-const file = new URL("../../../docs/reference/properties.json", import.meta.url);
+const file = new URL("../src/generated/properties.json", import.meta.url);
 const catalogue: Catalogue = JSON.parse(await readFile(file, "utf8"));
 const declarations = Object.values(catalogue).flatMap((properties) => Object.entries(properties));
 

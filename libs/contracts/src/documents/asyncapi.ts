@@ -61,8 +61,17 @@ const securitySchemes = {
   },
 };
 
-/** Builds the AsyncAPI 3.0 document of all topics and events, for internal readers. */
+/** Builds the AsyncAPI 3.0 document of all topics and events, with their schemas and examples in it. */
 export function asyncApiDocument(): Record<string, unknown> {
+  return documentOf(completeMessage);
+}
+
+/** Builds the same document with references to files of schemas, which have the examples. `pathOf` gives the file of a type. */
+export function asyncApiOutline(pathOf: (type: string) => string): Record<string, unknown> {
+  return documentOf((event) => messageOf(event, { $ref: pathOf(eventType(event)) }));
+}
+
+function documentOf(describe: (event: EventDeclaration) => object): Record<string, unknown> {
   const used = topics.filter(({ name }) => catalogue.some(({ topic }) => topic === name));
   return {
     asyncapi: "3.0.0",
@@ -76,7 +85,7 @@ export function asyncApiDocument(): Record<string, unknown> {
     channels: Object.fromEntries(used.map((topic) => [topic.name, channelOf(topic.name)])),
     operations: Object.fromEntries(used.map(({ name, owner }) => [`${owner}.send.${name}`, sendOf(name)])),
     components: {
-      messages: Object.fromEntries(catalogue.map((event) => [eventType(event), messageOf(event)])),
+      messages: Object.fromEntries(catalogue.map((event) => [eventType(event), describe(event)])),
       messageTraits: { cloudEvent: { headers } },
       securitySchemes,
     },
@@ -108,17 +117,20 @@ function sendOf(name: string): Record<string, unknown> {
   return { action: "send", channel: { $ref: `#/channels/${name}` }, messages };
 }
 
-function messageOf(event: EventDeclaration): Record<string, unknown> {
+function completeMessage(event: EventDeclaration): object {
   const { $schema, ...schema } = eventJsonSchema(event);
+  const headers = { ce_type: eventType(event), ce_dataschema: dataSchemaOf(event) };
+  return { ...messageOf(event, schema), examples: [{ headers, payload: event.example }] };
+}
+
+function messageOf(event: EventDeclaration, schema: object): object {
   return {
     name: eventType(event),
     title: event.name,
     summary: event.description,
-    contentType: "application/json",
     traits: [{ $ref: "#/components/messageTraits/cloudEvent" }],
     payload: { schemaFormat: "application/schema+json;version=draft-2020-12", schema },
     bindings: { kafka: { key: { type: "string", description: event.subject } } },
-    examples: [{ headers: { ce_type: eventType(event), ce_dataschema: dataSchemaOf(event) }, payload: event.example }],
   };
 }
 

@@ -4,6 +4,8 @@ import { catalogue, eventType, matchesEventType, receivedAlias, webhookEventType
 import { asyncApiDocument } from "./asyncapi.ts";
 import { eventsReference } from "./events-reference.ts";
 
+const reference = eventsReference((type) => `schemas/${type}.json`);
+
 test("every reference inside the AsyncAPI document leads somewhere", () => {
   const document = asyncApiDocument();
   const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)].map((match) => match[1] as string);
@@ -19,12 +21,25 @@ test("every reference inside the AsyncAPI document leads somewhere", () => {
 test("the AsyncAPI document and the reference describe every event", () => {
   const messages = Object.keys((asyncApiDocument().components as { messages: object }).messages);
   assert.deepEqual(messages, catalogue.map(eventType));
-  const text = eventsReference();
-  for (const event of catalogue) assert.ok(text.includes(`### \`${eventType(event)}\``), event.name);
+  for (const type of catalogue.map(eventType)) {
+    assert.ok(reference.includes(`### \`${type}\`\n`), type);
+    assert.ok(reference.includes(`(schemas/${type}.json)`), type);
+  }
+});
+
+test("the reference lists the fields of an event, or names the event that has the same", () => {
+  const [, ...sections] = reference.split("\n### ");
+  const listed = sections.filter((section) => section.includes("\n| field |"));
+  assert.ok(listed.length > 20 && listed.length < catalogue.length, `${listed.length}`);
+  const anchors = new Set(listed.map((section) => section.split("\n")[0]?.replaceAll(/[`.]/g, "")));
+  for (const section of sections.filter((one) => !listed.includes(one))) {
+    const [, anchor] = /\nFields: those of \[`\S+`\]\(#(\w+)\)\./.exec(section) ?? [];
+    assert.ok(anchors.has(anchor), section);
+  }
 });
 
 test("the reference shows the type of a nullable member and that it may be null", () => {
-  assert.match(eventsReference(), /^\| `alt_text` \| string or null \| yes \|/m);
+  assert.match(reference, /^\| `alt_text` \| string or null \| yes \|/m);
 });
 
 test("internal events are no webhook types", () => {

@@ -10,8 +10,12 @@ const audiences = {
   internal: "services only",
 } as const;
 
-/** The text of `docs/reference/events.md`: topics, then every event with its fields and an example. */
-export function eventsReference(): string {
+/**
+ * Builds the text of `docs/reference/events.md`: topics, then every event with its fields and a link to its schema, which has
+ * an example. Fields that several events share are listed once. `schemaPath` gives the file of a type's schema.
+ */
+export function eventsReference(schemaPath: (type: string) => string): string {
+  const firstByFields = new Map<string, string>();
   return [
     "# Events",
     "Generated from `libs/contracts`. Every event is delivered at least once and in order per key; a reader applies an event id once.",
@@ -21,7 +25,7 @@ export function eventsReference(): string {
     "Rights of each service where Kafka knows principals (`events.principals`): exactly these, and groups whose names begin with its own.",
     `| service | writes | reads |\n|---|---|---|\n${topicAccess.map(rightsRow).join("\n")}`,
     "## Catalogue",
-    ...catalogue.map(eventSection),
+    ...catalogue.map((event) => eventSection(event, schemaPath(eventType(event)), firstByFields)),
     "",
   ].join("\n\n");
 }
@@ -39,13 +43,18 @@ function rightsRow({ service, writes, reads }: TopicAccess): string {
   return `| ${service} | ${list(writes)} | ${list(reads)} |`;
 }
 
-function eventSection(event: EventDeclaration): string {
+function eventSection(event: EventDeclaration, schemaFile: string, firstByFields: Map<string, string>): string {
+  const type = eventType(event);
+  const fields = fieldRows(eventJsonSchema(event)).join("\n");
+  const first = firstByFields.get(fields);
+  if (first === undefined) firstByFields.set(fields, type);
   return [
-    `### \`${eventType(event)}\``,
+    `### \`${type}\``,
     event.description,
-    `Topic \`${event.topic}\`; key: ${event.subject}; seen by ${audiences[event.audience]}.`,
-    `| field | type | always there | what |\n|---|---|---|---|\n${fieldRows(eventJsonSchema(event)).join("\n")}`,
-    `\`\`\`json\n${JSON.stringify(event.example, null, 2)}\n\`\`\``,
+    `Topic \`${event.topic}\`; key: ${event.subject}; seen by ${audiences[event.audience]}. [Schema and example](${schemaFile}).`,
+    first === undefined
+      ? `| field | type | always there | what |\n|---|---|---|---|\n${fields}`
+      : `Fields: those of [\`${first}\`](#${first.replaceAll(".", "")}).`,
   ].join("\n\n");
 }
 

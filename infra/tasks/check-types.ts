@@ -1,0 +1,9 @@
+import { spawnSync } from "node:child_process";
+import { clientTypes } from "../generate/generators/client-types.ts";
+import { writeOutput } from "../generate/output.ts";
+import { root } from "../generate/repository.ts";
+
+/** Checks all types, those of the client made from the routes as they are now. */
+await writeOutput(await clientTypes.generate(), await clientTypes.folders());
+const compiler = ["node_modules/typescript/bin/tsc", "--noEmit", "-p", "tsconfig.json"];
+process.exitCode = spawnSync(process.execPath, compiler, { cwd: root, stdio: "inherit" }).status ?? 1;
