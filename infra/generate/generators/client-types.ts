@@ -1,5 +1,6 @@
 import type { Generator } from "../generator.ts";
 import { openApiDocuments } from "../openapi/openapi-documents.ts";
+import { remember } from "../remember.ts";
 
 const folder = "libs/client/src/generated";
 const banner = "// Made by `npm run generate` from the OpenAPI documents of all services.\n\n";
@@ -14,20 +15,30 @@ export const clientTypes: Generator = {
   needs: "openapi-typescript",
   folders: async () => [folder],
   generate: async () => {
-    const { default: ts } = await import("typescript");
     const { mergeOpenApi } = await import("@signalbox/http");
-    const { astToString, default: openapiTS } = await import("openapi-typescript");
     const documents = [...(await openApiDocuments()).values()];
     const merged = mergeOpenApi(documents as never, { title: "Signalbox", version: "1" });
-    const types = await openapiTS(merged as never, {
-      alphabetize: true,
-      // A member with a default is optional in a request.
-      defaultNonNullable: false,
-      transform: ({ format }, { path = "" }) => {
-        if (format === "binary") return ts.factory.createTypeReferenceNode("Blob");
-        return anyJson.test(path) ? ts.factory.createKeywordTypeNode(ts.SyntaxKind.UnknownKeyword) : undefined;
-      },
+    const types = await remember({
+      name: "api.d.ts",
+      sources: [import.meta.filename],
+      inputs: [JSON.stringify(merged)],
+      make: () => typesOf(merged),
     });
-    return new Map([[`${folder}/api.d.ts`, `${banner}${astToString(types)}`]]);
+    return new Map([[`${folder}/api.d.ts`, `${banner}${types}`]]);
   },
 };
+
+async function typesOf(document: object): Promise<string> {
+  const { default: ts } = await import("typescript");
+  const { astToString, default: openapiTS } = await import("openapi-typescript");
+  const types = await openapiTS(document as never, {
+    alphabetize: true,
+    // A member with a default is optional in a request.
+    defaultNonNullable: false,
+    transform: ({ format }, { path = "" }) => {
+      if (format === "binary") return ts.factory.createTypeReferenceNode("Blob");
+      return anyJson.test(path) ? ts.factory.createKeywordTypeNode(ts.SyntaxKind.UnknownKeyword) : undefined;
+    },
+  });
+  return astToString(types);
+}

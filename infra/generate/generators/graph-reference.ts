@@ -1,7 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { buildSchema, type GraphQLSchema, lexicographicSortSchema, printSchema } from "graphql";
 import type { Generator } from "../generator.ts";
+import { remember } from "../remember.ts";
 import { root } from "../repository.ts";
 import { composeSupergraph } from "./supergraph.ts";
 
@@ -16,14 +18,23 @@ export const graphReference: Generator = {
   kind: "committed",
   folders: async () => [],
   generate: async () => {
-    const { publicSchema } = await import("@signalbox/federation/public-schema");
     const supergraphSdl = await composeSupergraph();
     if (supergraphSdl === null) return new Map();
-    const schema = lexicographicSortSchema(publicSchema(supergraphSdl));
-    await assertCompatible(schema);
-    return new Map([[schemaFile, `${compact(printSchema(schema))}\n`]]);
+    const sdl = await remember({
+      name: "public-schema.graphql",
+      sources: [import.meta.filename, fileURLToPath(import.meta.resolve("@signalbox/federation/public-schema"))],
+      inputs: [supergraphSdl],
+      make: () => publicSdl(supergraphSdl),
+    });
+    await assertCompatible(buildSchema(sdl));
+    return new Map([[schemaFile, sdl]]);
   },
 };
+
+async function publicSdl(supergraphSdl: string): Promise<string> {
+  const { publicSchema } = await import("@signalbox/federation/public-schema");
+  return `${compact(printSchema(lexicographicSortSchema(publicSchema(supergraphSdl))))}\n`;
+}
 
 /** Leaves out the empty lines between the members of a type. */
 const compact = (sdl: string) => sdl.replaceAll(/\n\n(?= )/g, "\n");

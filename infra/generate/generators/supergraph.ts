@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Generator } from "../generator.ts";
+import { remember } from "../remember.ts";
 import { packagesWith, root } from "../repository.ts";
 
 const path = "services/gateway/src/generated/supergraph.graphql";
@@ -22,19 +23,35 @@ export const supergraph: Generator = {
  * @throws Error with each reason why they do not compose.
  */
 export async function composeSupergraph(): Promise<string | null> {
-  const { parse } = await import("graphql");
   const subgraphs = await Promise.all(
     (await packagesWith("schema.graphql")).map(async ({ name, folder }) => ({
       // The gateway's own subgraph runs in its process and has no address.
       name: name === "gateway" ? "local" : name,
       // A placeholder: the gateway finds a subgraph by its name and the property `<name>.internal-url`.
       url: `http://${name}/graphql`,
-      typeDefs: parse(await readFile(join(root, folder, "schema.graphql"), "utf8")),
+      sdl: await readFile(join(root, folder, "schema.graphql"), "utf8"),
     })),
   );
   if (subgraphs.length === 0) return null;
+  return remember({
+    name: "supergraph.graphql",
+    sources: [import.meta.filename],
+    inputs: [JSON.stringify(subgraphs)],
+    make: () => compose(subgraphs),
+  });
+}
+
+interface Subgraph {
+  readonly name: string;
+  readonly url: string;
+  readonly sdl: string;
+}
+
+async function compose(subgraphs: readonly Subgraph[]): Promise<string> {
   const { composeServices } = await import("@apollo/composition");
-  const { errors, supergraphSdl } = composeServices(subgraphs);
+  const { parse } = await import("graphql");
+  const definitions = subgraphs.map(({ name, url, sdl }) => ({ name, url, typeDefs: parse(sdl) }));
+  const { errors, supergraphSdl } = composeServices(definitions);
   if (errors) throw new Error(`The subgraphs do not compose:\n  ${errors.map(({ message }) => message).join("\n  ")}`);
   return supergraphSdl;
 }
