@@ -12,6 +12,19 @@ import { root } from "../generate/repository.ts";
 const folder = await mkdtemp(join(tmpdir(), "signalbox-set-up-"));
 after(() => rm(folder, { recursive: true }));
 
+/** Prints its pid when it is ready, counts the stop signals it gets and ends with their number. */
+const script = join(folder, "script.mjs");
+await writeFile(
+  script,
+  `let signals = 0;
+  const alive = setInterval(() => {}, 1000);
+  process.on("SIGTERM", () => {
+    signals += 1;
+    setTimeout(() => { process.exitCode = signals; clearInterval(alive); }, 400);
+  });
+  console.log(process.pid);`,
+);
+
 const lockModule = JSON.stringify(join(root, "infra/tasks/lock.mjs"));
 
 function evaluate(code: string): ChildProcess {
@@ -40,19 +53,6 @@ test("of several processes under one lock only one works at a time, also after o
   );
   assert.equal(await readFile(log, "utf8"), "in out ".repeat(4));
 });
-
-/** Prints its pid when it is ready, counts the stop signals it gets and ends with their number. */
-const script = join(folder, "script.mjs");
-await writeFile(
-  script,
-  `let signals = 0;
-  const alive = setInterval(() => {}, 1000);
-  process.on("SIGTERM", () => {
-    signals += 1;
-    setTimeout(() => { process.exitCode = signals; clearInterval(alive); }, 400);
-  });
-  console.log(process.pid);`,
-);
 
 async function startTask() {
   const argv = [join(root, "infra/tasks/run.mjs"), script];
