@@ -187,7 +187,10 @@ test("a damaged or incomplete backup, or one into used engines, is refused, and 
   await appendFile(join(folder, "blobs", original), "x");
   await assert.rejects(backup(empty, "restore", folder), /blobs\/originals\/acc_1\/\w+ in .* is damaged/);
   await rm(join(folder, "manifest.json"));
-  await assert.rejects(backup(empty, "restore", folder), /is not a complete backup: manifest\.json, which is written last/);
+  await assert.rejects(
+    backup(empty, "restore", folder),
+    /is not a complete backup: manifest\.json, which is written last/,
+  );
   assert.deepEqual(await empty.query("account", "select 1 from pg_class where relname = 'accounts'"), []);
 });
 

@@ -62,7 +62,9 @@ const isAddress = (secret: string): boolean => /^https?:\/\//.test(secret);
 
 function secretProblem(secret: string): string | null {
   if (!isAddress(secret)) {
-    return readKeySet(secret) ? null : "The secret of this scheme is the address of the sender's JWKS, or the JWKS itself.";
+    return readKeySet(secret)
+      ? null
+      : "The secret of this scheme is the address of the sender's JWKS, or the JWKS itself.";
   }
   const url = URL.parse(secret);
   if (url === null || /\s/.test(secret) || secret.length > addressLengthMax)
