@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { mkdir } from "node:fs/promises";
 import { test } from "node:test";
 import { ConfigurationError } from "@signalbox/config";
+import { DatabaseTooOldError } from "@signalbox/storage";
 import { whyRefused } from "./why-refused.ts";
 
 test("what one option mends is told in one sentence with that option", async () => {
@@ -22,6 +23,14 @@ test("what one option mends is told in one sentence with that option", async () 
   );
   const notAFolder = await mkdir(`${import.meta.filename}/data`).catch((error: unknown) => error);
   assert.match(whyRefused(notAFolder) ?? "", /^its folder cannot be used \(ENOTDIR: /);
+});
+
+test("data of a version that nothing upgrades is told in one sentence, without a stack", () => {
+  assert.equal(
+    whyRefused(new DatabaseTooOldError("signalbox_account")),
+    "its data was made by a version before 0.2.0; move .signalbox aside, or choose another folder with: " +
+      "npm start -- --embedded.data-directory=<folder>",
+  );
 });
 
 test("a bug is left to the log", () => {

@@ -1,4 +1,5 @@
 import { ConfigurationError } from "@signalbox/config";
+import { DatabaseTooOldError, oldestVersion } from "@signalbox/storage";
 
 /** What the system says of a folder that this user may not use, or that cannot be one. */
 const folderCodes = ["EACCES", "EPERM", "EROFS", "ENOTDIR", "EEXIST"];
@@ -13,6 +14,12 @@ export function whyRefused(error: unknown): string | null {
     if (!taken) return error.message; // it names the source of each value
     const { property, value, expected } = taken;
     return `${property} is ${value}: expected ${expected}; choose another with: npm start -- --${property}=<value>`;
+  }
+  if (error instanceof DatabaseTooOldError) {
+    return (
+      `its data was made by a version before ${oldestVersion}; move .signalbox aside, or choose another folder with: ` +
+      "npm start -- --embedded.data-directory=<folder>"
+    );
   }
   const { code, syscall, message } = (error ?? {}) as NodeJS.ErrnoException;
   if (!code || !syscall || !folderCodes.includes(code)) return null;

@@ -122,13 +122,9 @@ function unexplainedDependencies(files: readonly SourceFile[]): string[] {
   ];
 }
 
-/** Applied before there were declarations, and an applied file never changes. */
-const undeclaredBefore =
-  /prisma\/migrations\/202611(21|22)|\/(001_|002_|003_outbox_tombstones|004_parked_heads|005_begun)/;
-
 function undeclaredMigrations(files: readonly SourceFile[]): string[] {
   return files
-    .filter(({ path }) => /migrations\/.*\.sql$/.test(path) && !undeclaredBefore.test(path))
+    .filter(({ path }) => /migrations\/.*\.sql$/.test(path))
     .filter(({ text }) => !/^-- signalbox: (expand|contract)( concurrently)?\n/.test(text))
     .map(({ path }) => path);
 }

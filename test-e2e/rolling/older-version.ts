@@ -3,6 +3,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { repositoryFolder } from "@signalbox/infra/engines/engine-folders.ts";
+import { isAtLeast } from "@signalbox/infra/release/version.ts";
+import { oldestVersion } from "@signalbox/storage";
 import { shareModules } from "../tour/clone.ts";
 
 const run = promisify(execFile);
@@ -17,6 +19,18 @@ export async function lastTag(): Promise<string | null> {
 export async function commitOf(name: string): Promise<string> {
   const { stdout } = await run("git", ["rev-parse", "--short", `${name}^{commit}`], { cwd: repositoryFolder });
   return stdout.trim();
+}
+
+/** The version that `package.json` has at a commit. */
+export async function versionAt(commit: string): Promise<string> {
+  const { stdout } = await run("git", ["show", `${commit}:package.json`], { cwd: repositoryFolder });
+  return JSON.parse(stdout).version;
+}
+
+/** Says why nothing rolls from this version to ours; null where something does. */
+export function whyTooOld(version: string): string | null {
+  if (isAtLeast(version, oldestVersion)) return null;
+  return `It is version ${version}: databases from before ${oldestVersion} are not upgraded. Name a later commit.`;
 }
 
 /** Puts the version of a commit into an empty folder, ready to run. */

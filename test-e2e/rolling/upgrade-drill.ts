@@ -1,8 +1,8 @@
 /**
  * `npm run upgrade-drill -- [<tag or commit>]` rolls a system from an older version, the last tag, to this one under
  * traffic, runs both side by side for a minute, and rolls back to the older one on the databases that this one has
- * migrated. It ends with 1 when a request failed, or a change has not exactly one event. `--rate` and `--seconds` set
- * the rate and the duration.
+ * migrated. It ends with 1 when a request failed, or a change has not exactly one event. The older version is 0.2.0 or
+ * later: earlier databases are not upgraded. `--rate` and `--seconds` set the rate and the duration.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -13,7 +13,7 @@ import { repositoryFolder } from "@signalbox/infra/engines/engine-folders.ts";
 import { eventually } from "@signalbox/testing";
 import type { LogRecord } from "../ledger/evidence.ts";
 import { explained, inOrder, wrongEvents } from "./judge-traffic.ts";
-import { checkOut, commitOf, lastTag } from "./older-version.ts";
+import { checkOut, commitOf, lastTag, versionAt, whyTooOld } from "./older-version.ts";
 import { type RollingSystem, startRollingSystem } from "./rolling-system.ts";
 import { startTraffic } from "./traffic.ts";
 
@@ -26,6 +26,11 @@ const print = (line: string) => void process.stdout.write(`${new Date().toISOStr
 const name = positionals[0] ?? (await lastTag());
 if (name === null) {
   process.stderr.write("There is no tag v… in this clone. Name a commit: npm run upgrade-drill -- <commit>\n");
+  process.exit(1);
+}
+const tooOld = whyTooOld(await versionAt(name));
+if (tooOld !== null) {
+  process.stderr.write(`${name} cannot be upgraded. ${tooOld}\n`);
   process.exit(1);
 }
 const [older, newer] = [await commitOf(name), await commitOf("HEAD")];

@@ -24,6 +24,7 @@ export { inTransaction, type Tx } from "./database/transaction.ts";
 export { unsafeSettings } from "./database/unsafe-settings.ts";
 export { type RowWrite, writeRow } from "./database/write-row.ts";
 export { type LibraryMigrations, migrate } from "./migrations/migrate.ts";
+export { DatabaseTooOldError, oldestVersion } from "./migrations/migration-history.ts";
 export { type ObjectFiles, openObjectFiles } from "./objects/object-files.ts";
 export type { ObjectStore } from "./objects/object-store.ts";
 export { openObjectStore } from "./objects/open-object-store.ts";

@@ -7,6 +7,7 @@ import pg from "pg";
 import { migrationList } from "./authoring.ts";
 import { migrate } from "./migrate.ts";
 import { createMigrationFixture, type MigrationFixture } from "./migration-fixture.ts";
+import { oldestVersion } from "./migration-history.ts";
 import { withSchemaEngine } from "./schema-engine.ts";
 
 const { log, logged } = testContext("account", {});
@@ -114,6 +115,26 @@ for (const [said, first] of [
       message: /contracted by a newer version of service account: it has 20270101000000_future/,
     });
     assert.deepEqual(await query("select to_regclass('other') as other"), [{ other: null }]);
+  });
+}
+
+for (const [owner, forget] of [
+  ["a service", () => fixture.forget("20260101000000_people")],
+  ["a library", () => fixture.forgetLibrarySql("0001_queue.sql")],
+] as const) {
+  it(`refuses a database that has a migration from before the first one of ${owner}, and changes nothing`, async () => {
+    await run();
+    await forget();
+    await fixture.prisma("20260201000000_initial", "create table initial (id int);");
+    await fixture.librarySql("0010_initial.sql", "create table signalbox.initial (id int);");
+    await assert.rejects(run(), {
+      message:
+        `database ${database.name} was made by a version before ${oldestVersion}, which nothing upgrades: start with an ` +
+        "empty database, or with the version that made this one.",
+    });
+    assert.deepEqual(await query("select to_regclass('initial') as a, to_regclass('signalbox.initial') as b"), [
+      { a: null, b: null },
+    ]);
   });
 }
 

@@ -36,7 +36,7 @@ export interface MigrateOptions {
  * instances at once: one works under a lock, the others find the work done. Each file is applied and recorded in one
  * transaction, so a crash leaves nothing half done. A newer version may have expanded the database. Throws
  * `MigrationError` for an unreachable engine, a lock that is not released, a database that a newer version has
- * contracted, a file that was changed after it was applied, and SQL that fails.
+ * contracted or that is older than the first migration, a file that was changed after it was applied, and SQL that fails.
  */
 export async function migrate(options: MigrateOptions): Promise<void> {
   const histories = await readHistories(options);
@@ -82,16 +82,18 @@ async function readHistories(options: MigrateOptions): Promise<MigrationHistory[
   return [...histories, prismaHistory(options.service, await readPrismaFolder(options.prismaDirectory))];
 }
 
-/** Returns true when every migration is applied, the usual case, which needs no lock. */
+/**
+ * Returns true when every migration is applied, the usual case, which needs no lock. Reads every history, so that a
+ * database which one of them refuses stays as it is.
+ */
 async function isCurrent(
   client: pg.Client,
   histories: readonly MigrationHistory[],
   database: string,
 ): Promise<boolean> {
-  for (const history of histories) {
-    if ((await pending(client, history, database)).length > 0) return false;
-  }
-  return true;
+  let lacking = 0;
+  for (const history of histories) lacking += (await pending(client, history, database)).length;
+  return lacking === 0;
 }
 
 async function bringUp(

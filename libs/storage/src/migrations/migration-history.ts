@@ -24,6 +24,22 @@ export class MigrationError extends Error {
   override readonly name = "MigrationError";
 }
 
+/** The oldest version whose databases a start takes: the migrations before it were made into one. */
+export const oldestVersion = "0.2.0";
+
+/** The database was made by a version from before `oldestVersion`. */
+export class DatabaseTooOldError extends MigrationError {
+  readonly database: string;
+
+  constructor(database: string) {
+    super(
+      `database ${database} was made by a version before ${oldestVersion}, which nothing upgrades: start with an empty ` +
+        "database, or with the version that made this one.",
+    );
+    this.database = database;
+  }
+}
+
 /** A database's record of the migrations of one owner. */
 interface DatabaseState {
   readonly database: string;
@@ -34,15 +50,18 @@ interface DatabaseState {
 
 /**
  * Returns the files that the database lacks. Expansions by a newer version are accepted. Throws when the database has
- * an unknown contraction, or when an applied file was changed: applied files never change.
+ * an unknown contraction or a migration from before our first one, or when an applied file was changed: applied files
+ * never change.
  */
 export function pendingMigrations(
   { owner, files }: Pick<MigrationHistory, "owner" | "files">,
   { database, applied, expansions }: DatabaseState,
 ): MigrationFile[] {
   const known = new Map(files.map((file) => [file.name, file]));
+  const first = files[0]?.name ?? "";
   for (const { name, checksum } of applied) {
     const file = known.get(name);
+    if (!file && name < first) throw new DatabaseTooOldError(database);
     if (!file && !expansions.has(name)) {
       throw new MigrationError(
         `database ${database} was contracted by a newer version of ${owner}: it has ${name}, which is unknown here. ` +

@@ -1,1 +1,0 @@
-ALTER TABLE "deliveries" ADD COLUMN "exhausted_at" TIMESTAMPTZ(3);
