@@ -24,6 +24,7 @@ test("every published area is routed to the service that owns it", () => {
     "/docs/errors": "gateway",
     "/asyncapi.yaml": "gateway",
     "/schema.graphql": "gateway",
+    "/.well-known/security.txt": "gateway",
   };
   for (const [path, service] of Object.entries(owners)) assert.equal(serviceOf(path), service, path);
 });

@@ -21,6 +21,7 @@ export const edgeRoutes: readonly EdgeRoute[] = [
   { prefix: "/asyncapi.yaml", service: "gateway" },
   { prefix: "/schema.graphql", service: "gateway" },
   { prefix: "/openapi.json", service: "gateway" },
+  { prefix: "/.well-known/security.txt", service: "gateway" },
   { prefix: "/openapi/gateway.json", service: "gateway" },
   { prefix: "/api/account", service: "account" },
   { prefix: "/api/accounts", service: "account" },

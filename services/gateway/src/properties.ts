@@ -43,6 +43,16 @@ export const properties = defineProperties({
     effect:
       "The file dist/browser/standalone.js of the npm package @scalar/api-reference: /docs shows all routes with it. Without it there is no such page.",
   },
+  "http.security-contact": {
+    local: true,
+    type: "string",
+    default: null,
+    pattern: "(mailto:|tel:|https://)[^\\s]+",
+    secrecy: "public",
+    reload: "restart",
+    effect:
+      "Who takes reports of vulnerabilities, as `mailto:security@example.org`: `/.well-known/security.txt` says it (RFC 9116). Left out, there is no such file.",
+  },
   "graphql.executor": {
     type: "string",
     default: "ours",

@@ -15,6 +15,7 @@ import { z } from "zod";
 import { errorPageRoutes } from "./docs/error-page.ts";
 import { graphiqlPage, graphiqlRoutes } from "./docs/graphiql.ts";
 import { type ReferenceDependencies, referenceRoutes } from "./docs/reference-routes.ts";
+import { type SecurityContact, securityTxtRoutes } from "./docs/security-txt.ts";
 import { type OperationRequest, operationRequestFrom } from "./documents/operation-request.ts";
 import { eventsOf, subscribeFor } from "./live/event-stream.ts";
 import type { OpenLive } from "./live/open-live.ts";
@@ -80,12 +81,13 @@ interface Dependencies {
   readonly operations: Operations;
   readonly live: Pick<OpenLive, "live" | "callers">;
   readonly reference: ReferenceDependencies;
+  readonly security: SecurityContact;
   /** Returns true when browsers get GraphiQL. */
   readonly hasPage: () => boolean;
 }
 
 /** The query endpoint (spec, "Query endpoint"; GraphQL over HTTP), and the documentation. */
-export function publicRoutes({ operations, live, reference, hasPage }: Dependencies): Routes {
+export function publicRoutes({ operations, live, reference, security, hasPage }: Dependencies): Routes {
   const routes = createRoutes();
 
   routes.post("/graphql", {
@@ -133,6 +135,7 @@ export function publicRoutes({ operations, live, reference, hasPage }: Dependenc
   routes.include(graphiqlRoutes());
   routes.include(errorPageRoutes());
   routes.include(referenceRoutes(reference));
+  routes.include(securityTxtRoutes(security));
   return routes;
 }
 

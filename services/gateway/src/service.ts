@@ -49,7 +49,8 @@ export async function createService(context: ServiceContext<Properties>): Promis
     reader: await openReader(configuration.get("docs.reader")),
   };
   const hasPage = () => configuration.get("graphql.graphiql") && configuration.get("graphql.introspection");
-  const routes = publicRoutes({ operations, live, reference, hasPage });
+  const security = { contact: configuration.get("http.security-contact"), clock };
+  const routes = publicRoutes({ operations, live, reference, security, hasPage });
   const own = openApiDocument(routes, openapi);
   routes.include(openapiRoutes(createMergedOpenapi({ clients, own, clock })));
   return {

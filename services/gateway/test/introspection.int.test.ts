@@ -32,6 +32,28 @@ test("nor does anybody read the schema as a document, while that of events is pu
   assert.deepEqual(parse(await events.text()), asyncApiDocument());
 });
 
+test("without http.security-contact there is no security.txt", async () => {
+  const response = await fetch(`${gateway.url}/.well-known/security.txt`);
+  assert.equal(response.status, 404);
+  assert.match(await response.text(), /names no contact for security reports/);
+});
+
+test("security.txt names the contact, and a date in less than a year by which to ask again", async () => {
+  const contact = "mailto:security@example.org";
+  const named = await startGateway({ "http.security-contact": contact });
+  try {
+    const response = await fetch(`${named.url}/.well-known/security.txt`);
+    assert.equal(response.status, 200);
+    assert.equal(response.headers.get("content-type"), "text/plain; charset=utf-8");
+    const fields = Object.fromEntries((await response.text()).split("\n").map((line) => line.split(": ")));
+    assert.equal(fields.Contact, contact);
+    const days = (Date.parse(fields.Expires) - Date.now()) / 86_400_000;
+    assert.ok(days > 170 && days < 365, fields.Expires);
+  } finally {
+    await named.close();
+  }
+});
+
 test("without docs.reader there is no page about the routes", async () => {
   for (const path of ["/docs", "/docs/reader.js"]) {
     const response = await fetch(`${gateway.url}${path}`);
