@@ -10,7 +10,13 @@ export interface ImagePackage {
 
 /** Licences that only require attribution. */
 const plain =
-  /^\(?(MIT|ISC|0BSD|BSD-[23]-Clause|Apache-2\.0|BlueOak-1\.0\.0|CC0-1\.0|Unlicense|Python-2\.0)( (OR|AND) [\w.-]+)*\)?$/;
+  /^(MIT|MIT-0|ISC|0BSD|BSD-[23]-Clause|Apache-2\.0|BlueOak-1\.0\.0|CC0-1\.0|Unlicense|Zlib|P(ython|SF)-2\.0)$/;
+
+/** Whether a licence, as a manifest writes it, asks for more than to be named. One of a choice is enough. */
+export function asksForMore(licence: string): boolean {
+  const choices = licence.replaceAll(/[()]/g, "").split(/ or /i);
+  return !choices.some((choice) => choice.split(/ and /i).every((one) => plain.test(one)));
+}
 
 /** Writes the contents of the image in CycloneDX 1.6, for vulnerability scanners. */
 export function softwareBill(packages: readonly ImagePackage[]): string {
@@ -41,7 +47,7 @@ export function licencePage(packages: readonly ImagePackage[]): string {
     "These require more than attribution. The Elastic License 2.0 of `@apollo/*` forbids offering them to others as a hosted service; the",
     "LGPL of libvips lets its library be replaced: it is the shared object below `node_modules/@img`.",
     "",
-    ...table(packages.filter(({ licence }) => !plain.test(licence))),
+    ...table(packages.filter(({ licence }) => asksForMore(licence))),
     "",
     "All of them:",
     "",

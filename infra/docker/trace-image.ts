@@ -44,7 +44,7 @@ for (const folder of ownFolders)
     recursive: true,
     filter: (from) => isOurs(relative(root, from)),
   });
-await cp(join(root, "package.json"), join(target, "package.json"));
+for (const name of ["package.json", "LICENSE", "NOTICE"]) await cp(join(root, name), join(target, name));
 // A service that needs another version than the others has a folder of its own.
 const packageFiles = [...fileList, ...servedFiles()].filter((path) => /(^|\/)node_modules\//.test(path));
 for (const path of packageFiles) {

@@ -20,6 +20,7 @@ export async function packClient(destination: string): Promise<string> {
     compile(join(folder, "dist"));
     await cp(join(clientFolder, "src/generated"), join(folder, "dist/generated"), { recursive: true });
     await cp(join(clientFolder, "README.md"), join(folder, "README.md"));
+    await cp(join(root, "LICENSE"), join(folder, "LICENSE"));
     await writeFile(join(folder, "package.json"), `${JSON.stringify(await manifest(), null, 2)}\n`);
     await mkdir(destination, { recursive: true });
     const options = ["--json", "--ignore-scripts", "--pack-destination", resolve(destination)];

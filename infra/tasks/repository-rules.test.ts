@@ -51,6 +51,18 @@ test("the 29th decision is found, and 28 pass", () => {
   assert.deepEqual(found(29), ["docs/decisions/1028-page.md"]);
 });
 
+test("a package whose licence asks for more than to be named is found where NOTICE lacks it", () => {
+  const packages = {
+    "node_modules/graphql": { version: "16.1.0", license: "MIT" },
+    "node_modules/x": { license: "EPL-2.0" },
+  };
+  const locked = { path: "package-lock.json", text: JSON.stringify({ packages }) };
+  const found = (notice: string) =>
+    repositoryRules.flatMap(({ find }) => find([locked, manifest, reasons, { path: "NOTICE", text: notice }]));
+  assert.deepEqual(found("EPL-2.0  x, y"), []);
+  assert.deepEqual(found("EPL-2.0  xy"), ["x: EPL-2.0"]);
+});
+
 test("a package that was given up keeps no reason", () => {
   const found = repositoryRules.flatMap(({ find }) =>
     find([lock, manifest, { ...reasons, text: `${reasons.text}| \`left-pad\`, \`@types/*\` | padding |\n` }]),
@@ -65,5 +77,7 @@ test("ordinary code passes", () => {
 });
 
 function lockWith(...paths: string[]): string {
-  return JSON.stringify({ packages: Object.fromEntries(paths.map((path) => [path, { version: "16.15.0" }])) });
+  return JSON.stringify({
+    packages: Object.fromEntries(paths.map((path) => [path, { version: "16.15.0", license: "MIT" }])),
+  });
 }

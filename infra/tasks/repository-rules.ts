@@ -1,3 +1,5 @@
+import { asksForMore } from "../docker/licence-page.ts";
+
 interface SourceFile {
   readonly path: string;
   readonly text: string;
@@ -55,6 +57,10 @@ export const repositoryRules: readonly RepositoryRule[] = [
   {
     because: `docs/decisions holds at most ${decisionsMax} pages, one a subject: change the page of the subject instead of adding one.`,
     find: decisionsBeyondTheBar,
+  },
+  {
+    because: "NOTICE names every package whose licence asks for more than to be named.",
+    find: unnoticedLicences,
   },
   {
     because: "Two copies of graphql refuse each other's schemas, and the Apollo packages need version 16.",
@@ -132,6 +138,25 @@ function undeclaredMigrations(files: readonly SourceFile[]): string[] {
 function decisionsBeyondTheBar(files: readonly SourceFile[]): string[] {
   const pages = files.map(({ path }) => path).filter((path) => /^docs\/decisions\/[^/]+\.md$/.test(path));
   return pages.length > decisionsMax ? pages.slice(decisionsMax) : [];
+}
+
+/** Their manifests say nothing; their repositories are under Apache-2.0. */
+const withoutLicence = ["@openfeature/ofrep-core", "@openfeature/ofrep-provider"];
+
+/** Packages whose licence asks for more than to be named, and that NOTICE lacks. There `name-*` stands for all that begin so. */
+function unnoticedLicences(files: readonly SourceFile[]): string[] {
+  const textOf = (wanted: string) => files.find(({ path }) => path === wanted)?.text ?? "";
+  const { packages } = JSON.parse(textOf("package-lock.json") || '{"packages":{}}') as {
+    packages: Record<string, { readonly license?: string; readonly link?: boolean }>;
+  };
+  const named = textOf("NOTICE").split(/[\s,]+/);
+  const isNamed = (name: string) =>
+    named.some((one) => (one.endsWith("-*") ? name.startsWith(one.slice(0, -1)) : one === name));
+  return Object.entries(packages)
+    .filter(([path, { link }]) => path.includes("node_modules/") && !link)
+    .map(([path, { license = "unknown" }]) => ({ name: path.replace(/^.*node_modules\//, ""), license }))
+    .filter(({ name, license }) => asksForMore(license) && !withoutLicence.includes(name) && !isNamed(name))
+    .map(({ name, license }) => `${name}: ${license}`);
 }
 
 function copiesOfGraphql(files: readonly SourceFile[]): string[] {
