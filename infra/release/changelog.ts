@@ -34,7 +34,8 @@ export function changelogSection(
     .map(
       ([area, ofArea]) => `- **${area}**\n${ofArea.map(({ subject, hash }) => `  - ${subject} (${hash})\n`).join("")}`,
     );
-  return [`## ${version}, ${day}\n`, ...contracts, `### Commits\n\n${work.join("")}`].join("\n");
+  const blocks = [...contracts, ...(work.length === 0 ? [] : [`### Commits\n\n${work.join("")}`])];
+  return [`## ${version}, ${day}\n`, ...blocks].join("\n");
 }
 
 const line = ({ weight, text }: ContractChange): string =>
@@ -51,8 +52,14 @@ function areaOf({ files }: Commit): string {
   return [...counts].sort(([, a], [, b]) => b - a)[0]?.[0] ?? "repository";
 }
 
-/** Puts a section above those of earlier versions. */
+const unreleased = /^## [^\n]*, unreleased\n(?<notes>[\s\S]*?)(?=^## |$(?![\s\S]))/m;
+
+/** Puts a section above those of earlier versions. What was written by hand for the version to come stands first in it. */
 export function withSection(changelog: string | null, section: string): string {
-  const earlier = (changelog ?? title).slice(title.length).trim();
-  return `${title}\n${section.trim()}\n${earlier === "" ? "" : `\n${earlier}\n`}`;
+  const before = (changelog ?? title).slice(title.length);
+  const notes = unreleased.exec(before)?.groups?.notes?.trim() ?? "";
+  const earlier = before.replace(unreleased, "").trim();
+  const [heading = "", ...rest] = section.trim().split("\n");
+  const blocks = [title.trim(), heading, notes, rest.join("\n").trim(), earlier];
+  return `${blocks.filter((block) => block !== "").join("\n\n")}\n`;
 }

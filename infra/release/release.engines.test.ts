@@ -62,6 +62,21 @@ test("the first release is the version that the repository has, with a tag on th
   await assert.rejects(() => prepareRelease({ folder, day, version: "patch" }), /Nothing was committed since v1\.0\.0/);
 });
 
+test("what was written for the version to come stands first in its section, above earlier versions", async (t) => {
+  const { folder, commit } = await scratch(t);
+  await commit("Write notes", { "CHANGELOG.md": "# Changelog\n\n## 1.0.0, unreleased\n\nThe first one.\n" });
+  await released(folder);
+  const changelog = () => readFile(join(folder, "CHANGELOG.md"), "utf8");
+  assert.equal(await changelog(), "# Changelog\n\n## 1.0.0, 2027-01-31\n\nThe first one.\n");
+  const next = (await changelog()).replace("## 1.0.0", "## 1.0.1, unreleased\n\nA repair.\n\n## 1.0.0");
+  await commit("Repair it", { "services/images/src/rule.ts": "export {};", "CHANGELOG.md": next });
+  await released(folder);
+  assert.match(
+    await changelog(),
+    /^# Changelog\n\n## 1\.0\.1, 2027-01-31\n\nA repair\.\n\n### Commits\n[\s\S]*Repair it[\s\S]*\n\n## 1\.0\.0, 2027-01-31\n\nThe first one\.\n$/,
+  );
+});
+
 test("what is new for those who use it makes a minor version, and stands above the commits", async (t) => {
   const { folder, commit } = await scratch(t);
   await released(folder);

@@ -41,7 +41,9 @@ export async function prepareRelease({ folder, version, day }: Wanted): Promise<
   const asked = steps.includes(version ?? "") ? nextVersion((since ?? "v0.0.0").slice(1), version as Step) : version;
   const chosen = asked ?? least;
   if (!isAtLeast(chosen, least)) throw new Error(`What changed needs ${least} at least; ${chosen} would hide it.`);
-  return { version: chosen, since, changes, section: changelogSection(chosen, day, changes, commits) };
+  // Of a first release everything is new: a list of its commits would be the history.
+  const section = changelogSection(chosen, day, changes, since === null ? [] : commits);
+  return { version: chosen, since, changes, section };
 }
 
 /** Writes version and changelog, commits them and tags the commit. Nothing leaves the machine. */
