@@ -173,10 +173,10 @@ export default {
     },
     {
       name: "no-cycles",
-      comment: "Two modules that need each other are one module, or hide a third.",
+      comment: "Two modules that need each other, by a type as well, are one module or hide a third.",
       severity: "error",
       from: { pathNot: "/src/generated/" },
-      to: { circular: true, viaOnly: { dependencyTypesNot: ["type-only"] } },
+      to: { circular: true },
     },
     {
       name: "resolvable",

@@ -14,6 +14,7 @@ const brokenInFixture = [
   "home-of-kafkajs: libs/core/src/index.ts",
   "layer-core: libs/core/src/index.ts",
   "libraries-know-no-product: libs/config/src/setting.ts",
+  "no-cycles: libs/config/src/setting.ts",
   "resolvable: libs/config/src/setting.ts",
 ];
 

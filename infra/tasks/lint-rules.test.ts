@@ -46,6 +46,19 @@ test("the environment, the console and a default export are reported in a librar
   for (const rule of ["noProcessEnv", "noConsole", "noDefaultExport"]) assert.match(report, new RegExp(rule));
 });
 
+test("a function or a file that is too long is reported in code, and not in a test", async () => {
+  const lines = (count: number) => Array.from({ length: count }, (_, index) => `  console.error(${index});`).join("\n");
+  const text = (count: number) => `export function run() {\n${lines(count)}\n}\n`;
+  const found = async (path: string, count: number) => {
+    await write(path, text(count));
+    return biome(path).match(/noExcessiveLinesPer(Function|File)/g) ?? [];
+  };
+  assert.deepEqual(await found("infra/release/long.ts", 53), []);
+  assert.deepEqual(await found("infra/release/long.ts", 60), ["noExcessiveLinesPerFunction"]);
+  assert.equal((await found("infra/release/long.ts", 360)).length, 2);
+  assert.deepEqual(await found("infra/release/long.test.ts", 360), []);
+});
+
 test("an unawaited promise is reported, also one that needs types to recognise", async () => {
   await write(
     "libs/http/src/promises.ts",
@@ -54,4 +67,27 @@ test("an unawaited promise is reported, also one that needs types to recognise",
   const report = run("oxlint/bin/oxlint", "--type-aware", "--format=unix", "libs/http/src/promises.ts");
   assert.match(report, /promises\.ts:3:1.*no-floating-promises/s);
   assert.doesNotMatch(report, /promises\.ts:4:/);
+});
+
+test("a name that a library shows and no other package imports is reported", async (t) => {
+  const own = await mkdtemp(join(tmpdir(), "signalbox-exports-"));
+  t.after(() => rm(own, { recursive: true }));
+  const files: Record<string, string> = {
+    "package.json": '{ "name": "own", "workspaces": ["libs/*"] }',
+    "libs/a/package.json": '{ "name": "@signalbox/a", "exports": { ".": "./src/index.ts" } }',
+    "libs/a/src/index.ts": "export const taken = 1;\nexport const unread = 2;\nexport interface Unread {}\n",
+    "libs/b/package.json": '{ "name": "@signalbox/b", "exports": { ".": "./src/index.ts" }, "dependencies": { "@signalbox/a": "*" } }',
+    "libs/b/src/index.ts": 'import { taken } from "@signalbox/a";\nconsole.log(taken);\n',
+  };
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(own, path)), { recursive: true });
+    await writeFile(join(own, path), text);
+  }
+  for (const path of ["knip.jsonc", "tsconfig.json"]) await cp(join(root, path), join(own, path));
+  const options = ["--no-progress", "--no-config-hints", "--include=exports,types", "--reporter=symbols"];
+  const argv = [join(root, "node_modules/knip/bin/knip.js"), ...options];
+  const { stdout } = spawnSync(process.execPath, argv, { cwd: own, encoding: "utf8" });
+  assert.match(stdout, /unread .*libs\/a\/src\/index\.ts/);
+  assert.match(stdout, /Unread .*libs\/a\/src\/index\.ts/);
+  assert.doesNotMatch(stdout, /taken/);
 });

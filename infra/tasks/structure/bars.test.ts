@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { measureBars } from "./bars.ts";
 import { type Manifest, readRepository } from "./modules.ts";
-import { tours } from "./walks.ts";
 
 const manifests: Manifest[] = [
   { folder: "libs/a", name: "@signalbox/a", exports: { ".": "./src/index.ts", "./properties": "./src/properties.ts" } },
@@ -14,29 +13,13 @@ const manifests: Manifest[] = [
 /** The places of one bar in a repository of these files. */
 function places(bar: string, files: Record<string, string>): readonly string[] {
   const sources = Object.entries(files).map(([path, text]) => ({ path, text }));
-  const found = measureBars(readRepository(sources, manifests), () => null).find(({ name }) => name === bar);
+  const found = measureBars(readRepository(sources, manifests)).find(({ name }) => name === bar);
   assert.ok(found, `no bar is named ${bar}`);
   return found.places;
 }
 
 const lines = (count: number, text = (index: number) => `  step${index}();`) =>
   Array.from({ length: count }, (_, index) => text(index)).join("\n");
-
-test("a factory is as long as everything inside it, and its closures count as well", () => {
-  const closure = `  const run = () => {\n${lines(60)}\n  };`;
-  const file = { "services/one/src/a.ts": `export function createA() {\n${closure}\n  return run;\n}\n` };
-  assert.deepEqual(places("functions over 60 lines outside libs", file), [
-    "services/one/src/a.ts:1 createA (65 lines)",
-    "services/one/src/a.ts:2 run (62 lines)",
-  ]);
-});
-
-test("sixty lines are not too many, and tests are not measured", () => {
-  const text = `export function a() {\n${lines(58)}\n}\n`;
-  const longer = `export function a() {\n${lines(59)}\n}\n`;
-  const files = { "services/one/src/a.ts": text, "services/one/test/b.ts": longer, "libs/a/src/c.test.ts": longer };
-  assert.deepEqual(places("functions over 60 lines", files), []);
-});
 
 test("a short file that one other imports is found, also when only its types are imported", () => {
   const files = {
@@ -84,34 +67,6 @@ test("five equal lines, equal imports and equal lines inside one service are no 
   assert.deepEqual(places("equal blocks of six lines between two services", files), []);
 });
 
-test("a name at a door is used when another package imports it, in a test as well", () => {
-  const files = {
-    "libs/a/src/index.ts": 'export { first, second, third, type Fourth } from "./room.ts";\n',
-    "libs/a/src/properties.ts": "export interface Properties {}\nexport const unread = {};\n",
-    "libs/a/src/room.ts": 'import type { Properties } from "./properties.ts";\n',
-    "libs/a/src/index.test.ts": 'import { third } from "./index.ts";\n',
-    "libs/b/src/user.ts": 'import { first as renamed } from "@signalbox/a";\n',
-    "services/one/test/harness.ts": 'const a: import("@signalbox/a").Fourth = 1;\n',
-  };
-  assert.deepEqual(places("names that a library exports and nobody else imports", files), [
-    "libs/a/src/index.ts: second",
-    "libs/a/src/index.ts: third",
-    "libs/a/src/properties.ts: unread",
-  ]);
-});
-
-test("modules that need each other are a circle, also by a type; modules of two packages are not", () => {
-  const files = {
-    "libs/a/src/a.ts": 'import { b } from "./b.ts";\n',
-    "libs/a/src/b.ts": 'import { c } from "./c.ts";\n',
-    "libs/a/src/c.ts": 'import type { A } from "./a.ts";\nimport { d } from "./d.ts";\n',
-    "libs/a/src/d.ts": "export const d = 1;\n",
-  };
-  assert.deepEqual(places("circles of imports inside a package", files), [
-    "libs/a/src/a.ts → libs/a/src/b.ts → libs/a/src/c.ts",
-  ]);
-});
-
 test("one name for values of two libraries is found; the same value shown twice is one", () => {
   const files = {
     "libs/a/src/index.ts": 'export { twice } from "./room.ts";\nexport const once = 1;\nexport interface Kind {}\n',
@@ -121,10 +76,11 @@ test("one name for values of two libraries is found; the same value shown twice 
   assert.deepEqual(places("values of two libraries with one name", files), ["twice: libs/a, libs/b"]);
 });
 
-test("a walk through a file that is gone breaks its bar", () => {
-  const bars = measureBars(readRepository([], manifests), () => null);
-  for (const tour of tours) {
-    const bar = bars.find(({ name }) => name === tour.name);
-    assert.ok(bar && bar.max !== null && bar.figure > bar.max, tour.name);
-  }
+test("a service that outgrows its ceiling breaks its bar; its tests do not count", () => {
+  const files = Array.from({ length: 43 }, (_, index) => ({ path: `services/config/src/a${index}.ts`, text: "" }));
+  const measure = (sources: typeof files) =>
+    measureBars(readRepository(sources, manifests)).find(({ name }) => name === "files of services/config/src");
+  assert.equal(measure(files)?.figure, 43);
+  assert.ok((measure(files)?.max ?? 43) < 43);
+  assert.equal(measure(files.map(({ path, text }) => ({ path: path.replace(".ts", ".test.ts"), text })))?.figure, 0);
 });

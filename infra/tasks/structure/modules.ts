@@ -15,8 +15,6 @@ export interface Module {
 interface Import {
   /** The file it leads to; null outside the repository. */
   readonly target: string | null;
-  /** The names it takes, as the target calls them; `*` for all of them. */
-  readonly names: readonly string[];
   readonly form: "import" | "re-export" | "dynamic";
 }
 
@@ -116,7 +114,7 @@ function importsOf(ast: ts.SourceFile): Array<Omit<Import, "target"> & { specifi
   const found: Array<Omit<Import, "target"> & { specifier: string }> = [];
   const visit = (node: ts.Node): void => {
     const specifier = specifierOf(node);
-    if (specifier !== null) found.push({ specifier, names: namesTaken(node), form: formOf(node) });
+    if (specifier !== null) found.push({ specifier, form: formOf(node) });
     ts.forEachChild(node, visit);
   };
   visit(ast);
@@ -133,18 +131,6 @@ function specifierOf(node: ts.Node): string | null {
           ? node.argument.literal
           : undefined;
   return literal && ts.isStringLiteral(literal) ? literal.text : null;
-}
-
-function namesTaken(node: ts.Node): string[] {
-  const clause = ts.isImportDeclaration(node)
-    ? node.importClause?.namedBindings
-    : ts.isExportDeclaration(node)
-      ? node.exportClause
-      : undefined;
-  if (clause && (ts.isNamedImports(clause) || ts.isNamedExports(clause)))
-    return clause.elements.map(({ propertyName, name }) => (propertyName ?? name).text);
-  if (ts.isImportTypeNode(node) && node.qualifier && ts.isIdentifier(node.qualifier)) return [node.qualifier.text];
-  return ["*"];
 }
 
 function formOf(node: ts.Node): Import["form"] {

@@ -6,13 +6,8 @@ import { type Manifest, type Repository, readRepository } from "./modules.ts";
 
 /** Reads the sources and the manifests of this repository. */
 export function readSources(): Repository {
-  const modules = present("*.ts").map((path) => ({ path, text: readText(path) ?? "" }));
+  const modules = present("*.ts").map((path) => ({ path, text: textOf(path) }));
   return readRepository(modules, present("*package.json").map(manifestAt));
-}
-
-/** The text of a file, by its path from the root; null when there is none. */
-export function readText(path: string): string | null {
-  return existsSync(join(root, path)) ? readFileSync(join(root, path), "utf8") : null;
 }
 
 function present(pattern: string): string[] {
@@ -20,6 +15,8 @@ function present(pattern: string): string[] {
 }
 
 function manifestAt(path: string): Manifest {
-  const { name, exports = {} } = JSON.parse(readText(path) ?? "{}");
+  const { name, exports = {} } = JSON.parse(textOf(path));
   return { folder: dirname(path), name, exports };
 }
+
+const textOf = (path: string): string => readFileSync(join(root, path), "utf8");

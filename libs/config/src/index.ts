@@ -7,7 +7,6 @@ export type {
   PropertyEntry,
   PropertyLookup,
   PropertySource,
-  RunningValue,
 } from "./configuration.ts";
 export { ConfigurationError } from "./configuration-error.ts";
 export { environment, setVariable } from "./environment.ts";

@@ -4,7 +4,7 @@ export { type CheckedDocument, createDocumentCache, validateDocument } from "./d
 export { type FieldAccess, field, isDeclared } from "./field.ts";
 export { replayedExtension } from "./keyed-mutation.ts";
 export { createLoader, type Load } from "./loader.ts";
-export { filterFrom, mutation, parseInput, refusalError, toWire } from "./mutation.ts";
+export { filterFrom, mutation, refusalError, toWire } from "./mutation.ts";
 export {
   clientAddressHeader,
   encodeOperationKey,

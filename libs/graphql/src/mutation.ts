@@ -62,7 +62,7 @@ function errorsOf(error: AppError): MutationError[] {
  * Judges an input by the rules of the REST body, in which missing and null differ. Its members have the same names
  * there, in snake case; faults are reported under the input's own names. @throws AppError `validation_error`
  */
-export function parseInput<Output>(schema: z.ZodType<Output>, input: object): Output {
+function parseInput<Output>(schema: z.ZodType<Output>, input: object): Output {
   const body = toWire(input);
   const flaws = textFlaws(body);
   const result = judge(schema, body);

@@ -5,7 +5,7 @@ import { redactFields } from "./redact.ts";
 import { spanEngine } from "./span-engine.ts";
 import { type LogDestination, standardOutput } from "./standard-output.ts";
 
-export const logLevels = ["debug", "info", "warn", "error", "silent"] as const;
+const logLevels = ["debug", "info", "warn", "error", "silent"] as const;
 export type LogLevel = (typeof logLevels)[number];
 
 interface LogMethod {

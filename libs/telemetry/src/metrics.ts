@@ -17,7 +17,7 @@ export interface Counter<L extends string = never> {
   inc(...by: With<L, [by?: number]>): void;
 }
 
-export interface Gauge<L extends string = never> {
+interface Gauge<L extends string = never> {
   set(labels: Needs<L>, value: number): void;
   inc(...by: With<L, [by?: number]>): void;
   dec(...by: With<L, [by?: number]>): void;

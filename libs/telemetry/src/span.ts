@@ -1,7 +1,7 @@
 import type { TraceIdentity } from "./trace-identity.ts";
 
-export type SpanKind = "internal" | "server" | "client" | "producer" | "consumer";
-export type AttributeValue = string | number | boolean | readonly string[];
+type SpanKind = "internal" | "server" | "client" | "producer" | "consumer";
+type AttributeValue = string | number | boolean | readonly string[];
 export type Attributes = Readonly<Record<string, AttributeValue | undefined>>;
 
 export interface SpanOptions {

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { environment } from "@signalbox/config";
 import { eventually } from "./eventually.ts";
 
-export interface Exit {
+interface Exit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }

@@ -5,7 +5,7 @@ import { integerParameter } from "../request/parameters.ts";
 import { type HttpResponse, ok } from "../responses/http-response.ts";
 
 /** One page of a list (CONTRACT §2). */
-export interface Page<Item> {
+interface Page<Item> {
   items: Item[];
   next_cursor?: string;
   has_more: boolean;
