@@ -12,7 +12,7 @@ export interface ImagePackage {
 const plain =
   /^(MIT|MIT-0|ISC|0BSD|BSD-[23]-Clause|Apache-2\.0|BlueOak-1\.0\.0|CC0-1\.0|Unlicense|Zlib|P(ython|SF)-2\.0)$/;
 
-/** Whether a licence, as a manifest writes it, asks for more than to be named. One of a choice is enough. */
+/** Tells whether a licence, as a manifest writes it, asks for more than to be named. One plain licence of a choice is enough. */
 export function asksForMore(licence: string): boolean {
   const choices = licence.replaceAll(/[()]/g, "").split(/ or /i);
   return !choices.some((choice) => choice.split(/ and /i).every((one) => plain.test(one)));

@@ -1,11 +1,11 @@
 import { asksForMore } from "../docker/licence-page.ts";
 
-interface SourceFile {
+export interface SourceFile {
   readonly path: string;
   readonly text: string;
 }
 
-interface RepositoryRule {
+export interface RepositoryRule {
   /** The reason of the rule, and the thing to do instead. */
   readonly because: string;
   /** Lists the places that break the rule. */

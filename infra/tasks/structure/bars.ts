@@ -6,11 +6,11 @@ export interface Bar {
   readonly name: string;
   readonly figure: number;
   readonly max: number;
-  /** Where to look, the worst first. */
+  /** Places to look at, the worst first. */
   readonly places: readonly string[];
 }
 
-/** How many files and lines the `src` of a service may have. These go down only; raising one is a commit of its own. */
+/** Files and lines that the `src` of a service may have. They only go down; raising one is a commit of its own. */
 const ceilings: Readonly<Record<string, readonly [files: number, lines: number]>> = {
   account: [135, 11_500],
   config: [42, 3_600],

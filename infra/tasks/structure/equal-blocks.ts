@@ -6,7 +6,7 @@ const blockLines = 6;
 /** A run of lines that two services both have. */
 export interface EqualBlock {
   readonly lines: number;
-  /** Where it begins in either file, as `path:line`. */
+  /** Its first lines in both files, as `path:line`. */
   readonly places: readonly [string, string];
 }
 

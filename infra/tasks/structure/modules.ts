@@ -22,7 +22,7 @@ interface Import {
 export interface Manifest {
   readonly folder: string;
   readonly name: string;
-  /** Where each subpath leads, from the package's folder. */
+  /** Paths from the package's folder, by the subpath that leads there. */
   readonly exports: Readonly<Record<string, string>>;
 }
 
