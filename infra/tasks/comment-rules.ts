@@ -40,7 +40,10 @@ function commentsOf(source: string): Comment[] {
   return [...source.matchAll(comment)].map(({ index, groups }) => {
     const text = groups?.doc ?? groups?.line ?? "";
     return {
-      text: text.replaceAll(/^[ \t]*\*[ \t]?/gm, "").replaceAll(/\s+/g, " ").trim(),
+      text: text
+        .replaceAll(/^[ \t]*\*[ \t]?/gm, "")
+        .replaceAll(/\s+/g, " ")
+        .trim(),
       isDoc: groups?.doc !== undefined,
       line: source.slice(0, index).split("\n").length,
     };

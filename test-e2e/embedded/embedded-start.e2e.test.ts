@@ -4,10 +4,11 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { eventsDatabase } from "@signalbox/infra/embedded/embedded-defaults.ts";
 import { eventually } from "@signalbox/testing";
 import { createClient, expectStatus } from "../journey/client.ts";
 import { newDataDirectory, removeData, runEmbedded, startEmbeddedSystem } from "../systems/embedded-system.ts";
-import { migrateByTheFuture } from "./migrate-by-the-future.ts";
+import { runStatement } from "./run-statement.ts";
 
 const opened = new AsyncDisposableStack();
 after(() => opened.disposeAsync());
@@ -129,7 +130,14 @@ test("kill -9, and the next start has the data and the key, and nothing that was
   assert.match(await whyNot(folder), /did not start: .*keys is missing or cut off, .*: put the file back from a copy/);
   await writeFile(join(folder, "keys"), keys);
 
-  await migrateByTheFuture(folder, "signalbox_account");
+  const past = "'event-log', '001_event_log.sql', ''";
+  await runStatement(folder, eventsDatabase, `insert into signalbox.library_migrations values (${past})`);
+  assert.match(await whyRefused(folder), /^its data was made by a version before 0\.2\.0; move \.signalbox aside, or /);
+  await runStatement(folder, eventsDatabase, "delete from signalbox.library_migrations where checksum = ''");
+
+  const future = "'future', 'future', '29990101000000_future', now(), 1";
+  const columns = "id, checksum, migration_name, finished_at, applied_steps_count";
+  await runStatement(folder, "signalbox_account", `insert into _prisma_migrations (${columns}) values (${future})`);
   assert.match(await whyNot(folder), /did not start: .*contracted by a newer version of .*account/);
   await writeFile(join(folder, "postgres", "data", "PG_VERSION"), "99\n");
   assert.match(await whyNot(folder), /did not start: the data folder .* is of PostgreSQL 99, this is PostgreSQL \d+/);
