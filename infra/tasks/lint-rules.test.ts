@@ -76,7 +76,8 @@ test("a name that a library shows and no other package imports is reported", asy
     "package.json": '{ "name": "own", "workspaces": ["libs/*"] }',
     "libs/a/package.json": '{ "name": "@signalbox/a", "exports": { ".": "./src/index.ts" } }',
     "libs/a/src/index.ts": "export const taken = 1;\nexport const unread = 2;\nexport interface Unread {}\n",
-    "libs/b/package.json": '{ "name": "@signalbox/b", "exports": { ".": "./src/index.ts" }, "dependencies": { "@signalbox/a": "*" } }',
+    "libs/b/package.json":
+      '{ "name": "@signalbox/b", "exports": { ".": "./src/index.ts" }, "dependencies": { "@signalbox/a": "*" } }',
     "libs/b/src/index.ts": 'import { taken } from "@signalbox/a";\nconsole.log(taken);\n',
   };
   for (const [path, text] of Object.entries(files)) {
