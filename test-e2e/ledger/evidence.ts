@@ -78,6 +78,15 @@ export interface Agreement {
   readonly instances: Readonly<Record<string, string | null>>;
 }
 
+/** Somebody who subscribed to the changes of an account's images. */
+export interface Subscriber {
+  readonly account: string;
+  /** The ids of the events, in the order in which they were told. */
+  readonly told: readonly string[];
+  /** Infinite for one whose subscription never began. */
+  readonly listeningSince: number;
+}
+
 /** A replay in its final state. */
 export interface FinalReplay {
   readonly id: string;
@@ -86,6 +95,12 @@ export interface FinalReplay {
   /** Number of deliveries to replay, and number already queued. */
   readonly total: number;
   readonly replayed: number;
+}
+
+/** A change in the history of the property that the rounds override. */
+export interface Revision {
+  readonly revision: string;
+  readonly value: string;
 }
 
 /** Everything that the invariants judge after a round; plain data, so that it can be stored and planted. */
@@ -105,9 +120,12 @@ export interface Evidence {
   readonly revokedKeys: readonly string[];
   readonly overrides: Agreement;
   readonly flags: Agreement;
+  /** Every change that was ever made of the overridden property, oldest first. */
+  readonly revisions: readonly Revision[];
   /** Numbers of deliveries of published events, by event and endpoint. */
   readonly publications: readonly { readonly account: string; readonly event: string; readonly deliveries: number }[];
   readonly replays: readonly FinalReplay[];
+  readonly subscribers: readonly Subscriber[];
   readonly health: readonly HealthSample[];
   /** Counts that must be zero at the end, by name. */
   readonly residue: Readonly<Record<string, number>>;

@@ -11,6 +11,7 @@ import { sampleHealth } from "./witnesses/health.ts";
 import type { createProber } from "./witnesses/prober.ts";
 import type { LedgerReceiver } from "./witnesses/receiver.ts";
 import { settle } from "./witnesses/residue.ts";
+import { Subscribers } from "./witnesses/subscribers.ts";
 import { writers } from "./writers/writers.ts";
 
 /** State that outlives a round. */
@@ -47,6 +48,7 @@ export async function runRound(course: Course, fault: Fault, name: string, rando
   const over = new AbortController();
   const first = fault.comesFirst ? await makeFault(course, fault, history, random) : null;
   const scene = await openScene({ ...course, history, random, round: name, stopped: quiet.signal });
+  const subscribers = new Subscribers(scene);
   const writing = writers.map((writer) => writer.run(scene));
   const probing = prober.run(history, over.signal);
   const sampling = sampleHealth(system, history.now, over.signal);
@@ -66,10 +68,12 @@ export async function runRound(course: Course, fault: Fault, name: string, rando
     await probing;
     const operations = operationsOf(history.entries);
     rememberEndpoints(course, scene, operations);
+    const log = await system.log.read();
     const evidence: Evidence = {
       ...finals,
       ...{ operations, residue, health, faults: [span] },
-      log: await system.log.read(),
+      log,
+      subscribers: await subscribers.finish(log),
       received: receiver.receipts.filter(({ t }) => t >= startedAt),
       endpoints: Object.fromEntries(course.fates),
     };
@@ -77,7 +81,7 @@ export async function runRound(course: Course, fault: Fault, name: string, rando
   } finally {
     quiet.abort();
     over.abort();
-    await Promise.allSettled([...writing, probing, sampling]);
+    await Promise.allSettled([...writing, probing, sampling, subscribers.close()]);
   }
 }
 

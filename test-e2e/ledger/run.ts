@@ -2,8 +2,8 @@
  * `npm run ledger -- --mode embedded|engines --rounds N --seed N` plays rounds of writes under faults and judges them;
  * the same seed plays the same faults. A failed round keeps its history and logs, and the next one starts on a new
  * system. Each round is added to docs/reference/reliability-rounds.jsonl, or to the file of `--results`, and at the end
- * the page of the figures is rewritten. `--fault <part of a name>` plays that fault alone and `--short` omits those
- * that `npm test` has no time for: such rounds are a selection and are added only with `--results`. `--keep` keeps
+ * the page of the figures is rewritten. `--fault <part of a name>` plays that fault alone and `--short` omits the long
+ * ones: such rounds are a selection and are added only with `--results`. `--keep` keeps
  * history and logs of correct rounds too.
  */
 import { parseArgs } from "node:util";

@@ -18,6 +18,8 @@ export const publishedType = {
 export interface Member {
   readonly account: string;
   readonly http: Http;
+  /** The API key of `http`. */
+  readonly key: string;
   /** A recent sign-in, which some changes need. */
   readonly owner: Http;
   readonly source: { readonly id: string; readonly secret: Buffer };
@@ -109,7 +111,7 @@ async function openMember(given: Surroundings, index: number): Promise<Member> {
     done("ok", { image: json.id });
     images.push(json.id);
   }
-  return { account, http, owner, source: { id: source, secret }, endpoints, images };
+  return { account, http, key: made.json.key, owner, source: { id: source, secret }, endpoints, images };
 }
 
 /** Repeats a request of the preparation, before any fault, until it succeeds; a refusal is an error. */

@@ -25,7 +25,6 @@ export { type OwnEngine, startEngine } from "./start-engine.ts";
 export { type GuardedKafka, startGuardedKafka } from "./start-guarded-kafka.ts";
 export { type KafkaCluster, startKafkaCluster } from "./start-kafka-cluster.ts";
 export { startProcess, type TestProcess } from "./start-process.ts";
-export { killInTurn, sendEvenly, superviseProcess } from "./storm.ts";
 export { readStream, type StreamReader } from "./stream-reader.ts";
 export { createSubgraphClient, type SubgraphClient } from "./subgraph-client.ts";
 export { createTcpProxy, type TcpProxy } from "./tcp-proxy.ts";

@@ -1,4 +1,3 @@
-import { environment } from "@signalbox/config";
 import type { EventLog } from "@signalbox/events";
 import {
   createSender,
@@ -36,14 +35,14 @@ export interface Harness {
 }
 
 /** What stands behind a gateway, and the properties by which it finds it. */
-export interface Backends {
+interface Backends {
   readonly properties: Readonly<Record<string, string | boolean>>;
   readonly subgraphs: ReadonlyMap<SubgraphName, Subgraph>;
   close(): Promise<void>;
 }
 
 /** Starts stand-ins for the services, for gateways over one event log. */
-export async function startBackends(eventsUrl: string): Promise<Backends> {
+async function startBackends(eventsUrl: string): Promise<Backends> {
   const account = await startAccountStandIn();
   const bare = testContext("gateway", properties, {
     ...Object.fromEntries(subgraphNames.map((name) => [`${name}.internal-url`, "http://127.0.0.1:1"])),
@@ -80,7 +79,6 @@ export async function startGateway(overrides: Overrides = {}): Promise<Harness> 
   const { subgraphs } = backends;
   const context = testContext("gateway", properties, {
     ...backends.properties,
-    ...(environment().GATEWAY_EXECUTOR === "apollo" && { "graphql.executor": "apollo" }),
     ...overrides,
   });
   const eventLog = await testEventLog(events.url, context);

@@ -1,10 +1,17 @@
 import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
 import { after, afterEach, before, beforeEach, test } from "node:test";
 import { draft, eventOf } from "@signalbox/contracts";
 import { sql } from "@signalbox/storage";
-import { createReceiver, eventually, type Receiver, type TestPerson, testPerson } from "@signalbox/testing";
+import {
+  createReceiver,
+  eventually,
+  type ReceivedRequest,
+  type Receiver,
+  type TestPerson,
+  testPerson,
+} from "@signalbox/testing";
 import { type DeliveryView, endpointsPath, type Harness, startDelivery } from "./harness.ts";
-import { assertSigned, plainSignature, standardSignature } from "./verifying.ts";
 
 let delivery: Harness;
 let receiver: Receiver;
@@ -33,6 +40,33 @@ const deliveryIn = (status: string): Promise<DeliveryView> =>
     assert.equal(only?.status, status);
     return only as DeliveryView;
   });
+
+/** How a subscriber verifies: from the documentation with node:crypto alone, not with our library. */
+
+const sign = (key: string | Buffer, text: string, body: Buffer) =>
+  createHmac("sha256", key).update(text).update(body).digest();
+
+/** The signature the specification's headers should hold. */
+function plainSignature({ headers, body }: ReceivedRequest, secret: string): string {
+  return `sha256=${sign(secret, `${headers["x-timestamp"]}.`, body).toString("hex")}`;
+}
+
+/** The signature Standard Webhooks' header should hold. */
+function standardSignature({ headers, body }: ReceivedRequest, secret: string): string {
+  const key = Buffer.from(secret.replace("whsec_", ""), "base64");
+  const start = `${headers["webhook-id"]}.${headers["webhook-timestamp"]}.`;
+  return `v1,${sign(key, start, body).toString("base64")}`;
+}
+
+/** Fails unless both families of headers verify with the secret, and neither with another body. */
+function assertSigned(request: ReceivedRequest, secret: string): void {
+  assert.equal(request.headers["x-signature"], plainSignature(request, secret));
+  assert.ok(String(request.headers["webhook-signature"]).split(" ").includes(standardSignature(request, secret)));
+  const ageSeconds = Date.now() / 1000 - Number(request.headers["x-timestamp"]);
+  assert.ok(Math.abs(ageSeconds) < 60, "the time is that of this attempt");
+  const tampered = { ...request, body: Buffer.concat([request.body, Buffer.from(" ")]) };
+  assert.notEqual(request.headers["x-signature"], plainSignature(tampered, secret));
+}
 
 test("an event reaches the endpoint once, in the envelope, signed in both families", async () => {
   const endpoint = await newEndpoint({ url: `${receiver.url}/hooks?key=1` });

@@ -2,14 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { eventually, testPerson } from "@signalbox/testing";
 import { delivery, receiver, who } from "./one-service.ts";
-import { assertSigned } from "./verifying.ts";
 
 const path = "/api/v1/webhooks/events";
 const publish = (body: object) => delivery.send(who, "POST", path, { body });
 const order = { id: "order-1", type: "order.created", data: { order: 1 }, subject: "orders/1" };
 
-test("a published event reaches its subscribers, signed, and can be read again byte for byte", async () => {
-  const endpoint = await delivery.newEndpoint(who, { url: receiver.url, event_types: ["order.*"] });
+test("a published event reaches its subscribers, and can be read again byte for byte", async () => {
+  await delivery.newEndpoint(who, { url: receiver.url, event_types: ["order.*"] });
   await delivery.newEndpoint(who, { url: receiver.url, event_types: ["image.*", "invoice.paid"] });
   const { status, body } = await publish(order);
   assert.deepEqual(
@@ -17,7 +16,6 @@ test("a published event reaches its subscribers, signed, and can be read again b
     [202, { items: [{ id: order.id, type: order.type, duplicate: false, warnings: [] }] }],
   );
   const request = await receiver.waitFor(() => true);
-  assertSigned(request, endpoint.secret);
   const received = JSON.parse(request.body.toString());
   assert.deepEqual([received.id, received.type, received.data], [order.id, order.type, order.data]);
   assert.deepEqual([received.subject, received.account_id], [order.subject, who.accountId]);

@@ -169,7 +169,7 @@ export async function sayImageCreated(eventsUrl: string, accountId: string): Pro
   await context.close();
 }
 
-export function imageCreated(accountId: string) {
+function imageCreated(accountId: string) {
   const id = randomId("img");
   return draft("image.created", { subject: id, accountId, data: { ...eventOf("image.created").example, id } });
 }

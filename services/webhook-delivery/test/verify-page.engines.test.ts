@@ -92,15 +92,10 @@ print(json.dumps([is_genuine("${secret}", ${headersOf}, c["body"].encode(), c["n
 ];
 
 for (const { fence, file, command, program } of languages) {
-  test(`the ${fence} of the page on verifying accepts the genuine example alone, where the language is installed`, async () => {
+  test(`the ${fence} of the page on verifying accepts the genuine example alone`, async () => {
     const [name, ...before] = command;
-    const isThere = await run(name, [name === "go" ? "version" : "--version"]).then(
-      () => true,
-      () => false,
-    );
     const [, code] = new RegExp(`\`\`\`${fence}\n([^]*?)\`\`\``).exec(await readFile(page, "utf8")) ?? [];
     assert.ok(code, "the page shows it");
-    if (!isThere) return;
     const folder = await mkdtemp(join(tmpdir(), "verify-"));
     await writeFile(join(folder, file), program(code));
     const started = run(name, [...before, join(folder, file)], { cwd: folder });

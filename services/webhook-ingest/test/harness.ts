@@ -113,10 +113,3 @@ export async function startIngest(overrides: Overrides = {}): Promise<Harness> {
     },
   };
 }
-
-/** Creates the topics, as a deployment does before its services start. */
-export async function createTopics(url: string): Promise<void> {
-  const context = testContext("webhook-ingest", {});
-  await testEventLog(url, context);
-  await context.close();
-}

@@ -1,18 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
-import {
-  createTcpProxy,
-  eventually,
-  freePort,
-  internalToken,
-  startAccountStandIn,
-  startProcess,
-  type TcpProxy,
-  testDatabase,
-  testPerson,
-} from "@signalbox/testing";
-import { createTopics, type Harness, sourcesPath, startIngest } from "./harness.ts";
+import { createTcpProxy, eventually, type TcpProxy, testDatabase, testPerson } from "@signalbox/testing";
+import { type Harness, startIngest } from "./harness.ts";
 import { secrets, sign } from "./signing.ts";
 
 const hmac = { name: "Shop", scheme: "hmac", secret: secrets.hmac };
@@ -66,51 +55,4 @@ test("while the event log is away deliveries are accepted, and their events foll
       ["d-1", "d-2"],
     );
   });
-});
-
-const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
-
-test("a webhook answered 202 survives an immediate kill -9, and the next process publishes its event", async () => {
-  const [database, events, account] = await Promise.all([testDatabase(), testDatabase(), startAccountStandIn()]);
-  // Blocks the event log for the first process, so that the relay cannot be faster than the kill.
-  const proxy = await createTcpProxy({ port: Number(new URL(events.url).port) });
-  await createTopics(events.url);
-  const [port, managementPort] = [await freePort(), await freePort()];
-  const first = startProcess(main, [], {
-    SIGNALBOX_DATABASE_URL: database.url,
-    SIGNALBOX_EVENTS_URL: proxy.urlFor(events.url),
-    SIGNALBOX_CACHE_URL: "memory:",
-    SIGNALBOX_INTERNAL_TOKEN: internalToken,
-    SIGNALBOX_ACCOUNT_INTERNAL_URL: account.url,
-    SIGNALBOX_SECRETS_KEYS: `test:${Buffer.alloc(32, 7).toString("base64")}`,
-    SIGNALBOX_HTTP_PORT: String(port),
-    SIGNALBOX_MANAGEMENT_SERVER_PORT: String(managementPort),
-  });
-  const who = testPerson();
-  const url = `http://127.0.0.1:${port}`;
-  const headers = { ...who.headers, "content-type": "application/json" };
-  await first.waitForOutput(/The service is ready/);
-  const made = await eventually(async () => {
-    const response = await fetch(url + sourcesPath, { method: "POST", headers, body: JSON.stringify(hmac) });
-    return response.status === 201 && ((await response.json()) as { id: string; ingest_path: string });
-  });
-  await proxy.refuse();
-  const webhook = sign("hmac", { id: "d-1" });
-  const { status } = await fetch(url + made.ingest_path, { method: "POST", ...webhook } as RequestInit);
-  await first.kill();
-  assert.equal(status, 202);
-  await proxy.accept();
-
-  const second = await startIngest({ "database.url": database.url, "events.url": events.url });
-  try {
-    const { body } = await second.send(who, "GET", `${sourcesPath}/${made.id}/received`);
-    assert.deepEqual([body.items.length, body.items[0].delivery_id], [1, "d-1"]);
-    const [event] = await second.eventsOf(who.accountId, 1, "webhook.received");
-    assert.equal(event?.subject, made.id);
-    assert.equal((await second.post(made, webhook)).status, 202);
-    assert.equal((await second.send(who, "GET", `${sourcesPath}/${made.id}/received`)).body.items.length, 1);
-  } finally {
-    await second.close();
-    await Promise.all([proxy.close(), account.close(), database.close(), events.close()]);
-  }
 });

@@ -3,7 +3,7 @@ import { createHmac } from "node:crypto";
 import { after, before, test } from "node:test";
 import { eventually, testPerson } from "@signalbox/testing";
 import { type Harness, sourcesPath, startIngest } from "./harness.ts";
-import { type Scheme, schemes, secrets, sign, type Webhook } from "./signing.ts";
+import { type Scheme, schemes, secrets, sign } from "./signing.ts";
 
 let ingest: Harness;
 before(async () => {
@@ -21,21 +21,12 @@ async function reasons(who: ReturnType<typeof testPerson>, id: string, count: nu
   });
 }
 
-const signatureHeaders = {
-  "standard-webhooks": "webhook-signature",
-  stripe: "stripe-signature",
-  github: "x-hub-signature-256",
-  slack: "x-slack-signature",
-  shopify: "x-shopify-hmac-sha256",
-  hmac: "x-signature",
-} as const;
-const timed = ["standard-webhooks", "stripe", "slack", "hmac"] as const;
-
 for (const scheme of schemes) {
-  test(`${scheme}: a webhook with a valid signature is stored, shown and published`, async () => {
+  test(`${scheme}: a valid signature is stored, shown and published; a forged or missing one is 401, and the owner sees the reason`, async () => {
     const who = testPerson();
     const source = await newSource(scheme, who);
-    const answer = await ingest.post(source, sign(scheme, { id: "d-1", type: "order.created" }));
+    const right = sign(scheme, { id: "d-1", type: "order.created" });
+    const answer = await ingest.post(source, right);
     assert.deepEqual([answer.status, answer.text], [202, ""]);
     const [event] = await ingest.eventsOf(who.accountId, 1, "webhook.received");
     const data = (event?.data ?? {}) as Record<string, unknown>;
@@ -46,69 +37,36 @@ for (const scheme of schemes) {
     assert.deepEqual([data.forward, event?.extensions], [undefined, undefined]);
     assert.equal((data.headers as Record<string, string>)["content-type"], "application/json");
     assert.ok("payload" in data && !("payload_text" in data) && !("payload_base64" in data));
+
+    const unsigned = Object.entries(right.headers).filter(([name]) => !/signature|sha256/.test(name));
+    for (const webhook of [
+      { ...right, body: `${right.body} ` },
+      { ...right, headers: Object.fromEntries(unsigned) },
+    ]) {
+      const refused = await ingest.post(source, webhook);
+      assert.deepEqual([refused.status, refused.body.error.code], [401, "unauthorized"]);
+      assert.ok(refused.headers.get("www-authenticate"));
+      assert.ok(!refused.text.includes("mismatch"), "which part was wrong is for the owner alone");
+    }
+    assert.deepEqual(await reasons(who, source.id, 2), ["signature_missing", "signature_mismatch"]);
     const { body } = await ingest.send(who, "GET", `${sourcesPath}/${source.id}/received`);
     assert.deepEqual(
       body.items.map((item: Record<string, unknown>) => [item.delivery_id, item.event_type]),
       [[data.delivery_id, "order.created"]],
     );
   });
-
-  test(`${scheme}: a forged, foreign or missing signature is 401, and the owner sees the reason`, async () => {
-    const who = testPerson();
-    const source = await newSource(scheme, who);
-    const right = sign(scheme);
-    const name = signatureHeaders[scheme];
-    const { [name]: _, ...unsigned } = right.headers;
-    const attempts: [Webhook, string][] = [
-      [{ ...right, body: `${right.body} ` }, "signature_mismatch"],
-      [{ ...right, headers: { ...right.headers, [name]: "nonsense" } }, ""],
-      [{ ...right, headers: unsigned }, "signature_missing"],
-    ];
-    for (const [webhook] of attempts) {
-      const answer = await ingest.post(source, webhook);
-      assert.equal(answer.status, 401);
-      assert.equal(answer.body.error.code, "unauthorized");
-      assert.ok(answer.headers.get("www-authenticate"));
-      assert.ok(!answer.text.includes("mismatch"), "which part was wrong is for the owner alone");
-    }
-    const kept = await reasons(who, source.id, 3);
-    for (const [, reason] of attempts) assert.ok(reason === "" || kept.includes(reason), `${reason} in ${kept}`);
-    const { body } = await ingest.send(who, "GET", `${sourcesPath}/${source.id}/received`);
-    assert.deepEqual(body.items, []);
-  });
 }
 
-for (const scheme of timed) {
-  test(`${scheme}: a signed time outside the tolerance is 401 both ways, inside it is accepted`, async () => {
-    const who = testPerson();
-    const source = await newSource(scheme, who);
-    for (const ageSeconds of [310, -310]) {
-      assert.equal((await ingest.post(source, sign(scheme, { ageSeconds }))).status, 401);
-    }
-    for (const ageSeconds of [290, -290]) {
-      assert.equal((await ingest.post(source, sign(scheme, { ageSeconds }))).status, 202);
-    }
-    assert.deepEqual((await reasons(who, source.id, 2)).sort(), ["timestamp_in_future", "timestamp_too_old"]);
-  });
-}
-
-test("a missing or unreadable time is 401", async () => {
+test("a signed time outside the tolerance is 401 both ways, and inside it is accepted", async () => {
   const who = testPerson();
   const source = await newSource("hmac", who);
-  const { "x-timestamp": _, ...timeless } = sign("hmac").headers;
-  const body = sign("hmac").body;
-  for (const headers of [
-    timeless,
-    { ...timeless, "x-timestamp": "yesterday" },
-    { ...timeless, "x-timestamp": "1e9" },
-  ]) {
-    assert.equal((await ingest.post(source, { headers, body })).status, 401);
+  for (const ageSeconds of [310, -310]) {
+    assert.equal((await ingest.post(source, sign("hmac", { ageSeconds }))).status, 401);
   }
-  assert.deepEqual((await reasons(who, source.id, 3)).sort(), [
-    "timestamp_malformed",
-    "timestamp_malformed",
-    "timestamp_missing",
-  ]);
+  for (const ageSeconds of [290, -290]) {
+    assert.equal((await ingest.post(source, sign("hmac", { ageSeconds }))).status, 202);
+  }
+  assert.deepEqual((await reasons(who, source.id, 2)).sort(), ["timestamp_in_future", "timestamp_too_old"]);
 });
 
 test("the secret of one source verifies at no other", async () => {

@@ -15,7 +15,7 @@ export interface Fault {
   readonly modes: readonly Mode[];
   /** Time until it is undone. */
   readonly lastsMs: number;
-  /** True when it is too slow for `npm test`. */
+  /** True when it is too slow for the rounds of the tests. */
   readonly isLong?: true;
   /** True when it takes away the broker itself: pages without an answer are then published again. */
   readonly ofLog?: true;

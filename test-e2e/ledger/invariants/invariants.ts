@@ -1,9 +1,17 @@
 import type { Evidence, Invariant } from "../evidence.ts";
 import { changeAndEvent, commitOrder, lastEventIsState, oneEventId, stepsBack } from "./events.ts";
-import { deliveredOnce, endedStaysEnded, healthIsTrue, nothingLeft, overrideEverywhere } from "./outside.ts";
+import {
+  deliveredOnce,
+  endedStaysEnded,
+  healthIsTrue,
+  nothingLeft,
+  overrideEverywhere,
+  revisedOnce,
+} from "./outside.ts";
 import { publishedOnce, replayedOnce } from "./publishing.ts";
 import { bytesAreWhole, everyOkIsReadable, keyedOnce, noLostUpdate } from "./reading.ts";
 import { signedUrlsHold } from "./signed-urls.ts";
+import { toldInOrder } from "./telling.ts";
 
 /** The invariants of every round. Each new promise of the product adds its sentence here. */
 export const invariants: readonly Invariant[] = [
@@ -18,9 +26,11 @@ export const invariants: readonly Invariant[] = [
   deliveredOnce,
   publishedOnce,
   replayedOnce,
+  toldInOrder,
   signedUrlsHold,
   endedStaysEnded,
   overrideEverywhere,
+  revisedOnce,
   nothingLeft,
   healthIsTrue,
   stepsBack,

@@ -118,6 +118,29 @@ function disagreeing(what: string, { database, instances }: Agreement): string[]
     .map(([name, value]) => `${name} has ${what} ${value}, the database says ${database?.value}`);
 }
 
+export const revisedOnce: Invariant = {
+  name: "revised-once",
+  sentence: "Every change of a property is one revision of its history, in the order in which they were made.",
+  violations: (evidence) => {
+    const { revisions } = evidence;
+    const of = groupBy(revisions, ({ value }) => value);
+    const changes = operations(evidence, "set-property");
+    const kept = changes.flatMap(({ value }) => of.get(value.value)?.map(({ revision }) => Number(revision)) ?? []);
+    return [
+      ...changes.flatMap(({ value: { value }, outcome, answer }) => {
+        const found = of.get(value)?.map(({ revision }) => revision) ?? [];
+        const [fewest, most] = outcome === "ok" ? [1, 1] : outcome === "fail" ? [0, 0] : [0, 1];
+        const isOther = outcome === "ok" && found[0] !== String(answer.revision);
+        const isWrong = found.length < fewest || found.length > most || isOther;
+        return isWrong ? [`the change to ${value} (${outcome} ${answer.revision}) is kept as ${found}`] : [];
+      }),
+      ...(kept.some((revision, at) => at > 0 && revision <= (kept[at - 1] ?? 0))
+        ? [`the history has the changes in another order: ${kept}`]
+        : []),
+    ];
+  },
+};
+
 export const nothingLeft: Invariant = {
   name: "nothing-left",
   sentence: "At the end no message is pending, held, staged or abandoned.",

@@ -152,8 +152,17 @@ export const goodEvidence: Evidence = {
     instances: { "images-1": "Ledger 2", "images-2": "Ledger 2" },
   },
   flags: { database: { value: "2", revision: "4" }, instances: { "config-1": "2" } },
+  revisions: ["Ledger 1", "Ledger 2"].map((value, at) => ({ value, revision: String(at + 1) })),
   publications: [{ account, event: "p-1", deliveries: 1 }],
   replays: [{ id: "replay_1", account, status: "done", total: 1, replayed: 1 }],
+  subscribers: [
+    {
+      ...{ account, listeningSince: 4_500 },
+      told: [
+        ...new Set(log.slice(2).flatMap(({ topic, eventId }) => (topic === "signalbox.image.v1" ? [eventId] : []))),
+      ],
+    },
+  ],
   health: [5_000, 7_400, 15_000].map((t) => ({
     ...{ t, endedAt: t + 50, instance: "images-1", liveMs: 5, live: t === 7_400 ? null : 200 },
     ...(t === 7_400 ? { ready: null, read: null } : { ready: 200, read: 200 }),

@@ -23,6 +23,9 @@ const swapped = (type: string) => (log: readonly LogRecord[]) => [
   ...log.filter((one) => one.type !== type),
   ...log.filter((one) => one.type === type).reverse(),
 ];
+const withTold =
+  (change: (told: readonly string[]) => readonly string[]): Planted =>
+  (good) => ({ ...good, subscribers: good.subscribers.map((one) => ({ ...one, told: change(one.told) })) });
 const withVerdict = (good: Evidence, from: string, to: string): Evidence => ({
   ...good,
   operations: good.operations.map((one) =>
@@ -156,6 +159,21 @@ const planted: readonly (readonly [what: string, invariant: string, plant: Plant
     "override-everywhere",
     (good) => ({ ...good, flags: { ...good.flags, instances: { "config-1": "1" } } }),
   ],
+  [
+    "a change of a property is not in its history",
+    "revised-once",
+    (good) => ({ ...good, revisions: good.revisions.slice(1) }),
+  ],
+  [
+    "a change of a property is made twice",
+    "revised-once",
+    (good) => ({ ...good, revisions: [...good.revisions, { value: "Ledger 2", revision: "3" }] }),
+  ],
+  [
+    "two changes of a property changed places",
+    "revised-once",
+    (good) => ({ ...good, revisions: good.revisions.map(({ value }, at) => ({ value, revision: String(2 - at) })) }),
+  ],
   ["a flag is set and nobody is told", "last-event-is-state", without(({ data }) => data.revision === 4)],
   ["a flag's revisions change places", "commit-order", withLog(swapped("flag.changed"))],
   [
@@ -193,6 +211,15 @@ const planted: readonly (readonly [what: string, invariant: string, plant: Plant
     "a replay runs twice",
     "replayed-once",
     (good) => ({ ...good, replays: [...good.replays, { ...good.replays[0], id: "replay_2" } as never] }),
+  ],
+  ["a subscriber misses an event", "told-in-order", withTold((told) => told.filter((_, at) => at !== 1))],
+  ["a subscriber is told nothing", "told-in-order", withTold(() => [])],
+  ["a subscriber is told an event twice", "told-in-order", withTold((told) => [...told, ...told.slice(-1)])],
+  ["a subscriber is told of a later change first", "told-in-order", withTold((told) => told.toReversed())],
+  [
+    "a subscriber is told of what another account owns",
+    "told-in-order",
+    (good) => ({ ...good, subscribers: good.subscribers.map((one) => ({ ...one, account: "acc_2" })) }),
   ],
   [
     "a URL of a key that was rotated away is let in",

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Agreement, Evidence, FinalImage, FinalReplay } from "../evidence.ts";
+import type { Agreement, Evidence, FinalImage, FinalReplay, Revision } from "../evidence.ts";
 import { createHttp } from "../http.ts";
 import type { Member, Scene } from "../scene.ts";
 import { publishedType } from "../scene.ts";
@@ -10,7 +10,16 @@ import { servedBy } from "./reads.ts";
 
 type Finals = Pick<
   Evidence,
-  "images" | "imageRows" | "accounts" | "webhooks" | "revokedKeys" | "overrides" | "flags" | "publications" | "replays"
+  | "images"
+  | "imageRows"
+  | "accounts"
+  | "webhooks"
+  | "revokedKeys"
+  | "overrides"
+  | "flags"
+  | "revisions"
+  | "publications"
+  | "replays"
 >;
 
 const lanes = 8;
@@ -50,8 +59,13 @@ export async function readFinals(scene: Scene): Promise<Finals> {
     "select id, account_id as account, status, total, replayed from replays where account_id = any ($1)",
     [accounts],
   );
+  const revisions = await rows<Revision>(
+    "config",
+    "select revision::text, value #>> '{}' as value from property_revisions where name = $1 order by revision",
+    [overriddenProperty],
+  );
   return {
-    ...{ imageRows, publications, replays },
+    ...{ imageRows, publications, replays, revisions },
     images: await readImages(scene, imageRows),
     accounts: Object.fromEntries(await Promise.all(members.map(readAccount))),
     webhooks,

@@ -2,10 +2,7 @@ import { createHmac } from "node:crypto";
 import { createHttp, outcomeOf } from "../http.ts";
 import { insist, untilStopped, type Writer } from "../scene.ts";
 
-/**
- * Partners who post signed webhooks, each repeated with a new signature until it is accepted, and some of them once
- * more.
- */
+/** Partners who post signed webhooks, each repeated with a new signature until it is accepted, some of them twice. */
 export const partners: Writer = {
   name: "partners",
   run: async (scene) => {
@@ -18,8 +15,10 @@ export const partners: Writer = {
           const delivery = `${scene.round}-${index}-${++number}`;
           const post = () => http(`/ingest/${source.id}`, signed(delivery, source.secret));
           const done = scene.history.begin(`partner ${index}`, "webhook", { account, source: source.id, delivery });
-          const reply = await insist(post);
-          if (random.next() < 0.1) await post();
+          const lot = random.next();
+          // One in ten comes twice at the same moment, one in ten once more after it was taken.
+          const [reply] = await Promise.all([insist(post), ...(lot < 0.1 ? [post()] : [])]);
+          if (lot > 0.9) await post();
           done(outcomeOf(reply), { status: reply?.status });
         });
       }),

@@ -57,6 +57,35 @@ export function describeBroadcasting(underTest: () => LogUnderTest): void {
       await Promise.all([...all, fresh].map(({ reader }) => reader.close()));
     });
 
+    test("every reader gets the records of a key in the order in which they were published", async () => {
+      const topic = await freshTopic("compact");
+      const keys = ["a", "b", "c", "d", "e"];
+      const rounds = 20;
+      const publish = (round: number) => eventLog.publish(keys.map((key) => record(topic, key, String(round))));
+      const live = await listen(topic, "end");
+      await live.reader.caughtUp;
+      for (let round = 0; round < rounds / 2; round++) await publish(round);
+      // It reads what was there and what comes meanwhile.
+      const late = await listen(topic, "start");
+      for (let round = rounds / 2; round < rounds; round++) await publish(round);
+      const last = `=${rounds - 1}`;
+      await eventually(() =>
+        [live, late].every(({ values }) => values.filter((one) => one.endsWith(last)).length === keys.length),
+      );
+      for (const { values } of [live, late]) {
+        for (const key of keys) {
+          const rest = values.flatMap((one) => (one.startsWith(`${key}=`) ? [Number(one.slice(2))] : []));
+          assert.deepEqual(
+            rest,
+            rest.toSorted((a, b) => a - b),
+            `the records of ${key}`,
+          );
+        }
+      }
+      assert.equal(live.values.length, keys.length * rounds);
+      await Promise.all([live, late].map(({ reader }) => reader.close()));
+    });
+
     test("a reader can begin at an offset of each partition and gets the range of each", async () => {
       const topic = await freshTopic("delete", 1);
       await eventLog.publish(["one", "two", "three"].map((value) => record(topic, "a", value)));

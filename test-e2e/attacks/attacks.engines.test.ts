@@ -1,16 +1,15 @@
 import assert from "node:assert/strict";
+import { test } from "node:test";
 import { groups } from "./groups/groups.ts";
 import { runSuite } from "./run-suite.ts";
 import { printReport, printTotal } from "./runner/print-report.ts";
-import type { Mode } from "./scene/start-system.ts";
 
 /** Minimum number of rows in all groups together: a table that lost its rows would otherwise pass. */
 const rowsMin = 2_000;
 
-/** Runs the whole suite, and fails with every attack that succeeded and how to repeat it. */
-export async function expectRepelled(mode: Mode): Promise<void> {
+test("engines: every attack of every table is repelled, and its control succeeds", async () => {
   const reports = await runSuite({
-    mode,
+    mode: "engines",
     onReport: (report, seconds) => process.stdout.write(`${printReport(report, seconds)}\n`),
   });
   assert.deepEqual(
@@ -25,4 +24,4 @@ export async function expectRepelled(mode: Mode): Promise<void> {
     problems.map((report) => printReport(report)),
     [],
   );
-}
+});
