@@ -9,8 +9,8 @@ const dayMs = 86_400_000;
 test("a round of the day on two instances of each service and three brokers breaks no promise", async (t) => {
   const seed = Number(environment().TEST_LEDGER_SEED ?? Math.floor(Date.now() / dayMs));
   t.diagnostic(`npm run ledger -- --mode engines --short --rounds 1 --seed ${seed}`);
-  const tell = (line: string) => t.diagnostic(line);
-  const result = await runCourse({ mode: "engines", rounds: 1, seed, short: true, tell });
+  const print = (line: string) => t.diagnostic(line);
+  const result = await runCourse({ mode: "engines", rounds: 1, seed, short: true, print });
   assert.equal(result.broken.length, 0, describeBroken(result));
   assert.equal(result.figures.length, 1);
 });
