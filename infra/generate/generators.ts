@@ -1,3 +1,4 @@
+import { builtGenerators } from "./built-generators.ts";
 import type { Generator } from "./generator.ts";
 import { accessReference } from "./generators/access-reference.ts";
 import { auditReference } from "./generators/audit-reference.ts";
@@ -7,11 +8,10 @@ import { errorReference, eventReference } from "./generators/contract-references
 import { kubernetesManifests, observeFiles } from "./generators/deployment-files.ts";
 import { graphReference } from "./generators/graph-reference.ts";
 import { metricsReference } from "./generators/metrics-reference.ts";
-import { prismaClients } from "./generators/prisma-clients.ts";
-import { propertyCatalogue, propertyPage, propertyReference } from "./generators/property-files.ts";
+import { keptPrismaClients } from "./generators/prisma-clients.ts";
+import { propertyPage, propertyReference } from "./generators/property-files.ts";
 import { propertyTables } from "./generators/property-tables.ts";
 import { senderPages } from "./generators/sender-pages.ts";
-import { supergraph } from "./generators/supergraph.ts";
 
 /** The edge of docker-compose.yml, from the table of edge routes. */
 const nginxConfigurationFile: Generator = {
@@ -61,12 +61,10 @@ const performanceReference: Generator = {
 
 /** Every generated file of the repository comes from one of these. */
 export const generators: readonly Generator[] = [
-  prismaClients,
-  supergraph,
-  propertyCatalogue,
+  ...builtGenerators,
+  keptPrismaClients,
   propertyTables,
   propertyPage,
-  propertyReference,
   propertyReference,
   accessReference,
   auditReference,

@@ -1,30 +1,32 @@
 import { parseArgs } from "node:util";
-import type { Generator } from "./generator.ts";
-import { generators } from "./generators.ts";
+import { builtGenerators } from "./built-generators.ts";
+import { type Generator, NeedsDevelopmentError } from "./generator.ts";
 import { compareOutput, writeOutput } from "./output.ts";
 
-const usage = `usage: npm run generate [-- --check | --built]
-  --check  writes nothing; fails naming each committed file that is stale
-  --built  only the files that git ignores, as the set-up of every command does`;
+/** By this code the set-up knows that it has to install the packages for development. */
+const needsDevelopment = 3;
 
-const { values } = parseArgs({
-  options: { check: { type: "boolean" }, built: { type: "boolean" }, help: { type: "boolean" } },
-});
+const { values } = parseArgs({ options: { check: { type: "boolean" }, built: { type: "boolean" } } });
 
-if (values.help) console.log(usage);
-else if (values.check) await each("committed", check);
-else if (values.built) await each("built", write);
-else await each(null, write);
+if (values.built) await each(builtGenerators, write);
+else {
+  const { generators } = await import("./generators.ts");
+  if (values.check) {
+    await each(
+      generators.filter(({ kind }) => kind === "committed"),
+      check,
+    );
+  } else await each(generators, write);
+}
 
-/** Runs the generators of one kind, or all. A failing one does not stop the others. */
-async function each(kind: Generator["kind"] | null, work: (generator: Generator) => Promise<void>): Promise<void> {
+/** Runs generators. A failing one does not stop the others. */
+async function each(generators: readonly Generator[], work: (generator: Generator) => Promise<void>): Promise<void> {
   for (const generator of generators) {
-    if (kind !== null && generator.kind !== kind) continue;
     try {
       await work(generator);
     } catch (error) {
       console.error(`${generator.name}: ${(error as Error).message}`);
-      process.exitCode = 1;
+      process.exitCode = error instanceof NeedsDevelopmentError ? needsDevelopment : 1;
     }
   }
 }
