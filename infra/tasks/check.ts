@@ -9,7 +9,10 @@ const remembered = ["--incremental", "--tsBuildInfoFile", "node_modules/.cache/s
  * packages), dependency-cruiser checks the boundaries (it needs the API of TypeScript 6).
  */
 const steps: readonly Step[] = [
-  { name: "types", command: ["node_modules/typescript-native/bin/tsc", "--noEmit", "-p", "tsconfig.json", ...remembered] },
+  {
+    name: "types",
+    command: ["node_modules/typescript-native/bin/tsc", "--noEmit", "-p", "tsconfig.json", ...remembered],
+  },
   { name: "dead code", command: ["node_modules/knip/bin/knip.js", "--no-progress", "--no-config-hints"] },
   { name: "format and lint", command: ["node_modules/@biomejs/biome/bin/biome", "check", "--error-on-warnings", "."] },
   { name: "generated files", command: ["infra/generate/run.ts", "--check"] },
