@@ -10,6 +10,12 @@ const propertyOptions = [
   ["--config-directory=<folder>", "the folder of these files, instead of the current one"],
 ];
 
+const testOptions = [
+  ["<path>", "runs the tests below it alone"],
+  ["--slowest", "prints where the time went"],
+  ["--<option of node --test>", "is handed on to it, such as --watch or --test-name-pattern=<words>"],
+];
+
 /**
  * `installs` says which packages a task needs: `run` those of a start, `all` also the ones for development.
  *
@@ -40,9 +46,9 @@ export const tasks = [
     installs: "all",
     arguments: "<path> …",
     options: [
-      ["<path>", "runs the tests below it alone, of any tier, without the checks"],
-      ["--slowest", "prints where the time went"],
-      ["--<option of node --test>", "is handed on to it, such as --watch or --test-name-pattern=<words>"],
+      ["<path>", "runs the tests below it alone, without the checks; a file named in full may be of any tier"],
+      ["unit, int, engines, long", "runs the tests of this tier alone"],
+      ...testOptions.slice(1),
     ],
     example: "npm test -- libs/events",
   },
@@ -50,13 +56,21 @@ export const tasks = [
     name: "test:engines",
     summary: "runs the contract suites and journeys on real engines, with browsers and clients in other languages",
     installs: "all",
-    example: "npm run test:engines",
+    arguments: "<path> …",
+    options: testOptions,
+    example: "npm run test:engines -- libs/events",
   },
   {
     name: "test:long",
     summary: "runs the rounds, storms, containers and upgrades; needs root and podman, and takes hours",
     installs: "all",
-    example: "npm run test:long",
+    arguments: "<word> …",
+    options: [
+      ["<word>", "runs the parts whose names contain it"],
+      ["--list", "lists the parts"],
+      ["--again", "runs the parts that have passed at this commit too"],
+    ],
+    example: "npm run test:long -- ledger",
   },
   {
     name: "check",
