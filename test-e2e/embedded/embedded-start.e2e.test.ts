@@ -55,7 +55,7 @@ test("a start says what it does, and where everything is, the base URL first", a
   const { process, baseUrl, managementUrl, apiKey } = await start(await freshFolder());
   assert.match(process.stderr, /^Starting .+\n(Starting .+\n)+$/);
   assert.ok(process.stdout.startsWith(`${baseUrl}\n`));
-  await process.waitForOutput(/Open http:\/\/127\.0\.0\.1:\d+ in a browser first: it links to all of the above\.\n$/);
+  await process.waitForOutput(/Open http:\/\/127\.0\.0\.1:\d+ in a browser first: it links to all of the above\.$/m);
   for (const text of [`${managementUrl}/management`, `${baseUrl}/graphql`, apiKey]) {
     assert.ok(process.stdout.includes(text), text);
   }
