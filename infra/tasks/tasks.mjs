@@ -283,7 +283,7 @@ function usageOf(task) {
 }
 
 /** The command of a task: npm knows two by their names alone. */
-export function commandOf(name) {
+function commandOf(name) {
   return ["start", "test"].includes(name) ? `npm ${name}` : `npm run ${name}`;
 }
 
