@@ -138,7 +138,7 @@ test("an unknown property is named with the one that was meant, and its value wh
     try {
       loadConfiguration({ service: "account", properties: declared, argv, environment, directory: null });
     } catch (error) {
-      return (error as Error).message.replace("The configuration cannot be used:\n  ", "");
+      return (error as Error).message.replace(/^.*\n {2}/, "");
     }
     return assert.fail("the start was not stopped");
   };
