@@ -1,7 +1,8 @@
 import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
-import { createRequire, stripTypeScriptTypes } from "node:module";
+import { stripTypeScriptTypes } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
 import process from "node:process";
+import { brotliDecompressSync } from "node:zlib";
 import { nodeFileTrace } from "@vercel/nft";
 import { type ImagePackage, licencePage, softwareBill } from "./licence-page.ts";
 
@@ -46,13 +47,15 @@ for (const folder of ownFolders)
   });
 for (const name of ["package.json", "LICENSE", "NOTICE"]) await cp(join(root, name), join(target, name));
 // A service that needs another version than the others has a folder of its own.
-const packageFiles = [...fileList, ...servedFiles()].filter((path) => /(^|\/)node_modules\//.test(path));
+const packageFiles = [...fileList].filter((path) => /(^|\/)node_modules\//.test(path));
 for (const path of packageFiles) {
   await mkdir(dirname(join(target, path)), { recursive: true });
   await cp(join(root, path), join(target, path), { verbatimSymlinks: true });
 }
 
-const packages = await readPackages(packageFiles);
+const packages = [...(await readPackages(packageFiles)), ...(await keptPackages())].sort((a, b) =>
+  a.name.localeCompare(b.name),
+);
 await writeFile(join(target, "sbom.cdx.json"), softwareBill(packages));
 await writeFile(join(target, "LICENSES.md"), licencePage(packages));
 process.stdout.write(`${packageFiles.length} files of ${packages.length} packages\n`);
@@ -72,24 +75,22 @@ async function entries(): Promise<string[]> {
   return [...services, ...jobs, ...others, ...children, ...hooks].map((path) => join(root, path));
 }
 
-/** Lists the files of packages that the gateway serves without loading them. */
-function servedFiles(): string[] {
-  const { resolve } = createRequire(join(root, "services/gateway/package.json"));
-  const files = {
-    graphiql: ["graphiql.min.css", "graphiql.min.js"],
-    react: ["umd/react.production.min.js"],
-    "react-dom": ["umd/react-dom.production.min.js"],
-  };
-  return Object.entries(files).flatMap(([name, paths]) => {
-    const folder = dirname(relative(root, resolve(`${name}/package.json`)));
-    return ["package.json", ...paths].map((path) => join(folder, path));
-  });
+/** The packages of which the gateway keeps the files that it serves and never loads. */
+async function keptPackages(): Promise<ImagePackage[]> {
+  const assets = join(root, "services/gateway/assets");
+  const kept = JSON.parse(await readFile(join(assets, "packages.json"), "utf8")) as Omit<ImagePackage, "text">[];
+  return Promise.all(
+    kept.map(async ({ name, version, licence }) => {
+      const text = brotliDecompressSync(await readFile(join(assets, name, "LICENSE.br"))).toString();
+      return { name, version, licence, text };
+    }),
+  );
 }
 
 async function readPackages(files: readonly string[]): Promise<ImagePackage[]> {
   const folders = new Set(files.flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(path)?.[0] ?? []));
   const found = await Promise.all([...folders].map(readPackage));
-  return found.filter((one) => one !== null).sort((a, b) => a.name.localeCompare(b.name));
+  return found.filter((one) => one !== null);
 }
 
 async function readPackage(folder: string): Promise<ImagePackage | null> {

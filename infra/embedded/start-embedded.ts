@@ -30,6 +30,7 @@ import { openOwnFolder } from "@signalbox/storage";
 import { createMetrics, type Logger, type Metrics, startTelemetry } from "@signalbox/telemetry";
 import { type FrontLink, frontPage, publicLinksAt } from "../edge/front-page.ts";
 import { createInProcessEdge, createInternalEdge } from "../edge/in-process-edge.ts";
+import { refuseFolderInUse } from "../engines/postgres/start-postgres.ts";
 import { embeddedDefaults, eventsDatabase, type Surroundings } from "./embedded-defaults.ts";
 import { embeddedServices } from "./embedded-services.ts";
 import { type FirstKey, keptFirstKey } from "./first-key.ts";
@@ -81,12 +82,14 @@ export async function startEmbedded(given: StartEmbedded): Promise<EmbeddedAddre
   // Reading the code takes about as long as starting the database; what fails to load is told when it is built.
   void Promise.allSettled(embeddedServices.map(({ load }) => load()));
 
+  await makeDataDirectory(dataDirectory);
+  const url = configuration.get("embedded.database-url");
+  // Before the ports are taken: the process that uses the folder has most likely taken them, and is the better answer.
+  if (url === null) await refuseFolderInUse(join(dataDirectory, "postgres"));
   const services = new Map<ServiceName, ServiceParts>();
   const managed: ManagedService[] = [];
   const { http, internal, management, front, links } = await openDoors(given, services, managed, processMetrics);
 
-  await makeDataDirectory(dataDirectory);
-  const url = configuration.get("embedded.database-url");
   const databaseUrl = await openDatabases({ url, dataDirectory, runner, log, tell });
   const surroundings: Surroundings = {
     databaseUrl,

@@ -1,10 +1,11 @@
 import { join, resolve } from "node:path";
 import process from "node:process";
-import { ConfigurationError, environment, loadConfiguration, startOptions } from "@signalbox/config";
+import { ConfigurationError, environment, loadConfiguration, startHelp, startOptions } from "@signalbox/config";
 import { systemClock } from "@signalbox/core";
 import { createHealth, createRunner, runtimeProperties, runUntilStopped } from "@signalbox/runtime";
 import { createLogger } from "@signalbox/telemetry";
 import { processProperties } from "./process-properties.ts";
+import { createProgress } from "./progress.ts";
 import { foreignNames } from "./service-configurations.ts";
 import { startEmbedded } from "./start-embedded.ts";
 import { welcome } from "./welcome.ts";
@@ -16,11 +17,18 @@ const variables = environment();
 const { profile, directory = process.cwd() } = startOptions(argv, variables);
 const sources = { argv, environment: variables, directory, profile };
 
+const help = startHelp("all", argv);
+if (help !== null) {
+  process.stdout.write(help);
+  process.exit(0);
+}
+
 /** Progress goes to standard error: the first line of standard output is the base URL. */
-const tell = (step: string): void => void process.stderr.write(`Starting ${step}\n`);
+const progress = createProgress((line) => process.stderr.write(`${line}\n`));
 
 /** The last line a person sees is the sentence that helps; the log has the whole error where that sentence is not enough. */
 function tellFailure(error: unknown): boolean {
+  progress.stop();
   const refusal = whyRefused(error);
   const why = refusal ?? (error instanceof Error ? error.message : String(error));
   process.once("exit", () => process.stderr.write(`\nSignalbox did not start: ${why}\n`));
@@ -47,10 +55,12 @@ try {
     graceMs: configuration.get("shutdown.grace"),
     tellFailure,
     start: async () => {
-      const given = { configuration, sources, dataDirectory, log, runner, health, tell };
+      const given = { configuration, sources, dataDirectory, log, runner, health, tell: progress.tell };
       const addresses = await startEmbedded(given);
+      progress.stop();
       const apiKeyFile = join(dataDirectory, "first-key");
-      process.stdout.write(welcome({ ...addresses, apiKeyFile, startMs: systemClock.steadyMs() - startedMs }));
+      const startMs = systemClock.steadyMs() - startedMs;
+      process.stdout.write(welcome({ ...addresses, apiKeyFile, startMs }, process.cwd()));
     },
   });
 } catch (error) {

@@ -1,3 +1,6 @@
+/** What is to be generated needs the packages for development, which a start does not install. */
+export class NeedsDevelopmentError extends Error {}
+
 /**
  * One source of generated files. To add one: write a file in `generators/` and add it to the list of `generators.ts`.
  */

@@ -1,17 +1,16 @@
+import { builtGenerators } from "./built-generators.ts";
 import type { Generator } from "./generator.ts";
 import { accessReference } from "./generators/access-reference.ts";
 import { auditReference } from "./generators/audit-reference.ts";
 import { brunoCollection } from "./generators/bruno-collection.ts";
-import { clientTypes } from "./generators/client-types.ts";
 import { errorReference, eventReference } from "./generators/contract-references.ts";
 import { kubernetesManifests, observeFiles } from "./generators/deployment-files.ts";
 import { graphReference } from "./generators/graph-reference.ts";
 import { metricsReference } from "./generators/metrics-reference.ts";
-import { prismaClients } from "./generators/prisma-clients.ts";
-import { propertyCatalogue, propertyPage } from "./generators/property-files.ts";
+import { keptPrismaClients } from "./generators/prisma-clients.ts";
+import { propertyPage } from "./generators/property-files.ts";
 import { propertyTables } from "./generators/property-tables.ts";
 import { senderPages } from "./generators/sender-pages.ts";
-import { supergraph } from "./generators/supergraph.ts";
 
 /** The edge of docker-compose.yml, from the table of edge routes. */
 const nginxConfigurationFile: Generator = {
@@ -61,9 +60,8 @@ const performanceReference: Generator = {
 
 /** Every generated file of the repository comes from one of these. */
 export const generators: readonly Generator[] = [
-  prismaClients,
-  supergraph,
-  propertyCatalogue,
+  ...builtGenerators,
+  keptPrismaClients,
   propertyTables,
   propertyPage,
   accessReference,
@@ -74,7 +72,6 @@ export const generators: readonly Generator[] = [
   graphReference,
   observeFiles,
   kubernetesManifests,
-  clientTypes,
   brunoCollection,
   senderPages,
   reliabilityReference,

@@ -22,6 +22,14 @@ test("a missing or edited generated file is listed, and is written again", async
   assert.equal(await readFile(join(base, "one/a.json"), "utf8"), "a\n");
 });
 
+test("a file that ends in .br is kept compressed, and compared by what it holds", async () => {
+  const output = new Map([["kept.json.br", "a".repeat(10_000)]]);
+  await writeOutput(output, [], base);
+  assert.ok((await readFile(join(base, "kept.json.br"))).length < 100);
+  assert.deepEqual(await compareOutput(output, [], base), []);
+  assert.deepEqual(await compareOutput(new Map([["kept.json.br", "b"]]), [], base), ["kept.json.br"]);
+});
+
 test("a file that is no longer generated is listed, and is removed from a folder of generated files only", async () => {
   await writeOutput(new Map([["two/old.json", "old\n"]]), ["two"], base);
   const output = new Map([["two/new.json", "new\n"]]);

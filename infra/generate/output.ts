@@ -1,8 +1,12 @@
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
+import { brotliCompressSync, brotliDecompressSync } from "node:zlib";
 import { root } from "./repository.ts";
 
 type Output = ReadonlyMap<string, string>;
+
+/** Files with this ending are kept compressed: a tool needs them in git, and nobody reads them there. */
+const compressed = /\.br$/;
 
 /** Writes changed files and removes extra ones in `folders`. Returns the paths of both. */
 export async function writeOutput(output: Output, folders: readonly string[], base = root): Promise<string[]> {
@@ -14,7 +18,7 @@ export async function writeOutput(output: Output, folders: readonly string[], ba
       await rm(file);
     } else {
       await mkdir(dirname(file), { recursive: true });
-      await writeFile(file, content);
+      await writeFile(file, compressed.test(path) ? brotliCompressSync(content) : content);
     }
   }
   return stale;
@@ -24,7 +28,7 @@ export async function writeOutput(output: Output, folders: readonly string[], ba
 export async function compareOutput(output: Output, folders: readonly string[], base = root): Promise<string[]> {
   const stale: string[] = [];
   for (const [path, content] of output) {
-    if ((await contentOf(join(base, path))) !== content) stale.push(path);
+    if ((await readContent(join(base, path))) !== content) stale.push(path);
   }
   for (const folder of folders) {
     stale.push(...(await filesUnder(base, folder)).filter((path) => !output.has(path)));
@@ -32,8 +36,11 @@ export async function compareOutput(output: Output, folders: readonly string[], 
   return stale;
 }
 
-async function contentOf(file: string): Promise<string | null> {
-  return readFile(file, "utf8").catch(orWhenMissing(null));
+/** Reads a generated file as it was before it was compressed; null where there is none. */
+export async function readContent(file: string): Promise<string | null> {
+  const bytes = await readFile(file).catch(orWhenMissing(null));
+  if (bytes === null) return null;
+  return (compressed.test(file) ? brotliDecompressSync(bytes) : bytes).toString();
 }
 
 async function filesUnder(base: string, folder: string): Promise<string[]> {

@@ -1,39 +1,34 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import type { Generator } from "./generator.ts";
-import { generators } from "./generators.ts";
+import { builtGenerators } from "./built-generators.ts";
+import { type Generator, NeedsDevelopmentError } from "./generator.ts";
 import { compareOutput, writeOutput } from "./output.ts";
 import { root } from "./repository.ts";
 
-const usage = `usage: npm run generate [-- --check | --built [--list <file>]]
-  --check  writes nothing; fails naming each committed file that is stale
-  --built  only what processes and the type check need of the files that git ignores, as the set-up of every command does
-  --list   writes the paths of these files, as JSON, into a file`;
+/** By this code the set-up knows that it has to install the packages for development. */
+const needsDevelopment = 3;
 
 const { values } = parseArgs({
-  options: {
-    check: { type: "boolean" },
-    built: { type: "boolean" },
-    list: { type: "string" },
-    help: { type: "boolean" },
-  },
+  options: { check: { type: "boolean" }, built: { type: "boolean" }, list: { type: "string" } },
 });
 
-if (values.help) console.log(usage);
-else if (values.check) await each(ofKind("committed"), check);
-else if (values.built) await build(values.list);
-else await each(generators, write);
-
-function ofKind(wanted: Generator["kind"]): Generator[] {
-  return generators.filter(({ kind }) => kind === wanted);
+if (values.built) await build(values.list);
+else {
+  const { generators } = await import("./generators.ts");
+  if (values.check) {
+    await each(
+      generators.filter(({ kind }) => kind === "committed"),
+      check,
+    );
+  } else await each(generators, write);
 }
 
 /** Writes the built files and a list of their paths, by which set-up sees that one is missing. */
 async function build(listFile: string | undefined): Promise<void> {
   const paths: string[] = [];
   await each(
-    ofKind("built").filter(({ needs }) => needs === undefined || isInstalled(needs)),
+    builtGenerators.filter(({ needs }) => needs === undefined || isInstalled(needs)),
     async (generator) => void paths.push(...(await write(generator)).keys()),
   );
   if (listFile !== undefined) await writeFile(join(root, listFile), JSON.stringify(paths));
@@ -55,7 +50,7 @@ async function each(chosen: readonly Generator[], work: (generator: Generator) =
       await work(generator);
     } catch (error) {
       console.error(`${generator.name}: ${(error as Error).message}`);
-      process.exitCode = 1;
+      process.exitCode = error instanceof NeedsDevelopmentError ? needsDevelopment : 1;
     }
   }
 }

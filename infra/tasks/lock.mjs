@@ -1,15 +1,15 @@
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
+import { withProgress } from "./progress.mjs";
 
 /**
  * Runs `work` while no other process of this machine holds the same lock file. A lock of a dead process is taken over.
  */
 export async function withLock(file, work) {
-  let waiting = false;
-  while (!take(file)) {
-    if (!waiting) console.error("Waiting for another command that sets up this folder …");
-    waiting = true;
-    await sleep(100);
+  if (!take(file)) {
+    await withProgress("Waiting for another command that sets up this folder", async () => {
+      while (!take(file)) await sleep(100);
+    });
   }
   try {
     return await work();

@@ -63,6 +63,42 @@ test("a package whose licence asks for more than to be named is found where NOTI
   assert.deepEqual(found("EPL-2.0  xy"), ["x: EPL-2.0"]);
 });
 
+test("an exact version may stand behind another name, also in an override", () => {
+  const inexact = (dependencies: string) =>
+    places("libs/x/package.json", `{"devDependencies":{"pg":"8.23.1"},"overrides":${dependencies}}`).filter((place) =>
+      place.includes("libs/x"),
+    );
+  assert.deepEqual(inexact('{"a":{"b":"npm:pg@8.23.1"}}'), []);
+  assert.deepEqual(inexact('{"a":{"pg":"^8.0.0"}}'), ["libs/x/package.json: pg ^8.0.0"]);
+});
+
+test("a lock file that npm ci would refuse is found with what it lacks", () => {
+  const find = (packages: object, manifest = "{}") =>
+    repositoryRules
+      .flatMap((rule) =>
+        rule.find([
+          { path: "package-lock.json", text: JSON.stringify({ packages: { ...graphql, ...packages } }) },
+          { path: "libs/x/package.json", text: manifest },
+        ]),
+      )
+      .filter((place) => place.startsWith("package-lock.json"));
+  const graphql = { "node_modules/graphql": { version: "16.15.0" } };
+  const ofSystems = { version: "1.0.0", optionalDependencies: { "a-linux": "1.0.0", "a-darwin": "1.0.0" } };
+  const linux = { "node_modules/a": ofSystems, "node_modules/a-linux": { version: "1.0.0" } };
+  assert.deepEqual(find(linux), ["package-lock.json: node_modules/a asks for a-darwin"]);
+  assert.deepEqual(find({ ...linux, "node_modules/a/node_modules/a-darwin": { version: "1.0.0" } }), []);
+  const peers = {
+    version: "1.0.0",
+    peerDependencies: { b: "*", c: "*" },
+    peerDependenciesMeta: { c: { optional: true } },
+  };
+  assert.deepEqual(find({ "libs/x/node_modules/a": peers }), ["package-lock.json: libs/x/node_modules/a asks for b"]);
+  const other = '{"dependencies":{"graphql":"16.15.0"}}';
+  assert.deepEqual(find({ "libs/x": { version: "1.0.0" } }, other), [
+    "package-lock.json: other dependencies than libs/x/package.json",
+  ]);
+});
+
 test("a package that was given up keeps no reason", () => {
   const found = repositoryRules.flatMap(({ find }) =>
     find([lock, manifest, { ...reasons, text: `${reasons.text}| \`left-pad\`, \`@types/*\` | padding |\n` }]),

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { asksForMore } from "../docker/licence-page.ts";
 
 export interface SourceFile {
@@ -63,6 +64,11 @@ export const repositoryRules: readonly RepositoryRule[] = [
     find: unnoticedLicences,
   },
   {
+    because:
+      "The lock file has every package that one of its packages asks for, also those of other systems: npm ci refuses it otherwise. Made anew without node_modules (npm leaves them out beside one): rm -rf node_modules */*/node_modules package-lock.json && npm install --package-lock-only",
+    find: gapsOfLockFile,
+  },
+  {
     because: "Two copies of graphql refuse each other's schemas, and the Apollo packages need version 16.",
     find: copiesOfGraphql,
   },
@@ -72,7 +78,12 @@ export const repositoryRules: readonly RepositoryRule[] = [
 function linesWith(pattern: RegExp, paths = /./): RepositoryRule["find"] {
   return (files) =>
     files
-      .filter(({ path }) => paths.test(path) && (path !== "package-lock.json" || paths.source.includes("package-lock")))
+      .filter(
+        ({ path }) =>
+          paths.test(path) &&
+          !path.endsWith(".br") &&
+          (path !== "package-lock.json" || paths.source.includes("package-lock")),
+      )
       .flatMap(({ path, text }) =>
         text
           .split("\n")
@@ -80,10 +91,15 @@ function linesWith(pattern: RegExp, paths = /./): RepositoryRule["find"] {
       );
 }
 
+const dependencyKinds = ["dependencies", "devDependencies", "optionalDependencies"] as const;
+type DependencyKind = (typeof dependencyKinds)[number];
+
 interface NamedVersion {
   readonly path: string;
   readonly name: string;
   readonly version: string;
+  /** False for an override of the version of a package that another package asks for. */
+  readonly isAsked: boolean;
 }
 
 /** Lists every package in the manifests of the repository. */
@@ -91,18 +107,41 @@ function namedVersions(files: readonly SourceFile[]): NamedVersion[] {
   return files
     .filter(({ path }) => /(^|\/)package\.json$/.test(path))
     .flatMap(({ path, text }) => {
-      const manifest = JSON.parse(text) as Record<string, Record<string, string> | undefined>;
-      const kinds = ["dependencies", "devDependencies", "optionalDependencies", "overrides"];
-      const versions = kinds.flatMap((kind) => Object.entries(manifest[kind] ?? {}));
-      return versions.map(([name, version]) => ({ path, name, version }));
+      const { dependencies, devDependencies, optionalDependencies, overrides } = JSON.parse(text) as Manifest;
+      const asked = [dependencies, devDependencies, optionalDependencies].flatMap((all) => Object.entries(all ?? {}));
+      return [
+        ...asked.map(([name, version]) => ({ path, name, version, isAsked: true })),
+        ...overridden(overrides ?? {}).map((override) => ({ path, ...override })),
+      ];
     });
 }
 
+interface Manifest extends Readonly<Record<DependencyKind, Readonly<Record<string, string>> | undefined>> {
+  readonly overrides?: Overrides;
+}
+
+interface Overrides extends Readonly<Record<string, string | Overrides>> {}
+
+/** The overrides of a manifest and of the packages that it names. One that puts another package there counts as that. */
+function overridden(overrides: Overrides): Omit<NamedVersion, "path">[] {
+  return Object.entries(overrides).flatMap(([name, version]) => {
+    if (typeof version !== "string") return overridden(version);
+    const [, other, itsVersion] = alias.exec(version) ?? [];
+    return other && itsVersion
+      ? [{ name: other, version: itsVersion, isAsked: true }]
+      : [{ name, version, isAsked: false }];
+  });
+}
+
+/** A package under another name: `npm:typescript@7.0.2`. */
+const alias = /^npm:(.+)@(.+)$/;
+
+const isExact = (version: string): boolean => /^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version);
 const isOurs = (name: string): boolean => name.startsWith("@signalbox/");
 
 function inexactVersions(files: readonly SourceFile[]): string[] {
   return namedVersions(files)
-    .filter(({ name, version }) => !(isOurs(name) ? version === "*" : /^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version)))
+    .filter(({ name, version }) => !(isOurs(name) ? version === "*" : isExact(alias.exec(version)?.[2] ?? version)))
     .map(({ path, name, version }) => `${path}: ${name} ${version}`);
 }
 
@@ -113,15 +152,15 @@ const reasonsPage = "docs/reference/dependencies.md";
  * scope.
  */
 function unexplainedDependencies(files: readonly SourceFile[]): string[] {
-  const asked = namedVersions(files).filter(({ name }) => !isOurs(name));
+  const asked = namedVersions(files).filter(({ name, isAsked }) => isAsked && !isOurs(name));
   const page = files.find(({ path }) => path === reasonsPage)?.text ?? "";
   const lines = page.split("\n").filter((line) => line.startsWith("| `"));
   const namesOf = (line: string) => [...(line.split("|")[1] ?? "").matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name);
   const covers = (named: string, name: string) =>
     named.endsWith("/*") ? name.startsWith(named.slice(0, -1)) : named === name;
   const named = lines.flatMap(namesOf);
-  // Packages fetched into `.engines/` are in no manifest.
-  const expected = lines.filter((line) => !line.includes(".engines/")).flatMap(namesOf);
+  // Packages fetched into `.engines/` or kept in git are in no manifest.
+  const expected = lines.filter((line) => !/\.engines\/|\/assets\//.test(line)).flatMap(namesOf);
   return [
     ...asked.filter(({ name }) => !named.some((one) => covers(one, name))).map(({ path, name }) => `${path}: ${name}`),
     ...expected.filter((one) => !asked.some(({ name }) => covers(one, name))).map((one) => `${reasonsPage}: ${one}`),
@@ -159,10 +198,60 @@ function unnoticedLicences(files: readonly SourceFile[]): string[] {
     .map(({ name, license }) => `${name}: ${license}`);
 }
 
-function copiesOfGraphql(files: readonly SourceFile[]): string[] {
+interface LockedPackage extends Partial<Readonly<Record<DependencyKind | "peerDependencies", Record<string, string>>>> {
+  readonly version: string;
+  readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>;
+}
+
+function lockedPackages(files: readonly SourceFile[]): Readonly<Record<string, LockedPackage>> | null {
   const lock = files.find(({ path }) => path === "package-lock.json");
-  if (lock === undefined) return ["package-lock.json is missing"];
-  const { packages } = JSON.parse(lock.text) as { packages: Record<string, { version: string }> };
+  return lock === undefined ? null : (JSON.parse(lock.text) as { packages: Record<string, LockedPackage> }).packages;
+}
+
+/** What the lock file lacks, and where it says other than the manifest of a package of ours. */
+function gapsOfLockFile(files: readonly SourceFile[]): string[] {
+  const packages = lockedPackages(files) ?? {};
+  const gaps = Object.entries(packages).flatMap(([path, locked]) =>
+    [...wantedBy(path, locked)]
+      .filter((name) => !foldersAbove(path).some((folder) => `${folder}node_modules/${name}` in packages))
+      .map((name) => `package-lock.json: ${path || "the root"} asks for ${name}`),
+  );
+  const manifests = files.filter(({ path }) => /(^|\/)package\.json$/.test(path));
+  const others = manifests.flatMap(({ path, text }) => {
+    const locked = packages[path.replace(/\/?package\.json$/, "")];
+    if (locked === undefined) return [];
+    const manifest = JSON.parse(text) as Manifest;
+    const isSame = (kind: DependencyKind) => isDeepStrictEqual({ ...manifest[kind] }, { ...locked[kind] });
+    return dependencyKinds
+      .filter((kind) => !isSame(kind))
+      .map((kind) => `package-lock.json: other ${kind} than ${path}`);
+  });
+  return [...gaps, ...others];
+}
+
+/** The packages without which npm calls the lock file incomplete: only a peer may be optional. */
+function wantedBy(path: string, locked: LockedPackage): Set<string> {
+  const isDependency = path.includes("node_modules/");
+  const kinds = dependencyKinds.filter((kind) => !(isDependency && kind === "devDependencies"));
+  const peers = Object.keys(locked.peerDependencies ?? {}).filter(
+    (name) => !locked.peerDependenciesMeta?.[name]?.optional,
+  );
+  return new Set([...kinds.flatMap((kind) => Object.keys(locked[kind] ?? {})), ...peers]);
+}
+
+/** The folders in which Node looks for the packages of one, the nearest first: `a/node_modules/b/`, `a/`, and the root. */
+function foldersAbove(path: string): string[] {
+  const folders = [""];
+  for (let rest = path; rest !== ""; rest = rest.slice(0, Math.max(0, rest.lastIndexOf("node_modules/") - 1))) {
+    folders.push(`${rest}/`);
+    if (!rest.includes("node_modules/")) break;
+  }
+  return folders;
+}
+
+function copiesOfGraphql(files: readonly SourceFile[]): string[] {
+  const packages = lockedPackages(files);
+  if (packages === null) return ["package-lock.json is missing"];
   const copies = Object.entries(packages).filter(([path]) => path.endsWith("node_modules/graphql"));
   const isRight = copies.length === 1 && copies[0]?.[1].version.startsWith("16.");
   return isRight ? [] : copies.map(([path, { version }]) => `${path} ${version}`);

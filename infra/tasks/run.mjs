@@ -1,10 +1,14 @@
 /**
  * The front of every `npm run` task: `node infra/tasks/run.mjs <script> [arguments]`.
  * Works on a fresh clone with Node 20 and npm: installs and generates what is missing, then runs the script with Node 24.
+ * `--help` says what the task does before anything is installed.
  */
 import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { constants } from "node:os";
-import { compileCache, SetUpError, setUp } from "./set-up.mjs";
+import { compileCache, setUp } from "./set-up.mjs";
+import { SetUpError } from "./set-up-error.mjs";
+import { taskHelp, taskList, tasks } from "./tasks.mjs";
 
 /** Longer than the copies of one signal are apart, shorter than a person needs for the second Ctrl-C. */
 const echoMs = 250;
@@ -13,13 +17,34 @@ const echoMs = 250;
 // between would keep npm's signals to itself.)
 if (process.env.npm_lifecycle_event) await import(`./end-with-parent.mjs?parent=${process.ppid}`);
 
+const [script, ...given] = process.argv.slice(2);
+const task = taskOf(script);
+
 try {
-  const node = await setUp();
-  process.exitCode = await run(node, process.argv.slice(2));
+  if (script === "help") help(given[0]);
+  else if (task && given.some((word) => word === "--help" || word === "-h")) console.log(taskHelp(task));
+  else process.exitCode = await run(await setUp(task?.installs ?? "run"), process.argv.slice(2));
 } catch (error) {
   if (!(error instanceof SetUpError)) throw error;
   console.error(`\n${error.message}`);
   process.exitCode = 1;
+}
+
+function help(name) {
+  const asked = tasks.find((one) => one.name === name);
+  if (name !== undefined && !asked) {
+    console.error(`There is no task "${name}".\n`);
+    process.exitCode = 1;
+  }
+  console.log(asked ? taskHelp(asked) : taskList());
+}
+
+/** The task that a script belongs to. Where several share one, npm says which was meant. */
+function taskOf(path) {
+  const { scripts = {} } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+  const names = Object.keys(scripts).filter((name) => scripts[name].split(" ").includes(path));
+  const asked = process.env.npm_lifecycle_event;
+  return tasks.find(({ name }) => name === (names.includes(asked) ? asked : names[0]));
 }
 
 /**

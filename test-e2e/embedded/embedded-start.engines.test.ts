@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { spawnSync } from "node:child_process";
+import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,7 +8,13 @@ import { after, test } from "node:test";
 import { eventsDatabase } from "@signalbox/infra/embedded/embedded-defaults.ts";
 import { eventually } from "@signalbox/testing";
 import { createClient, expectStatus } from "../journey/client.ts";
-import { newDataDirectory, removeData, runEmbedded, startEmbeddedSystem } from "../systems/embedded-system.ts";
+import {
+  newDataDirectory,
+  removeData,
+  runEmbedded,
+  startEmbeddedSystem,
+  startScript,
+} from "../systems/embedded-system.ts";
 import { runStatement } from "./run-statement.ts";
 
 const opened = new AsyncDisposableStack();
@@ -49,6 +56,7 @@ test("a start says what it does, and where everything is, the base URL first", a
   const { process, baseUrl, managementUrl, apiKey } = await start(await freshFolder());
   assert.match(process.stderr, /^Starting .+\n(Starting .+\n)+$/);
   assert.ok(process.stdout.startsWith(`${baseUrl}\n`));
+  await process.waitForOutput(/Open http:\/\/127\.0\.0\.1:\d+ in a browser first: it links to all of the above\.$/m);
   for (const text of [`${managementUrl}/management`, `${baseUrl}/graphql`, apiKey]) {
     assert.ok(process.stdout.includes(text), text);
   }
@@ -116,11 +124,10 @@ test("kill -9, and the next start has the data and the key, and nothing that was
   const account = expectStatus(await createClient(next.baseUrl, next.apiKey)("/api/account/"), 200);
   assert.equal(account.json.display_name, "Still here");
 
-  const refusal = await whyNot(folder);
-  assert.match(
-    refusal,
-    /did not start: .*is in use by the process \d+; stop that one first\n$/,
-    "two starts on one folder",
+  assert.equal(
+    await whyRefused(folder),
+    `it already runs in this folder, as process ${next.process.pid}; stop that one, or choose another folder: ` +
+      "npm start -- --embedded.data-directory=<folder>",
   );
   expectStatus(await createClient(next.baseUrl, next.apiKey)("/api/account/"), 200);
   await next.stop();
@@ -193,8 +200,7 @@ test("a port in use is named with its property", async () => {
   for (const property of ["http.port", "management.server.port", "internal.port"]) {
     assert.equal(
       await whyRefused(await freshFolder(), { [property]: String(port) }),
-      `${property} is ${port}: expected a free port on 127.0.0.1: this one is in use; ` +
-        `choose another with: npm start -- --${property}=<value>`,
+      `port ${port} on 127.0.0.1 is in use; set ${property} to a free one: npm start -- --${property}=<value>`,
     );
   }
 });
@@ -204,16 +210,41 @@ test("a folder that cannot be used is named with the option that takes another",
   const folder = join(import.meta.filename, "data");
   assert.equal(
     await whyRefused(folder),
-    `its folder cannot be used (ENOTDIR: not a directory, mkdir '${folder}'); ` +
-      "choose another with: npm start -- --embedded.data-directory=<folder>",
+    `its folder cannot be used (ENOTDIR: not a directory, mkdir '${folder}'); choose another one: ` +
+      "npm start -- --embedded.data-directory=<folder>",
   );
+});
+
+test("a folder without write permission is named with the option that takes another", async () => {
+  const parent = await mkdtemp(join(tmpdir(), "signalbox-closed-"));
+  opened.defer(() => rm(parent, { recursive: true }));
+  await chmod(parent, 0o555);
+  // Root may write everywhere, so the start runs as somebody else.
+  const user = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
+  const argv = [startScript, `--embedded.data-directory=${join(parent, "data")}`, "--http.port=0"];
+  const { status, stdout, stderr } = spawnSync(process.execPath, argv, { ...user, cwd: parent, encoding: "utf8" });
+  assert.deepEqual([status, stdout], [1, ""], stderr);
+  assert.equal(
+    stderr,
+    `\nSignalbox did not start: its folder cannot be used (EACCES: permission denied, mkdir '${join(parent, "data")}'); ` +
+      "choose another one: npm start -- --embedded.data-directory=<folder>\n",
+  );
+});
+
+test("--help prints the options instead of starting", () => {
+  const { status, stdout } = spawnSync(process.execPath, [startScript, "--help"], { encoding: "utf8" });
+  assert.equal(status, 0);
+  assert.match(stdout, /^Usage: [\s\S]*--<property>=<value>[\s\S]*Example:/);
 });
 
 test("a wrong configuration names property, source and what would be right", async () => {
   const folder = await freshFolder();
   const why = await whyNot(folder, { "http.stall-timeout": "soon", "log.levle": "info" });
   assert.match(why, /http\.stall-timeout \(from --http\.stall-timeout\) is "?soon"?: expected an integer/);
-  assert.match(why, /log\.levle \(from --log\.levle\) .*did you mean log\.level\?/);
+  assert.match(
+    why,
+    /Unknown property "log\.levle"\. Did you mean "log\.level"\? It was given by --log\.levle with the value "info"\./,
+  );
   assert.match(
     await whyNot(folder, { "images.limits.frames": "0" }),
     /images\.limits\.frames \(from --images\.limits\.frames\) is "?0"?: expected an integer .*from 1 /,

@@ -6,7 +6,7 @@ import { findPostgresUrl, startPostgres } from "@signalbox/infra/engines/index.t
 import { startProcess, type TestProcess } from "@signalbox/testing";
 import type { System, SystemOptions } from "./system.ts";
 
-const script = fileURLToPath(new URL("../../infra/embedded/start.ts", import.meta.url));
+export const startScript = fileURLToPath(new URL("../../infra/embedded/start.ts", import.meta.url));
 
 /** The very first start creates a database server and runs every migration, possibly on a busy machine. */
 const startMs = 180_000;
@@ -62,7 +62,7 @@ export function runEmbedded(dataDirectory: string, properties: SystemOptions["pr
     ...properties,
   };
   const args = Object.entries(all).map(([name, value]) => `--${name}=${value}`);
-  return startProcess(script, args, {}, { ownGroup: true });
+  return startProcess(startScript, args, {}, { ownGroup: true });
 }
 
 /** Removes the data of a system; after a kill that includes its database server, which still runs. */

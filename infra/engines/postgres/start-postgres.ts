@@ -7,6 +7,7 @@ import { withFileLock } from "../file-lock.ts";
 import { unusedPort } from "../free-port.ts";
 import { isRunning, type ProcessHandle, processIdentity, startDetached, stopProcess } from "../processes.ts";
 import { prepareDataFolder, readPassword, serverUser } from "./data-folder.ts";
+import { FolderInUseError } from "./folder-in-use-error.ts";
 import { findPostgresPrograms } from "./postgres-programs.ts";
 import { findPostmaster, isReady, type Postmaster } from "./postmaster.ts";
 import { choosePlace, type Place } from "./server-account.ts";
@@ -80,6 +81,11 @@ export async function findPostgresUrl(folder: string, database: string): Promise
   return `postgres://${serverUser}:${await readPassword(place.folder)}@127.0.0.1:${server.port}/${database}`;
 }
 
+/** @throws FolderInUseError when another living process uses this folder */
+export async function refuseFolderInUse(folder: string): Promise<void> {
+  await refuseOtherOwner((await choosePlace(folder, await findPostgresPrograms(), true)).folder);
+}
+
 const common = {
   listen_addresses: "127.0.0.1",
   unix_socket_directories: "",
@@ -126,13 +132,14 @@ const ownerFile = (folder: string) => join(folder, "owner.json");
 
 /** One process uses a folder at a time, or the first to stop would take the server from under the other. */
 async function takeOwnership(folder: string): Promise<void> {
-  const file = ownerFile(folder);
-  const owner = parseOwner(await readWhole(file, (text) => parseOwner(text) !== null));
-  if (owner && owner.pid !== process.pid && (await isRunning(owner))) {
-    throw new Error(`the PostgreSQL in ${folder} is in use by the process ${owner.pid}; stop that one first`);
-  }
+  await refuseOtherOwner(folder);
   const identity = await processIdentity(process.pid);
-  await writeDurably(file, JSON.stringify({ pid: process.pid, identity }));
+  await writeDurably(ownerFile(folder), JSON.stringify({ pid: process.pid, identity }));
+}
+
+async function refuseOtherOwner(folder: string): Promise<void> {
+  const owner = parseOwner(await readWhole(ownerFile(folder), (text) => parseOwner(text) !== null));
+  if (owner && owner.pid !== process.pid && (await isRunning(owner))) throw new FolderInUseError(folder, owner.pid);
 }
 
 function parseOwner(text: string | null): ProcessHandle | null {

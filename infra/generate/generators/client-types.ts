@@ -1,5 +1,4 @@
 import type { Generator } from "../generator.ts";
-import { openApiDocuments } from "../openapi/openapi-documents.ts";
 import { remember } from "../remember.ts";
 
 const folder = "libs/client/src/generated";
@@ -15,6 +14,8 @@ export const clientTypes: Generator = {
   needs: "openapi-typescript",
   folders: async () => [folder],
   generate: async () => {
+    // Loaded here because a start, which leaves this generator out, would load every route for nothing.
+    const { openApiDocuments } = await import("../openapi/openapi-documents.ts");
     const { mergeOpenApi } = await import("@signalbox/http");
     const documents = [...(await openApiDocuments()).values()];
     const merged = mergeOpenApi(documents as never, { title: "Signalbox", version: "1" });

@@ -1,24 +1,68 @@
 import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
 import { cp, mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { promisify } from "node:util";
 import { environment } from "@signalbox/config";
-import type { Generator } from "../generator.ts";
-import { packagesWith, root } from "../repository.ts";
+import { type Generator, NeedsDevelopmentError } from "../generator.ts";
+import { readContent } from "../output.ts";
+import { type Package, packagesWith, root } from "../repository.ts";
 
+/** The clients of all services in one file of git, so that a start needs no Prisma CLI, which is 200 MB with its packages. */
+const keptFile = "infra/generate/prisma-clients.json.br";
+
+interface KeptClients {
+  /** Of the schemas and of the version of Prisma that the clients were made from. */
+  readonly sources: string;
+  readonly files: Readonly<Record<string, string>>;
+}
+
+const cli = join(root, "node_modules/prisma-cli/build/index.js");
 const outputOf = (folder: string) => `${folder}/src/generated/prisma`;
+const services = () => packagesWith("prisma/schema.prisma");
 
-/** The typed database client of each service, from its `prisma/schema.prisma`. */
+/** The typed database client of each service: the kept one, or one from its `prisma/schema.prisma` when that has changed. */
 export const prismaClients: Generator = {
   name: "Prisma clients",
   kind: "built",
-  folders: async () => (await packagesWith("prisma/schema.prisma")).map(({ folder }) => outputOf(folder)),
+  folders: async () => (await services()).map(({ folder }) => outputOf(folder)),
+  generate: async () => new Map(Object.entries((await freshlyKept()) ?? (await generateClients()))),
+};
+
+/** The kept clients, made anew when a schema or the version of Prisma has changed. */
+export const keptPrismaClients: Generator = {
+  name: "kept Prisma clients",
+  kind: "committed",
+  folders: async () => [],
   generate: async () => {
-    const services = await packagesWith("prisma/schema.prisma");
-    const clients = await Promise.all(services.map(({ folder }) => generateClient(folder)));
-    return new Map(clients.flat());
+    const files = (await freshlyKept()) ?? (await generateClients());
+    const kept: KeptClients = { sources: await sourcesOf(await services()), files };
+    return new Map([[keptFile, JSON.stringify(kept)]]);
   },
 };
+
+async function freshlyKept(): Promise<KeptClients["files"] | null> {
+  const kept: KeptClients | null = JSON.parse((await readContent(join(root, keptFile))) ?? "null");
+  return kept?.sources === (await sourcesOf(await services())) ? kept.files : null;
+}
+
+async function sourcesOf(packages: readonly Package[]): Promise<string> {
+  const hash = createHash("sha256");
+  const { devDependencies } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
+  hash.update(devDependencies["prisma-cli"]);
+  for (const { folder } of packages) {
+    hash.update(`\0${folder}\0`).update(await readFile(join(root, folder, "prisma/schema.prisma")));
+  }
+  return hash.digest("hex");
+}
+
+/** Makes the clients of all services, file by file in one order, so that the same schemas give the same bytes. */
+export async function generateClients(): Promise<KeptClients["files"]> {
+  if (!existsSync(cli)) throw new NeedsDevelopmentError("Prisma's command is not installed; run: npm install");
+  const clients = await Promise.all((await services()).map(({ folder }) => generateClient(folder)));
+  return Object.fromEntries(clients.flat().sort(([a], [b]) => (a < b ? -1 : 1)));
+}
 
 /** Generates beside the sources and reads the result, so that a running service never finds a half-written client. */
 async function generateClient(folder: string): Promise<Array<[path: string, content: string]>> {
@@ -42,9 +86,8 @@ async function generateClient(folder: string): Promise<Array<[path: string, cont
 }
 
 async function runPrisma(workspace: string, folder: string): Promise<void> {
-  const prisma = join(root, "node_modules/prisma/build/index.js");
   try {
-    await promisify(execFile)(process.execPath, [prisma, "generate", "--schema", "prisma/schema.prisma"], {
+    await promisify(execFile)(process.execPath, [cli, "generate", "--schema", "prisma/schema.prisma"], {
       cwd: workspace,
       // The command requires a native schema engine, which it would download, although generating never starts it. Any
       // existing file satisfies it.

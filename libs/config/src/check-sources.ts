@@ -1,5 +1,5 @@
-import { masked } from "@signalbox/core";
-import type { Addresses } from "./addresses.ts";
+import { isSecretName, masked } from "@signalbox/core";
+import { type Addresses, variableName } from "./addresses.ts";
 import { closestName } from "./closest-name.ts";
 import type { Problem } from "./configuration.ts";
 import { expected } from "./expected.ts";
@@ -52,7 +52,7 @@ function checkEntry(
   const declaration = name === undefined ? undefined : properties[name];
   if (name === undefined || declaration === undefined) {
     if (addresses.isForeign(address)) return null;
-    return { property: address, source: origin, value: masked, expected: knownName(address, addresses) };
+    return unknownProperty(address, { raw, origin }, properties, addresses);
   }
   const parsed = parseText(declaration, raw);
   if (!parsed.ok) {
@@ -69,15 +69,36 @@ function checkEntry(
   return null;
 }
 
-/** Suggests the nearest existing name for a misspelt one, in the spelling of its source. */
-function knownName(address: string, addresses: Addresses): string {
-  const spelled = address.startsWith("SIGNALBOX_")
-    ? address.slice("SIGNALBOX_".length).toLowerCase().replaceAll("_", ".")
-    : address;
+/**
+ * A name that is no property, with the nearest one that is, in the spelling of the place it was found in. The value is shown
+ * where that property's would be: a secret may stand behind a misspelt name too.
+ */
+function unknownProperty(
+  address: string,
+  { raw, origin }: SourceEntry,
+  properties: PropertyDeclarations,
+  addresses: Addresses,
+): Problem {
+  const isVariable = address.startsWith("SIGNALBOX_");
+  const spelled = isVariable ? address.slice("SIGNALBOX_".length).toLowerCase().replaceAll("_", ".") : address;
   const closest = closestName(spelled, addresses.all());
-  return closest === undefined
-    ? "a property of this service, or a name with the prefix of the service it belongs to"
-    : `a known property; did you mean ${closest}?`;
+  const declaration = closest === undefined ? undefined : properties[addresses.property(closest) ?? ""];
+  const value = declaration === undefined || isSecretName(spelled) ? masked : maskRefused(spelled, raw, declaration);
+  const meant = closest !== undefined && isVariable ? variableName(closest) : closest;
+  const given = value.includes(masked) ? "" : ` with the value ${value}`;
+  return {
+    property: address,
+    source: origin,
+    value,
+    expected: meant === undefined ? "a known property" : `a known property, such as ${meant}`,
+    message: [
+      `Unknown property "${address}".`,
+      meant === undefined ? "docs/reference/properties.md lists all of them." : `Did you mean "${meant}"?`,
+      origin === `--${address}` && given === "" ? "" : `It was given by ${origin}${given}.`,
+    ]
+      .filter(Boolean)
+      .join(" "),
+  };
 }
 
 function canSanitize(patterns: PropertyScalar): boolean {

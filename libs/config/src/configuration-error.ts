@@ -11,6 +11,6 @@ export class ConfigurationError extends Error {
   }
 }
 
-function describe({ property, source, value, expected }: Problem): string {
-  return `  ${property} (from ${source}) is ${value}: expected ${expected}`;
+function describe({ property, source, value, expected, message }: Problem): string {
+  return `  ${message ?? `${property} (from ${source}) is ${value}: expected ${expected}`}`;
 }

@@ -7,6 +7,8 @@ export interface Problem {
   readonly source: string;
   readonly value: string;
   readonly expected: string;
+  /** The whole sentence, where "<property> is <value>: expected <expected>" does not fit the problem. */
+  readonly message?: string;
 }
 
 /** The newest change of one property. */

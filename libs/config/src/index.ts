@@ -19,4 +19,5 @@ export {
   type PropertyDeclarations,
   type PropertyScalar,
 } from "./property-declaration.ts";
+export { startHelp } from "./start-help.ts";
 export { startOptions } from "./start-options.ts";

@@ -119,11 +119,45 @@ test("every problem of every source stops the start, each with its origin and th
       "command line | stray | unreadable | arguments of the form --name=value",
       'http.port | --http.port | "80a" | an integer in port from 0 to 65535',
       'log.level | SIGNALBOX_LOG_LEVEL | "loud" | one of: debug, info',
-      "SIGNALBOX_SAMPLE_RATOI | SIGNALBOX_SAMPLE_RATOI | ****** | a known property; did you mean sample.ratio?",
+      'SIGNALBOX_SAMPLE_RATOI | SIGNALBOX_SAMPLE_RATOI | "1" | a known property, such as SIGNALBOX_SAMPLE_RATIO',
       'cache.enabled | signalbox.yaml:2 | "perhaps" | true or false',
-      "upload.types.a | signalbox.yaml:4 | ****** | a known property; did you mean upload.types?",
-      "htpp.port | signalbox.yaml:5 | ****** | a known property; did you mean http.port?",
+      'upload.types.a | signalbox.yaml:4 | "1" | a known property, such as upload.types',
+      'htpp.port | signalbox.yaml:5 | "1" | a known property, such as http.port',
     ],
+  );
+});
+
+test("an unknown property is named with the one that was meant, and its value where that is no secret", () => {
+  const shared = { default: null, reload: "restart", effect: "Something." } as const;
+  const declared = defineProperties({
+    "management.server.port": { ...shared, type: "integer", secrecy: "internal" },
+    "management.server.host": { ...shared, type: "string", secrecy: "internal" },
+    "internal.token": { ...shared, type: "string", secrecy: "secret" },
+  });
+  const messageOf = (argv: string[], environment = {}) => {
+    try {
+      loadConfiguration({ service: "account", properties: declared, argv, environment, directory: null });
+    } catch (error) {
+      return (error as Error).message.replace(/^.*\n {2}/, "");
+    }
+    return assert.fail("the start was not stopped");
+  };
+  assert.equal(
+    messageOf(["--management.port=9000"]),
+    'Unknown property "management.port". Did you mean "management.server.port"? ' +
+      'It was given by --management.port with the value "9000".',
+  );
+  assert.equal(
+    messageOf([], { SIGNALBOX_MANAGEMENT_SERVER_PROT: "9000" }),
+    'Unknown property "SIGNALBOX_MANAGEMENT_SERVER_PROT". Did you mean "SIGNALBOX_MANAGEMENT_SERVER_PORT"? ' +
+      'It was given by SIGNALBOX_MANAGEMENT_SERVER_PROT with the value "9000".',
+  );
+  for (const secret of ["--intrenal.token=Hunter2", "--internal.tkoen=Hunter2"]) {
+    assert.match(messageOf([secret]), /^Unknown property "\S+"\. Did you mean "internal\.token"\?$/);
+  }
+  assert.equal(
+    messageOf(["--help=Hunter2"]),
+    'Unknown property "help". docs/reference/properties.md lists all of them.',
   );
 });
 

@@ -289,7 +289,8 @@ test("a port in use is refused with the property to change", async () => {
         property: "internal.port",
         source: "the internal listener",
         value: String(port),
-        expected: "a free port on 127.0.0.1: this one is in use",
+        expected: "a free port",
+        message: `port ${port} on 127.0.0.1 is in use; set internal.port to a free one`,
       },
     ]);
     return true;

@@ -94,24 +94,26 @@ async function listen(server: Server, { name, host, port }: OpenListener): Promi
 
 function bindProblem(error: NodeJS.ErrnoException, name: string, host: string, port: number) {
   const source = `the ${name} listener`;
+  const portProperty = { property: `${name}.port`, source, value: String(port) };
   switch (error.code) {
     case "EADDRINUSE":
       return {
-        property: `${name}.port`,
-        source,
-        value: String(port),
-        expected: `a free port on ${host}: this one is in use`,
+        ...portProperty,
+        expected: "a free port",
+        message: `port ${port} on ${host} is in use; set ${name}.port to a free one`,
       };
     case "EACCES":
       return {
-        property: `${name}.port`,
-        source,
-        value: String(port),
-        expected: "a port this user may open, above 1023",
+        ...portProperty,
+        expected: "a port above 1023",
+        message: `this user may not open port ${port}; set ${name}.port to one above 1023`,
       };
     case "EADDRNOTAVAIL":
     case "ENOTFOUND":
-      return { property: `${name}.host`, source, value: host, expected: "an address of this machine" };
+      return {
+        ...{ property: `${name}.host`, source, value: host, expected: "an address of this machine" },
+        message: `${host} is no address of this machine; set ${name}.host to one`,
+      };
     default:
       return null;
   }

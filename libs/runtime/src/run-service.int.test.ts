@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { createServer } from "node:net";
 import { afterEach, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { type Probe, startProbe } from "../test/start-probe.ts";
 
 interface Drained {
@@ -116,14 +119,20 @@ test("a port in use stops the start with the name of the property to change", as
   const failure = probe.lines.find(({ msg }) => msg === "The start failed")?.error as { message: string };
   assert.match(
     failure.message,
-    new RegExp(`http\\.port \\(from the http listener\\) is ${port}: expected a free port on 127\\.0\\.0\\.1`),
+    new RegExp(`port ${port} on 127\\.0\\.0\\.1 is in use; set http\\.port to a free one$`),
   );
+});
+
+test("--help prints how the process is started and ends with 0", async () => {
+  const main = fileURLToPath(new URL("../test/probe-main.ts", import.meta.url));
+  const { stdout } = await promisify(execFile)(process.execPath, [main, "--help"]);
+  assert.match(stdout, /^Usage: account \[--<property>=<value> …\]\n/);
 });
 
 test("an invalid configuration stops the start with every problem on standard error", async () => {
   const { code, errors } = await start("--http.prt=1", "--log.level=loud").exit;
   assert.equal(code, 1);
-  assert.match(errors, /http\.prt .*did you mean http\.port\?/);
+  assert.match(errors, /Unknown property "http\.prt"\. Did you mean "http\.port"\?/);
   assert.match(errors, /log\.level \(from --log\.level\) is "loud": expected one of: debug, info, warn, error, silent/);
 });
 

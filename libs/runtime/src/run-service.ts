@@ -5,6 +5,7 @@ import {
   environment,
   loadConfiguration,
   type PropertyDeclarations,
+  startHelp,
   startOptions,
 } from "@signalbox/config";
 import { type ServiceName, systemClock } from "@signalbox/core";
@@ -31,6 +32,8 @@ export async function runService<P extends PropertyDeclarations & RuntimePropert
   options: RunService<P>,
 ): Promise<void> {
   const { service } = options;
+  const help = startHelp(service, process.argv.slice(2));
+  if (help !== null) return void process.stdout.write(help);
   const configuration = readConfiguration(options);
   if (configuration === null) return;
   const common = configuration as Configuration<RuntimeProperties>;

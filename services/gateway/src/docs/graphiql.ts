@@ -1,17 +1,12 @@
 import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { brotliDecompress } from "node:zlib";
 import { AppError } from "@signalbox/core";
 import { bytes, createRoutes, type HttpResponse, type Routes } from "@signalbox/http";
 import { z } from "zod";
 
-const require = createRequire(import.meta.url);
-/** Resolved on demand; `infra/docker/trace-image.ts` copies the files into the image. */
-const manifests = {
-  graphiql: () => require.resolve("graphiql/package.json"),
-  react: () => require.resolve("react/package.json"),
-  "react-dom": () => require.resolve("react-dom/package.json"),
-};
+/** The files as their packages bring them, compressed; `assets/fetch.mjs` says how to take other versions. */
+const folder = new URL("../../assets/", import.meta.url);
 
 const policy = [
   "default-src 'none'",
@@ -57,20 +52,20 @@ interface Asset {
   readonly read: () => Promise<Buffer>;
 }
 
-const fileOf = (type: string, name: keyof typeof manifests, file: string): Asset => ({
+const fileOf = (type: string, path: string): Asset => ({
   type,
-  read: () => readFile(join(dirname(manifests[name]()), file)),
+  read: async () => promisify(brotliDecompress)(await readFile(new URL(`${path}.br`, folder))),
 });
 const textOf = (type: string, text: string): Asset => ({ type, read: async () => Buffer.from(text) });
 
 const css = "text/css";
 const script = "text/javascript";
-/** The files of the page from their packages, and ours that start it: nothing is loaded from elsewhere. */
+/** The files of the page and ours that start it: nothing comes from elsewhere. */
 const assets: ReadonlyMap<string, Asset> = new Map([
-  ["graphiql.css", fileOf(css, "graphiql", "graphiql.min.css")],
-  ["graphiql.js", fileOf(script, "graphiql", "graphiql.min.js")],
-  ["react.js", fileOf(script, "react", "umd/react.production.min.js")],
-  ["react-dom.js", fileOf(script, "react-dom", "umd/react-dom.production.min.js")],
+  ["graphiql.css", fileOf(css, "graphiql/graphiql.min.css")],
+  ["graphiql.js", fileOf(script, "graphiql/graphiql.min.js")],
+  ["react.js", fileOf(script, "react/react.production.min.js")],
+  ["react-dom.js", fileOf(script, "react-dom/react-dom.production.min.js")],
   ["start.css", textOf(css, startStyle)],
   ["start.js", textOf(script, startScript)],
 ]);
