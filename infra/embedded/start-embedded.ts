@@ -66,11 +66,7 @@ export interface EmbeddedAddresses extends FirstKey {
 export async function startEmbedded(given: StartEmbedded): Promise<EmbeddedAddresses> {
   const { configuration, dataDirectory, runner, health, log, tell } = given;
   const startup = health.startup("services");
-  const telemetry = await startTelemetry({
-    service: "signalbox",
-    log,
-    ...telemetryOptions(configuration),
-  });
+  const telemetry = await startTelemetry({ service: "signalbox", log, ...telemetryOptions(configuration) });
   runner.defer("telemetry", () => telemetry.close());
   const processMetrics = createMetrics({ service: "embedded", process: true });
   const imagePool = openImagePool({
@@ -103,11 +99,8 @@ export async function startEmbedded(given: StartEmbedded): Promise<EmbeddedAddre
   };
   tell("the event log");
   const eventsUrl = databaseUrl(eventsDatabase);
-  const overrides = {
-    directory: dataDirectory,
-    keys: [surroundings.sealingKey],
-    waitMs: configuration.get("config.start-wait"),
-  };
+  const waitMs = configuration.get("config.start-wait");
+  const overrides = { directory: dataDirectory, keys: [surroundings.sealingKey], waitMs };
   const kept = { ...{ log, metrics: processMetrics, runner, health }, overrides, imagePool };
   const shared = await openSharedParts({ url: eventsUrl, ...kept });
   const contexts = await Promise.all(

@@ -1,7 +1,7 @@
 import { describeMissing, examine, missingPackages, tableOf } from "./doctor.ts";
 import { endpointsFile } from "./endpoints.ts";
 import { EngineAbsentError } from "./engine.ts";
-import { fetchEngines } from "./fetch-all.ts";
+import { fetchEngines } from "./engines.ts";
 import { sharedEngineStates, startSharedEngines, stopSharedEngines } from "./shared-engines.ts";
 
 const print = (line: string) => process.stdout.write(`${line}\n`);

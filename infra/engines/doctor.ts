@@ -22,7 +22,7 @@ export async function examine(programs: readonly WantedProgram[] = wantedProgram
   );
 }
 
-export const isMissing = ({ state }: Finding): boolean => state !== "ok";
+const isMissing = ({ state }: Finding): boolean => state !== "ok";
 
 /** The packages of a system that bring what is missing, each once. Python's virtual environments are one of their own. */
 export async function missingPackages(findings: readonly Finding[], system: PackageSystem): Promise<string[]> {

@@ -1,9 +1,11 @@
-import type { Engine, EngineName } from "./engine.ts";
+import { type Engine, EngineAbsentError, type EngineName } from "./engine.ts";
 import { kafka } from "./kafka/kafka.ts";
 import { nginx } from "./nginx/nginx.ts";
+import { pillow } from "./pillow/pillow.ts";
 import { postgres } from "./postgres/postgres.ts";
 import { prometheus } from "./prometheus/prometheus.ts";
 import { redis } from "./redis/redis.ts";
+import { schemathesis } from "./schemathesis/schemathesis.ts";
 import { versitygw } from "./versitygw/versitygw.ts";
 
 /** Every real engine of this repository, in the order in which they are fetched. */
@@ -16,4 +18,21 @@ export function engineNamed(name: EngineName): Engine {
   const engine = engines.find((each) => each.name === name);
   if (!engine) throw new Error(`there is no engine "${name}"`);
   return engine;
+}
+
+/**
+ * Brings every engine, and what is fetched like one, to this machine. Reports everything that is absent, not the first only.
+ * @throws EngineAbsentError with all the commands that install what is absent.
+ */
+export async function fetchEngines(report: (line: string) => void): Promise<void> {
+  const absent: string[] = [];
+  for (const engine of [...engines, schemathesis, pillow]) {
+    try {
+      report(`${engine.name.padEnd(12)} ${await engine.fetch()}`);
+    } catch (error) {
+      if (!(error instanceof EngineAbsentError)) throw error;
+      absent.push(error.message);
+    }
+  }
+  if (absent.length > 0) throw new EngineAbsentError(absent.join("\n"));
 }

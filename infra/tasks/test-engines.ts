@@ -3,12 +3,11 @@
  * anything runs. `-- libs/events` runs a part of them; `--slowest` and options of node's runner as for `npm test`.
  */
 import { describeMissing, examine, tableOf } from "../engines/doctor.ts";
-import { fetchEngines } from "../engines/fetch-all.ts";
+import { fetchEngines } from "../engines/engines.ts";
 import { sharedEngines } from "../engines/index.ts";
 import { sourceFiles } from "./source-files.ts";
-import { runNode, runTests } from "./tests/run-tests.ts";
+import { runNode, runTests, withEngines } from "./tests/run-tests.ts";
 import { parseTestArguments, selectTests } from "./tests/tiers.ts";
-import { withEngines } from "./tests/with-engines.ts";
 
 const { words, slowest, runnerOptions } = parseTestArguments(process.argv.slice(2));
 const files = selectTests(sourceFiles("*.test.ts"), words, ["engines"]);

@@ -4,9 +4,8 @@
  * `--slowest` shows where the time went; options of node's runner (`--watch`, `--test-name-pattern=<words>`) go on to it.
  */
 import { sourceFiles } from "./source-files.ts";
-import { runNode, runTests } from "./tests/run-tests.ts";
+import { runNode, runTests, withEngines } from "./tests/run-tests.ts";
 import { parseTestArguments, selectTests, type Tier, tierOf } from "./tests/tiers.ts";
-import { withEngines } from "./tests/with-engines.ts";
 
 const { words, slowest, runnerOptions } = parseTestArguments(process.argv.slice(2));
 const isWhole = words.length === 0 && runnerOptions.length === 0;

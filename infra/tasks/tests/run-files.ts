@@ -17,6 +17,8 @@ export interface FileTimes {
 /**
  * Runs test files in this process, each as a suite of its own, so that its `before` and `after` are its own. The next file
  * is loaded when the one before has ended: a harness that a file starts at its top level never runs beside another's.
+ *
+ * @public The generated scripts of `bundles.ts` import it.
  */
 export async function runFiles(files: readonly string[]): Promise<void> {
   for (const file of files) {

@@ -3,9 +3,11 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { environment } from "@signalbox/config";
+import type { EngineName } from "../../engines/engine.ts";
+import { sharedEngineStates, startSharedEngines, stopSharedEngines } from "../../engines/index.ts";
 import { root } from "../../generate/repository.ts";
 import { bundlesOf, writeBundles } from "./bundles.ts";
-import { slowestFiles } from "./slowest.ts";
+import type { FileTimes } from "./run-files.ts";
 
 /** Processes at once: tests wait for engines about as long as they compute, so two for each of the two smallest cores. */
 const processesAtOnce = 4;
@@ -83,4 +85,36 @@ export function runNode(argv: readonly string[], variables: Readonly<Record<stri
       resolve(code ?? 1);
     });
   });
+}
+
+/** Describes where the time of a run went: the slowest files, and all of them together. */
+async function slowestFiles(timesFile: string, count = 30): Promise<string> {
+  const lines = (await readFile(timesFile, "utf8")).split("\n").filter((line) => line !== "");
+  const times = lines.map((line): FileTimes => JSON.parse(line));
+  const slowest = times.toSorted((a, b) => b.totalMs - a.totalMs).slice(0, count);
+  return ["     total    set-up  processor", ...[...slowest, totalOf(times)].map(rowOf)].join("\n");
+}
+
+function totalOf(times: readonly FileTimes[]): FileTimes {
+  const sum = (name: "loadMs" | "totalMs" | "cpuMs") => times.reduce((total, one) => total + one[name], 0);
+  return { file: `all ${times.length} files`, loadMs: sum("loadMs"), totalMs: sum("totalMs"), cpuMs: sum("cpuMs") };
+}
+
+function rowOf({ file, totalMs, loadMs, cpuMs }: FileTimes): string {
+  return `${[totalMs, loadMs, cpuMs].map((ms) => `${(ms / 1000).toFixed(1)} s`.padStart(10)).join("")}  ${file}`;
+}
+
+/**
+ * Runs `work` while these shared engines run, and stops them afterwards if it started them. Nothing is started when the
+ * environment names engines that somebody else runs. Engines that ran before go on: `npm run engines -- stop` ends them.
+ */
+export async function withEngines<T>(names: readonly EngineName[], work: () => Promise<T>): Promise<T> {
+  if (environment().TEST_ENGINES_FILE) return await work();
+  const wasRunning = (await sharedEngineStates()).some(({ state }) => state === "running");
+  await startSharedEngines(() => {}, names);
+  try {
+    return await work();
+  } finally {
+    if (!wasRunning) await stopSharedEngines(() => {});
+  }
 }

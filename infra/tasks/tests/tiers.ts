@@ -9,7 +9,7 @@ export function tierOf(file: string): Tier {
 }
 
 /** The tiers of `npm test`: Node and npm alone (PostgreSQL comes as an npm package). */
-export const defaultTiers: readonly Tier[] = ["unit", "int"];
+const defaultTiers: readonly Tier[] = ["unit", "int"];
 
 const tiers = new Set<string>(["unit", "int", "engines", "long"] satisfies Tier[]);
 

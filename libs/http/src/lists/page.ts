@@ -4,14 +4,7 @@ import { z } from "zod";
 import { integerParameter } from "../request/parameters.ts";
 import { type HttpResponse, ok } from "../responses/http-response.ts";
 
-/** One page of a list (CONTRACT §2). */
-interface Page<Item> {
-  items: Item[];
-  next_cursor?: string;
-  has_more: boolean;
-}
-
-/** The schema of a list of `item`; `next_cursor` is absent on the last page. */
+/** The schema of a page of a list (CONTRACT §2); `next_cursor` is absent on the last page. */
 export function pageOf<Item extends z.ZodType>(item: Item) {
   return z.object({
     items: z.array(item),
