@@ -55,5 +55,5 @@ test("a deprecation counts for twelve months, also for a type removed with its f
 
 test("a deprecation without a date is refused", async () => {
   const problems = await found("e: E", 'e: E @deprecated(reason: "Use b.")');
-  assert.match(problems.join(), /'Query\.e' does not begin with its day/);
+  assert.match(problems.join(), /'Query\.e' does not start with its date/);
 });

@@ -14,6 +14,9 @@ export interface FileTimes {
   readonly cpuMs: number;
 }
 
+/** Longer than a connection that is closing in order stays open. */
+const stuckMs = 30_000;
+
 /**
  * Runs test files in this process, each as a suite of its own, so that its `before` and `after` are its own. The next file
  * is loaded when the one before has ended: a harness that a file starts at its top level never runs beside another's.
@@ -44,6 +47,15 @@ export async function runFiles(files: readonly string[]): Promise<void> {
       cpuMs: (user + system) / 1000,
     });
   }
+  endWhenStuck(files);
+}
+
+/** A process ends by itself when its tests are over. One that holds something open would hold the whole run: it fails. */
+function endWhenStuck(files: readonly string[]): void {
+  setTimeout(() => {
+    console.error(`Still open after ${files.join(", ")}: ${process.getActiveResourcesInfo().join(", ")}`);
+    process.exit(1);
+  }, stuckMs).unref();
 }
 
 async function keep(times: FileTimes): Promise<void> {

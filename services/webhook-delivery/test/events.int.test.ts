@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { eventually, testPerson } from "@signalbox/testing";
-import { delivery, receiver, who } from "./one-service.ts";
+import { delivery, receiver, shareOneService, who } from "./one-service.ts";
+
+shareOneService();
 
 const path = "/api/v1/webhooks/events";
 const publish = (body: object) => delivery.send(who, "POST", path, { body });

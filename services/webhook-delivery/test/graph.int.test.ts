@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { eventually, testPerson } from "@signalbox/testing";
 import { endpointsPath } from "./harness.ts";
-import { delivery, receiver, who } from "./one-service.ts";
+import { delivery, receiver, shareOneService, who } from "./one-service.ts";
+
+shareOneService();
 
 const run = async (query: string, variables: object = {}, by = who) => {
   const { data, errors } = await delivery.graphql(by, query, variables);

@@ -4,7 +4,9 @@ import { gzipSync } from "node:zlib";
 import { sql } from "@signalbox/storage";
 import { eventually, testPerson } from "@signalbox/testing";
 import { endpointsPath } from "./harness.ts";
-import { delivery, receiver, who } from "./one-service.ts";
+import { delivery, receiver, shareOneService, who } from "./one-service.ts";
+
+shareOneService();
 
 const newEndpoint = (settings: object = {}) =>
   delivery.newEndpoint(who, { url: receiver.url, event_types: ["order.*", "webhook_endpoint.*"], settings });

@@ -1,3 +1,4 @@
+// Own process: the certificates that a process trusts are read once, at its first connection.
 import assert from "node:assert/strict";
 import { createSecureServer, type Http2ServerRequest } from "node:http2";
 import type { AddressInfo } from "node:net";

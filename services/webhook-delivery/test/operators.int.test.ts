@@ -3,7 +3,9 @@ import { test } from "node:test";
 import { draft, eventOf, type Scope, scopes } from "@signalbox/contracts";
 import { eventually, type TestPerson, testPerson } from "@signalbox/testing";
 import { endpointsPath } from "./harness.ts";
-import { delivery, who as operator, receiver } from "./one-service.ts";
+import { delivery, who as operator, receiver, shareOneService } from "./one-service.ts";
+
+shareOneService();
 
 const eventsPath = "/api/v1/webhooks/events";
 const everybodys = (eventTypes: readonly string[] = ["image.created"]) =>

@@ -8,7 +8,9 @@ import { createReceiver, eventually, testPerson } from "@signalbox/testing";
 import { createDeliveryQueue, type LeasedDelivery } from "../src/queue/delivery-queue.ts";
 import { recordResults } from "../src/queue/record-results.ts";
 import { endpointsPath, startDelivery } from "./harness.ts";
-import { delivery, receiver, who } from "./one-service.ts";
+import { delivery, receiver, shareOneService, who } from "./one-service.ts";
+
+shareOneService();
 
 const settings = { retry_schedule_seconds: [0, 3_600] };
 const newEndpoint = (more: object = {}) => delivery.newEndpoint(who, { url: receiver.url, settings, ...more });

@@ -3,7 +3,9 @@ import { test } from "node:test";
 import { inTransaction, sql } from "@signalbox/storage";
 import { eventually, testPerson } from "@signalbox/testing";
 import { endpointsPath } from "./harness.ts";
-import { delivery, receiver, who } from "./one-service.ts";
+import { delivery, receiver, shareOneService, who } from "./one-service.ts";
+
+shareOneService();
 
 const path = "/api/v1/webhooks/replays";
 const long = "2020-01-01T00:00:00Z";

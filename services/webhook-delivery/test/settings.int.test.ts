@@ -14,7 +14,9 @@ import { Webhook as StandardWebhook } from "standardwebhooks";
 import Stripe from "stripe";
 import { Webhook as SvixWebhook } from "svix";
 import { endpointsPath } from "./harness.ts";
-import { delivery, receiver, who } from "./one-service.ts";
+import { delivery, receiver, shareOneService, who } from "./one-service.ts";
+
+shareOneService();
 
 const newEndpoint = (settings: object, more: object = {}) =>
   delivery.newEndpoint(who, { url: receiver.url, event_types: ["order.*", "webhook.received"], settings, ...more });

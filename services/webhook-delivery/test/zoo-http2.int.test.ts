@@ -1,3 +1,4 @@
+// Own process: the certificates that a process trusts are read once, at its first connection.
 import assert from "node:assert/strict";
 import { constants } from "node:http2";
 import { after, before, test } from "node:test";

@@ -49,7 +49,7 @@ test("a preset has its scheme, and settings of the source override its own", asy
 test("a template without the body, or with an unknown part, is 422 with the reason", async () => {
   for (const [signed_content, says] of [
     ["{timestamp}", /must have \{body\}/],
-    ["{body}{nonce}", /\{nonce\} is not known/],
+    ["{body}{nonce}", /\{nonce\} is unknown/],
     ["{body}".padEnd(257, "x"), /./],
   ] as const) {
     const { status, body } = await create({ scheme: "hmac", settings: { signed_content } });

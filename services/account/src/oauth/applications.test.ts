@@ -21,7 +21,7 @@ test("a browser is sent back to https, to this machine, or to a scheme of the ap
 
 test("a wrong list stops the start with what is wrong", () => {
   assert.throws(() => parseApplications("["), /not JSON/);
-  assert.throws(() => parse(one, one), /two have one client_id/);
+  assert.throws(() => parse(one, one), /duplicate client_id/);
   assert.throws(() => parse({ ...one, client_id: "A B" }), /0\.client_id/);
   assert.throws(() => parse({ ...one, secret: "x" }), /wrong/);
 });

@@ -110,7 +110,7 @@ const bad: Readonly<Record<string, { text: string; why: RegExp }>> = {
   "has a type that is not there": { text: composed.replace("viewer: Account", "viewer: Nobody"), why: /Nobody/ },
   "names a subgraph that is not configured": {
     text: composed.replace('name: "images"', 'name: "elsewhere"'),
-    why: /subgraphs that there are not: elsewhere/,
+    why: /unknown subgraphs: elsewhere/,
   },
   "has access rules without an enforcement here": {
     text: composed.replace(
