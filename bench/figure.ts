@@ -13,7 +13,7 @@ export interface Figure {
 export interface BenchResult {
   /** Everything that was measured, for the screen. */
   readonly rows: readonly Readonly<Record<string, unknown>>[];
-  /** What the history keeps. */
+  /** Figures for the history. */
   readonly figures: readonly Figure[];
 }
 

@@ -1,7 +1,7 @@
 import type { PropertyDeclarations, PropertyScalar } from "@signalbox/config";
 import type { ServiceName } from "@signalbox/core";
 
-/** What the embedded process knows once its own PostgreSQL and internal listener run. */
+/** Addresses and secrets that the embedded process knows once its own PostgreSQL and internal listener run. */
 export interface Surroundings {
   readonly databaseUrl: (database: string) => string;
   readonly internalUrl: string;

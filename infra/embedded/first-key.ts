@@ -12,7 +12,7 @@ interface FirstKeyOptions {
 
 export interface FirstKey {
   readonly apiKey: string;
-  /** Whether a key was kept that no longer works: revoked, expired, of another database, or of an account that may not act. */
+  /** True when the kept key no longer works: revoked, expired, of another database, or of an account that may not act. */
   readonly replaced: boolean;
 }
 

@@ -14,13 +14,13 @@ interface Process {
   readonly metrics: Metrics;
   readonly runner: ProcessRunner;
   readonly health: ProcessHealth;
-  /** Where the overrides of the last run are kept, what seals them, and how long the log may take before they are used. */
+  /** Folder and sealing keys of the last run's overrides, and the time that the log has before they are used. */
   readonly overrides: { readonly directory: string; readonly keys: readonly string[]; readonly waitMs: number };
   /** Being opened since before the database: its first process starts while the code is read. */
   readonly imagePool: Promise<ImagePool>;
 }
 
-/** What the images service and the image worker have besides in common: the processes that touch pixels. */
+/** The shared parts, and the child processes that the images service and the image worker share. */
 export interface EmbeddedParts extends SharedParts {
   readonly imagePool: ImagePool;
 }

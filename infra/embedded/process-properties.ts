@@ -2,7 +2,7 @@ import { defineProperties } from "@signalbox/config";
 import { imagingProperties } from "@signalbox/imaging/properties";
 import { runtimeProperties } from "@signalbox/runtime";
 
-/** What the embedded process adds to, and changes of, the properties that every process has. */
+/** The properties of every process, with those that the embedded process adds or changes. */
 export const processProperties = defineProperties({
   ...imagingProperties,
   "embedded.data-directory": {
@@ -26,7 +26,7 @@ export const processProperties = defineProperties({
     ...runtimeProperties["management.endpoints.web.exposure.include"],
     default: ["health", "metrics", "info", "env"],
   },
-  // Nobody is told to go to another instance, and whoever pressed Ctrl-C waits.
+  // There is no other instance to send clients to, and the person who pressed Ctrl-C waits.
   "shutdown.keep-alive": { ...runtimeProperties["shutdown.keep-alive"], default: 100 },
   // People read the log of this mode at a terminal, where a line per request drowns what matters.
   "log.level": { ...runtimeProperties["log.level"], default: "warn" },

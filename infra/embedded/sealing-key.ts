@@ -29,7 +29,7 @@ export async function keptSealingKey(
   return made;
 }
 
-/** Whether a start on this server came so far that a service could seal something. */
+/** Returns true when an earlier start on this server came so far that a service could seal something. */
 export async function hasServiceDatabases(url: string, parts: { log: Logger; metrics: Metrics }): Promise<boolean> {
   const pool = openPool({ ...parts, url, max: 1, applicationName: "signalbox-start", runner: { defer: () => {} } });
   try {

@@ -10,7 +10,7 @@ import { withDefaults } from "./embedded-defaults.ts";
 import { embeddedServices } from "./embedded-services.ts";
 import { processProperties } from "./process-properties.ts";
 
-/** Where values come from; the same for every service of the process. */
+/** Sources of the values, the same for every service of the process. */
 export interface Sources {
   readonly argv: readonly string[];
   readonly environment: Readonly<Record<string, string | undefined>>;

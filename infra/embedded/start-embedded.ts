@@ -55,7 +55,7 @@ interface StartEmbedded {
 export interface EmbeddedAddresses extends FirstKey {
   readonly baseUrl: string;
   readonly managementUrl: string;
-  /** What a person may want to open, which the page at `/` shows as well. */
+  /** Pages for a person to open; the page at `/` shows them as well. */
   readonly links: readonly FrontLink[];
 }
 

@@ -2,7 +2,7 @@ import { ConfigurationError } from "@signalbox/config";
 import { DatabaseTooOldError, oldestVersion } from "@signalbox/storage";
 import { FolderInUseError } from "../engines/postgres/folder-in-use-error.ts";
 
-/** What the system says of a folder that this user may not use, or that cannot be one. */
+/** System errors of a folder that this user may not use, or of a path that cannot be one. */
 const folderCodes = ["EACCES", "EPERM", "EROFS", "ENOTDIR", "EEXIST"];
 
 /** A full disk, as the system, the database server or one of its programs says it. */

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 
 /**
  * Replaces a small file as a whole and for good, readable by this account alone: the text is written aside, reaches the
- * disk, and takes the name in one step. Whoever is killed on the way leaves the old file, or none. One writer at a time.
+ * disk, and takes the name in one step. A process that is killed on the way leaves the old file, or none. One writer at a time.
  */
 export async function writeDurably(file: string, text: string): Promise<void> {
   const aside = `${file}.unfinished`;

@@ -4,14 +4,14 @@ import type { EngineName, RunningEngine } from "./engine.ts";
 import { runFolder } from "./engine-folders.ts";
 
 /**
- * What a test needs to reach an engine. Engines that somebody else runs (named by `TEST_ENGINES_FILE`) have a URL
+ * The address of an engine for a test. Engines that somebody else runs (named by `TEST_ENGINES_FILE`) have a URL
  * and details only; ours also say which process they are.
  */
 export type Endpoint = Pick<RunningEngine, "url" | "details"> & Partial<RunningEngine>;
 
 export type Endpoints = Partial<Record<EngineName, Endpoint>>;
 
-/** Where `start` writes the addresses of the shared engines. */
+/** The file into which `start` writes the addresses of the shared engines. */
 export const endpointsFile = join(runFolder, "endpoints.json");
 
 /** Reads an endpoints file; a missing one reads as no engines. */

@@ -6,7 +6,7 @@ import type { Engine, EngineName, RunningEngine } from "./engine.ts";
 import { withFileLock } from "./file-lock.ts";
 import { isRunning, stopProcess } from "./processes.ts";
 
-/** How an engine is: `stale` means that the file names a process that is gone or does not answer. */
+/** State of an engine: `stale` means that the file names a process that is gone or does not answer. */
 type EngineState = "running" | "stopped" | "stale";
 
 export interface EngineSet {

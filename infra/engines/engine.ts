@@ -1,6 +1,6 @@
 export type EngineName = "postgres" | "redis" | "kafka" | "s3" | "nginx" | "prometheus";
 
-/** Where an engine may write, and the port it should take. Without a port a free one is chosen. */
+/** The folder of an engine and the port that it should take; without a port a free one is chosen. */
 export interface EnginePlace {
   readonly folder: string;
   readonly port?: number;
@@ -19,7 +19,7 @@ export interface KafkaMember {
   readonly clusterId: string;
   /** Of every broker, in the order of their ids. */
   readonly controllerPorts: readonly number[];
-  /** How many brokers keep each partition of a topic; the offsets of groups are kept by all. */
+  /** Number of brokers that keep each partition of a topic; the offsets of groups are kept by all. */
   readonly copies: number;
 }
 
@@ -32,7 +32,7 @@ export interface RunningEngine {
   readonly pid: number;
   /** Tells this process from a later one that got the same pid. */
   readonly identity: string;
-  /** Where its data really are; PostgreSQL started by root may have to go elsewhere. */
+  /** Folder that really holds its data; PostgreSQL started by root may have to go elsewhere. */
   readonly folder: string;
   /** Credentials and the like that the URL does not carry. */
   readonly details: Readonly<Record<string, string>>;
@@ -45,7 +45,7 @@ export interface Engine {
   fetch(): Promise<string>;
   /** Starts the engine detached from this process and returns once it answers. */
   start(place: EnginePlace): Promise<RunningEngine>;
-  /** Whether something on `port` speaks this engine's protocol. */
+  /** Resolves to true when something on `port` speaks this engine's protocol. */
   answers(port: number): Promise<boolean>;
   /** The signal on which the engine stops in order. */
   readonly stopSignal: NodeJS.Signals;

@@ -7,7 +7,7 @@ import { enginesFolder } from "./engine-folders.ts";
 /** Below the range from which Linux and macOS take ports for outgoing connections, so a restart finds its port free. */
 const lowest = 20_000;
 const highest = 30_000;
-/** Longer than a test file may run: a process that was killed finds its port again, whoever looks for one meanwhile. */
+/** Longer than a test file may run: a process that was killed finds its port again, although others look for one meanwhile. */
 const reservedMs = 15 * 60_000;
 
 /**
@@ -21,7 +21,7 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** Finds a TCP port on 127.0.0.1 on which nothing listens now, for whoever binds it at once. */
+/** Finds a TCP port on 127.0.0.1 on which nothing listens now, for a caller that binds it at once. */
 export async function unusedPort(): Promise<number> {
   for (let attempt = 0; attempt < 200; attempt++) {
     const port = randomInt(lowest, highest);

@@ -64,7 +64,7 @@ function lastLines(file: string, count = 15): string {
   return readFileSync(file, "utf8").trimEnd().split("\n").slice(-count).join("\n");
 }
 
-/** What tells this process from another one with the same pid: its start time. `null` when it runs no more. */
+/** The start time, which tells this process from another with the same pid; null when it has ended. */
 export async function processIdentity(pid: number): Promise<string | null> {
   if (process.platform === "linux") return linuxIdentity(pid);
   try {
@@ -125,7 +125,7 @@ async function listedParents(): Promise<Parents> {
   return lines.map((line) => line.trim().split(/\s+/).map(Number) as [number, number]);
 }
 
-/** Whether the very process of `handle` still runs. */
+/** Returns true while the very process of `handle` runs. */
 export async function isRunning(handle: ProcessHandle): Promise<boolean> {
   return (await processIdentity(handle.pid)) === handle.identity;
 }

@@ -1,4 +1,4 @@
-/** What is to be generated needs the packages for development, which a start does not install. */
+/** Thrown when generating needs the packages for development, which a start does not install. */
 export class NeedsDevelopmentError extends Error {}
 
 /**

@@ -1,14 +1,14 @@
 import { diff } from "@graphql-inspector/core";
 import { buildSchema } from "graphql";
 
-/** What one side of a comparison holds: the text of a file, and the files of a folder, by their paths. */
+/** One side of a comparison: the text of a file, and the files of a folder, by their paths. */
 export interface Snapshot {
   /** Null when it is not there. */
   read(path: string): string | null;
   list(folder: string): readonly string[];
 }
 
-/** What a change means for those who use the product. */
+/** Consequence of a change for users of the product. */
 type Weight = "breaking" | "addition" | "other";
 
 export interface ContractChange {
@@ -28,7 +28,7 @@ export async function contractChanges(before: Snapshot, after: Snapshot): Promis
     ...eventChanges(before, after),
     ...named("routes", routesOf(before.read(routes)), routesOf(after.read(routes)), "breaking"),
     ...(await graphChanges(before.read(graph), after.read(graph))),
-    // A property that goes stops the start of whoever sets it.
+    // A removed property stops the start of everybody who sets it.
     ...named("properties", propertiesOf(before.read(properties)), propertiesOf(after.read(properties)), "breaking"),
     ...migrationChanges(before, after),
   ];
@@ -66,7 +66,7 @@ const routesOf = (page: string | null): string[] => firstCells(page).filter((cel
 /** The names, from the page of all properties. */
 const propertiesOf = firstCells;
 
-/** What stands as code in the first column of a page's tables. */
+/** Reads the names in code format from the first column of a page's tables. */
 function firstCells(page: string | null): string[] {
   return [...(page ?? "").matchAll(/^\| `([^`]+)` \|/gm)].map(([, cell = ""]) => cell);
 }

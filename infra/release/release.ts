@@ -9,7 +9,7 @@ export interface Release {
   readonly version: string;
   /** The tag of the version before; null for the first one. */
   readonly since: string | null;
-  /** What the changelog says of it. */
+  /** Its section of the changelog. */
   readonly section: string;
   readonly changes: readonly ContractChange[];
 }

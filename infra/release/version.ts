@@ -17,7 +17,7 @@ export function nextVersion(version: string, step: Step): string {
   return step === "minor" ? `${major}.${minor + 1}.0` : `${major}.${minor}.${patch + 1}`;
 }
 
-/** Whether `version` is at least `least`. */
+/** Returns true when `version` is `least` or later. */
 export function isAtLeast(version: string, least: string): boolean {
   const [these, those] = [numbersOf(version), numbersOf(least)];
   const index = these.findIndex((number, place) => number !== those[place]);

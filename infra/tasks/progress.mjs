@@ -1,4 +1,4 @@
-/** How often a step says how far it is: a terminal's line is written over, elsewhere each one is a line of its own. */
+/** Time between two reports of progress. A terminal's line is overwritten; elsewhere each report is a line of its own. */
 const everyMs = process.stderr.isTTY ? 250 : 2500;
 
 /**

@@ -208,7 +208,7 @@ function lockedPackages(files: readonly SourceFile[]): Readonly<Record<string, L
   return lock === undefined ? null : (JSON.parse(lock.text) as { packages: Record<string, LockedPackage> }).packages;
 }
 
-/** What the lock file lacks, and where it says other than the manifest of a package of ours. */
+/** Finds packages that the lock file lacks, and manifests of ours that it disagrees with. */
 function gapsOfLockFile(files: readonly SourceFile[]): string[] {
   const packages = lockedPackages(files) ?? {};
   const gaps = Object.entries(packages).flatMap(([path, locked]) =>

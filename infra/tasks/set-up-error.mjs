@@ -1,7 +1,7 @@
 /** A problem that the person at the keyboard can solve; its message says how. */
 export class SetUpError extends Error {}
 
-/** What the system and npm say, and what a person can do about it. */
+/** Errors of the system and of npm, with what a person can do about each. */
 const known = [
   {
     pattern:

@@ -13,7 +13,7 @@ import { fingerprint } from "./stamp.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const cache = join(root, "node_modules", ".cache", "signalbox");
-/** Where Node keeps what it compiled. Inside `node_modules`, so that a new installation begins afresh. */
+/** Node's cache of compiled code. It is inside `node_modules`, so that a new installation begins afresh. */
 export const compileCache = join(cache, "compiled");
 const stampFile = join(cache, "set-up.json");
 /** The generated files that git ignores, by their paths from the root: one that is gone is made again. */
@@ -107,7 +107,7 @@ function packagesStamp() {
   return fingerprint(root, ["package-lock.json", ".npmrc"], JSON.stringify([machine, manifests]));
 }
 
-/** What a manifest says of packages: a new task installs nothing. */
+/** The parts of a manifest that name packages: a new task installs nothing. */
 function askedPackages(folder) {
   const { name, workspaces, dependencies, devDependencies, optionalDependencies, overrides } =
     readJson(`${folder}/package.json`) ?? {};
@@ -185,7 +185,7 @@ function isWorkspace(path) {
   );
 }
 
-/** What npm says of a version that its cache does not know yet. */
+/** npm's error codes of a version that its cache does not know yet. */
 const isNewer = /\b(ETARGET|ENOVERSIONS)\b/;
 
 /** The folders of the packages that npm is about to lay down, to show how far it is. */

@@ -35,11 +35,11 @@ test("a watched part runs again when a file of it changes, until somebody stops 
       printed += text;
     });
   const hasRun = (times: number) => () => printed.split(title).length > times;
-  await eventually(hasRun(1), { message: "it runs" });
+  await eventually(hasRun(1), { message: "it runs", timeoutMs: 240_000 });
   // A change that is made before the runner watches is seen by nobody, so another follows.
   const changing = setInterval(() => void utimes(join(root, part), new Date(), new Date()), 1_000);
   t.after(() => clearInterval(changing));
-  await eventually(hasRun(2), { message: "it runs again" });
+  await eventually(hasRun(2), { message: "it runs again", timeoutMs: 240_000 });
   clearInterval(changing);
   child.kill("SIGTERM");
   await once(child, "exit");

@@ -70,7 +70,7 @@ const findPassword = (folder: string) => readWhole(passwordFile(folder), (text) 
 const keepPassword = (folder: string, password: string) => writeDurably(passwordFile(folder), password);
 
 /**
- * Gives the server another password when the file with it is lost: whoever owns the data needs none in single-user mode.
+ * Gives the server another password when the file with it is lost: the owner of the data needs none in single-user mode.
  * The file comes last, so that it never holds a password that the server does not know.
  */
 async function replacePassword({ folder, programs, account }: Place, data: string): Promise<void> {

@@ -38,7 +38,7 @@ export async function findPostmaster(data: string, waitMs = 30_000): Promise<Pos
   }
 }
 
-/** Whether the server on this data folder takes connections. */
+/** Returns true when the server on this data folder takes connections. */
 export async function isReady(data: string): Promise<boolean> {
   const file = await readPostmasterFile(data);
   return file?.status === "ready" && (await postgresAnswers(file.port));

@@ -24,7 +24,7 @@ export interface PostgresOptions {
 export interface RunningPostgres extends Postmaster {
   /** The folder really used. */
   readonly folder: string;
-  /** Whether the server ran before, left behind by a starter that died. */
+  /** True when the server was running already, left by a starter that died. */
   readonly attached: boolean;
   /** The URL of a database of this server, with credentials. */
   url(database: string): string;

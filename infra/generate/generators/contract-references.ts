@@ -28,7 +28,7 @@ export const eventReference: Generator = {
     ]),
 };
 
-/** What fits on one line stands on one, so that a message is ten lines of the document and not thirty. */
+/** Prints YAML with short nodes on one line, so that a message takes ten lines and not thirty. */
 function compactYaml(content: object): string {
   const document = new Document(content, { aliasDuplicateObjects: false });
   visit(document, {

@@ -34,7 +34,7 @@ export interface Harness {
   close(): Promise<void>;
 }
 
-/** What stands behind a gateway, and the properties by which it finds it. */
+/** The services behind a gateway, and the properties that name them. */
 interface Backends {
   readonly properties: Readonly<Record<string, string | boolean>>;
   readonly subgraphs: ReadonlyMap<SubgraphName, Subgraph>;

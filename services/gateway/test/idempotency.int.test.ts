@@ -19,7 +19,7 @@ const subgraph = (name: SubgraphName) => gateway.subgraphs.get(name) ?? assert.f
 const rename = (name: string) => `mutation { updateAccount(input: { displayName: "${name}" }) { account { id } } }`;
 const key = { "idempotency-key": "once-and-no-more" };
 
-/** What the account subgraph was told of the key, split: place, fingerprint, key. */
+/** Reads the idempotency key that the account subgraph got, split: place, fingerprint, key. */
 async function toldOf(query: string, headers: Record<string, string> = key, who: typeof person | null = person) {
   const answer = await gateway.query(who, query, { headers });
   const told = subgraph("account").heard.at(-1)?.[operationKeyHeader];

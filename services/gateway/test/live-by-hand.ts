@@ -40,7 +40,7 @@ export function setUp({ deadlineMs = 1_000 } = {}) {
   const log = createLogger({ service: "gateway", instance: "test", level: "error" });
   const metrics = createMetrics({ service: "gateway" });
   const state = { schema: schemaOf(sdl), at: 0n, log: [] as LiveEvent[], reloads: 0, fetches: 0 };
-  /** What a fetch waits for. */
+  /** Holds a fetch back until the test lets it go. */
   const subgraph = { isBack: Promise.resolve() };
   /** Replays that have begun and wait for the test, while it wants them to. */
   const replays = { wait: false, waiting: [] as (() => void)[] };

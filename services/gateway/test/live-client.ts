@@ -7,7 +7,7 @@ import { type Client, createClient } from "graphql-ws";
 import { WebSocket } from "ws";
 import type { Harness } from "./harness.ts";
 
-/** What a subscription has brought so far, and how it ended. */
+/** Messages of a subscription so far, and its end. */
 export interface Heard {
   // biome-ignore lint/suspicious/noExplicitAny: each test asserts the members it reads.
   readonly results: any[];

@@ -19,7 +19,7 @@ interface Told {
   readonly imageChanged: { readonly changed: readonly string[]; readonly image: { readonly filename: string } | null };
 }
 
-/** What a client of others does with a subscription: it hands on the data of each message, until it is ended. */
+/** Subscribes with a client that others wrote, and hands on the data of each message until it is ended. */
 type Subscribe = (who: TestPerson, onData: (data: Told) => void) => () => unknown;
 
 const clients: Readonly<Record<string, Subscribe>> = {

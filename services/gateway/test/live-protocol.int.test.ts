@@ -45,7 +45,7 @@ async function open(options: { headers?: Record<string, string>; protocols?: str
 const init = (who: TestPerson | null) => ({ type: "connection_init", payload: { ...who?.headers } });
 const subscribe = (id: string, query = all) => ({ id, type: "subscribe", payload: { query } });
 
-/** What a client sends, and the code that the connection is closed with. */
+/** Messages of a client, with the code that closes the connection. */
 const wrong: readonly [string, number, (person: TestPerson) => readonly (object | string)[]][] = [
   ["what is no JSON", 4400, () => ["{"]],
   ["a message of no known type", 4400, (person) => [init(person), { type: "start" }]],

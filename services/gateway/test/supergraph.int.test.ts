@@ -10,7 +10,7 @@ const withoutTimezone = composed.replace(timezone, "");
 const person = testPerson();
 const asked = "{ viewer { id timezone } }";
 
-/** What stands at the URL that is followed. */
+/** The supergraph at the watched URL. */
 let served = composed;
 let source: ServedListener;
 let gateway: Harness;

@@ -74,7 +74,7 @@ test("a job waits during an outage of the blob store and is answered afterwards,
   await s3.refuse();
   const event = draft("image.render_requested", { subject: job.image_id, accountId: null, data: job });
   await publishEvents({ ...context, eventLog, service: "images" }, [event]);
-  await eventually(() => context.logged.some(({ msg }) => String(msg).includes("waits for something that is away")));
+  await eventually(() => context.logged.some(({ msg }) => String(msg).includes("waits for an unavailable dependency")));
   assert.equal(answers.length, 0);
   await s3.accept();
   const answer = await eventually(() => answers.filter(({ job_id }) => job_id === job.job_id)[0] ?? null);

@@ -41,8 +41,7 @@ const deliveryIn = (status: string): Promise<DeliveryView> =>
     return only as DeliveryView;
   });
 
-/** How a subscriber verifies: from the documentation with node:crypto alone, not with our library. */
-
+/** Signs as the documentation says, with node:crypto alone: our own library would prove itself. */
 const sign = (key: string | Buffer, text: string, body: Buffer) =>
   createHmac("sha256", key).update(text).update(body).digest();
 

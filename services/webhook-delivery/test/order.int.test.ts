@@ -34,7 +34,7 @@ const publish = async (through: Harness, subject: string | undefined, ...numbers
   const body = numbers.map((number) => ({ type: "order.changed", subject, data: { number } }));
   assert.equal((await through.send(who, "POST", "/api/v1/webhooks/events", { body })).status, 202);
 };
-/** What was posted, in the order of arrival. */
+/** The posted events, in the order of arrival. */
 const posted = (requests = receiver.requests) =>
   requests.map(({ headers, body }) => {
     const { subject, data } = JSON.parse(body.toString());

@@ -10,7 +10,7 @@ export const toldInOrder: Invariant = {
     evidence.subscribers.flatMap((one) => [...untold(evidence, one), ...mistold(evidence, one)]),
 };
 
-/** What was changed while somebody listened, and whatever the log has after the first event of an image that was told. */
+/** Finds events that a subscriber missed: changes while it listened, and all events of an image after its first one. */
 function untold(evidence: Evidence, { account, told, listeningSince }: Subscriber): string[] {
   const heard = new Set(told);
   const ofAccount = distinct(evidence.log.filter((one) => one.accountId === account && isTold(one)));

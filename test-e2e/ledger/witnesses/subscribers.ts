@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { LogRecord, Subscriber } from "../evidence.ts";
 import type { Scene } from "../scene.ts";
 
-/** What `imageChanged` tells of, by the published schema. */
+/** Event types that `imageChanged` sends, by the published schema. */
 const toldTypes: readonly string[] = [
   "image.created",
   "image.updated",
@@ -84,7 +84,7 @@ export class Subscribers {
   }
 }
 
-/** Whether a subscriber to images is told of a record. */
+/** Returns true for a record that subscribers to images get. */
 export const isTold = ({ topic, type }: LogRecord): boolean =>
   topic === "signalbox.image.v1" && toldTypes.includes(type);
 

@@ -114,11 +114,14 @@ function armUpload({ request, edge }: Exchange, answerMs: number, expire: (error
   const endsMs = clock.steadyMs() + uploadPace.endMs;
   let seen = request.socket.bytesRead;
   let untakenMs = 0;
+  let wasUntaken = false;
   const look = () => {
     const { bytesRead } = request.socket;
     // Data that has arrived but was not read yet waits for us: the client is not to blame.
     const isUntaken = request.readableLength > 0;
-    untakenMs = isUntaken ? untakenMs + stretchMs : 0;
+    // Seen at both ends of a period: a busy process has something unread at any one moment.
+    untakenMs = isUntaken && wasUntaken ? untakenMs + stretchMs : 0;
+    wasUntaken = isUntaken;
     if (clock.steadyMs() >= endsMs) return expire(bodyTooSlow());
     if (untakenMs >= answerMs) return expire(tooSlow());
     if (bytesRead - seen < wanted && !isUntaken) return expire(bodyTooSlow());

@@ -12,7 +12,7 @@ export interface SecurityContact {
   readonly clock: Clock;
 }
 
-/** Where to report a vulnerability (RFC 9116). Without a contact there is no such file. */
+/** Serves the contact for reports of vulnerabilities (RFC 9116); without one there is no such file. */
 export function securityTxtRoutes({ contact, clock }: SecurityContact): Routes {
   const routes = createRoutes();
   routes.get("/.well-known/security.txt", {

@@ -68,7 +68,7 @@ async function askRouter(query: string, variables: Record<string, unknown>) {
   return { data: JSON.parse(answer.data), ...(answer.errors.length > 0 && { errors: answer.errors }) };
 }
 
-/** What the SDL of the products subgraph says, without what a parser ignores. */
+/** Lines that the SDL of the products subgraph must have, without what a parser ignores. */
 const inSdl: Readonly<Record<string, readonly RegExp[]>> = {
   "@composeDirective": [
     /schema.*(@composeDirective|@federation__composeDirective)\(name:.*"@custom"\)/,
