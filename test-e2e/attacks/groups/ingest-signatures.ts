@@ -56,13 +56,13 @@ async function rowsOf(scene: TrustingScene, owner: Headers, scheme: PartnerSchem
       control: onlyHonest,
     }),
   );
-  const replayed = await Promise.all(
-    replaysOf(scheme).map(async (replay) => {
-      const source = await createSource(scene, owner, scheme, replay.settings);
-      const captured = signed(scheme, honestSigning(source.secret));
-      return replayRow(scene, owner, { name: scheme.name, source, captured, replay });
-    }),
-  );
+  const replayed: Attack[] = [];
+  // One after another: creations of one account wait for its lock, and on a busy machine the last would wait too long.
+  for (const replay of replaysOf(scheme)) {
+    const source = await createSource(scene, owner, scheme, replay.settings);
+    const captured = signed(scheme, honestSigning(source.secret));
+    replayed.push(replayRow(scene, owner, { name: scheme.name, source, captured, replay }));
+  }
   return [...rows, ...replayed];
 }
 
