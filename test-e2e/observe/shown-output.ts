@@ -5,7 +5,7 @@ import { environment } from "@signalbox/config";
 import { repositoryFolder } from "@signalbox/infra/engines/engine-folders.ts";
 import type { Sample } from "./start-prometheus.ts";
 
-const block = /(?<=^While it was on [^`]*```text\n)[\s\S]*?(?=```$)/m;
+const block = /(?<=^While it was on\b[^`]*```text\n)[\s\S]*?(?=```$)/m;
 
 /**
  * Compares the output in a runbook with the present result of an alert's expression: the labels must be equal. The
