@@ -28,8 +28,8 @@ async function main(): Promise<number> {
   const startedMs = performance.now();
   await fetchEngines(console.log);
   const composePasses = words.length > 0 || (await runNode(["infra/tasks/check-compose.ts"])) === 0;
-  // Three at once: a broker and its tests use more of a core than PostgreSQL does.
-  const run = () => runTests(files, { runnerOptions, slowest, atOnce: 3 });
+  // Two at once, as many as cores: a broker and its tests use more of a core than PostgreSQL does.
+  const run = () => runTests(files, { runnerOptions, slowest, atOnce: 2 });
   const testsPass = await withEngines(
     sharedEngines.map(({ name }) => name),
     run,

@@ -92,7 +92,8 @@ export async function enginesSilent(scene: Scene): Promise<void> {
     }),
     during(engines.silences.blobs, shortMs, async () => {
       expectStatus(await send(`/images/${imageId}`), 200);
-      expectUnavailable(await send(`/images/${imageId}/content?width=93`));
+      // The original itself: a rendition may be made from a copy of it that is still at hand.
+      expectUnavailable(await send(`/images/${imageId}/original`));
     }),
   ]);
   await during(engines.silences.database, shortMs, async () => {
@@ -101,7 +102,7 @@ export async function enginesSilent(scene: Scene): Promise<void> {
   });
   await delivered(scene, "webhook.received", "silent-broker");
   await eventually(async () => void expectStatus(await send("/images"), 200), { timeoutMs: recoveryMs });
-  await eventually(async () => void expectStatus(await send(`/images/${imageId}/content?width=93`), 200), {
+  await eventually(async () => void expectStatus(await send(`/images/${imageId}/original`), 200), {
     timeoutMs: recoveryMs,
   });
 }
