@@ -28,8 +28,14 @@ async function main(): Promise<number> {
   const startedMs = performance.now();
   await fetchEngines(console.log);
   const composePasses = words.length > 0 || (await runNode(["infra/tasks/check-compose.ts"])) === 0;
-  // Two at once, as many as cores: a broker and its tests use more of a core than PostgreSQL does.
-  const run = () => runTests(files, { runnerOptions, slowest, atOnce: 2 });
+  // Whole systems have the machine for themselves: they hold promises about waiting, and each has fourteen processes.
+  const isSystem = (file: string) => file.startsWith("test-e2e/");
+  const run = async () => {
+    const parts = files.filter((file) => !isSystem(file));
+    const systems = files.filter(isSystem);
+    const partsPass = parts.length === 0 || (await runTests(parts, { runnerOptions, slowest, atOnce: 2 }));
+    return (systems.length === 0 || (await runTests(systems, { runnerOptions, slowest, atOnce: 1 }))) && partsPass;
+  };
   const testsPass = await withEngines(
     sharedEngines.map(({ name }) => name),
     run,
