@@ -59,7 +59,7 @@ test("a reader that we did not write shows the routes, and asks nobody else for 
   const page = await browser.newPage();
   const asked: string[] = [];
   page.on("request", (request) => void asked.push(request.url()));
-  await page.goto(`${system.baseUrl}/docs`);
+  await page.goto(`${system.baseUrl}/docs`, { timeout: 120_000 });
   await page.getByText("Run an operation").filter({ visible: true }).first().waitFor({ timeout: 60_000 });
   assert.deepEqual(
     asked.filter((url) => !url.startsWith(system.baseUrl) && !/^(data|blob):/.test(url)),
