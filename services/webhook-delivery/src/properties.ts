@@ -59,6 +59,15 @@ export const properties = defineProperties({
     reload: "live",
     effect: "Share of failed attempts since the first failure that counts as failing; below it the count starts again.",
   },
+  "webhook-delivery.replays.deliveries-max": {
+    type: "integer",
+    default: 1_000_000,
+    min: 1,
+    max: 10_000_000,
+    secrecy: "internal",
+    reload: "live",
+    effect: "Largest number of deliveries of one replay. One that matches more is refused.",
+  },
   "webhook-delivery.outbound.proxy": {
     type: "string",
     default: null,

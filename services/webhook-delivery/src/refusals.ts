@@ -1,5 +1,5 @@
 import type { Refusal } from "@signalbox/http";
-import { deliveriesMax } from "./replays/replay.ts";
+import type { ReplayOutcome } from "./replays/replays.ts";
 
 interface LimitReached {
   readonly max: number;
@@ -43,14 +43,14 @@ export function refusedType(
 }
 
 /** Describes why a replay was not started. */
-export function refusedReplay(outcome: "no-endpoint" | "running" | "too-many"): Refusal {
-  switch (outcome) {
+export function refusedReplay(result: Exclude<ReplayOutcome, { outcome: "started" | "counted" }>): Refusal {
+  switch (result.outcome) {
     case "no-endpoint":
       return { code: "not_found", message: "There is no such endpoint." };
     case "running":
       return { code: "conflict", message: "A replay of this endpoint is running: wait for it, or cancel it." };
     case "too-many": {
-      const message = `More than ${deliveriesMax} deliveries match: choose a shorter time.`;
+      const message = `More than ${result.max} deliveries match: choose a shorter time.`;
       return { code: "validation_error", message, details: [{ field: "from", code: "too_big", message }] };
     }
   }

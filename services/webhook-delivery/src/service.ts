@@ -71,7 +71,8 @@ export async function createService(context: ServiceContext<Properties>): Promis
     replayRetention(retentionMs),
     orderRetention(() => retentionMs() + hours(48)),
   ]);
-  const replays = createReplays(shared);
+  const deliveriesMax = () => configuration.get("webhook-delivery.replays.deliveries-max");
+  const replays = createReplays({ ...shared, deliveriesMax });
   const administratorsAmong = openAdministrators(context);
   const operators = createOperators({ ...shared, ...owned, administratorsAmong });
   startWorkers(runner, { ...context, ...shared, ...engine, replays, deliveryDays, operators, accessStates });

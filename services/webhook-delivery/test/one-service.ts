@@ -8,9 +8,9 @@ export let receiver: Receiver;
 export let who: TestPerson;
 
 /** Starts one service for all tests of the file that calls it, and closes it after them. */
-export function shareOneService(): void {
+export function shareOneService(overrides: Parameters<typeof startDelivery>[0] = {}): void {
   before(async () => {
-    delivery = await startDelivery();
+    delivery = await startDelivery(overrides);
   });
   after(() => delivery.close());
   beforeEach(async () => {

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { inTransaction, sql } from "@signalbox/storage";
+import { sql } from "@signalbox/storage";
 import { eventually, testPerson } from "@signalbox/testing";
 import { endpointsPath } from "./harness.ts";
 import { delivery, receiver, shareOneService, who } from "./one-service.ts";
 
-shareOneService();
+const most = 100;
+shareOneService({ "webhook-delivery.replays.deliveries-max": `${most}` });
 
 const path = "/api/v1/webhooks/replays";
 const long = "2020-01-01T00:00:00Z";
@@ -109,19 +110,19 @@ test("a replay of a paused endpoint waits, and another account's deliveries cann
   assert.equal(foreign.status, 404);
 });
 
-test("a replay takes a million deliveries, and is refused for one more", { timeout: 300_000 }, async () => {
+test("a replay takes as many deliveries as the property allows, and is refused for one more", async () => {
   const { id: endpoint_id } = await newEndpoint();
-  await insertDeliveries(endpoint_id, 1_000_001);
+  await insertDeliveries(endpoint_id, most + 1);
   const refused = await start({ endpoint_id });
   assert.deepEqual([refused.status, refused.body.error.code], [422, "validation_error"]);
   assert.deepEqual(refused.body.error.details[0].field, "from");
-  assert.deepEqual((await start({ endpoint_id, dry_run: true })).body, { count: 1_000_000 });
+  assert.deepEqual((await start({ endpoint_id, dry_run: true })).body, { count: most });
   // Deliveries that do not match may be more.
   const narrower = { endpoint_id, event_types: ["order.created"] };
-  assert.deepEqual((await start({ ...narrower, dry_run: true })).body, { count: 1_000_000 });
+  assert.deepEqual((await start({ ...narrower, dry_run: true })).body, { count: most });
   await delivery.send(who, "POST", `${endpointsPath}/${endpoint_id}/pause`);
   const started = await start(narrower);
-  assert.deepEqual([started.status, started.body.total], [202, 1_000_000]);
+  assert.deepEqual([started.status, started.body.total], [202, most]);
   assert.equal((await delivery.send(who, "POST", `${path}/${started.body.id}/cancel`)).body.status, "cancelled");
 });
 
@@ -134,10 +135,7 @@ async function insertDeliveries(endpointId: string, count: number): Promise<void
        case when n = $3::int then 'bill.sent' else 'order.created' end, 'exhausted', 1
      from generate_series(1, $3::int) as n`,
   );
-  await inTransaction(delivery.pool, async (tx) => {
-    await tx.query(sql("", "set local statement_timeout = 0"));
-    await tx.query(statement, [endpointId, who.accountId, count]);
-  });
+  await delivery.pool.query(statement, [endpointId, who.accountId, count]);
 }
 
 test("deliveries are found by type, event and time, attempts by time and result", async () => {

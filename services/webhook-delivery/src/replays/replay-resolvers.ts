@@ -42,7 +42,7 @@ export function replayResolvers({ replays, replayStore, clock, pageLimits }: Rep
           const result = await inTransaction((tx) => replays.start(tx, caller, filter, input.rate, input.dry_run));
           if (result.outcome === "started") return { webhookReplay: result.replay };
           if (result.outcome === "counted") return { count: result.count };
-          throw refusalError(refusedReplay(result.outcome));
+          throw refusalError(refusedReplay(result));
         },
       ),
       cancelWebhookReplay: mutation(

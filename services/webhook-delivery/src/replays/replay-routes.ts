@@ -15,7 +15,7 @@ import {
 } from "@signalbox/http";
 import { z } from "zod";
 import { refusedReplay } from "../refusals.ts";
-import { deliveriesMax, type Replay, type ReplayFilter, replayedStatuses, replayStatuses } from "./replay.ts";
+import { type Replay, type ReplayFilter, replayedStatuses, replayStatuses } from "./replay.ts";
 import type { ReplayStore } from "./replay-store.ts";
 import type { ReplayOutcome, Replays } from "./replays.ts";
 
@@ -130,7 +130,8 @@ function declareWrites(routes: Routes, { replays, replayStore, clock }: ReplayRo
   routes.post(base, {
     operationId: "startWebhookReplay",
     summary: "Replay deliveries that succeeded, were exhausted or parked",
-    description: `Up to ${deliveriesMax.toLocaleString("en")} deliveries of one endpoint, the oldest first, under their own ids. With \`dry_run\` they are only counted. One replay of an endpoint runs at a time.`,
+    description:
+      "Deliveries of one endpoint, the oldest first, under their own ids: up to a million, unless `webhook-delivery.replays.deliveries-max` says otherwise. With `dry_run` they are only counted. One replay of an endpoint runs at a time.",
     auth: write,
     audit: "webhook_endpoint.replay",
     body: StartReplayBody,
@@ -183,6 +184,6 @@ function answerOfStart(result: ReplayOutcome): HttpResponse {
     case "no-endpoint":
     case "running":
     case "too-many":
-      return refusedWith(refusedReplay(result.outcome));
+      return refusedWith(refusedReplay(result));
   }
 }

@@ -10,7 +10,7 @@ import {
   table,
 } from "@signalbox/storage";
 import { advanceIdleKeys, lockOrder } from "../queue/delivery-order.ts";
-import { deliveriesMax, type Replay, type ReplayFilter } from "./replay.ts";
+import type { Replay, ReplayFilter } from "./replay.ts";
 
 const replays = table("replays", {
   id: "text",
@@ -59,7 +59,7 @@ const wanted = `endpoint_id = $1 and status = any($2::text[]) and created_at >= 
 const countWanted = sql(
   "",
   `select count(*)::int as count from (
-     select 1 from deliveries where ${wanted} limit ${deliveriesMax + 1}) as found`,
+     select 1 from deliveries where ${wanted} limit $7) as found`,
 );
 /**
  * Queues the next deliveries. Pending ones are not queued a second time, and those that the retention removed meanwhile
@@ -116,9 +116,9 @@ export function createReplayStore(pool: Pool) {
       await tx.query(postponeReplay, [replay.id, dueInMs]);
     },
 
-    /** Counts the matching deliveries, up to one more than the largest replay. */
-    countWanted: async (db: Queryable, filter: ReplayFilter): Promise<number> =>
-      (await db.query<{ count: number }>(countWanted, wantedValues(filter))).rows[0]?.count ?? 0,
+    /** Counts the matching deliveries, up to `most`. */
+    countWanted: async (db: Queryable, filter: ReplayFilter, most: number): Promise<number> =>
+      (await db.query<{ count: number }>(countWanted, [...wantedValues(filter), most])).rows[0]?.count ?? 0,
     /** Counts the queued deliveries of the endpoint, up to `most`. */
     countQueued: async (tx: Tx, endpointId: string, most: number): Promise<number> =>
       (await tx.query<{ count: number }>(countQueued, [endpointId, most])).rows[0]?.count ?? 0,

@@ -28,6 +28,3 @@ type ReplayedStatus = (typeof replayedStatuses)[number];
 
 /** Filter of the deliveries of a replay. */
 export type ReplayFilter = Pick<Replay, "endpointId" | "statuses" | "eventTypes" | "eventIds" | "fromTime" | "toTime">;
-
-/** Largest number of deliveries of one replay. */
-export const deliveriesMax = 1_000_000;

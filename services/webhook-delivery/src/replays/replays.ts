@@ -5,7 +5,7 @@ import { audited } from "@signalbox/service";
 import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
 import { requireScopeOf } from "../endpoints/endpoint.ts";
 import type { EndpointStore } from "../endpoints/endpoint-store.ts";
-import { deliveriesMax, type Replay, type ReplayFilter } from "./replay.ts";
+import type { Replay, ReplayFilter } from "./replay.ts";
 import type { ReplayStore } from "./replay-store.ts";
 
 interface ReplayDependencies {
@@ -14,6 +14,8 @@ interface ReplayDependencies {
   readonly endpointStore: Pick<EndpointStore, "lock">;
   readonly outbox: Outbox;
   readonly clock: Clock;
+  /** Largest number of deliveries of one replay. */
+  readonly deliveriesMax: () => number;
   /** Wakes the worker, because a delivery is due. */
   readonly wake: () => void;
 }
@@ -21,7 +23,8 @@ interface ReplayDependencies {
 export type ReplayOutcome =
   | { readonly outcome: "started"; readonly replay: Replay }
   | { readonly outcome: "counted"; readonly count: number }
-  | { readonly outcome: "no-endpoint" | "running" | "too-many" };
+  | { readonly outcome: "no-endpoint" | "running" }
+  | { readonly outcome: "too-many"; readonly max: number };
 
 /**
  * Queued deliveries of an endpoint beyond which a replay waits, because queued ones go out even after it is cancelled.
@@ -52,9 +55,10 @@ export function createReplays(dependencies: ReplayDependencies) {
       const endpoint = await endpointStore.lock(tx, accountId, filter.endpointId);
       if (endpoint === null) return { outcome: "no-endpoint" };
       requireScopeOf(endpoint, caller);
-      const total = await replayStore.countWanted(tx, filter);
-      if (dryRun) return { outcome: "counted", count: Math.min(total, deliveriesMax) };
-      if (total > deliveriesMax) return { outcome: "too-many" };
+      const max = dependencies.deliveriesMax();
+      const total = await replayStore.countWanted(tx, filter, max + 1);
+      if (dryRun) return { outcome: "counted", count: Math.min(total, max) };
+      if (total > max) return { outcome: "too-many", max };
       if (await replayStore.isRunning(tx, endpoint.id)) return { outcome: "running" };
       const at = clock.now();
       const replay: Replay = {
