@@ -42,6 +42,8 @@ export async function runTests(
       "--test",
       `--test-concurrency=${atOnce}`,
       `--test-timeout=${testTimeoutMs}`,
+      // Young objects die before they are copied twice: 7 % of the processor time of tests.
+      "--max-semi-space-size=32",
       "--test-reporter=./infra/tasks/tests/count-reporter.ts",
       `--test-reporter-destination=${countsFile}`,
       "--test-reporter=./infra/tasks/tests/file-reporter.ts",

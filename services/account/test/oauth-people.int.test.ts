@@ -118,8 +118,12 @@ test("after five codes in an hour the page says that none was sent, none was, an
   const address = `${crypto.randomUUID()}@example.org`;
   const { url } = await startSignIn(account);
   let page = await visitor.submit(await visitor.open(url), { address }, "address");
-  for (let count = 2; count <= 5; count++) page = await visitor.submit(page, {}, "resend");
-  const code = await codeTo(account, address, 5);
+  // Mails go out side by side: each is awaited, or the fifth to arrive need not be the fifth that was written.
+  let code = await codeTo(account, address, 1);
+  for (let count = 2; count <= 5; count++) {
+    page = await visitor.submit(page, {}, "resend");
+    code = await codeTo(account, address, count);
+  }
   page = await visitor.submit(page, {}, "resend");
   assert.equal(page.status, 422);
   assert.match(page.text, /role="alert">No other code was sent/);

@@ -126,6 +126,7 @@ const overridable = [
   "webhook-delivery.failing.disable-failures-min",
   "webhook-delivery.failing.failures-min",
   "webhook-delivery.failing.percent",
+  "webhook-delivery.replays.deliveries-max",
   "webhook-delivery.retention",
   "webhook-delivery.secret.rotation-overlap",
   "webhook-ingest.received.retention",

@@ -173,7 +173,9 @@ test("an idle connection is kept for a minute where the receiver keeps it longer
   const callerOf = ({ stack }: { stack: Error }) =>
     stack.stack?.split("\n").find((line) => /file:|node_modules/.test(line));
   const ofConnections = armed.mock.calls.filter((call) => callerOf(call)?.includes("/undici/"));
-  assert.deepEqual([...new Set(ofConnections.map((call) => call.arguments[1]))], [60_000]);
+  // Clients of other services, such as that of access states, keep theirs for less.
+  const delaysMs = ofConnections.map((call) => call.arguments[1]);
+  assert.ok(delaysMs.includes(60_000), `${delaysMs}`);
   assert.deepEqual(counting.counts(), { connections: 1, requests: 2 });
 });
 
