@@ -22,6 +22,8 @@ const refused: Record<string, readonly string[]> = {
     "3fff::",
     "3fff:fff:ffff::1",
   ],
+  "platform of Azure": ["168.63.129.16"],
+  "platform of IBM Cloud": ["161.26.0.0", "161.26.255.255", "166.8.0.0", "166.11.255.255"],
   "6to4 relay anycast": ["192.88.99.0", "192.88.99.255"],
   benchmarking: ["198.18.0.0", "198.19.255.255"],
   multicast: ["224.0.0.0", "239.255.255.255", "ff00::", "ff02::1", "ffff::1"],

@@ -44,11 +44,23 @@ const ipv6Ranges: readonly Range[] = [
   ["ff00::", 8, "multicast"],
 ];
 
-const ipv4NonPublic = blockListOf(ipv4Ranges, "ipv4");
+/**
+ * Public addresses that a cloud routes to its own platform inside its networks: the agent and name servers of Azure, the
+ * service endpoints of IBM Cloud. No registry names them. The other large providers keep theirs in 169.254.0.0/16,
+ * 100.64.0.0/10 and fc00::/7.
+ */
+const platformAddresses: readonly Range[] = [
+  ["168.63.129.16", 32, "platform of Azure"],
+  ["161.26.0.0", 16, "platform of IBM Cloud"],
+  ["166.8.0.0", 14, "platform of IBM Cloud"],
+];
+
+const ipv4Refused = [...platformAddresses, ...ipv4Ranges];
+const ipv4NonPublic = blockListOf(ipv4Refused, "ipv4");
 const ipv6NonPublic = blockListOf(ipv6Ranges, "ipv6");
 // Built once: building a list takes longer than a check, and an allowed address of a private network is checked for
 // every delivery.
-const ipv4ByName = ipv4Ranges.map((range) => ({ name: range[2], list: blockListOf([range], "ipv4") }));
+const ipv4ByName = ipv4Refused.map((range) => ({ name: range[2], list: blockListOf([range], "ipv4") }));
 const ipv6ByName = ipv6Ranges.map((range) => ({ name: range[2], list: blockListOf([range], "ipv6") }));
 const ipv6GlobalUnicast = blockListOf([["2000::", 3, "global unicast"]], "ipv6");
 
