@@ -115,6 +115,22 @@ test("a client that asks too much is refused as OAuth refuses, and no other one 
   assert.equal((await askForToken(other)).status, 200);
 });
 
+test("only a page of the client itself may read a refusal of the token endpoint", async () => {
+  const [redirect = ""] = application.redirect_uris;
+  const form = { grant_type: "refresh_token", refresh_token: "x" };
+  const readableBy = async (client_id: string, origin: string) => {
+    const refused = await post("token", { ...form, client_id }, { origin });
+    assert.ok(refused.status >= 400);
+    return refused.headers.get("access-control-allow-origin");
+  };
+  const own = new URL(redirect).origin;
+  assert.equal(await readableBy(application.client_id, own), own);
+  assert.equal(await readableBy(application.client_id, "https://evil.example"), null);
+  assert.equal(await readableBy("unknown", "https://evil.example"), null);
+  const introspected = await post("introspect", { token: "x" }, { origin: "https://evil.example" });
+  assert.equal(introspected.headers.get("access-control-allow-origin"), null);
+});
+
 test("an application that asks too much is refused for its address, readable for a page in a browser", async () => {
   const { client_id } = application;
   const answers = await Promise.all(

@@ -39,6 +39,7 @@ export function createProvider(dependencies: Dependencies): Provider {
     nothingHere(dependencies),
     countClients(limits),
     cachedForMinutes,
+    hiddenFromForeignPages,
     consentGiven,
     withoutScript(dependencies),
     refreshTokens.keepAnswer,
@@ -51,6 +52,15 @@ export function createProvider(dependencies: Dependencies): Provider {
 
 /** Koa middleware: runs before the provider sees a request, and after it has answered. */
 type Step = (ctx: KoaContextWithOIDC, next: () => Promise<void>) => Promise<void>;
+
+/**
+ * The provider lets the page of any origin read an answer until it knows the client, and so the refusal of an unknown
+ * one. Public documents stay readable, and so do preflights.
+ */
+const hiddenFromForeignPages: Step = async (ctx, next) => {
+  await next();
+  if (ctx.method === "POST" && !ctx.oidc?.client) ctx.remove("Access-Control-Allow-Origin");
+};
 
 /** The provider routes by the path below the mount, and writes public URLs. */
 function underPath({ path, below }: IssuerAddress): Step {
