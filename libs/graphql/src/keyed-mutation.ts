@@ -1,4 +1,5 @@
 import { deserialize, serialize } from "node:v8";
+import type { Principal } from "@signalbox/auth";
 import type { HttpResponse, IdempotencyClaim, IdempotencyStore } from "@signalbox/http";
 import {
   type DocumentNode,
@@ -14,10 +15,12 @@ interface KeyedMutation {
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
   readonly operationKey: OperationKey;
-  readonly accountId: string;
+  readonly principal: Principal;
   readonly idempotency: IdempotencyStore;
-  /** Runs a document whose effect is in a transaction under the key. */
-  readonly run: (document: DocumentNode, transaction: KeyedTransaction) => Promise<FormattedExecutionResult>;
+  /** True when the caller has access to the root field of this name: a stored answer is for nobody else. */
+  readonly mayRun: (field: string) => boolean;
+  /** Runs a document; given a transaction, its effect is stored there under the key. */
+  readonly run: (document: DocumentNode, transaction?: KeyedTransaction) => Promise<FormattedExecutionResult>;
 }
 
 /** Marks a result that contains stored parts of an earlier run. The gateway removes it. */
@@ -33,11 +36,11 @@ export async function runKeyedMutation(mutation: KeyedMutation): Promise<Formatt
   const { document, operation } = mutation;
   const results: FormattedExecutionResult[] = [];
   for (const [at, selection] of operation.selectionSet.selections.entries()) {
-    const result = await runOnce(
-      mutation,
-      keyOf(mutation.operationKey, selection, at),
-      only(document, operation, selection),
-    );
+    const alone = only(document, operation, selection);
+    const isRefused = selection.kind === Kind.FIELD && !mutation.mayRun(selection.name.value);
+    const result = isRefused
+      ? await mutation.run(alone)
+      : await runOnce(mutation, keyOf(mutation.operationKey, selection, at), alone);
     results.push(result);
     if (!result.data) return { ...mergeResults(results), data: null };
   }
@@ -49,9 +52,11 @@ async function runOnce(
   key: string,
   document: DocumentNode,
 ): Promise<FormattedExecutionResult> {
-  const { accountId, idempotency, operationKey, run } = mutation;
+  const { principal, idempotency, operationKey, run } = mutation;
   const claim = idempotency.open({
-    ...{ accountId, key, sealed: idempotency.seals },
+    ...{ principal, key },
+    // Whether a field shows a secret is not declared, so every answer is treated as one that does.
+    sealed: idempotency.seals,
     fingerprintOf: () => operationKey.fingerprint,
     textOf: ({ body }) => (body.kind === "json" ? JSON.stringify(body.value) : ""),
   });

@@ -21,7 +21,7 @@ import {
 } from "graphql";
 import { withAccessChanges } from "./access-changes.ts";
 import { type CheckedDocument, createDocumentCache, validateDocument } from "./document-cache.ts";
-import { isDeclared, type Resolve } from "./field.ts";
+import { isDeclared, isLetIn, type Resolve } from "./field.ts";
 import { runKeyedMutation } from "./keyed-mutation.ts";
 import { decodeOperationKey, decodePrincipal, operationKeyHeader, principalHeader } from "./principal-header.ts";
 import { type GraphqlRequest, readGraphqlRequest } from "./read-request.ts";
@@ -69,7 +69,8 @@ export function createSubgraph<Loaders>(options: SubgraphOptions<Loaders>): Requ
     const runDocument: Run = (document, keyed) => run(request, operation, document, keyed);
     const selected = getOperationAST(found.document, operation.operationName);
     if (selected?.operation !== "mutation") return runDocument(found.document);
-    return mutate(request, { document: found.document, operation: selected }, runDocument, options);
+    const mayRun = (name: string) => isAdmitted(options.resolvers.Mutation?.[name], contextOf(request, options));
+    return mutate(request, { document: found.document, operation: selected, mayRun }, runDocument, options);
   }
 
   async function run(
@@ -100,7 +101,18 @@ export function createSubgraph<Loaders>(options: SubgraphOptions<Loaders>): Requ
 }
 
 type Run = (document: DocumentNode, keyed?: KeyedTransaction) => Promise<FormattedExecutionResult>;
-type Mutation = Pick<Parameters<typeof runKeyedMutation>[0], "document" | "operation">;
+type Mutation = Pick<Parameters<typeof runKeyedMutation>[0], "document" | "operation" | "mayRun">;
+
+/** Judges the declared access of a field before it runs. */
+function isAdmitted<Loaders>(resolve: Resolve<Loaders> | undefined, context: SubgraphContext<Loaders>): boolean {
+  if (!resolve || !isDeclared(resolve)) return true;
+  try {
+    return isLetIn(resolve.declared, null, context);
+  } catch (error) {
+    if (isAppError(error)) return false;
+    throw error;
+  }
+}
 
 /** Runs a mutation, once under its `Idempotency-Key` if it has one, and adds its access changes to the result. */
 function mutate(
@@ -110,10 +122,10 @@ function mutate(
   { accessStates, idempotency }: Pick<SubgraphOptions<never>, "accessStates" | "idempotency">,
 ): Promise<FormattedExecutionResult> {
   const operationKey = decodeOperationKey(headers[operationKeyHeader]);
-  const accountId = decodePrincipal(headers[principalHeader])?.accountId;
+  const principal = decodePrincipal(headers[principalHeader]);
   const runOrReplay = async () =>
-    operationKey && accountId && idempotency
-      ? runKeyedMutation({ ...mutation, operationKey, accountId, idempotency, run })
+    operationKey && principal && idempotency
+      ? runKeyedMutation({ ...mutation, operationKey, principal, idempotency, run })
       : run(mutation.document);
   return accessStates ? withAccessChanges(accessStates, runOrReplay) : runOrReplay();
 }

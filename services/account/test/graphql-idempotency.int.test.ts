@@ -19,7 +19,11 @@ const create = (name: string, scopes = '["images:read"]') =>
   `createApiKey(input: { name: "${name}", scopes: ${scopes} }) { apiKey { id name } key errors { field } }`;
 
 /** Sends a mutation as the gateway does for a client that sent an `Idempotency-Key`. */
-async function mutate(key: string, fields: string, { as = who, isFirst = true } = {}) {
+async function mutate(
+  key: string,
+  fields: string,
+  { as = who, isFirst = true }: { as?: Record<string, string>; isFirst?: boolean } = {},
+) {
   const query = `mutation { ${fields} }`;
   const fingerprint = requestFingerprint("POST", "/graphql", {}, query);
   const headers = {
@@ -83,6 +87,27 @@ test("when the process dies between the change and its answer, the next attempts
   } finally {
     await pool.query(sql("test.keep-answers", "drop trigger lose_answers on signalbox.idempotency"));
   }
+});
+
+test("a stored answer is for the credential that made it, once its access is judged anew", async () => {
+  const key = randomUUID();
+  const sub = randomUUID();
+  const owner = account.person({ sub });
+  const made = await mutate(key, create("mine"), { as: owner });
+  const secret = made.data.createApiKey.key;
+  const narrow = { "x-api-key": secret };
+  for (const [as, code] of [
+    [narrow, "FORBIDDEN"],
+    [account.person({ sub, scope: "images:read" }), "FORBIDDEN"],
+    [account.person({ sub, auth_time: 0 }), "FORBIDDEN"],
+    [account.person({ sub }), "CONFLICT"],
+  ] as const) {
+    const answer = await mutate(key, create("mine"), { as });
+    assert.equal(answer.errors[0].extensions.code, code);
+    assert.equal(JSON.stringify(answer).includes(secret), false);
+  }
+  assert.deepEqual((await mutate(key, create("mine"), { as: owner })).data, made.data);
+  assert.deepEqual(await keyNames(owner), ["mine"]);
 });
 
 test("another operation under the key is refused, and nothing of it is run", async () => {

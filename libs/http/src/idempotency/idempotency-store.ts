@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { AppError } from "@signalbox/core";
 import { changedRows, isGone, type RetentionRule, sql, type Tx } from "@signalbox/storage";
@@ -98,12 +98,12 @@ class Claim implements IdempotencyClaim {
   async find(content: unknown): Promise<HttpResponse | null> {
     const kept = await this.#read();
     if (!kept || kept.status === null || kept.expiresAt <= this.#options.clock.now()) return null;
-    if (!this.#request.fingerprintOf(content).equals(kept.fingerprint)) return null;
+    if (!this.#fingerprintOf(content).equals(kept.fingerprint)) return null;
     return readAnswer(this.#options, this.#request, kept);
   }
 
   async begin(content: unknown): Promise<HttpResponse | null> {
-    const fingerprint = this.#request.fingerprintOf(content);
+    const fingerprint = this.#fingerprintOf(content);
     // Twice: the record may be deleted between the attempt to claim it and the read.
     for (let attempt = 0; attempt < 2; attempt++) {
       if (await this.#take(fingerprint)) return null;
@@ -148,17 +148,23 @@ class Claim implements IdempotencyClaim {
     }
   }
 
+  /** The identity of the request; where the answer is sealed, with the credential's behind it. */
+  #fingerprintOf(content: unknown): Buffer {
+    const { fingerprintOf, sealed, principal } = this.#request;
+    return sealed ? Buffer.concat([fingerprintOf(content), credentialDigest(principal)]) : fingerprintOf(content);
+  }
+
   async #read(): Promise<Kept | undefined> {
-    const { accountId, key } = this.#request;
-    return (await this.#options.pool.query<Kept>(findKept, [accountId, key])).rows[0];
+    const { principal, key } = this.#request;
+    return (await this.#options.pool.query<Kept>(findKept, [principal.accountId, key])).rows[0];
   }
 
   async #take(fingerprint: Buffer): Promise<boolean> {
     const { pool, clock, presence } = this.#options;
-    const { accountId, key } = this.#request;
+    const { principal, key } = this.#request;
     const nowMs = clock.nowMs();
     const until = [new Date(nowMs + claimMs), new Date(nowMs + keptMs), new Date(nowMs)];
-    const values = [accountId, key, fingerprint, this.#owner, ...until, presence?.id() ?? null];
+    const values = [principal.accountId, key, fingerprint, this.#owner, ...until, presence?.id() ?? null];
     // A claim whose answer was lost may have been committed, and only this process can release it.
     this.#state = "claimed";
     const { rowCount } = await pool.query(claimKey, values);
@@ -168,6 +174,7 @@ class Claim implements IdempotencyClaim {
 
   #answerOf(kept: Kept, fingerprint: Buffer): HttpResponse {
     if (!fingerprint.equals(kept.fingerprint)) {
+      if (isSameRequest(fingerprint, kept.fingerprint)) throw ofAnotherCredential();
       throw new AppError("validation_error", "This Idempotency-Key was used for another request.", {
         details: [{ field: "Idempotency-Key", code: "key_reused", message: "Use a new key for a new request." }],
       });
@@ -177,7 +184,7 @@ class Claim implements IdempotencyClaim {
   }
 
   #place(): unknown[] {
-    return [this.#request.accountId, this.#request.key, this.#owner];
+    return [this.#request.principal.accountId, this.#request.key, this.#owner];
   }
 
   #completion(response: HttpResponse): unknown[] {
@@ -186,6 +193,26 @@ class Claim implements IdempotencyClaim {
     return [...this.#place(), status, headers, body, sealed, expiresAt];
   }
 }
+
+/**
+ * Identifies a credential with what it may do: of two tokens of one client, the narrower one gets no answer of the wider
+ * one.
+ */
+function credentialDigest({ credential, scopes }: KeyedRequest["principal"]): Buffer {
+  const { kind, id, tokenId } = credential;
+  // Clients get a new token every hour; a token of a person is the credential itself.
+  const identity = [kind, id, kind === "token" ? (tokenId ?? null) : null, [...scopes].sort()];
+  return createHash("sha256").update(JSON.stringify(identity)).digest();
+}
+
+const requestBytes = 32;
+const isSameRequest = (one: Buffer, other: Buffer): boolean =>
+  one.subarray(0, requestBytes).equals(other.subarray(0, requestBytes));
+
+const ofAnotherCredential = () =>
+  new AppError("conflict", "Another credential of this account made this request, and its answer shows a secret.", {
+    field: "Idempotency-Key",
+  });
 
 const underWay = () =>
   new AppError("conflict", "The same request is still in progress.", {

@@ -145,6 +145,10 @@ async function serve(t: TestContext, options: Serve = {}) {
   });
   const principals = {
     good: testPrincipal(),
+    "another-key": testPrincipal({ credential: { kind: "api-key", id: "key_2", authTimeMs: null } }),
+    narrow: testPrincipal({ only: ["images:write"] }),
+    "client-now": testPrincipal({ credential: { kind: "client", id: "client_1", tokenId: "one", authTimeMs: null } }),
+    "client-later": testPrincipal({ credential: { kind: "client", id: "client_1", tokenId: "two", authTimeMs: null } }),
     other: testPrincipal({ accountId: "acc_2" }),
     suspended: testPrincipal({ state: "suspended" }),
     "suspended-reader": testPrincipal({ state: "suspended", only: ["images:read"] }),
@@ -343,6 +347,28 @@ test("an answer with a secret is stored sealed and replayed in clear", async (t)
   assert.doesNotMatch(rows[0]?.body ?? "", /sbx_live/);
   const again = (await (await post({ name }, {}, "/keys")).json()) as { secret: string };
   assert.equal(again.secret, "sbx_live_shown_once");
+});
+
+test("an answer with a secret is for the credential that got it, and for no other of the account", async (t) => {
+  const { post, name } = await serve(t);
+  await post({ name }, {}, "/keys");
+  for (const other of ["another-key", "narrow", "client-now"]) {
+    const refused = await post({ name }, { authorization: `Bearer ${other}` }, "/keys");
+    const text = await refused.text();
+    assert.equal(refused.status, 409, other);
+    assert.match(text, /"field":"Idempotency-Key"/);
+    assert.doesNotMatch(text, /sbx_live/);
+  }
+  assert.equal((await post({ name: "other" }, { authorization: "Bearer narrow" }, "/keys")).status, 422);
+  assert.equal((await post({ name }, {}, "/keys")).headers.get("idempotent-replayed"), "true");
+  assert.equal(await countOf(name), 1);
+});
+
+test("a service client gets its own answer with a later token too", async (t) => {
+  const { post, name } = await serve(t);
+  await post({ name }, { authorization: "Bearer client-now" }, "/keys");
+  const again = await post({ name }, { authorization: "Bearer client-later" }, "/keys");
+  assert.deepEqual([again.status, again.headers.get("idempotent-replayed")], [201, "true"]);
 });
 
 test("a handler without a transaction is replayed too", async (t) => {

@@ -1,3 +1,4 @@
+import type { Principal } from "@signalbox/auth";
 import { type Clock, hours, minutes } from "@signalbox/core";
 import type { Pool, Presence, Sealer, Tx } from "@signalbox/storage";
 import type { HttpResponse } from "../responses/http-response.ts";
@@ -57,7 +58,8 @@ export interface IdempotencyOptions {
 
 /** One request under a key, as the edge opens it. */
 export interface KeyedRequest {
-  readonly accountId: string;
+  /** The caller. A sealed answer shows a secret, so it goes to the credential that got it first and to no other. */
+  readonly principal: Pick<Principal, "accountId" | "credential" | "scopes">;
   readonly key: string;
   readonly sealed: boolean;
   readonly fingerprintOf: (content: unknown) => Buffer;

@@ -45,8 +45,8 @@ function bodyOf(options: IdempotencyOptions, request: KeyedRequest, { body, seal
   return options.sealer.open(body, placeOf(options, request));
 }
 
-const placeOf = ({ service }: IdempotencyOptions, { accountId, key }: KeyedRequest): SealedPlace =>
-  placeIn(service, [accountId, key]);
+const placeOf = ({ service }: IdempotencyOptions, { principal, key }: KeyedRequest): SealedPlace =>
+  placeIn(service, [principal.accountId, key]);
 
 const placeIn = (service: string, key: readonly unknown[]): SealedPlace => ({
   service,

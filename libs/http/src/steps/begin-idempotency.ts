@@ -27,7 +27,7 @@ function openClaim(exchange: Exchange): IdempotencyClaim | null {
   if (key === null || !store || !exchange.principal) return null;
   const { spec } = exchange.route;
   return store.open({
-    accountId: exchange.principal.accountId,
+    principal: exchange.principal,
     key,
     sealed: spec.idempotent === "sealed",
     fingerprintOf: (content) =>
