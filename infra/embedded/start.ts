@@ -46,6 +46,10 @@ try {
   const runner = createRunner({ log, clock: systemClock });
   const health = createHealth({ log });
   const dataDirectory = resolve(configuration.get("embedded.data-directory"));
+  let endAtOnce = () => {};
+  const onEndAtOnce = (end: () => void) => {
+    endAtOnce = end;
+  };
 
   await runUntilStopped({
     runner,
@@ -54,8 +58,10 @@ try {
     deadlineMs: configuration.get("shutdown.deadline"),
     graceMs: configuration.get("shutdown.grace"),
     tellFailure,
+    tell: (line) => process.stderr.write(`${line}\n`),
+    endAtOnce: () => endAtOnce(),
     start: async () => {
-      const given = { configuration, sources, dataDirectory, log, runner, health, tell: progress.tell };
+      const given = { configuration, sources, dataDirectory, log, runner, health, tell: progress.tell, onEndAtOnce };
       const addresses = await startEmbedded(given);
       progress.stop();
       const apiKeyFile = join(dataDirectory, "first-key");

@@ -72,6 +72,7 @@ test("a start says what it does, and where everything is, the base URL first", a
   assert.ok((await stat(photo)).isFile(), "the picture of the upload command");
   process.signalGroup("SIGINT");
   assert.deepEqual(await process.exited, { code: 0, signal: null }, "Ctrl-C drains");
+  assert.match(process.stderr, /^Stopping: finishing .+\. Another Ctrl-C stops at once\.\nStopped\.$/m);
   assert.doesNotMatch(process.stdout, /"level":"(warn|error)"/, "nothing was cut off by the stop");
 });
 
@@ -183,13 +184,16 @@ test("a database server that is killed alone comes back, and requests and events
   assert.equal((await stop()).get("embedded"), 0);
 });
 
-test("a second signal ends the process at once", async () => {
-  const { process } = await start(await freshFolder(), { "shutdown.grace": "20000", "shutdown.deadline": "40000" });
+test("a second signal ends the process and its database at once, and says what that may repeat", async () => {
+  const folder = await freshFolder();
+  const { process } = await start(folder, { "shutdown.grace": "20000", "shutdown.deadline": "40000" });
   process.signal("SIGTERM");
   const stillRunning = await Promise.race([process.exited, new Promise((resolve) => setTimeout(resolve, 300, "runs"))]);
   assert.equal(stillRunning, "runs", "the first one drains");
   process.signal("SIGTERM");
   assert.deepEqual(await process.exited, { code: 143, signal: null });
+  assert.match(process.stderr, /^Stopped at once\. Running work was cut off: .+ may be repeated/m);
+  await eventually(() => !existsSync(join(folder, "postgres", "data", "postmaster.pid")));
 });
 
 test("a port in use is named with its property", async () => {

@@ -32,6 +32,8 @@ export interface RunningPostgres extends Postmaster {
   revive(): Promise<boolean>;
   /** Fast shutdown: open transactions are rolled back. */
   stop(): Promise<void>;
+  /** Immediate shutdown, without waiting: the next start recovers from the log. */
+  stopAtOnce(): void;
 }
 
 /**
@@ -68,6 +70,9 @@ export async function startPostgres({ folder, port, durable }: PostgresOptions):
       async stop() {
         await stopProcess(server, "SIGINT", 30_000);
         await rm(ownerFile(place.folder), { force: true });
+      },
+      stopAtOnce() {
+        process.kill(server.pid, "SIGQUIT");
       },
     };
   });

@@ -28,6 +28,8 @@ export interface ProcessRunner extends Runner {
   trouble(): string | null;
   /** Resolves with the name of the first worker that gave up. */
   readonly gaveUp: Promise<string>;
+  /** Counts the requests that are being answered. */
+  requestsInHand(): number;
   /** Announces the stop. */
   leave(): void;
   /** Drains, ends the workers and closes in reverse. Returns the names of the parts still open at the deadline. */
@@ -103,6 +105,10 @@ class SupervisingRunner implements ProcessRunner {
       every: (name, pause, turn) => this.every(`${prefix}/${name}`, pause, turn),
       housekeeping: (name, pauseMs, turn) => this.housekeeping(`${prefix}/${name}`, pauseMs, turn),
     };
+  }
+
+  requestsInHand(): number {
+    return this.#stopSequence.inHand();
   }
 
   workers(): WorkerState[] {

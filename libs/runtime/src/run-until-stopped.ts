@@ -16,6 +16,10 @@ export interface RunUntilStopped {
   readonly start: () => Promise<void>;
   /** Prints the reason of a failed start; a failure for which it returns `false` is logged as well. */
   readonly tellFailure?: (error: unknown) => boolean;
+  /** Tells a person at the terminal that the process stops, and that it has stopped. */
+  readonly tell?: (line: string) => void;
+  /** Ends, at a second signal, what would outlive the process. */
+  readonly endAtOnce?: () => void;
 }
 
 const signals = ["SIGTERM", "SIGINT"] as const;
@@ -27,7 +31,7 @@ const signals = ["SIGTERM", "SIGINT"] as const;
 export async function runUntilStopped(options: RunUntilStopped): Promise<void> {
   const { runner, health, log, deadlineMs } = options;
   const asked = Promise.withResolvers<Reason>();
-  listenForReasons(runner, log, asked.resolve);
+  listenForReasons(options, asked.resolve);
 
   health.live("workers", () => runner.trouble());
   const started = options.start().then(
@@ -43,6 +47,7 @@ export async function runUntilStopped(options: RunUntilStopped): Promise<void> {
 
   const level = reason.code === 0 ? "info" : "error";
   if (!reason.isReported) log[level](reason.fields, reason.message);
+  if (reason.code === 0) options.tell?.(stoppingLine(runner.requestsInHand()));
   health.drain();
   runner.leave();
   const graceMs = reason.code === 0 ? Math.min(options.graceMs, deadlineMs) : 0;
@@ -51,7 +56,14 @@ export async function runUntilStopped(options: RunUntilStopped): Promise<void> {
   if (open.length > 0) log.error({ open }, "The deadline passed with parts still open");
   else log.info("Everything is closed");
   log.flush();
+  if (open.length > 0) options.tell?.(`Stopped with these parts unfinished: ${open.join(", ")}.`);
+  else if (reason.code === 0) options.tell?.("Stopped.");
   process.exit(open.length > 0 ? 1 : reason.code);
+}
+
+function stoppingLine(requests: number): string {
+  const work = requests === 0 ? "running work" : `${requests} ${requests === 1 ? "request" : "requests"} and other running work`;
+  return `Stopping: finishing ${work}. Another Ctrl-C stops at once.`;
 }
 
 interface Reason {
@@ -62,7 +74,10 @@ interface Reason {
   readonly isReported?: boolean;
 }
 
-function listenForReasons(runner: ProcessRunner, log: Logger, stop: (reason: Reason) => void): void {
+function listenForReasons(
+  { runner, log, tell, endAtOnce }: RunUntilStopped,
+  stop: (reason: Reason) => void,
+): void {
   let isStopping = false;
   const begin = (reason: Reason) => {
     isStopping = true;
@@ -73,6 +88,8 @@ function listenForReasons(runner: ProcessRunner, log: Logger, stop: (reason: Rea
       if (!isStopping) return begin({ code: 0, message: "Stopping", fields: { signal } });
       log.warn({ signal }, "A second signal: ending immediately");
       log.flush();
+      tell?.("Stopped at once. Running work was cut off: deliveries, events and jobs may be repeated after the next start.");
+      endAtOnce?.();
       process.exit(signal === "SIGINT" ? 130 : 143);
     });
   }

@@ -46,6 +46,11 @@ export class StopSequence {
     else this.#drains.push(part);
   }
 
+  /** Sums the running work of the parts that count it. */
+  inHand(): number {
+    return this.#drains.reduce((sum, { inHand }) => sum + (inHand?.() ?? 0), 0);
+  }
+
   /** Runs once. Returns the names of the parts that did not end in time. */
   async run(deadlineMs: number, workers: readonly Part[]): Promise<string[]> {
     const endMs = this.#clock.steadyMs() + deadlineMs;

@@ -74,7 +74,7 @@ export async function startAccount(overrides: Overrides = {}, options: Options =
   const [database, events, issuer] = await Promise.all([
     serviceDatabase("account"),
     eventLogDatabase(),
-    createOidcIssuer(),
+    createOidcIssuer({ algorithm: "ES256" }),
   ]);
   const mailbox = await createMailbox();
   const given = {

@@ -22,12 +22,18 @@ export interface OidcIssuer {
   close(): Promise<void>;
 }
 
-/**
- * A real OIDC issuer on 127.0.0.1 with discovery, a key set and rotating keys: on a curve at first, because hundreds of
- * tests make an issuer and an RSA key takes a fifth of a second.
- */
-export async function createOidcIssuer({ audience = "signalbox" } = {}): Promise<OidcIssuer> {
-  let keys: IssuerKey[] = [createIssuerKey("ES256")];
+interface IssuerOptions {
+  readonly audience?: string;
+  /** A curve where many tests make an issuer each: an RSA key takes a fifth of a second. */
+  readonly algorithm?: SigningAlgorithm;
+}
+
+/** A real OIDC issuer on 127.0.0.1 with discovery, a key set and rotating keys. */
+export async function createOidcIssuer({
+  audience = "signalbox",
+  algorithm = "RS256",
+}: IssuerOptions = {}): Promise<OidcIssuer> {
+  let keys: IssuerKey[] = [createIssuerKey(algorithm)];
   let failure: number | null = null;
   const requests: string[] = [];
   const current = () => keys[0] as IssuerKey;
@@ -44,8 +50,8 @@ export async function createOidcIssuer({ audience = "signalbox" } = {}): Promise
     issuer,
     audience,
     ...createTestTokens({ issuer, audience, key: current }),
-    rotate: (algorithm = "RS256") => {
-      keys = [createIssuerKey(algorithm), ...keys];
+    rotate: (next = algorithm) => {
+      keys = [createIssuerKey(next), ...keys];
     },
     withdrawOldKeys: () => {
       keys = [current()];
