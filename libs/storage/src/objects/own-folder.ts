@@ -21,12 +21,19 @@ export async function openOwnFolder(parent: string, name: string, runner: Pick<R
     const isLeft = found.startsWith(ofHost)
       ? isOfTheDead(found, Number.parseInt(found.slice(ofHost.length), 10))
       : await isOld(join(parent, found));
-    if (isLeft) await rm(join(parent, found), { recursive: true, force: true });
+    if (isLeft) await removeIfOurs(join(parent, found));
   }
   const folder = await mkdtemp(join(parent, `${ofHost}${process.pid}-`));
   own.add(basename(folder));
   runner.defer(name, () => rm(folder, { recursive: true, force: true }));
   return folder;
+}
+
+/** Removes a folder. One of another user of the machine stays: whoever starts next under that user removes it. */
+async function removeIfOurs(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "EACCES" && error.code !== "EPERM") throw error;
+  });
 }
 
 /** The folders that this process created. */

@@ -21,8 +21,12 @@ const options = { strict: false, validateFormats: false, logger: false, messages
  * itself. Patterns and `uniqueItems` can take for ever, so a time limit outside the code ends both steps.
  */
 export function compileSchema(schema: object): SchemaCheck | string {
-  // A new compiler for each try: an interrupted compiler takes the schema for one that it is still compiling.
-  const compiled = bounded<ValidateFunction>(compileMsMax, () => new Ajv2020(options).compile(schema));
+  const judge = metaSchemaJudge();
+  const compiled = bounded<ValidateFunction>(compileMsMax, () => {
+    judge.validateSchema(schema, true);
+    // A new compiler for each try: an interrupted compiler takes the schema for one that it is still compiling.
+    return new Ajv2020({ ...options, validateSchema: false }).compile(schema);
+  });
   if ("failure" in compiled) return compiled.failure;
   const validate = compiled.result;
   return (data) => {
@@ -31,6 +35,19 @@ export function compileSchema(schema: object): SchemaCheck | string {
       ? { pointer: "", message: "The data take too long to check against this schema." }
       : checked.result;
   };
+}
+
+let keptJudge: Ajv2020 | undefined;
+
+/**
+ * Returns the compiler that knows the meta-schema. Compiling that one takes longer than most schemas, on a busy machine
+ * longer than the limit, so it is done once and is not counted against anybody's schema.
+ */
+function metaSchemaJudge(): Ajv2020 {
+  if (keptJudge) return keptJudge;
+  keptJudge = new Ajv2020(options);
+  keptJudge.validateSchema({});
+  return keptJudge;
 }
 
 function misfitOf([first]: readonly ErrorObject[]): Misfit {
