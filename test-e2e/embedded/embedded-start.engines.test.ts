@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
+import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { eventsDatabase } from "@signalbox/infra/embedded/embedded-defaults.ts";
@@ -223,6 +224,11 @@ test("a folder without write permission is named with the option that takes anot
   const parent = await mkdtemp(join(tmpdir(), "signalbox-closed-"));
   opened.defer(() => rm(parent, { recursive: true }));
   await chmod(parent, 0o555);
+  // What a killed process of another user left in /tmp is in nobody's way.
+  const { pid: dead } = spawnSync(process.execPath, ["--version"]);
+  const left = join(tmpdir(), `signalbox-imaging-${encodeURIComponent(hostname())}-${dead}-left`);
+  await mkdir(left, { mode: 0o700 });
+  opened.defer(() => rm(left, { recursive: true }));
   // Root may write everywhere, so the start runs as somebody else.
   const user = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
   const argv = [startScript, `--embedded.data-directory=${join(parent, "data")}`, "--http.port=0"];

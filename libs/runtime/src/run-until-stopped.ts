@@ -62,7 +62,8 @@ export async function runUntilStopped(options: RunUntilStopped): Promise<void> {
 }
 
 function stoppingLine(requests: number): string {
-  const work = requests === 0 ? "running work" : `${requests} ${requests === 1 ? "request" : "requests"} and other running work`;
+  const work =
+    requests === 0 ? "running work" : `${requests} ${requests === 1 ? "request" : "requests"} and other running work`;
   return `Stopping: finishing ${work}. Another Ctrl-C stops at once.`;
 }
 
@@ -74,10 +75,7 @@ interface Reason {
   readonly isReported?: boolean;
 }
 
-function listenForReasons(
-  { runner, log, tell, endAtOnce }: RunUntilStopped,
-  stop: (reason: Reason) => void,
-): void {
+function listenForReasons({ runner, log, tell, endAtOnce }: RunUntilStopped, stop: (reason: Reason) => void): void {
   let isStopping = false;
   const begin = (reason: Reason) => {
     isStopping = true;
@@ -88,7 +86,9 @@ function listenForReasons(
       if (!isStopping) return begin({ code: 0, message: "Stopping", fields: { signal } });
       log.warn({ signal }, "A second signal: ending immediately");
       log.flush();
-      tell?.("Stopped at once. Running work was cut off: deliveries, events and jobs may be repeated after the next start.");
+      tell?.(
+        "Stopped at once. Running work was cut off: deliveries, events and jobs may be repeated after the next start.",
+      );
       endAtOnce?.();
       process.exit(signal === "SIGINT" ? 130 : 143);
     });
