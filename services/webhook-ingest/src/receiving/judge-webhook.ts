@@ -131,7 +131,8 @@ export function judgeWebhook(judge: Judge, webhook: DecodedWebhook, known: Known
     delivery: {
       id: newId("rcv", receivedAt.getTime()),
       source,
-      deliveryId: storable(deliveryId ?? { value: digestId(signedSeconds, signed.body), signed: true }),
+      // Nobody signed an id of ours, although it is made from what was signed.
+      deliveryId: storable(deliveryId ?? { value: digestId(signedSeconds, signed.body), signed: false }),
       isIdForgeable: scheme.hasUnsignedId === true || typeof source.settings.deliveryIdFrom === "object",
       eventType: eventType && storable({ ...eventType, value: eventType.value.slice(0, eventTypeCharactersMax) }),
       contentType: contentType?.slice(0, contentTypeCharactersMax) ?? null,
