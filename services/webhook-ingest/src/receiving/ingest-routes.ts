@@ -183,6 +183,8 @@ function refusalOf({ outcome }: Exclude<Refused, { outcome: "unknown-source" }>)
       return refused(503, "unavailable", {
         message: "The keys of the sender cannot be read now.",
         retryAfterSeconds: 30,
+        // Their server is away, not ours.
+        isExpected: true,
       });
     case "not-verified":
       return refused(401, "unauthorized", {
@@ -213,7 +215,9 @@ function refusalOf({ outcome }: Exclude<Refused, { outcome: "unknown-source" }>)
   }
 }
 
-const later = (message: string): HttpResponse => refused(503, "unavailable", { message, retryAfterSeconds: 300 });
+/** Refuses by somebody's choice: the owner or an operator closed the source. */
+const later = (message: string): HttpResponse =>
+  refused(503, "unavailable", { message, retryAfterSeconds: 300, isExpected: true });
 
 function turnedAway(
   { receivingMetrics }: IngestRoutes,
