@@ -53,8 +53,7 @@ test("hmac: the id is the header's, unsigned, or else the body's", () => {
 
 test("hmac: a type that the signature covers counts before one that it does not", () => {
   const request = { ...posted, headers: { "x-event-type": "order.deleted" }, body: none.body };
-  const typeOf = (options: object, payload: object) =>
-    schemeOf("hmac", options).identify(request, payload).eventType;
+  const typeOf = (options: object, payload: object) => schemeOf("hmac", options).identify(request, payload).eventType;
   assert.deepEqual(typeOf({}, { type: "order.created" }), signed("order.created"));
   assert.deepEqual(typeOf({}, {}), unsigned("order.deleted"));
   const overType = { signedContent: "{timestamp}.{header:x-event-type}.{body}" };

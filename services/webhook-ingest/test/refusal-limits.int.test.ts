@@ -107,8 +107,7 @@ test("a query that looks like a verification request counts for nothing at a liv
 test("verification requests of a live source are answered whatever the address asked for before", async () => {
   const source = await newSource(testPerson(), { settings: { handshake: "dropbox" } });
   const sender = newAddress();
-  const ask = async (path: string) =>
-    (await fetch(`${ingest.url}${path}`, { headers: sender.from })).status;
+  const ask = async (path: string) => (await fetch(`${ingest.url}${path}`, { headers: sender.from })).status;
   const statuses = [];
   for (let nth = 0; nth < allowance + 2; nth++) statuses.push(await ask(`${unknown.ingest_path}?challenge=7`));
   assert.deepEqual(statuses, [...Array(allowance).fill(404), 429, 429]);
