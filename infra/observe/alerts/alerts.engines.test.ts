@@ -66,7 +66,10 @@ const cases: readonly Case[] = [
   {
     ...{ alert: "IngestAvailability", severity: "page", at: "2h" },
     fires: answered("/ingest/:source_id", 1_000, 10, 130),
-    stays: answered("/api/account/", 1_000, 10, 130),
+    stays: {
+      ...answered("/ingest/:source_id", 1_000, 10, 130),
+      'signalbox_webhooks_refused_total{service="webhook-ingest",scheme="hmac",reason="paused"}': "0+10x130",
+    },
   },
   {
     ...{ alert: "WebhookArrival", severity: "page", at: "2h" },

@@ -109,10 +109,14 @@ export async function serveTest(t: TestContext, listener: RequestListener) {
 export async function serveRoutes(
   t: TestContext,
   routes: Routes,
-  options: Partial<HttpAppOptions> & { settings?: readonly string[]; principals?: Record<string, Principal> } = {},
+  options: Partial<HttpAppOptions> & {
+    settings?: readonly string[];
+    principals?: Record<string, Principal>;
+    clock?: Clock;
+  } = {},
 ) {
-  const { settings = [], principals = { good: testPrincipal() }, ...rest } = options;
-  const { context, lines } = testContext(settings);
+  const { settings = [], principals = { good: testPrincipal() }, clock, ...rest } = options;
+  const { context, lines } = testContext(settings, clock);
   const app = createHttpApp({
     context,
     routes,

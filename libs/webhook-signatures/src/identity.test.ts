@@ -51,6 +51,15 @@ test("hmac: the id is the header's, unsigned, or else the body's", () => {
   assert.equal(scheme.identify({ ...posted, headers, body: none.body }, {}).deliveryId, null);
 });
 
+test("hmac: a type that the signature covers counts before one that it does not", () => {
+  const request = { ...posted, headers: { "x-event-type": "order.deleted" }, body: none.body };
+  const typeOf = (options: object, payload: object) => schemeOf("hmac", options).identify(request, payload).eventType;
+  assert.deepEqual(typeOf({}, { type: "order.created" }), signed("order.created"));
+  assert.deepEqual(typeOf({}, {}), unsigned("order.deleted"));
+  const overType = { signedContent: "{timestamp}.{header:x-event-type}.{body}" };
+  assert.deepEqual(typeOf(overType, { type: "order.created" }), signed("order.deleted"));
+});
+
 test("inherited or nested members of a payload are no id", () => {
   for (const payload of [
     null,

@@ -30,6 +30,7 @@ export interface TemplateOptions {
   /** Place of the time in the signed body (RFC 6901); null for a time in a header. */
   readonly timestampFrom: { readonly pointer: string } | null;
   readonly deliveryIdHeader: string;
+  /** Read where the body has no `type`, unless the signature covers this header. */
   readonly eventTypeHeader: string;
 }
 
@@ -55,6 +56,7 @@ export function createTemplateScheme<Key>(options: TemplateOptions, signatures: 
   const parts = typeof parsed === "string" ? null : parsed;
   const isSigned = (header: string) => parts !== null && signsHeader(parts, header);
   const idIsSigned = parts !== null && (signs(parts, "id") || isSigned(options.deliveryIdHeader));
+  const typeIsSigned = isSigned(options.eventTypeHeader);
   const claimed = (request: SignedRequest, header: string, isCovered: boolean): Claim | null => {
     const claim = unsignedHeader(request, header);
     return claim && { ...claim, signed: isCovered };
@@ -73,8 +75,9 @@ export function createTemplateScheme<Key>(options: TemplateOptions, signatures: 
     identify: (request, payload) => ({
       // The body's id often names its subject, and several deliveries may be about one subject.
       deliveryId: claimed(request, options.deliveryIdHeader, idIsSigned) ?? signedMember(payload, ["id"]),
-      eventType:
-        claimed(request, options.eventTypeHeader, isSigned(options.eventTypeHeader)) ?? signedMember(payload, ["type"]),
+      eventType: typeIsSigned
+        ? claimed(request, options.eventTypeHeader, true)
+        : (signedMember(payload, ["type"]) ?? unsignedHeader(request, options.eventTypeHeader)),
     }),
   };
 }

@@ -33,7 +33,7 @@ export const properties = defineProperties({
     secrecy: "internal",
     reload: "restart",
     effect:
-      "Requests per minute from one address to unknown sources; beyond it the answer is 429 and the body is not read.",
+      "Refusals per minute of one address by unknown, paused and blocked sources; beyond it these answer 429 and do not read the body.",
   },
   "webhook-ingest.refusals.failed-verifications": {
     type: "integer",
@@ -44,7 +44,7 @@ export const properties = defineProperties({
     secrecy: "internal",
     reload: "restart",
     effect:
-      "Failed verifications per minute from one address at one source; beyond it the answer is 429 and the body is not read.",
+      "Failed verifications per minute of one address at one source; beyond it this source answers 429 and does not read the body.",
   },
   "webhook-ingest.outbound.allow": outboundAllowProperty(
     "Addresses with port, such as 10.0.0.5:8443 or 127.0.0.1:*, that partners' key sets may be read from although they are not public. Plain http is allowed there too.",

@@ -145,6 +145,20 @@ test("a stopped source answers success and keeps nothing", async () => {
   assert.deepEqual(await itemsOf(who, source, "received"), []);
 });
 
+test("webhooks to a paused source are refused without an error line, and one line a second tells of them", async () => {
+  const who = testPerson();
+  const source = await ingest.newSource(who, hmac);
+  await ingest.send(who, "PATCH", `${sourcesPath}/${source.id}`, { body: { status: "paused" } });
+  const posts = 12;
+  for (let nth = 0; nth < posts; nth++) {
+    const { status, headers } = await ingest.post(source, sign("hmac"));
+    assert.deepEqual([status, headers.get("retry-after")], [503, "300"]);
+  }
+  const lines = ingest.context.logged.filter(({ path }) => path === source.ingest_path);
+  assert.ok(lines.length > 0 && lines.length < posts, `${lines.length} lines`);
+  assert.deepEqual(new Set(lines.map(({ level }) => level)), new Set(["info"]));
+});
+
 test("until a signature is verified a paused or blocked source looks like an unknown one", async () => {
   const who = testPerson();
   const source = await ingest.newSource(who, hmac);

@@ -38,7 +38,7 @@ test("received webhooks are in GraphQL as over REST, with pages and filters", as
     { ...node, headers: node.headers["x-signature"] },
     {
       ...{ id: item.id, deliveryId: item.delivery_id, deliveryIdSigned: false, eventType: "user.made" },
-      ...{ eventTypeSigned: false, sameContentAs: null, forwarded: true, contentType: "application/json" },
+      ...{ eventTypeSigned: true, sameContentAs: null, forwarded: true, contentType: "application/json" },
       ...{ bodyBytes: item.body_bytes, receivedAt: item.received_at, headers: "******" },
       bodyPath: `${sourcesPath}/${source.id}/received/${item.id}/body`,
       source: { id: source.id, name: "Shop" },

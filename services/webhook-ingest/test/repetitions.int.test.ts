@@ -85,23 +85,80 @@ test("two contents under one id that arrive at once are both kept", async () => 
   assert.equal((await receivedOf(who, source)).length, 2);
 });
 
-test("without a signed time repetitions are marked, and can be refused for a while", async () => {
+for (const [scheme, idHeader, typeHeader] of [
+  ["github", "x-github-delivery", "x-github-event"],
+  ["shopify", "x-shopify-webhook-id", "x-shopify-topic"],
+] as const) {
+  test(`${scheme}: a captured body has one effect under any id or type`, async () => {
+    const who = testPerson();
+    const source = await newSource(who, scheme);
+    const captured = sign(scheme, { id: "guid-1" });
+    const { [idHeader]: _, ...nameless } = captured.headers;
+    await post(source, captured, { ...captured, headers: nameless });
+    for (const headers of [
+      { [idHeader]: "guid-2" },
+      { [typeHeader]: "order.deleted" },
+      { [idHeader]: "guid-3", [typeHeader]: "order.deleted" },
+    ]) {
+      await post(source, withHeaders(captured, headers));
+    }
+    const items = await receivedOf(who, source);
+    assert.deepEqual(
+      items.map(({ delivery_id, event_type }: Record<string, string>) => [delivery_id, event_type]),
+      [["guid-1", "order.created"]],
+    );
+  });
+}
+
+test("a sender without a signed time repeats a body as often as it wants when its source allows that", async () => {
   const who = testPerson();
-  const [shown, refused] = [
-    await newSource(who, "github"),
-    await newSource(who, "github", { refuse_same_content_seconds: 3_600 }),
-  ];
+  const source = await newSource(who, "github", { refuse_same_content_seconds: 0 });
   const captured = sign("github", { id: "guid-1" });
-  for (const source of [shown, refused]) {
-    await post(source, captured, withHeaders(captured, { "x-github-delivery": "guid-2" }));
-  }
-  const [second, first] = await receivedOf(who, shown);
+  await post(source, captured, withHeaders(captured, { "x-github-delivery": "guid-2" }));
+  const [second, first] = await receivedOf(who, source);
   assert.deepEqual([second.delivery_id, second.same_content_as], ["guid-2", first.id]);
   assert.equal(first.same_content_as, null);
-  assert.deepEqual(
-    (await receivedOf(who, refused)).map(({ delivery_id }: { delivery_id: string }) => delivery_id),
-    ["guid-1"],
-  );
+});
+
+test("without a signed time the same body may come again after five minutes", async () => {
+  const who = testPerson();
+  const source = await newSource(who, "github");
+  const captured = sign("github", { id: "guid-1" });
+  const again = withHeaders(captured, { "x-github-delivery": "guid-2" });
+  const age = (interval: string) =>
+    ingest.pool.query(
+      { name: "", text: "update received_keys set received_at = received_at - $2::interval where source_id = $1" },
+      [source.id, interval],
+    );
+  await post(source, captured);
+  await age("280 seconds");
+  await post(source, again);
+  assert.equal((await receivedOf(who, source)).length, 1);
+  await age("20 seconds");
+  await post(source, again, again);
+  assert.equal((await receivedOf(who, source)).length, 2);
+});
+
+test("the signed type counts before a header that nobody signed", async () => {
+  const who = testPerson();
+  const source = await newSource(who, "hmac");
+  const intercepted = sign("hmac", { id: "d-1", type: "order.created" });
+  await post(source, withHeaders(intercepted, { "x-event-type": "order.deleted" }));
+  const [item] = await receivedOf(who, source);
+  assert.deepEqual([item.event_type, item.event_type_signed], ["order.created", true]);
+});
+
+test("an id that we made is not shown as signed", async () => {
+  for (const scheme of ["github", "hmac", "stripe"] as const) {
+    const who = testPerson();
+    const source = await newSource(who, scheme);
+    const { headers, body } = sign(scheme, { body: '{"amount":1}' });
+    const { "x-github-delivery": _, "x-delivery-id": __, ...nameless } = headers;
+    await post(source, { headers: nameless, body });
+    const [item] = await receivedOf(who, source);
+    assert.match(item.delivery_id, /^[0-9a-f]{64}$/);
+    assert.equal(item.delivery_id_signed, false, scheme);
+  }
 });
 
 test("a source names the place of its sender's delivery id", async () => {

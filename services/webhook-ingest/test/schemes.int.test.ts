@@ -99,7 +99,7 @@ test("the settings of hmac name the places of the sender's data", async () => {
       event_type_header: "X-Acme-Event",
     },
   });
-  const { body, headers } = sign("stripe");
+  const { body, headers } = sign("stripe", { body: '{"amount":1}' });
   const time = String(Math.floor(Date.now() / 1000));
   const signature = createHmac("sha256", secrets.hmac).update(`${time}.${body}`).digest("hex");
   const answer = await ingest.post(source, {

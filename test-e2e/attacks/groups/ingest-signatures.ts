@@ -31,12 +31,11 @@ export async function createSource(
   { world }: TrustingScene,
   owner: Headers,
   scheme: Pick<PartnerScheme, "name" | "source" | "newSecret">,
-  more: object = {},
 ): Promise<Source> {
   const secret = scheme.newSecret();
   const { id, ingest_path: path } = (
     await world.send(owner, "/api/v1/webhooks/sources", {
-      body: { name: scheme.name, secret, ...scheme.source, settings: { ...scheme.source.settings, ...more } },
+      body: { name: scheme.name, secret, ...scheme.source },
     })
   ).json;
   return { id, path, secret };
@@ -59,7 +58,7 @@ async function rowsOf(scene: TrustingScene, owner: Headers, scheme: PartnerSchem
   const replayed: Attack[] = [];
   // One after another: creations of one account wait for its lock, and on a busy machine the last would wait too long.
   for (const replay of replaysOf(scheme)) {
-    const source = await createSource(scene, owner, scheme, replay.settings);
+    const source = await createSource(scene, owner, scheme);
     const captured = signed(scheme, honestSigning(source.secret));
     replayed.push(replayRow(scene, owner, { name: scheme.name, source, captured, replay }));
   }
@@ -103,8 +102,6 @@ export function onlyOneReceived(scene: TrustingScene, owner: Headers, { name, so
 interface Replay {
   readonly what: string;
   readonly change: (request: SignedRequest) => SignedRequest;
-  /** Further settings of the source. */
-  readonly settings?: object;
 }
 
 const withHeaders = (what: string, headers: Readonly<Record<string, string>>): Replay => ({
@@ -112,10 +109,14 @@ const withHeaders = (what: string, headers: Readonly<Record<string, string>>): R
   change: (request) => ({ ...request, headers: { ...request.headers, ...headers } }),
 });
 
+const without = (what: string, header: string): Replay => ({
+  what,
+  change: ({ headers: { [header]: _, ...headers }, body }) => ({ headers, body }),
+});
+
 /** Replays of a captured request. Unsigned parts can be changed by the attacker. */
-function replaysOf({ typeHeader, idHeader, signsId, signsTime }: PartnerScheme): readonly Replay[] {
-  // Without a signed time the same content may legitimately repeat, unless the source sets a time in which it may not.
-  const settings = signsTime ? {} : { refuse_same_content_seconds: 3_600 };
+function replaysOf({ typeHeader, idHeader, signsId }: PartnerScheme): readonly Replay[] {
+  const otherType = typeHeader === null ? {} : { [typeHeader]: "another.type" };
   return [
     withHeaders("as it was", {}),
     withHeaders("with a charset", { "content-type": "application/json; charset=utf-8" }),
@@ -125,10 +126,14 @@ function replaysOf({ typeHeader, idHeader, signsId, signsTime }: PartnerScheme):
       "webhook-delivery": "another",
       "idempotency-key": "another",
     }),
-    ...(typeHeader === null ? [] : [withHeaders("as another type", { [typeHeader]: "another.type" })]),
+    ...(typeHeader === null ? [] : [withHeaders("as another type", otherType)]),
     ...(idHeader === null || signsId
       ? []
-      : [{ ...withHeaders("captured under another id", { [idHeader]: "another" }), settings }]),
+      : [
+          withHeaders("under another id", { [idHeader]: "another" }),
+          withHeaders("under another id and as another type", { [idHeader]: "another", ...otherType }),
+          without("without its id", idHeader),
+        ]),
   ];
 }
 

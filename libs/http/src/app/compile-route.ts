@@ -38,6 +38,7 @@ export function compileRoute(route: Route): CompiledRoute {
     statuses: new Set(Object.keys(spec.responses).map(Number)),
     attributes: { "http.request.method": method.toUpperCase(), "http.route": path },
     labels: new Map(),
+    expectedLines: { nextMs: Number.NEGATIVE_INFINITY, unlogged: 0 },
   };
 }
 

@@ -12,6 +12,14 @@ import type { ErrorStyle, Method, Route, RouteAccess, RouteInput } from "../rout
 import type { CompiledBody } from "./compile-body.ts";
 import type { Edge } from "./edge.ts";
 
+/** Lines of which the first of each second is written. */
+export interface SampledLines {
+  /** Time at which the next one is written. */
+  nextMs: number;
+  /** Lines left out since the last one. */
+  unlogged: number;
+}
+
 /** A route with everything computed that does not depend on the request. */
 export interface CompiledRoute {
   readonly method: Method;
@@ -41,6 +49,8 @@ export interface CompiledRoute {
   readonly attributes: Attributes;
   /** Metric labels by method and status, created once. */
   readonly labels: Map<string, Labels<"method" | "route" | "status">>;
+  /** Lines of its expected 5xx. */
+  readonly expectedLines: SampledLines;
 }
 
 /** One request and its answer on their way through the stages. The handler sees it as its `RouteInput`. */
@@ -65,6 +75,8 @@ export class Exchange implements RouteInput {
   /** Set with the first answer; later ones are dropped. */
   answered = false;
   status = 0;
+  /** True for a 5xx that is no fault of ours. */
+  isExpected = false;
   /** The error that was thrown, for the log line. */
   error: unknown = null;
   /** Fields that the handler adds to the log line. */

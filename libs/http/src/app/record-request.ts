@@ -1,7 +1,7 @@
-import { isAppError } from "@signalbox/core";
+import { isAppError, seconds } from "@signalbox/core";
 import type { Labels, Span } from "@signalbox/telemetry";
 import { ClientGone } from "../request/read-body.ts";
-import type { CompiledRoute, Exchange } from "./exchange.ts";
+import type { CompiledRoute, Exchange, SampledLines } from "./exchange.ts";
 
 /** Status in log, metrics and trace of a request whose client disconnected before the answer (nginx's number). */
 const clientGone = 499;
@@ -31,9 +31,28 @@ export function recordRequest(exchange: Exchange, span: Span): void {
     log.info(fields, "request");
     return;
   }
+  if (exchange.isExpected) {
+    const unlogged = takeLine(route.expectedLines, clock.steadyMs());
+    if (unlogged !== null) log.info({ ...fields, unlogged }, "request");
+    return;
+  }
   span.fail(error instanceof Error ? error.message : String(status));
   log.error({ ...fields, error }, "request failed");
 }
+
+/** Returns the number of lines left out before this one, or null when this one is left out too. */
+function takeLine(lines: SampledLines, nowMs: number): number | null {
+  if (nowMs < lines.nextMs) {
+    lines.unlogged++;
+    return null;
+  }
+  const { unlogged } = lines;
+  Object.assign(lines, { nextMs: nowMs + expectedLineMs, unlogged: 0 });
+  return unlogged;
+}
+
+/** Interval between the lines of expected 5xx of a route. A partner may send thousands to something paused. */
+const expectedLineMs = seconds(1);
 
 /** Refusals are logged with their code alone: their message was written for the client and adds nothing. */
 function failureFields({ error, clientAddress }: Exchange): object {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { createManualClock, seconds } from "@signalbox/core";
 import { z } from "zod";
 import { serveRoutes } from "../edge-fixture.ts";
 import { ok, refused } from "../responses/http-response.ts";
@@ -15,6 +16,11 @@ function routes() {
       log.info({ step: "inside" }, "decided");
       return ok({});
     },
+  });
+  const refusals = { ...shared, responses: { 503: "error" } } as const;
+  table.post("/images/:id", {
+    ...refusals,
+    handle: ({ params }) => refused(503, "unavailable", params.id === "paused" ? { isExpected: true } : {}),
   });
   table.delete("/images/:id", { ...shared, handle: () => refused(409, "conflict") });
   return table;
@@ -35,6 +41,24 @@ test("one line per request has the caller, operation, outcome and duration, with
   assert.doesNotMatch(JSON.stringify(lines), /secret|good/);
   assert.deepEqual([removed?.status, removed?.level, removed?.client_address], [409, "info", "127.0.0.1"]);
   assert.equal(lines.length, 3);
+});
+
+test("an expected 5xx is no error: the first of each second has an info line, with the number left out", async (t) => {
+  const clock = createManualClock();
+  const { request, lines } = await serveRoutes(t, routes(), { clock });
+  const post = (id: string) => request(`/images/${id}`, { method: "POST" });
+  for (let nth = 0; nth < 3; nth++) await post("paused");
+  clock.advance(seconds(1));
+  await post("paused");
+  await post("lost");
+  assert.deepEqual(
+    lines.map(({ level, status, unlogged }) => [level, status, unlogged]),
+    [
+      ["info", 503, 0],
+      ["info", 503, 2],
+      ["error", 503, undefined],
+    ],
+  );
 });
 
 test("requests are counted and timed by method, route and status, never by a caller's own text", async (t) => {

@@ -67,6 +67,7 @@ async function answerOnce(exchange: Exchange, answer: HttpResponse, span: Span):
   }
   try {
     await send(exchange, answer);
+    exchange.isExpected = answer.isExpected === true;
   } catch (error) {
     exchange.error = error;
     await sendLast(exchange, error);

@@ -10,6 +10,8 @@ export interface ResponseOptions {
   readonly etag?: string | undefined;
   readonly cache?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Marks a 5xx that is no fault of ours, such as that of something paused: its line in the log is no error. */
+  readonly isExpected?: true | undefined;
   /** Marks a value that never changes and is returned again: it is serialized once. */
   readonly lasting?: true | undefined;
 }
@@ -90,10 +92,10 @@ export function keptOpen(
 export function refused(
   status: number,
   code: ErrorCode,
-  options: Partial<Omit<Refusal, "code">> & Pick<ResponseOptions, "headers"> = {},
+  options: Partial<Omit<Refusal, "code">> & Pick<ResponseOptions, "headers" | "isExpected"> = {},
 ): HttpResponse {
-  const { headers, message = defaultMessages[code], ...rest } = options;
-  return { status, body: { kind: "error", error: { ...rest, code, message } }, headers };
+  const { headers, isExpected, message = defaultMessages[code], ...rest } = options;
+  return { status, body: { kind: "error", error: { ...rest, code, message } }, headers, isExpected };
 }
 
 /** The default message of each code. */

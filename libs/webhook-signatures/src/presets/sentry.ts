@@ -19,7 +19,9 @@ export const sentry: Preset = {
     "Enter the address of the source as Webhook URL and pick the webhooks.",
     "Save, and copy the client secret into the source.",
   ],
-  notes: ["Sentry signs no time; set `refuse_same_content_seconds` if the same body should count once."],
+  notes: [
+    "Sentry signs neither a time nor its ids: the same body counts once in five minutes (`refuse_same_content_seconds`).",
+  ],
   vector: {
     from: "the recipe of Sentry's documentation",
     secret: "7c04ef9a3d1b45d1a4d2f6d1",

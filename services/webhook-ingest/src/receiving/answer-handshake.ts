@@ -1,16 +1,16 @@
 import { answerHandshakeRequest, type HandshakeAnswer, type HandshakeRequest } from "@signalbox/webhook-signatures";
 import type { KnownSource, KnownSources } from "../sources/known-sources.ts";
-import { isLiveAddress } from "../sources/source.ts";
+import { isLiveAddress, isOpen } from "../sources/source.ts";
 import type { Judge, Webhook } from "./judge-webhook.ts";
 
 interface Dependencies extends Pick<Judge, "mayWrite" | "clock"> {
   readonly knownSources: Pick<KnownSources, "find" | "current">;
 }
 
-/** `refused`: the source exists, but its sender does not use this handshake, or it accepts nothing now. */
-type HandshakeOutcome =
+/** `refused`: the sender of the source does not use this handshake. `closed`: the source accepts nothing now. */
+export type HandshakeOutcome =
   | { readonly outcome: "answered"; readonly answer: HandshakeAnswer }
-  | { readonly outcome: "refused" | "unknown-source" };
+  | { readonly outcome: "refused" | "closed" | "unknown-source" };
 
 type Asked = Pick<Webhook, "sourceId" | "address">;
 
@@ -18,9 +18,8 @@ type Asked = Pick<Webhook, "sourceId" | "address">;
 export function createAnswerHandshake({ knownSources, mayWrite, clock }: Dependencies) {
   const answerBy = (known: KnownSource | null, { address }: Asked, request: HandshakeRequest): HandshakeOutcome => {
     if (known === null || !isLiveAddress(known.source, address, clock.nowMs())) return { outcome: "unknown-source" };
-    const { status, accountId, settings } = known.source;
-    const isOpen = status !== "paused" && mayWrite(accountId);
-    const handshake = isOpen ? settings.handshake : undefined;
+    if (!isOpen(known.source, mayWrite)) return { outcome: "closed" };
+    const { handshake } = known.source.settings;
     const answer = handshake ? answerHandshakeRequest(handshake, request, known.secrets.verifyToken) : null;
     return answer === null ? { outcome: "refused" } : { outcome: "answered", answer };
   };

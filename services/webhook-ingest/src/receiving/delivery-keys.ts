@@ -9,7 +9,7 @@ export interface DeliveryKeys {
   readonly content: Buffer;
   /**
    * Key of the signed content, where no signature covers the id: a captured webhook with another id is still a
-   * repetition. Without a signed time it covers the body alone, which a partner may send again.
+   * repetition. Without a signed time it covers the body alone, which a partner may send again after a while.
    */
   readonly signed: Buffer | null;
 }

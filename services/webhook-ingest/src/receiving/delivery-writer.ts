@@ -33,6 +33,8 @@ const batchIntervalMs = 5;
 /** A lock can delay a batch. Later deliveries wait at most this long for its end. */
 const stalledBatchMs = 25;
 const runningMax = 4;
+/** Default of `refuse_same_content_seconds`. A captured webhook must not become another delivery by another header. */
+const refuseSameContentSeconds = 300;
 
 /**
  * Writes deliveries with their events. Deliveries of one turn of the event loop, or of the time in which a batch runs,
@@ -162,12 +164,13 @@ export class DeliveryWriter {
 type Alternative = Pick<DeliveryWrite, "deliveryId" | "keys" | "sameContentAs">;
 
 /**
- * Decides if signed content may come again: with a signed time never, without one after the source's own time limit.
+ * Decides if signed content may come again: with a signed time never, without one after the source's time limit. The
+ * clocks of two instances differ, so the earlier delivery may seem to be the later one.
  */
 function mayRepeat({ signedSeconds, source, receivedAt }: Delivery, earlier: KnownKey): boolean {
   if (signedSeconds !== null) return false;
-  const refusedMs = seconds(source.settings.refuseSameContentSeconds ?? 0);
-  return receivedAt.getTime() - earlier.receivedAt.getTime() >= refusedMs;
+  const refusedMs = seconds(source.settings.refuseSameContentSeconds ?? refuseSameContentSeconds);
+  return Math.abs(receivedAt.getTime() - earlier.receivedAt.getTime()) >= refusedMs;
 }
 
 /**

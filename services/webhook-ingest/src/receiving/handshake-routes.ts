@@ -11,7 +11,7 @@ import {
 import type { HandshakeAnswer } from "@signalbox/webhook-signatures";
 import type { RecordRejection } from "../rejections/record-rejection.ts";
 import type { SourceIdAt } from "../sources/source-id-at.ts";
-import type { createAnswerHandshake } from "./answer-handshake.ts";
+import type { createAnswerHandshake, HandshakeOutcome } from "./answer-handshake.ts";
 import type { IngestLimits } from "./ingest-limits.ts";
 
 export interface HandshakeRoutes {
@@ -58,16 +58,26 @@ export function handshakeRoutes(parts: HandshakeRoutes): Routes {
 
 async function answerHandshakeOf(input: Input, parts: HandshakeRoutes): Promise<HttpResponse> {
   const { params, clientAddress } = input;
-  const wait = parts.ingestLimits.secondsToWait(params.source_id, clientAddress);
+  const wait = await parts.ingestLimits.secondsToWait(params.source_id, clientAddress);
   if (wait !== null) {
     const message = "Too many requests were refused. Try again later.";
     return refused(429, "rate_limited", { message, retryAfterSeconds: wait });
   }
-  return (await handshakeIn(input, parts)) ?? refused(404, "not_found");
+  const result = await askedOf(input, parts);
+  if (result?.outcome === "answered") return answerToHandshake(result.answer);
+  if (result?.outcome === "refused") parts.ingestLimits.countFailedVerification(params.source_id, clientAddress);
+  else if (result) parts.ingestLimits.countUnknownSource(clientAddress);
+  return refused(404, "not_found");
 }
 
-/** Answers a verification request; returns null for any other request, which is counted as a refusal. */
+/** Answers a verification request that came as a POST; returns null for any other, which may be a webhook. */
 export async function handshakeIn(input: Input, parts: HandshakeRoutes): Promise<HttpResponse | null> {
+  const result = await askedOf(input, parts);
+  return result?.outcome === "answered" ? answerToHandshake(result.answer) : null;
+}
+
+/** Judges a verification request, and records its refusal for the owner. */
+async function askedOf(input: Input, parts: HandshakeRoutes): Promise<HandshakeOutcome | null> {
   const { params, headers, request, clientAddress: address } = input;
   const { source_id: sourceId } = params;
   const { method = "GET", url = "" } = request;
@@ -75,12 +85,10 @@ export async function handshakeIn(input: Input, parts: HandshakeRoutes): Promise
   const query = new URLSearchParams(url.split("?")[1] ?? "");
   const asked = { sourceId: await parts.sourceIdAt(sourceId), address: sourceId };
   const result = await parts.answerHandshake(asked, { method, query, headers });
-  if (result.outcome === "answered") return answerToHandshake(result.answer);
-  parts.ingestLimits.countUnknownSource(address);
-  if (result.outcome === "refused") {
+  if (result.outcome === "refused" || result.outcome === "closed") {
     parts.recordRejection({ sourceId, reason: "handshake_refused", status: 404, bodyBytes: 0, address });
   }
-  return null;
+  return result;
 }
 
 export function answerToHandshake({ status, contentType, text, headers = {} }: HandshakeAnswer): HttpResponse {

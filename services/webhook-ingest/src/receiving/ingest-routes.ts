@@ -90,7 +90,7 @@ async function take(input: Input, parts: IngestRoutes): Promise<HttpResponse> {
   const { params, headers, request, clientAddress } = input;
   const { source_id: address } = params;
   if (!parts.areIntegrationsEnabled()) return later("Integrations are switched off.");
-  const wait = parts.ingestLimits.secondsToWait(address, clientAddress);
+  const wait = await parts.ingestLimits.secondsToWait(address, clientAddress);
   if (wait !== null)
     return turnedAway(parts, "allowance_used", wait, "Too many requests were refused. Try again later.");
   if (request.url?.includes("validationToken=")) {
@@ -146,7 +146,8 @@ function answerOf(input: Input, parts: IngestRoutes, result: ReceiveOutcome, bod
       return hidden;
     default: {
       const response = refusalOf(result);
-      if (result.outcome === "not-verified" || result.outcome === "hidden") {
+      if (result.outcome === "hidden") parts.ingestLimits.countUnknownSource(input.clientAddress);
+      if (result.outcome === "not-verified") {
         parts.ingestLimits.countFailedVerification(input.params.source_id, input.clientAddress);
       }
       const { method = "POST", url = "" } = input.request;
@@ -182,6 +183,8 @@ function refusalOf({ outcome }: Exclude<Refused, { outcome: "unknown-source" }>)
       return refused(503, "unavailable", {
         message: "The keys of the sender cannot be read now.",
         retryAfterSeconds: 30,
+        // Their server is away, not ours.
+        isExpected: true,
       });
     case "not-verified":
       return refused(401, "unauthorized", {
@@ -212,7 +215,9 @@ function refusalOf({ outcome }: Exclude<Refused, { outcome: "unknown-source" }>)
   }
 }
 
-const later = (message: string): HttpResponse => refused(503, "unavailable", { message, retryAfterSeconds: 300 });
+/** Refuses by somebody's choice: the owner or an operator closed the source. */
+const later = (message: string): HttpResponse =>
+  refused(503, "unavailable", { message, retryAfterSeconds: 300, isExpected: true });
 
 function turnedAway(
   { receivingMetrics }: IngestRoutes,

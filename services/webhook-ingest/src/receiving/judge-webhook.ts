@@ -13,7 +13,7 @@ import {
 } from "@signalbox/webhook-signatures";
 import type { KeySets } from "../sources/key-sets.ts";
 import type { KnownSource } from "../sources/known-sources.ts";
-import type { Source } from "../sources/source.ts";
+import { isOpen, type Source } from "../sources/source.ts";
 import type { CustomAnswer } from "../sources/source-settings.ts";
 import type { Decoding } from "./decode-body.ts";
 import type { Delivery } from "./delivery.ts";
@@ -95,13 +95,13 @@ export function judgeWebhook(judge: Judge, webhook: DecodedWebhook, known: Known
   const { source, secrets, scheme } = known;
   const { clock, eventBytesMax, mayWrite } = judge;
   const { headers, decoding } = webhook;
-  const isOpen = source.status !== "paused" && mayWrite(source.accountId);
+  const isAccepting = isOpen(source, mayWrite);
   const { verification, limits, signed } = verifyBytes(judge, webhook, known);
   if (!verification.verified) {
-    return { outcome: isOpen ? "not-verified" : "hidden", reason: verification.problem };
+    return { outcome: isAccepting ? "not-verified" : "hidden", reason: verification.problem };
   }
   if (source.status === "paused") return { outcome: "paused", reason: "paused" };
-  if (!isOpen) return { outcome: "blocked", reason: "blocked" };
+  if (!isAccepting) return { outcome: "blocked", reason: "blocked" };
   if (source.status === "stopped") return { outcome: "dropped", answer: source.settings.answer };
   if ("problem" in decoding) return undecodedAs[decoding.problem];
   const { body: decoded } = decoding;
@@ -131,7 +131,8 @@ export function judgeWebhook(judge: Judge, webhook: DecodedWebhook, known: Known
     delivery: {
       id: newId("rcv", receivedAt.getTime()),
       source,
-      deliveryId: storable(deliveryId ?? { value: digestId(signedSeconds, signed.body), signed: true }),
+      // Nobody signed an id of ours, although it is made from what was signed.
+      deliveryId: storable(deliveryId ?? { value: digestId(signedSeconds, signed.body), signed: false }),
       isIdForgeable: scheme.hasUnsignedId === true || typeof source.settings.deliveryIdFrom === "object",
       eventType: eventType && storable({ ...eventType, value: eventType.value.slice(0, eventTypeCharactersMax) }),
       contentType: contentType?.slice(0, contentTypeCharactersMax) ?? null,

@@ -38,7 +38,9 @@ const ReceivedResource = z
       .describe(
         "Delivery id of the partner; one that was used before for other content ends in # and digits of the content.",
       ),
-    delivery_id_signed: z.boolean().describe("True when the partner's signature covers the id."),
+    delivery_id_signed: z
+      .boolean()
+      .describe("True when the partner's signature covers the id. False for an id that was made from the content."),
     event_type: z.string().nullable(),
     event_type_signed: z.boolean().describe("True when the partner's signature covers the type."),
     same_content_as: z

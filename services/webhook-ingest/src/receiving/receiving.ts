@@ -75,7 +75,10 @@ export async function openReceiving(
     admission: createAdmission(),
     answerHandshake: createAnswerHandshake({ knownSources, mayWrite, clock }),
     sourceIdAt,
-    ingestLimits: createIngestLimits(limiterOf, allowanceOf(configuration)),
+    ingestLimits: createIngestLimits({
+      ...{ limiterOf, knownSources, sourceIdAt, mayWrite, clock },
+      allowance: allowanceOf(configuration),
+    }),
     keepMs,
     judge,
     knownSources,

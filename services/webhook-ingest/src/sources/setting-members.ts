@@ -88,7 +88,13 @@ const senderMembers = {
   event_type_from: z.union([inHeader, atPointer]).describe("Place of the event type, instead of the scheme's own."),
   forwarded_headers: z.array(headerName).max(20),
   rate: z.int().min(1).max(10_000).describe("Webhooks accepted per second; more are answered 429."),
-  refuse_same_content_seconds: z.int().min(0).max(86_400),
+  refuse_same_content_seconds: z
+    .int()
+    .min(0)
+    .max(86_400)
+    .describe(
+      "Time in which the same body counts once, whatever its id and type, where neither id nor time is signed. Default 300; 0 for senders that repeat a body.",
+    ),
   signature_over: z.enum(["wire", "decoded"]),
   tolerance_seconds: z.int().min(30).max(3_600),
   max_body_bytes: z

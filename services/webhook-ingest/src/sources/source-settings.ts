@@ -23,7 +23,9 @@ interface SenderSettings {
   readonly forwardedHeaders: readonly string[];
   /** Webhooks accepted per second. */
   readonly rate: number;
-  /** Time for which content that was received is a repetition under any id, where the sender signs no time. */
+  /**
+   * Time for which received content is a repetition under any id and type, where the sender signs neither id nor time.
+   */
   readonly refuseSameContentSeconds: number;
   /** Bytes that the signature covers: as they came, or decoded from their `Content-Encoding`. */
   readonly signatureOver: "wire" | "decoded";

@@ -81,6 +81,10 @@ export function isLiveAddress(source: Source, address: string, nowMs: number): b
   return endsAt !== undefined && endsAt.getTime() > nowMs;
 }
 
+/** Returns true when the source and its account accept webhooks now. A stopped source does, and drops them. */
+export const isOpen = (source: Source, mayWrite: (accountId: string) => boolean): boolean =>
+  source.status !== "paused" && mayWrite(source.accountId);
+
 /** Returns the path that the partner posts to. */
 export const ingestPathOf = (source: Pick<Source, "id" | "address">): string => `/ingest/${addressOf(source)}`;
 
