@@ -146,7 +146,7 @@ async function serve(t: TestContext, options: Serve = {}) {
   const principals = {
     good: testPrincipal(),
     "another-key": testPrincipal({ credential: { kind: "api-key", id: "key_2", authTimeMs: null } }),
-    narrow: testPrincipal({ only: ["images:write"] }),
+    narrow: testPrincipal({ roles: [], only: ["images:write"] }),
     "client-now": testPrincipal({ credential: { kind: "client", id: "client_1", tokenId: "one", authTimeMs: null } }),
     "client-later": testPrincipal({ credential: { kind: "client", id: "client_1", tokenId: "two", authTimeMs: null } }),
     other: testPrincipal({ accountId: "acc_2" }),

@@ -29,7 +29,7 @@ export async function openOwnFolder(parent: string, name: string, runner: Pick<R
   return folder;
 }
 
-/** Removes a folder. One of another user of the machine stays: whoever starts next under that user removes it. */
+/** Removes a folder. One of another user of the machine stays: the next start under that user removes it. */
 async function removeIfOurs(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "EACCES" && error.code !== "EPERM") throw error;

@@ -23,7 +23,7 @@ const options = { strict: false, validateFormats: false, logger: false, messages
 export function compileSchema(schema: object): SchemaCheck | string {
   const judge = metaSchemaJudge();
   const compiled = bounded<ValidateFunction>(compileMsMax, () => {
-    judge.validateSchema(schema, true);
+    void judge.validateSchema(schema, true);
     // A new compiler for each try: an interrupted compiler takes the schema for one that it is still compiling.
     return new Ajv2020({ ...options, validateSchema: false }).compile(schema);
   });
@@ -46,7 +46,7 @@ let keptJudge: Ajv2020 | undefined;
 function metaSchemaJudge(): Ajv2020 {
   if (keptJudge) return keptJudge;
   keptJudge = new Ajv2020(options);
-  keptJudge.validateSchema({});
+  void keptJudge.validateSchema({});
   return keptJudge;
 }
 
