@@ -122,8 +122,7 @@ function plan(
     const load = { accountId, host: lane.host };
     // An attempt at a set time goes through the queue, which grants the times.
     const isTimed = (settings.retry_schedule_seconds?.[0] ?? 0) > 0 || settings.rate !== null;
-    const leased =
-      mayStart && dispatcher.room.of(load) > 0 && status === "enabled" && !isTimed && mayWrite(accountId);
+    const leased = mayStart && dispatcher.room.of(load) > 0 && status === "enabled" && !isTimed && mayWrite(accountId);
     lane.left = leased ? lane.left - 1 : 0;
     if (leased) take(load, 1, bytes);
     return leased;
