@@ -8,6 +8,8 @@ import { isCustomName } from "../events/custom-event.ts";
 import { lockOrder, orderPlaces } from "../queue/delivery-order.ts";
 import type { Dispatcher } from "../queue/dispatcher.ts";
 import { insertDeliveries, type NewDelivery, operators } from "../queue/insert-deliveries.ts";
+import { hostOf } from "../queue/lane.ts";
+import type { MemoryRoom } from "../queue/memory-room.ts";
 import type { QueueWorker } from "../queue/queue-worker.ts";
 import { deliveryIdOf } from "./delivery-id.ts";
 import type { OutgoingEvent } from "./outgoing-event.ts";
@@ -27,6 +29,8 @@ interface Planned extends NewDelivery {
   readonly event: OutgoingEvent;
   readonly endpoint: SigningEndpoint;
 }
+
+type Take = Parameters<Parameters<MemoryRoom["plan"]>[0]>[0];
 
 /**
  * Number of tries while an account's endpoints keep changing as its events are read. Then the events are read again.
@@ -103,24 +107,28 @@ function plan(
   mayLease: boolean,
 ): Planned[] {
   const endpointsOf = new Map(accounts.map(({ accountId, endpoints }) => [accountId, endpoints]));
-  const rooms = new Map<string, number>();
-  let room = mayLease && isReady() ? dispatcher.room : 0;
+  const lanes = new Map<string, { readonly host: string; left: number }>();
+  const mayStart = mayLease && isReady();
 
   /**
    * Decides if the delivery starts from memory. After the first one of an endpoint that does not, none of its others
    * does.
    */
-  function isLeased({ id, status, accountId, settings }: SigningEndpoint): boolean {
-    const own = rooms.get(id) ?? (queueWorker.hasBacklog(id) ? 0 : dispatcher.firstRoomOf(id));
+  function isLeased({ id, url, status, accountId, settings }: SigningEndpoint, bytes: number, take: Take): boolean {
+    const first = () => ({ host: hostOf(url), left: queueWorker.hasBacklog(id) ? 0 : dispatcher.firstRoomOf(id) });
+    const lane = lanes.get(id) ?? first();
+    lanes.set(id, lane);
+    if (lane.left <= 0) return false;
+    const load = { accountId, host: lane.host };
     // An attempt at a set time goes through the queue, which grants the times.
     const isTimed = (settings.retry_schedule_seconds?.[0] ?? 0) > 0 || settings.rate !== null;
-    const leased = own > 0 && room > 0 && status === "enabled" && !isTimed && mayWrite(accountId);
-    rooms.set(id, leased ? own - 1 : 0);
-    if (leased) room--;
+    const leased = mayStart && dispatcher.room.of(load) > 0 && status === "enabled" && !isTimed && mayWrite(accountId);
+    lane.left = leased ? lane.left - 1 : 0;
+    if (leased) take(load, 1, bytes);
     return leased;
   }
 
-  return events.flatMap((event) => {
+  const planOf = (take: Take) => (event: OutgoingEvent) => {
     const eventFor = createCopies(event);
     return [...(endpointsOf.get(event.accountId) ?? []), ...othersOf(endpointsOf.get(operators) ?? [], event)]
       .filter((endpoint) => isSubscriber(endpoint, event))
@@ -129,11 +137,12 @@ function plan(
         event: eventFor(endpoint.accountId),
         endpoint,
         endpointId: endpoint.id,
-        leased: isLeased(endpoint),
+        leased: isLeased(endpoint, event.body.length, take),
         delayMs: (endpoint.settings.retry_schedule_seconds?.[0] ?? 0) * 1000,
         order: null,
       }));
-  });
+  };
+  return dispatcher.room.plan((take) => events.flatMap(planOf(take)));
 }
 
 /**

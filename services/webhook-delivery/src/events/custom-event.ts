@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { webhookEventTypes } from "@signalbox/contracts";
+import { catalogue } from "@signalbox/contracts";
 import { newId } from "@signalbox/core";
 import type { OutgoingEvent } from "../deliveries/outgoing-event.ts";
 
@@ -16,7 +16,8 @@ export interface CustomEvent {
 /** Name of a custom event type: two to five words with dots between them. */
 export const customTypePattern = /^[a-z][a-z0-9_]*(\.[a-z0-9_]+){1,4}$/;
 
-const reservedPrefixes = new Set(["received", ...webhookEventTypes.map(({ name }) => name.split(".")[0])]);
+/** First words of the whole catalogue, internal events included, of the aliases of received webhooks, and of the product. */
+const reservedPrefixes = new Set(["received", "signalbox", ...catalogue.map(({ name }) => name.split(".")[0])]);
 
 /** Returns true when a type or filter is outside the service's own event names. */
 export const isCustomName = (type: string): boolean => !reservedPrefixes.has(type.split(".")[0]?.replace(/\*$/, ""));

@@ -53,10 +53,23 @@ export const CustomEventBody = z
   .register(examples, { example });
 
 export const eventsMax = 100;
-const PublishBody = z
-  .union([CustomEventBody, z.array(CustomEventBody).min(1).max(eventsMax)])
+export const PublishBody = z
+  .union([CustomEventBody, z.array(CustomEventBody).min(1).max(eventsMax)], { error: unionFault })
   .meta({ id: "PublishEvents" })
   .register(examples, { example });
+
+/** Names the member at fault. By itself a union only says that the body has none of its forms. */
+function unionFault(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code !== "invalid_union") return undefined;
+  const faults = issue.errors[Array.isArray(issue.input) ? 1 : 0] ?? [];
+  const first = faults.find(({ code }) => code === "unrecognized_keys") ?? faults[0];
+  if (first?.code === "unrecognized_keys") {
+    const names = first.keys.map((key) => `\`${key}\``).join(", ");
+    return `An event has no member ${names}. Send one event, or a list of events without an object around it.`;
+  }
+  const place = first?.path.map(String).join(".");
+  return first && place ? `\`${place}\`: ${first.message}` : undefined;
+}
 
 const Published = z
   .object({

@@ -36,6 +36,7 @@ export interface LeasedDelivery {
 export interface WaitingEndpoint {
   readonly id: string;
   readonly accountId: string;
+  readonly url: string;
   /** Time until its first delivery is due; negative when overdue. */
   readonly dueInMs: number;
   /** Rate limit of its attempts; null without one. */
@@ -55,7 +56,7 @@ const waiting = sql(
        select endpoint_id, due_at from delivery_queue where endpoint_id > first.endpoint_id
        order by endpoint_id, due_at limit 1) as next
    )
-   select p.id, p.account_id as "accountId",
+   select p.id, p.account_id as "accountId", p.url,
      extract(epoch from least(first.due_at, statement_timestamp() + interval '1 day') - statement_timestamp())::float8 * 1000 as "dueInMs",
      coalesce(nullif(p.settings->'rate', 'null'), case when first.due_at <= p.released_at
        then '${JSON.stringify(releaseRate)}'::jsonb end) as rate

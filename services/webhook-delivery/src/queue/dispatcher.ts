@@ -1,13 +1,14 @@
 import type { Clock } from "@signalbox/core";
-import { MiB, seconds } from "@signalbox/core";
+import { seconds } from "@signalbox/core";
 import { isProxyError } from "@signalbox/net";
 import type { Logger, Outage } from "@signalbox/telemetry";
 import type { SigningEndpoint } from "../endpoints/signing-endpoint.ts";
 import type { Attempted, attemptDelivery } from "./attempt-delivery.ts";
 import type { AttemptResults } from "./attempt-results.ts";
 import type { DeliveryQueue, LeasedDelivery } from "./delivery-queue.ts";
-import { type InHand, Lane } from "./lane.ts";
-import { firstLimit } from "./lane-limit.ts";
+import { firstLoad, hostOf, type InHand, Lane } from "./lane.ts";
+import { MemoryRoom } from "./memory-room.ts";
+import { Shares } from "./shares.ts";
 
 export interface DispatcherDependencies {
   readonly attempt: (delivery: LeasedDelivery, endpoint: SigningEndpoint) => ReturnType<typeof attemptDelivery>;
@@ -28,39 +29,39 @@ export interface DispatcherDependencies {
   readonly onHandedBack: (endpointId: string) => void;
 }
 
-/** Limits of the deliveries that this instance holds in memory, recorded or not. */
-const deliveriesMax = 8_192;
-const bytesMax = 64 * MiB;
 /** Endpoints whose measured limits are remembered while they are idle. */
 const lanesMax = 10_000;
 /** Safety margin before a lease expires and another instance takes the delivery. */
 const leaseMarginMs = seconds(5);
 /** Share of all places that slow endpoints may use together. */
 const slowShare = 0.25;
+/** One account may hold seven times as many places as are free, alone seven of eight: the rest is for others. */
+const placeFactor = 7;
 
-/** Makes attempts, limited in total, per endpoint and per host. Slow endpoints share a part of the places. */
+/**
+ * Makes attempts, limited in total, per endpoint and per host. Slow endpoints share a part of the places, and accounts
+ * share all of them, because a receiver that hangs holds its places for a whole timeout.
+ */
 export class Dispatcher {
   readonly #parts: DispatcherDependencies;
   readonly #proxyOutage: Outage;
   readonly #lanes = new Map<string, Lane>();
   /** Lanes with deliveries in memory and room for another attempt. */
   readonly #ready = new Set<Lane>();
-  readonly #hosts = new Map<string, number>();
+  /** Places in use by host, shared by accounts. */
+  readonly #hosts = new Map<string, Shares>();
+  readonly #places: Shares;
+  readonly #slowPlaces: Shares;
   readonly #running = new Set<Promise<void>>();
-  readonly #held = new Set<string>();
-  #heldBytes = 0;
-  #inFlight = 0;
-  #slowInFlight = 0;
+  /** Deliveries in memory, recorded or not. */
+  readonly room = new MemoryRoom();
   #isStopping = false;
 
   constructor(parts: DispatcherDependencies) {
     this.#parts = parts;
+    this.#places = new Shares(parts.inFlightMax, placeFactor);
+    this.#slowPlaces = new Shares(parts.inFlightMax * slowShare, placeFactor);
     this.#proxyOutage = parts.log.outage("The outbound proxy");
-  }
-
-  /** Number of further deliveries that fit into memory. */
-  get room(): number {
-    return this.#isStopping || this.#heldBytes >= bytesMax ? 0 : Math.max(0, deliveriesMax - this.#held.size);
   }
 
   /**
@@ -69,13 +70,13 @@ export class Dispatcher {
    */
   roomOf(endpointId: string, atOnce: boolean): number {
     const lane = this.#lanes.get(endpointId);
-    if (lane === undefined) return firstLimit;
+    if (lane === undefined) return firstLoad;
     return atOnce ? lane.roomAtOnce : lane.room;
   }
 
   /** Returns the number of new deliveries that the endpoint may get without the queue. */
   firstRoomOf(endpointId: string): number {
-    return this.#lanes.get(endpointId)?.firstRoom ?? firstLimit * 8;
+    return this.#lanes.get(endpointId)?.firstRoom ?? firstLoad;
   }
 
   /** Returns the endpoints with deliveries in memory. */
@@ -85,28 +86,38 @@ export class Dispatcher {
 
   /** Returns the ids of the deliveries that this instance believes to have leased. */
   inHand(): string[] {
-    return [...this.#held];
+    return this.room.ids();
   }
 
   /** Counts a delivery as in hand, until `forget`. */
-  hold({ id, body }: LeasedDelivery): void {
-    if (!this.#held.has(id)) this.#heldBytes += body.length;
-    this.#held.add(id);
+  hold(delivery: LeasedDelivery, endpoint: Pick<SigningEndpoint, "url">): void {
+    this.room.hold(delivery, hostOf(endpoint.url));
   }
 
-  forget({ id, body }: LeasedDelivery): void {
-    if (this.#held.delete(id)) this.#heldBytes -= body.length;
+  forget(delivery: LeasedDelivery): void {
+    this.room.forget(delivery);
   }
 
-  /** Accepts leased deliveries of an endpoint, in their order. */
+  /**
+   * Accepts leased deliveries of an endpoint, in their order. Those past the account's share go back to the queue: plans
+   * that were made side by side did not see each other.
+   */
   add(endpoint: SigningEndpoint, deliveries: readonly LeasedDelivery[]): void {
     const { clock, leaseMs, attemptMsMax } = this.#parts;
     const lane = this.#laneOf(endpoint);
     const startUntilMs = clock.steadyMs() + leaseMs - attemptMsMax() - leaseMarginMs;
+    const { host } = lane;
+    const pastShare: InHand[] = [];
     for (const delivery of deliveries) {
-      lane.add({ delivery, startUntilMs });
-      this.hold(delivery);
+      const inHand = { delivery, startUntilMs };
+      if (pastShare.length > 0 || this.room.of({ accountId: delivery.accountId, host }) <= 0) {
+        pastShare.push(inHand);
+        continue;
+      }
+      lane.add(inHand);
+      this.room.hold(delivery, host);
     }
+    this.#returnToQueue(lane, pastShare);
     this.#schedule(lane);
     this.#pump();
   }
@@ -155,7 +166,7 @@ export class Dispatcher {
     if (this.#isStopping) return;
     // A lane that is re-added to the end of the set is visited again in this pass.
     for (const lane of this.#ready) {
-      if (this.#inFlight >= this.#parts.inFlightMax) return;
+      if (this.#places.total >= this.#parts.inFlightMax) return;
       if (!this.#hasPlace(lane)) continue;
       const next = lane.take();
       this.#ready.delete(lane);
@@ -165,9 +176,10 @@ export class Dispatcher {
   }
 
   #hasPlace(lane: Lane): boolean {
-    const { inFlightMax, inFlightMaxPerHost } = this.#parts;
-    if (lane.limit.isSlow && this.#slowInFlight >= inFlightMax * slowShare) return false;
-    return (this.#hosts.get(lane.host) ?? 0) < inFlightMaxPerHost;
+    const { accountId } = lane.endpoint;
+    if (this.#places.roomOf(accountId) === 0) return false;
+    if (lane.limit.isSlow && this.#slowPlaces.roomOf(accountId) === 0) return false;
+    return this.#hosts.get(lane.host)?.roomOf(accountId) !== 0;
   }
 
   #begin(lane: Lane, inHand: InHand): void {
@@ -187,22 +199,12 @@ export class Dispatcher {
   }
 
   async #deliver(lane: Lane, delivery: LeasedDelivery): Promise<void> {
-    const { host } = lane;
-    const wasSlow = lane.limit.isSlow;
-    lane.inFlight++;
-    this.#inFlight++;
-    if (wasSlow) this.#slowInFlight++;
-    this.#hosts.set(host, (this.#hosts.get(host) ?? 0) + 1);
+    const leave = this.#enter(lane);
     let attempted: Attempted | null = null;
     try {
       attempted = await this.#attempt(lane, delivery);
     } finally {
-      lane.inFlight--;
-      this.#inFlight--;
-      if (wasSlow) this.#slowInFlight--;
-      const left = (this.#hosts.get(host) ?? 1) - 1;
-      if (left > 0) this.#hosts.set(host, left);
-      else this.#hosts.delete(host);
+      leave();
       this.#afterAttempt(lane);
     }
     try {
@@ -213,6 +215,22 @@ export class Dispatcher {
     } finally {
       this.forget(delivery);
     }
+  }
+
+  /** Takes the places of an attempt; the returned function gives them back. */
+  #enter(lane: Lane): () => void {
+    const { host, endpoint, limit } = lane;
+    const { accountId } = endpoint;
+    const atHost = this.#hosts.get(host) ?? new Shares(this.#parts.inFlightMaxPerHost, placeFactor);
+    this.#hosts.set(host, atHost);
+    const shares = [this.#places, atHost, ...(limit.isSlow ? [this.#slowPlaces] : [])];
+    for (const share of shares) share.add(accountId, 1);
+    lane.inFlight++;
+    return () => {
+      lane.inFlight--;
+      for (const share of shares) share.add(accountId, -1);
+      if (atHost.total === 0) this.#hosts.delete(host);
+    };
   }
 
   async #attempt(lane: Lane, delivery: LeasedDelivery): Promise<Attempted> {
@@ -230,19 +248,21 @@ export class Dispatcher {
 
   #afterAttempt(lane: Lane): void {
     // An endpoint that has become slow keeps nothing in memory: its deliveries wait in the database.
-    if (lane.limit.isSlow && lane.waiting > 0) {
-      const { log } = this.#parts;
-      this.#handBack(lane.takeAll()).catch((error: unknown) =>
-        log.warn(
-          { error, endpointId: lane.endpoint.id },
-          "deliveries could not be handed back; they wait until their leases expire",
-        ),
-      );
-    }
+    if (lane.limit.isSlow) this.#returnToQueue(lane, lane.takeAll());
     this.#schedule(lane);
     this.#pump();
     if (lane.isIdle && this.#lanes.size > lanesMax) this.#lanes.delete(lane.endpoint.id);
     if (lane.waiting === 0) this.#parts.onEmpty(lane.endpoint.id);
+  }
+
+  #returnToQueue(lane: Lane, some: readonly InHand[]): void {
+    const { log } = this.#parts;
+    this.#handBack(some).catch((error: unknown) =>
+      log.warn(
+        { error, endpointId: lane.endpoint.id },
+        "deliveries could not be handed back; they wait until their leases expire",
+      ),
+    );
   }
 
   async #handBack(some: readonly InHand[]): Promise<void> {

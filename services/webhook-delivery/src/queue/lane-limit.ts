@@ -40,6 +40,11 @@ export class LaneLimit {
     return Math.min(this.#limit, this.max);
   }
 
+  /** True once an attempt has ended. */
+  get isTried(): boolean {
+    return this.#slow.length > 0;
+  }
+
   /**
    * True when more than a tenth of the last attempts were slow, or the last one timed out. A slow endpoint shares the
    * slow places.

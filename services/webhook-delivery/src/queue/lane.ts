@@ -1,6 +1,6 @@
 import type { SigningEndpoint } from "../endpoints/signing-endpoint.ts";
 import type { LeasedDelivery } from "./delivery-queue.ts";
-import { LaneLimit } from "./lane-limit.ts";
+import { firstLimit, LaneLimit } from "./lane-limit.ts";
 
 /** A delivery in memory, and the time on the steady clock until which its attempt may start. */
 export interface InHand {
@@ -11,18 +11,39 @@ export interface InHand {
 /** Rounds of attempts that are fetched ahead. More would wait in memory instead of in the database. */
 const turnsAhead = 8;
 const firstTurnsAhead = 32;
+/** The same for an endpoint that has not answered yet: it may hang. */
+const untriedTurnsAhead = 2;
+/** First load of an endpoint without a lane. */
+export const firstLoad = firstLimit * untriedTurnsAhead;
+
+export const hostOf = (url: string): string => new URL(url).host;
 
 /** Attempts of one endpoint: the running ones, and the deliveries in memory behind them. */
 export class Lane {
-  endpoint: SigningEndpoint;
   readonly limit: LaneLimit;
   inFlight = 0;
+  #endpoint: SigningEndpoint;
+  #host: string;
   #waiting: InHand[] = [];
   #taken = 0;
 
   constructor(endpoint: SigningEndpoint, limitMax: number) {
-    this.endpoint = endpoint;
+    this.#endpoint = endpoint;
+    this.#host = hostOf(endpoint.url);
     this.limit = new LaneLimit(limitMax);
+  }
+
+  get endpoint(): SigningEndpoint {
+    return this.#endpoint;
+  }
+
+  set endpoint(endpoint: SigningEndpoint) {
+    this.#endpoint = endpoint;
+    this.#host = hostOf(endpoint.url);
+  }
+
+  get host(): string {
+    return this.#host;
   }
 
   get waiting(): number {
@@ -35,10 +56,6 @@ export class Lane {
 
   get isFull(): boolean {
     return this.inFlight >= this.limit.value;
-  }
-
-  get host(): string {
-    return new URL(this.endpoint.url).host;
   }
 
   /**
@@ -59,7 +76,8 @@ export class Lane {
   }
 
   #roomAhead(turns: number): number {
-    return Math.max(0, this.limit.value * turns - this.inFlight - this.waiting);
+    const most = this.limit.isTried ? turns : Math.min(turns, untriedTurnsAhead);
+    return Math.max(0, this.limit.value * most - this.inFlight - this.waiting);
   }
 
   add(inHand: InHand): void {

@@ -6,6 +6,7 @@ import type { EndpointHealth } from "../endpoints/endpoint-health.ts";
 import type { DeliveryQueue, LeasedDelivery, WaitingEndpoint } from "./delivery-queue.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import type { EndpointRates } from "./endpoint-rates.ts";
+import { hostOf } from "./lane.ts";
 import type { LeaseHolders } from "./lease-holders.ts";
 
 export interface QueueWorkerDependencies {
@@ -124,7 +125,7 @@ export class QueueWorker {
   async probe(): Promise<void> {
     const { endpointHealth, deliveryQueue, directory, dispatcher, leaseMs, mayWrite, isReady } = this.#parts;
     const { instance } = this;
-    if (instance === null || !isReady() || dispatcher.room === 0) return;
+    if (instance === null || !isReady()) return;
     for (const { id, accountId, revision } of await endpointHealth.takeProbes()) {
       const endpoint = mayWrite(accountId) ? await directory.find(accountId, id, revision) : null;
       if (endpoint) dispatcher.add(endpoint, await deliveryQueue.claimProbe(id, { leaseMs, instance }));
@@ -182,30 +183,52 @@ export class QueueWorker {
       if (deliveries.length < room) this.#backlogged.delete(id);
       else if (!rate) isMore = true;
       if (rate && deliveries.length < room) await endpointRates.giveBack(id, rate, room - deliveries.length);
-      if (deliveries.length > 0) await this.#dispatch(accounts.get(id) ?? "", id, deliveries);
     }
+    await this.#dispatch(leased, accounts);
     return isMore && leased.size > 0 ? 0 : grantInMs;
   }
 
-  async #dispatch(accountId: string, id: string, deliveries: readonly LeasedDelivery[]): Promise<void> {
+  async #dispatch(
+    leased: ReadonlyMap<string, readonly LeasedDelivery[]>,
+    accounts: ReadonlyMap<string, string>,
+  ): Promise<void> {
     const { deliveryQueue, dispatcher, directory } = this.#parts;
-    const revision = (await deliveryQueue.revisions([id])).get(id);
-    const endpoint = revision === undefined ? null : await directory.find(accountId, id, revision);
-    if (endpoint?.status === "enabled") dispatcher.add(endpoint, deliveries);
-    else await deliveryQueue.handBack(deliveries);
+    if (leased.size === 0) return;
+    // One look for all: a look for each would make the last endpoint wait for all the others.
+    const revisions = await deliveryQueue.revisions([...leased.keys()]);
+    for (const [id, deliveries] of leased) {
+      const revision = revisions.get(id);
+      const endpoint = revision === undefined ? null : await directory.find(accounts.get(id) ?? "", id, revision);
+      if (endpoint?.status === "enabled") dispatcher.add(endpoint, deliveries);
+      else await deliveryQueue.handBack(deliveries);
+    }
   }
 }
 
-/** Divides the room evenly, so that a busy endpoint does not take it all. */
+/** Divides the room of each account, and of each of its hosts, evenly: a busy endpoint does not take it all. */
 function roomsOf(due: readonly WaitingEndpoint[], dispatcher: Dispatcher): Map<string, number> {
-  const share = Math.max(1, Math.floor(dispatcher.room / Math.max(1, due.length)));
-  let left = dispatcher.room;
-  const rooms = new Map<string, number>();
-  for (const { id, rate } of due) {
-    const room = Math.min(dispatcher.roomOf(id, rate !== null), share, left);
-    if (room <= 0) continue;
-    rooms.set(id, room);
-    left -= room;
-  }
-  return rooms;
+  const lanes = due.map(({ id, accountId, url, rate }) => {
+    const host = hostOf(url);
+    return { id, load: { accountId, host }, place: `${accountId} ${host}`, room: dispatcher.roomOf(id, rate !== null) };
+  });
+  const atPlace = Map.groupBy(lanes, ({ place }) => place);
+  const ofAccount = Map.groupBy(lanes, ({ load }) => load.accountId);
+  const { room } = dispatcher;
+  const shareOf = ({ load, place }: (typeof lanes)[number]) =>
+    Math.min(
+      room.of(load) / (atPlace.get(place)?.length ?? 1),
+      room.ofAccount(load.accountId) / (ofAccount.get(load.accountId)?.length ?? 1),
+    );
+  const shares = new Map(lanes.map((lane) => [lane.id, Math.max(1, Math.floor(shareOf(lane)))]));
+  return room.plan((take) => {
+    const rooms = new Map<string, number>();
+    for (const { id, load, room: own } of lanes) {
+      const count = Math.min(own, shares.get(id) ?? 1, room.of(load));
+      if (count <= 0) continue;
+      rooms.set(id, count);
+      // Sizes are unknown before the lease.
+      take(load, count, 0);
+    }
+    return rooms;
+  });
 }

@@ -54,7 +54,7 @@ export function createEndpointTest({
       ...{ purpose: "test" as const, attempts: 0, wasExhausted: false, replayId: null, orderKey: null, sequence: null },
       dueAt: createdAt.toISOString(),
     };
-    dispatcher.hold(delivery);
+    dispatcher.hold(delivery, endpoint);
     try {
       const finished = await attempt(delivery, signing);
       await results.add({ ...finished, delivery, endpoint: signing });

@@ -1,0 +1,91 @@
+import { MiB } from "@signalbox/core";
+import type { LeasedDelivery } from "./delivery-queue.ts";
+import { firstLimit } from "./lane-limit.ts";
+import { Shares } from "./shares.ts";
+
+/** Limits of the deliveries that this instance holds in memory, recorded or not. */
+const deliveriesMax = 8_192;
+/** Part of it for accounts that hold next to nothing. */
+const reserved = 1_024;
+const bytesMax = 64 * MiB;
+/** Deliveries of one account to one host: enough for eight rounds of the default places of a host. */
+const perHostMax = 512;
+/** Deliveries that an account may always hold while the reserve lasts. */
+const leastPerAccount = firstLimit;
+
+/** Whose delivery it is, and where it goes. */
+export interface Load {
+  readonly accountId: string;
+  readonly host: string;
+}
+
+interface Held extends Load {
+  readonly bytes: number;
+}
+
+/**
+ * Room in memory for leased deliveries, shared by accounts and by the hosts of an account. Receivers that hang keep
+ * their deliveries for a whole timeout, so one account's must never fill what others need.
+ */
+export class MemoryRoom {
+  readonly #held = new Map<string, Held>();
+  readonly #deliveries = new Shares(deliveriesMax - reserved, 1);
+  readonly #bytes = new Shares(bytesMax, 1);
+  readonly #hosts = new Map<string, number>();
+
+  /** Number of further deliveries of an account to a host that may be loaded. */
+  of({ accountId, host }: Load): number {
+    const atHost = perHostMax - (this.#hosts.get(`${accountId} ${host}`) ?? 0);
+    return Math.max(0, Math.min(atHost, this.ofAccount(accountId)));
+  }
+
+  /** Number of further deliveries of an account, to any hosts. */
+  ofAccount(accountId: string): number {
+    const shared = this.#bytes.roomOf(accountId) > 0 ? this.#deliveries.roomOf(accountId) : 0;
+    const least = Math.min(
+      leastPerAccount - this.#deliveries.heldBy(accountId),
+      deliveriesMax - this.#deliveries.total,
+    );
+    return Math.max(0, shared, least);
+  }
+
+  /** Runs a plan; what it takes counts until its end, so that its own loads share the room. */
+  plan<T>(work: (take: (load: Load, count: number, bytes: number) => void) => T): T {
+    const taken: (readonly [Load, number, number])[] = [];
+    try {
+      return work((load, count, bytes) => {
+        taken.push([load, count, bytes]);
+        this.#add(load, count, bytes);
+      });
+    } finally {
+      for (const [load, count, bytes] of taken) this.#add(load, -count, -bytes);
+    }
+  }
+
+  /** Returns the ids of the deliveries in memory. */
+  ids(): string[] {
+    return [...this.#held.keys()];
+  }
+
+  hold({ id, accountId, body }: LeasedDelivery, host: string): void {
+    if (this.#held.has(id)) return;
+    this.#held.set(id, { accountId, host, bytes: body.length });
+    this.#add({ accountId, host }, 1, body.length);
+  }
+
+  forget({ id }: Pick<LeasedDelivery, "id">): void {
+    const held = this.#held.get(id);
+    if (held === undefined) return;
+    this.#held.delete(id);
+    this.#add(held, -1, -held.bytes);
+  }
+
+  #add({ accountId, host }: Load, count: number, bytes: number): void {
+    this.#deliveries.add(accountId, count);
+    this.#bytes.add(accountId, bytes);
+    const place = `${accountId} ${host}`;
+    const atHost = (this.#hosts.get(place) ?? 0) + count;
+    if (atHost > 0) this.#hosts.set(place, atHost);
+    else this.#hosts.delete(place);
+  }
+}
