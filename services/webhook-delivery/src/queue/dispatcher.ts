@@ -136,6 +136,7 @@ export class Dispatcher {
   /** Starts no more attempts, hands back waiting deliveries, and resolves when every running attempt is recorded. */
   async stop(): Promise<void> {
     this.#isStopping = true;
+    this.room.close();
     await this.#handBack([...this.#lanes.values()].flatMap((lane) => lane.takeAll()));
     await Promise.all(this.#running);
   }

@@ -56,3 +56,9 @@ test("a delivery that was forgotten gives back what it took", () => {
   for (let count = 0; count < 2; count++) room.forget(held);
   assert.deepEqual([room.of(load), room.ids()], [512, []]);
 });
+
+test("a closed room takes nothing more", () => {
+  const room = new MemoryRoom();
+  room.close();
+  assert.equal(fill(room, "ada", "one.example"), 0);
+});

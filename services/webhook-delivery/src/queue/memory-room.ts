@@ -32,6 +32,7 @@ export class MemoryRoom {
   readonly #deliveries = new Shares(deliveriesMax - reserved, 1);
   readonly #bytes = new Shares(bytesMax, 1);
   readonly #hosts = new Map<string, number>();
+  #isClosed = false;
 
   /** Number of further deliveries of an account to a host that may be loaded. */
   of({ accountId, host }: Load): number {
@@ -41,12 +42,18 @@ export class MemoryRoom {
 
   /** Number of further deliveries of an account, to any hosts. */
   ofAccount(accountId: string): number {
+    if (this.#isClosed) return 0;
     const shared = this.#bytes.roomOf(accountId) > 0 ? this.#deliveries.roomOf(accountId) : 0;
     const least = Math.min(
       leastPerAccount - this.#deliveries.heldBy(accountId),
       deliveriesMax - this.#deliveries.total,
     );
     return Math.max(0, shared, least);
+  }
+
+  /** Leaves no room from now on: what would be loaded stays in the queue. */
+  close(): void {
+    this.#isClosed = true;
   }
 
   /** Runs a plan; what it takes counts until its end, so that its own loads share the room. */
