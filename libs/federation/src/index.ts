@@ -1,2 +1,2 @@
 export { openExecutor } from "./executor.ts";
-export type { Loss } from "./running/subgraph-port.ts";
+export { areErrors, type Loss } from "./running/subgraph-port.ts";

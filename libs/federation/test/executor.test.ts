@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { getOperationAST, parse } from "graphql";
+import { getOperationAST, isObjectType, parse } from "graphql";
 import type { Executed } from "../src/executor.ts";
+import type { Loss } from "../src/running/subgraph-port.ts";
 import { supergraphs } from "./supergraphs.ts";
 import { type SupergraphSource, TestSupergraph } from "./test-supergraph.ts";
 
@@ -113,4 +114,62 @@ test("names that only the planner has to keep apart are kept apart already", asy
   } finally {
     await graph.close();
   }
+});
+
+/** Each product has reviews of another subgraph; its errors member is not what GraphQL allows. */
+for (const errors of ["No.", {}, [null], [{ message: 7 }], [{ message: "No.", path: "reviews" }]]) {
+  test(`an errors member that is no list of errors loses its fetch alone: ${JSON.stringify(errors)}`, async (t) => {
+    t.after(() => {
+      shop.instead = null;
+    });
+    shop.instead = ({ subgraph }) => (subgraph === "reviews" ? ({ data: {}, errors } as never) : null);
+    const text = '{ product(upc: "upc-1") { name reviews { stars } } }';
+    const { data, errors: told } = (await run(shop, text)) as Executed;
+    const { product } = JSON.parse(data);
+    assert.equal(typeof product.name, "string");
+    assert.equal(product.reviews, null);
+    assert.deepEqual(
+      told.map(({ path, extensions }) => [path?.slice(0, 2), extensions?.code, (extensions?.loss as Loss).subgraph]),
+      [[["product", "reviews"], "INTERNAL", "reviews"]],
+    );
+  });
+}
+
+test("an error has the path of the field at fault, not of the null that it caused, and never an empty one", async () => {
+  const graph = new TestSupergraph(strict);
+  const cases: readonly [string, unknown, unknown, unknown[]][] = [
+    ["{ items { id } }", { items: [{ id: "1" }, { id: null }] }, null, [["items", 1, "id"]]],
+    ["{ items { key: id } }", { items: [{ id: "1" }, { id: [] }] }, null, [["items", 1, "key"]]],
+    ["{ items { id } }", { items: [{ id: "1" }, null] }, null, [["items", 1]]],
+    ["{ maybe { title id } }", { maybe: { title: 7, id: null } }, { maybe: null }, [["maybe", "id"]]],
+  ];
+  try {
+    for (const [text, sent, expected, paths] of cases) {
+      graph.instead = () => ({ data: sent });
+      const { data, errors } = (await run(graph, text)) as Executed;
+      assert.deepEqual(JSON.parse(data), expected, text);
+      assert.deepEqual(
+        errors.map(({ path }) => path),
+        paths,
+        text,
+      );
+    }
+    graph.instead = () => ({ data: null, errors: [{ message: "No.", path: ["unknown"] }] });
+    const { errors } = (await run(graph, "{ items { id } }")) as Executed;
+    assert.deepEqual(errors, [{ message: "No." }]);
+  } finally {
+    await graph.close();
+  }
+});
+
+const strict: SupergraphSource = {
+  subgraphs: { a: "type Query { items: [Item!]! maybe: Item } type Item { id: ID! title: String }" },
+  rules: {},
+};
+
+test("introspected objects count like any other", async () => {
+  const { objects } = (await run(shop, '{ __type(name: "User") { name fields { name } } }')) as Executed;
+  const type = shop.api.getType("User");
+  assert.ok(isObjectType(type));
+  assert.equal(objects, 2 + Object.keys(type.getFields()).length);
 });

@@ -58,6 +58,7 @@ const overridable = [
   "graphql.introspection",
   "graphql.limits.aliases",
   "graphql.limits.anonymous-cost-window",
+  "graphql.limits.anonymous-tokens",
   "graphql.limits.cost",
   "graphql.limits.cost-window",
   "graphql.limits.depth",

@@ -150,7 +150,8 @@ async function answerInEvents(
   try {
     const lastEventId = input.headers["last-event-id"];
     const request = { ...read(), ...(lastEventId !== undefined && { resumeAfter: String(lastEventId) }) };
-    const { operation } = operations.prepare(request, carried);
+    // Only the type of the operation is needed here; what runs it charges its refusal.
+    const { operation } = operations.find(request, carried, asking);
     if (operation?.operation !== "subscription") {
       const { body, status, notes } = await operations.execute(request, asking, carried);
       input.note(notes);

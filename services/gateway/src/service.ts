@@ -80,6 +80,7 @@ async function openOperations(
     documents: openDocuments(configuration.get("graphql.documents"), await openManifest(context)),
     deadlineMs: configuration.get("graphql.deadline"),
     responseBytesMax: () => configuration.get("graphql.limits.response"),
+    anonymousTokensMax: () => configuration.get("graphql.limits.anonymous-tokens"),
     costLimits,
     supergraph,
     log,

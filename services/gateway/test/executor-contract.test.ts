@@ -242,6 +242,10 @@ for (const executor of executors) {
       ["silence", () => {}, "UNAVAILABLE"],
       ["no JSON", answering(200, "<html>"), "INTERNAL"],
       ["no result", answering(200, "[]"), "INTERNAL"],
+      ["data that is no object", answering(200, '{"data":7}'), "INTERNAL"],
+      ["errors that are no list", answering(200, '{"data":{"_entities":[{}]},"errors":"No."}'), "INTERNAL"],
+      ["a null among the errors", answering(200, '{"data":{"_entities":[{}]},"errors":[null]}'), "INTERNAL"],
+      ["a path that is none", answering(200, '{"data":null,"errors":[{"message":"No.","path":"id"}]}'), "INTERNAL"],
       ["500", answering(500, "{}"), "INTERNAL"],
     ];
     for (const [name, failure, code] of failures) {
@@ -296,9 +300,9 @@ for (const executor of executors) {
       const page = (edges: unknown) =>
         result({ data: { _entities: [{ images: { edges, pageInfo: { hasNextPage: false } } }] } });
       const cases: readonly [string, RequestListener, string][] = [
-        ["{ viewer { images { edges { cursor } } } }", page(null), "viewer.images INTERNAL"],
-        ["{ viewer { images { edges { cursor } } } }", page("none"), "viewer.images INTERNAL"],
-        ["{ viewer { images { edges { cursor } } } }", page([{ cursor: 7 }]), "viewer.images INTERNAL"],
+        ["{ viewer { images { edges { cursor } } } }", page(null), "viewer.images.edges INTERNAL"],
+        ["{ viewer { images { edges { cursor } } } }", page("none"), "viewer.images.edges INTERNAL"],
+        ["{ viewer { images { edges { cursor } } } }", page([{ cursor: 7 }]), "viewer.images.edges.0.cursor INTERNAL"],
         [
           "{ viewer { images { edges { node { title tags } } } } }",
           page([{ node: { title: 7, tags: [] } }]),

@@ -58,7 +58,8 @@ export function setUp({ deadlineMs = 1_000 } = {}) {
     },
     ...{ log, metrics, clock: systemClock, documents: openDocuments("apq", null), deadlineMs },
     responseBytesMax: () => MiB,
-    costLimits: { estimate: () => 0, refusal: () => null, charge: () => {} },
+    costLimits: { estimate: () => 0, refusal: () => null, charge() {}, admit() {}, chargeRefused() {} },
+    anonymousTokensMax: () => 4_000,
     documentCacheBytesMax: MiB,
     limits: () => ({
       ...{ depthMax: 16, aliasesMax: 30, rootFieldsMax: 20 },

@@ -13,7 +13,7 @@ import {
 import { type Representation, TakenRepresentations } from "../planning/representation.ts";
 import { type Batch, EntityLoader, type Slot } from "./entity-loader.ts";
 import { ErrorMarks, Missing, type Path } from "./missing.ts";
-import type { Loss, SendToSubgraph, SubgraphAnswer } from "./subgraph-port.ts";
+import { areErrors, type Loss, type SendToSubgraph, type SubgraphAnswer } from "./subgraph-port.ts";
 
 /** The linked results of a request's fetches. */
 export interface Fetched {
@@ -218,7 +218,11 @@ interface ReadAnswer {
 
 function readAnswer(answer: SubgraphAnswer, subgraph: string): ReadAnswer {
   if ("loss" in answer) return { data: null, errors: [], withoutPath: [], loss: answer.loss };
-  const all = answer.errors ?? [];
+  const all: unknown = answer.errors ?? [];
+  if (!areErrors(all)) {
+    const reason = "the errors of a fetch are not a list of errors";
+    return { data: null, errors: [], withoutPath: [], loss: { code: "INTERNAL", subgraph, reason } };
+  }
   const errors = all.flatMap((error) => (error.path?.length ? [{ error, path: error.path }] : []));
   const withoutPath = all.filter(({ path }) => !path?.length);
   if (isObject(answer.data)) return { data: answer.data, errors, withoutPath, loss: null };

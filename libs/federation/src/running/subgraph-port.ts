@@ -25,5 +25,25 @@ export type SubgraphAnswer =
   | { readonly data?: unknown; readonly errors?: readonly GraphQLFormattedError[] }
   | { readonly loss: Loss };
 
+/**
+ * Returns true for a list of errors that can be reported. A subgraph in another language may send anything here, and
+ * what is read as an error later must be one.
+ */
+export function areErrors(value: unknown): value is readonly GraphQLFormattedError[] {
+  return Array.isArray(value) && value.every(isError);
+}
+
+function isError(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  const { message, path, extensions } = value as Record<string, unknown>;
+  return typeof message === "string" && isAbsentOr(path, isPath) && typeof (extensions ?? {}) === "object";
+}
+
+const isAbsentOr = (value: unknown, fits: (value: unknown) => boolean) =>
+  value === undefined || value === null || fits(value);
+
+const isPath = (value: unknown) =>
+  Array.isArray(value) && value.every((part) => typeof part === "string" || Number.isInteger(part));
+
 /** Sends one request to one subgraph. It does not throw: failures are returned as a loss. */
 export type SendToSubgraph<Context> = (request: SubgraphRequest<Context>) => Promise<SubgraphAnswer>;

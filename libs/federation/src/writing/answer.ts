@@ -3,10 +3,10 @@ import type { ErrorMarks, Path } from "../running/missing.ts";
 import type { Loss } from "../running/subgraph-port.ts";
 import { JsonText } from "./json-text.ts";
 
-/** A null that a loss has caused in the answer. */
+/** A field that a loss has cost, which may have made an object around it null. */
 interface Lost {
   readonly loss: Loss;
-  path: Path;
+  readonly path: Path;
 }
 
 /** The state of an answer while it is written: the present path, and the errors. */
@@ -33,7 +33,10 @@ export class Answer {
 
   /** Adds an error of a subgraph, which has its own message. */
   addError(error: GraphQLFormattedError, rest: Path): void {
-    this.#errors.push({ ...error, path: [...this.path, ...rest] });
+    const path = [...this.path, ...rest];
+    const { path: _path, ...pathless } = error;
+    // An error of the whole operation has no path: an empty one names no field.
+    this.#errors.push(path.length === 0 ? pathless : { ...error, path });
   }
 
   lose(loss: Loss): void {
@@ -52,22 +55,26 @@ export class Answer {
     return this.#lost.length;
   }
 
-  /** A loss below has made this object, or list, null: the client finds null here. */
+  /**
+   * The last loss since then has made this object, or list, null. It is reported for all of them at its own path: the
+   * others lost fields that the client no longer sees.
+   */
   absorb(lossCount: number): void {
-    for (const lost of this.#lost.slice(lossCount)) lost.path = [...this.path];
+    this.#lost.splice(lossCount, Math.max(0, this.#lost.length - lossCount - 1));
   }
 
   get flawedSubgraphs(): readonly string[] {
     return [...this.#flaws.keys()];
   }
 
-  /** Returns all errors: one for each null that a loss has caused, and those of the subgraphs. */
+  /** Returns all errors: one for each null that a loss has caused, at the field at fault, and those of the subgraphs. */
   get errors(): GraphQLFormattedError[] {
     const errors = [...this.#errors];
     const seen = new Set(errors.map(({ path }) => path?.join()));
     for (const { loss, path } of this.#lost) {
       const place = path.join();
-      if (!seen.has(place)) errors.push({ message: loss.reason, path, extensions: { code: loss.code, loss } });
+      const where = path.length === 0 ? {} : { path };
+      if (!seen.has(place)) errors.push({ message: loss.reason, ...where, extensions: { code: loss.code, loss } });
       seen.add(place);
     }
     return errors;

@@ -23,3 +23,11 @@ export function createIntrospection(
     return data?.[field.alias?.value ?? field.name.value] ?? null;
   };
 }
+
+/** Counts the objects of a value. */
+export function objectsIn(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 0;
+  let count = Array.isArray(value) ? 0 : 1;
+  for (const member of Object.values(value)) count += objectsIn(member);
+  return count;
+}

@@ -17,6 +17,7 @@ import { isAbsent, memberOf, type Parts, type PlanScope } from "../planning/plan
 import type { TypeNames } from "../planning/representation.ts";
 import { Missing, type Path } from "../running/missing.ts";
 import type { Answer } from "./answer.ts";
+import { objectsIn } from "./introspection.ts";
 import { leafWriter } from "./leaf-writers.ts";
 import { leafItem, valueWriter, type WriteValue } from "./value-writer.ts";
 
@@ -175,8 +176,10 @@ export class SelectionWriter {
     }
     if (field.node.name.value.startsWith("__"))
       return (answer) => {
+        const found = answer.introspect(field.node);
+        answer.objects += objectsIn(found);
         answer.text.add(start);
-        answer.text.add(JSON.stringify(answer.introspect(field.node)));
+        answer.text.add(JSON.stringify(found));
         return true;
       };
     // An object type may promise more than the requested interface.

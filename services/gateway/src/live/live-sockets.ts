@@ -180,11 +180,11 @@ export class LiveSockets {
         throw new AppError("rate_limited", `A connection has at most ${subscriptionsMax} operations.`);
       signIn.count(caller.principal, address);
       const request = operationRequestFrom(payload);
-      const prepared = operations.prepare(request, "everything");
       const origin = { requestId, clientAddress: address };
+      const { principal } = caller;
+      const prepared = operations.prepare(request, "everything", { principal, ...origin });
       if ("refusal" in prepared) return prepared.refusal.map(asError);
       const { document, operation } = prepared;
-      const { principal } = caller;
       const asking = { ...origin, principal, idempotencyKey: null, signal: gone.signal };
       const contextValue =
         operation.operation === "subscription"

@@ -17,7 +17,7 @@ import { SubscriptionIndex } from "./subscription-index.ts";
 interface Dependencies {
   readonly feed: Pick<LiveFeed, "isReady" | "positionsIn" | "replay">;
   readonly cursors: Cursors;
-  readonly operations: Pick<Operations, "prepare" | "begin" | "resolve">;
+  readonly operations: Pick<Operations, "find" | "prepare" | "begin" | "resolve">;
   readonly schema: () => GraphQLSchema;
   /** Returns true while the operator allows subscriptions. */
   readonly isServed: () => boolean;
@@ -61,9 +61,10 @@ export class Live {
   async subscribe(request: OperationRequest, caller: LiveCaller, origin: Origin): Promise<LiveStream> {
     const { operations, feed, schema, isServed } = this.#dependencies;
     if (!isServed()) throw new AppError("forbidden", "This server does not offer subscriptions.");
-    const prepared = operations.prepare(request, "everything");
+    const asking = { principal: caller.principal, ...origin };
+    const prepared = operations.prepare(request, "everything", asking);
     if ("refusal" in prepared) throw errorFrom(prepared.refusal[0]);
-    operations.begin(prepared, { principal: caller.principal, ...origin });
+    operations.begin(prepared, asking);
     const operation = liveOperationOf(schema(), prepared);
     await caller.admit(operation.declaration);
     if (this.#isDraining || !feed.isReady || this.#subscriptions.size >= subscriptionsMax) {
@@ -96,7 +97,7 @@ export class Live {
     if (current === this.#schema) return;
     this.#schema = current;
     for (const subscription of this.#subscriptions) {
-      const prepared = operations.prepare(subscription.request, "everything");
+      const prepared = operations.find(subscription.request, "everything", null);
       if (!("refusal" in prepared)) subscription.operation = liveOperationOf(current, prepared);
       else subscription.stream.fail("SCHEMA_CHANGED", "The schema has changed and lacks a requested field.");
     }

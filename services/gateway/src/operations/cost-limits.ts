@@ -9,6 +9,7 @@ import {
   Kind,
   type OperationDefinitionNode,
 } from "graphql";
+import { countTokens } from "./document-scan.ts";
 import { estimateCost } from "./operation-cost.ts";
 
 type Costed = Parameters<typeof estimateCost>[0];
@@ -23,7 +24,7 @@ interface CostLimitDependencies {
   readonly pageSize: () => number;
 }
 
-interface Asking {
+export interface Charged {
   readonly principal: Principal | null;
   readonly clientAddress: string;
 }
@@ -36,27 +37,53 @@ export function createCostLimits({ limiterOf, windows, costMax, pageSize }: Cost
   const ofAddresses = limiterOf({ name: "graphql-cost-anonymous", limit: windows.anonymous, windowMs: minutes(1) });
 
   return {
-    estimate: (asked: Asked): number => estimateOnce(asked, pageSize()),
+    estimate: (asked: Asked): number => estimateOnce(asked, pageSize(), costMax() ?? introspectedMax),
     /** Returns the refusal of an operation over the limit; null for an allowed one. */
     refusal(cost: number): GraphQLError | null {
       const max = costMax();
       if (max === null || cost <= max) return null;
-      const message = `This operation costs ${cost}, over the limit of ${max}. Ask for shorter pages or fewer fields.`;
+      const message = `This operation costs at least ${cost}, over the limit of ${max}. Ask for shorter pages or fewer fields.`;
       return new GraphQLError(message, { extensions: { code: "LIMIT_COST" } });
     },
     /** Charges an operation before it runs. @throws AppError `rate_limited` */
-    charge({ principal, clientAddress }: Asking, cost: number): void {
+    charge(caller: Charged, cost: number): void {
       if (costMax() === null) return;
-      const taken = principal
-        ? ofCredentials.take(principal.credential.id, cost)
-        : ofAddresses.take(addressBucket(clientAddress), cost);
-      if (taken.allowed) return;
-      throw new AppError("rate_limited", "The operations of this caller cost too much together. Try again later.", {
-        retryAfterSeconds: taken.resetSeconds,
-      });
+      const taken = take(caller, cost);
+      if (!taken.allowed) throw tooMuch(taken);
+    },
+    /** Judges before a document is even parsed. @throws AppError `rate_limited` when the caller's window is used up */
+    admit(caller: Charged): void {
+      if (costMax() === null) return;
+      const now = take(caller, 0);
+      if (now.remaining < 1) throw tooMuch(now);
+    },
+    /**
+     * Charges a refused document for the work of its check. The work is done, so what the window lacks uses it up: the
+     * next document of this caller waits.
+     */
+    chargeRefused(caller: Charged, query: string): void {
+      if (costMax() === null) return;
+      const cost = Math.max(1, countTokens(query, refusedTokensMax));
+      take(caller, Math.min(cost, take(caller, 0).remaining));
     },
   };
+
+  function take({ principal, clientAddress }: Charged, cost: number) {
+    return principal
+      ? ofCredentials.take(principal.credential.id, cost)
+      : ofAddresses.take(addressBucket(clientAddress), cost);
+  }
 }
+
+const tooMuch = ({ resetSeconds }: { readonly resetSeconds: number }) =>
+  new AppError("rate_limited", "The operations of this caller cost too much together. Try again later.", {
+    retryAfterSeconds: resetSeconds,
+  });
+
+/** Introspection is counted up to this number of objects where no limit applies. */
+const introspectedMax = 100_000;
+/** A check reads no more of a document than the limit of tokens, which is at most this. */
+const refusedTokensMax = 100_000;
 
 /** The estimated cost of an operation with its lengths. */
 interface Estimates {
@@ -68,19 +95,23 @@ const estimates = new WeakMap<OperationDefinitionNode, Estimates>();
 const lengthsMax = 64;
 
 /** Caches estimates with their documents. */
-function estimateOnce({ schema, document, operation, variables }: Asked, pageSize: number): number {
+function estimateOnce(
+  { schema, document, operation, variables }: Asked,
+  pageSize: number,
+  objectsMax: number,
+): number {
   const known = estimates.get(operation);
-  const key = known && [pageSize, ...known.variables.map((name) => variables[name])].join();
+  const key = known && [pageSize, objectsMax, ...known.variables.map((name) => variables[name])].join();
   const cost = known?.byLengths.get(key ?? "");
   if (cost !== undefined) return cost;
   const definitions = document.definitions.filter(({ kind }) => kind === Kind.FRAGMENT_DEFINITION);
   const fragments = new Map((definitions as FragmentDefinitionNode[]).map((node) => [node.name.value, node]));
   const lengths = new Set<string>();
   const onLength = (variable: string) => lengths.add(variable);
-  const estimated = estimateCost({ schema, fragments, operation, variables, pageSize, onLength });
+  const estimated = estimateCost({ schema, fragments, operation, variables, pageSize, objectsMax, onLength });
   const byLengths = known && known.byLengths.size < lengthsMax ? known.byLengths : new Map<string, number>();
   const names = known?.variables ?? [...lengths];
-  byLengths.set([pageSize, ...names.map((name) => variables[name])].join(), estimated);
+  byLengths.set([pageSize, objectsMax, ...names.map((name) => variables[name])].join(), estimated);
   estimates.set(operation, { variables: names, byLengths });
   return estimated;
 }

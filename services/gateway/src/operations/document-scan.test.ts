@@ -27,11 +27,11 @@ test("objects may nest 64 levels and lists 8 in any value, and no deeper", () =>
       (value: string) => `query($x: JSON @d(x: ${value})) { a(x: $x) }`,
     ]) {
       assert.equal(codeOf(document(nested(max))), null);
-      assert.equal(codeOf(document(nested(max + 1))), "VALIDATION_FAILED");
+      assert.equal(codeOf(document(nested(max + 1))), "LIMIT_DEPTH");
     }
   }
-  assert.equal(codeOf(`{ a(x: ${"[{a:".repeat(9)}1${"}]".repeat(9)}) }`), "VALIDATION_FAILED");
-  assert.equal(codeOf(`query($x: ${lists(1_900).replace("1", "Int")}) { a(x: $x) }`), "VALIDATION_FAILED");
+  assert.equal(codeOf(`{ a(x: ${"[{a:".repeat(9)}1${"}]".repeat(9)}) }`), "LIMIT_DEPTH");
+  assert.equal(codeOf(`query($x: ${lists(1_900).replace("1", "Int")}) { a(x: $x) }`), "LIMIT_DEPTH");
 });
 
 test("depths of neighbours do not add up, and brackets in strings do not count", () => {

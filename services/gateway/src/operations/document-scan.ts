@@ -23,10 +23,22 @@ export function scanDocument(query: string, tokensMax: number): void {
     if (step === 0) continue;
     open[placeOf(token.kind, open.parentheses)] += step;
     if (open.lists > literalListsMax)
-      throw refused(`Lists nest deeper than ${literalListsMax} levels. Send this value as a variable.`);
-    if (open.objects + open.lists > valueDepthMax) throw refused(`A value nests deeper than ${valueDepthMax} levels.`);
+      throw refused(`Lists nest deeper than ${literalListsMax} levels. Send this value as a variable.`, "LIMIT_DEPTH");
+    if (open.objects + open.lists > valueDepthMax) throw refused(`A value nests deeper than ${valueDepthMax} levels.`, "LIMIT_DEPTH");
     if (open.selections > selectionDepthMax) throw refused("This document nests too deep.", "LIMIT_DEPTH");
   }
+}
+
+/** Counts the tokens of a text up to its end, its first error or `max`. */
+export function countTokens(query: string, max: number): number {
+  const lexer = new Lexer(new Source(query));
+  let count = 0;
+  try {
+    while (count < max && lexer.advance().kind !== TokenKind.EOF) count++;
+  } catch (error) {
+    if (!(error instanceof GraphQLError)) throw error;
+  }
+  return count;
 }
 
 const steps: Readonly<Partial<Record<TokenKind, 1 | -1>>> = {

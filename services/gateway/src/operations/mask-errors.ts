@@ -34,7 +34,9 @@ export function maskErrors(
   return errors.map((error) => mask(error, requestId, log));
 }
 
-function mask({ message, path, extensions = {} }: GraphQLFormattedError, requestId: string, log: Logger) {
+function mask({ message, path, ...error }: GraphQLFormattedError, requestId: string, log: Logger) {
+  // A subgraph may send null here.
+  const extensions = error.extensions ?? {};
   const where = path === undefined ? {} : { path };
   const code = String(extensions.code ?? "INTERNAL");
   const loss = extensions.loss as Loss | undefined;

@@ -40,7 +40,8 @@ test("unique documents leave the heap within twice the cache, whatever their num
     documents: openDocuments("apq", null),
     responseBytesMax: () => MiB,
     deadlineMs: 1_000,
-    costLimits: { estimate: () => 0, refusal: () => null, charge: () => {} },
+    costLimits: { estimate: () => 0, refusal: () => null, charge() {}, admit() {}, chargeRefused() {} },
+    anonymousTokensMax: () => 4_000,
     documentCacheBytesMax: cacheBytesMax,
     limits: () => ({
       depthMax: 16,

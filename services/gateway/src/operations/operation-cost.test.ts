@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { buildSchema, getOperationAST, Kind, type OperationDefinitionNode, parse } from "graphql";
+import { buildSchema, executeSync, getOperationAST, Kind, type OperationDefinitionNode, parse } from "graphql";
 import { actualCost, estimateCost } from "./operation-cost.ts";
 
 const schema = buildSchema(`
@@ -16,13 +16,15 @@ const schema = buildSchema(`
   type Info { hasNextPage: Boolean }
 `);
 
+const objectsMax = 1_000;
+
 function costOf(query: string, variables: Record<string, unknown> = {}): number {
   const document = parse(query);
   const operation = getOperationAST(document) as OperationDefinitionNode;
   const fragments = new Map(
     document.definitions.flatMap((one) => (one.kind === Kind.FRAGMENT_DEFINITION ? [[one.name.value, one]] : [])),
   );
-  return estimateCost({ schema, fragments, operation, variables, pageSize: 20 });
+  return estimateCost({ schema, fragments, operation, variables, pageSize: 20, objectsMax });
 }
 
 test("an object costs 1, a leaf nothing, a mutation 10 besides its objects", () => {
@@ -42,7 +44,7 @@ test("a length in a variable counts with its value, and an invalid one does not 
   assert.equal(costOf(query, { n: -1_000 }), 3);
 });
 
-test("fragments count where they are spread, and introspection like any other field", () => {
+test("fragments count where they are spread", () => {
   const page = "edges { node { id } }";
   assert.equal(
     costOf(
@@ -50,8 +52,29 @@ test("fragments count where they are spread, and introspection like any other fi
     ),
     1 + 21 + 21,
   );
-  assert.equal(costOf("{ __schema { types { fields { name } } } }"), 3);
 });
+
+test("introspected objects count with the true lengths of their lists, as its answer has them", () => {
+  for (const query of [
+    "{ __schema { types { fields { name args { type { name } } } } directives { args { name } } queryType { name } } }",
+    '{ __type(name: "Account") { ...T } } fragment T on __Type { fields { type { ofType { name } } } }',
+    '{ __type(name: "Nothing") { fields { name } } }',
+    "{ __typename __schema { __typename } }",
+    "query($all: Boolean) { __schema { types { fields(includeDeprecated: $all) { name } } } }",
+  ])
+    assert.equal(costOf(query), objectsIn(executeSync({ schema, document: parse(query) }).data) - 1, query);
+});
+
+test("the count of introspected objects stops above the limit", () => {
+  const repeated = "fields { type { name } } ".repeat(50);
+  assert.equal(costOf(`{ __schema { types { ${repeated} } } }`), objectsMax + 1);
+});
+
+function objectsIn(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 0;
+  const inside = Object.values(value).reduce((sum: number, member) => sum + objectsIn(member), 0);
+  return Array.isArray(value) ? inside : inside + 1;
+}
 
 test("the actual cost is that of the returned objects", () => {
   const { definitions } = parse("{ viewer { id } }");

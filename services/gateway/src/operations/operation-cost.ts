@@ -12,10 +12,9 @@ import {
   isObjectType,
   Kind,
   type OperationDefinitionNode,
-  SchemaMetaFieldDef,
   type SelectionSetNode,
-  TypeMetaFieldDef,
 } from "graphql";
+import { introspectionCost, isIntrospection } from "./introspection-cost.ts";
 
 /** Cost of a mutation besides its objects. */
 const mutationCost = 10;
@@ -27,13 +26,16 @@ interface Costed {
   readonly variables: Readonly<Record<string, unknown>>;
   /** Assumed length of a page without an explicit one. */
   readonly pageSize: number;
+  /** Introspection is counted up to this number of objects. */
+  readonly objectsMax: number;
   /** Called for each variable that a length was read from. */
   readonly onLength?: (variable: string) => void;
 }
 
 /**
  * Estimates the cost of an operation before any fetch: an object 1, a leaf nothing, a mutation 10, and the items of a
- * page multiplied by `first`. Skipped fields count too.
+ * page multiplied by `first`. Introspected objects count with the true lengths of their lists. Skipped fields count
+ * too.
  */
 export function estimateCost(costed: Costed): number {
   const { schema, operation } = costed;
@@ -63,6 +65,7 @@ function costOfSelections(
 }
 
 function costOfField(costed: Costed, node: FieldNode, parent: GraphQLNamedType, pageLength: number | null): number {
+  if (isIntrospection(node)) return introspectionCost({ ...costed, onVariable: costed.onLength }, node);
   const field = fieldOf(parent, node.name.value);
   const type = field && getNamedType(field.type);
   if (!type || !node.selectionSet || !isCompositeType(type)) return 0;
@@ -72,8 +75,6 @@ function costOfField(costed: Costed, node: FieldNode, parent: GraphQLNamedType, 
 }
 
 function fieldOf(parent: GraphQLNamedType, name: string) {
-  if (name === SchemaMetaFieldDef.name) return SchemaMetaFieldDef;
-  if (name === TypeMetaFieldDef.name) return TypeMetaFieldDef;
   return isObjectType(parent) || isInterfaceType(parent) ? (parent as GraphQLObjectType).getFields()[name] : undefined;
 }
 

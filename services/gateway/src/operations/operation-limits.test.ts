@@ -42,6 +42,25 @@ test("a fragment that spreads itself does not loop", () => {
   assert.equal(codeOf("{ a { ...F } } fragment F on T { ...F b }"), null);
 });
 
+test("a document has one introspection root field per operation, under aliases and in fragments too", () => {
+  assert.equal(codeOf("{ __schema { a } b __typename }"), null);
+  for (const query of [
+    "{ a: __schema { x } b: __schema { x } }",
+    "{ __schema { x } __type { x } }",
+    "{ __schema { x } ...F } fragment F on Query { ... { __type { x } } }",
+    "{ ...F ...F } fragment F on Query { __schema { x } }",
+  ])
+    assert.equal(codeOf(query), "LIMIT_ROOT_FIELDS", query);
+  assert.equal(codeOf("query A { __schema { x } } query B { __schema { x } }"), null);
+});
+
+test("aliases are counted as depth is: where their fragment is spread, for the operation that has most", () => {
+  const three = "fragment F on T { x: a y: b z: c }";
+  assert.equal(codeOf(`{ a { ...F } } ${three}`), "LIMIT_ALIASES");
+  assert.equal(codeOf("{ a { ...F b { ...F c { ...F } } } } fragment F on T { x: a }"), "LIMIT_ALIASES");
+  assert.equal(codeOf("query A { x: a y: b } query B { x: a y: b }"), null);
+});
+
 test("the standard introspection query passes the default limits", () => {
   const defaults = { depthMax: 16, aliasesMax: 30, rootFieldsMax: 20, directivesMax: 50 };
   assert.doesNotThrow(() => assertWithinLimits(parse(getIntrospectionQuery()), defaults));

@@ -13,9 +13,10 @@ import type { Documents } from "../documents/documents.ts";
 import type { OperationRequest } from "../documents/operation-request.ts";
 import type { Fetch, KeyedOperation, OperationContext } from "../supergraph/subgraph-sender.ts";
 import type { OperationAnswer, Supergraph } from "../supergraph/supergraph.ts";
-import { checkDocument, type DocumentRules } from "./check-document.ts";
+import { checkDocument, type DocumentRules, moreTokens } from "./check-document.ts";
 import { type Carried, type Chosen, chooseOperation } from "./choose-operation.ts";
-import type { createCostLimits } from "./cost-limits.ts";
+import type { Charged, createCostLimits } from "./cost-limits.ts";
+import { countTokens } from "./document-scan.ts";
 import { maskErrors } from "./mask-errors.ts";
 import { actualCost } from "./operation-cost.ts";
 import { createOperationRecords } from "./operation-record.ts";
@@ -43,6 +44,8 @@ interface Dependencies {
   readonly supergraph: Omit<Supergraph, "prepare">;
   readonly documents: Documents;
   readonly limits: () => DocumentRules;
+  /** Largest number of tokens of a caller without a credential. */
+  readonly anonymousTokensMax: () => number;
   readonly documentCacheBytesMax: number;
   readonly responseBytesMax: () => number;
   readonly log: Logger;
@@ -57,7 +60,7 @@ export type Operations = ReturnType<typeof createOperations>;
 
 /** Operations of the graph: parsed, limited, validated, planned and run. */
 export function createOperations(dependencies: Dependencies) {
-  const { supergraph, documents, limits, documentCacheBytesMax, responseBytesMax } = dependencies;
+  const { supergraph, documents, limits, anonymousTokensMax, documentCacheBytesMax, responseBytesMax } = dependencies;
   const { log, metrics, clock, costLimits, deadlineMs } = dependencies;
   const record = createOperationRecords({ metrics, clock });
   const checked = createDocumentCache({
@@ -66,10 +69,19 @@ export function createOperations(dependencies: Dependencies) {
     check: (query, { schema, ...rules }) => checkDocument(schema, query, rules),
   });
 
-  /** Finds the operation of a request, without running it. */
-  function prepare(request: OperationRequest, carried: Carried): Prepared {
+  /**
+   * Finds the operation of a request, without running it and without a charge; the caller is null for a request that
+   * was admitted before. @throws AppError `rate_limited` when the caller's cost limit is used up
+   */
+  function find(request: OperationRequest, carried: Carried, caller: Charged | null): Prepared {
+    if (caller) costLimits.admit(caller);
     const found = documents.find(request);
     if ("refusal" in found) return { status: 400, refusal: [found.refusal.toJSON()], operation: null };
+    const tokensMax = anonymousTokensMax();
+    if (caller?.principal === null && countTokens(found.text, tokensMax + 1) > tokensMax) {
+      const refusal = moreTokens(tokensMax, " Callers with a credential may send longer ones.");
+      return { status: 400, refusal: [refusal.toJSON()], operation: null };
+    }
     const chosen = chooseOperation(checked(found.text), supergraph.schema, request, carried);
     if ("refusal" in chosen) return chosen;
     documents.remember(request);
@@ -77,9 +89,28 @@ export function createOperations(dependencies: Dependencies) {
     return { ...chosen, query: found.text, estimated };
   }
 
+  /** Finds the operation of a request, and charges its refusal. @throws AppError `rate_limited` */
+  function prepare(request: OperationRequest, carried: Carried, caller: Charged): Prepared {
+    const prepared = find(request, carried, caller);
+    if ("refusal" in prepared) chargeRefused(request, caller);
+    return prepared;
+  }
+
+  function chargeRefused(request: OperationRequest, caller: Charged): void {
+    const found = documents.find(request);
+    costLimits.chargeRefused(caller, "text" in found ? found.text : (request.query ?? ""));
+  }
+
   return {
+    find,
     prepare,
-    begin: (prepared: PreparedOperation, asking: Charged) => begin(costLimits, prepared, asking),
+    /** Charges an operation before it runs. @throws GraphQLError or AppError for one that costs too much */
+    begin(prepared: PreparedOperation, caller: Charged): void {
+      const tooCostly = costLimits.refusal(prepared.estimated);
+      if (tooCostly) costLimits.chargeRefused(caller, prepared.query);
+      if (tooCostly) throw tooCostly;
+      costLimits.charge(caller, Math.max(1, prepared.estimated));
+    },
     resolve: (query: Runnable, asking: OnBehalf) => resolve(dependencies, query, asking),
     /**
      * Runs one operation; a failure is part of the result. @throws AppError `rate_limited` when the caller's cost limit
@@ -89,7 +120,7 @@ export function createOperations(dependencies: Dependencies) {
       const startedMs = clock.steadyMs();
       const { principal, requestId, clientAddress } = asking;
       const fetches: Fetch[] = [];
-      const prepared = prepare(request, carried);
+      const prepared = prepare(request, carried, asking);
       const { operation } = prepared;
       const notesOf = (errors: readonly GraphQLFormattedError[], hasData: boolean | null): object =>
         record({ startedMs, operation, fetches, errors, hasData });
@@ -100,6 +131,7 @@ export function createOperations(dependencies: Dependencies) {
       const { estimated } = prepared;
       const tooCostly = costLimits.refusal(estimated);
       if (tooCostly) {
+        costLimits.chargeRefused(asking, prepared.query);
         const errors = [tooCostly.toJSON()];
         const notes = { ...notesOf(errors, null), cost: estimated };
         return { status: 400, errors, body: written(errors), cost: { estimated, actual: 0 }, notes };
@@ -184,15 +216,6 @@ function keyedOperation(
 
 /** The executor's view of an operation. */
 type Runnable = Parameters<Supergraph["execute"]>[0];
-
-type Charged = Pick<Asking, "principal" | "clientAddress">;
-
-/** Charges an operation before it runs. @throws GraphQLError or AppError for one that costs too much */
-function begin(costLimits: CostLimits, { estimated }: PreparedOperation, asking: Charged): void {
-  const tooCostly = costLimits.refusal(estimated);
-  if (tooCostly) throw tooCostly;
-  costLimits.charge(asking, Math.max(1, estimated));
-}
 
 type OnBehalf = Pick<Asking, "principal" | "requestId" | "clientAddress">;
 

@@ -7,8 +7,8 @@ const namedMax = 20;
 type Data = Readonly<Record<string, unknown>> | null | undefined;
 
 /**
- * Places each loss where the client sees it: one error for each of its nulls, at the client's path. Fields fetched only
- * for the plan, or present anyway, are left out. Other errors stay unchanged.
+ * Leaves one error for each null that a loss has caused, at the client's path of the field at fault. Fields fetched
+ * only for the plan, or present anyway, are left out. Other errors stay unchanged.
  */
 export function placeErrors(errors: readonly GraphQLFormattedError[], data: Data): GraphQLFormattedError[] {
   const seen = new Set(errors.flatMap((error) => (lossOf(error) || !error.path ? [] : [error.path.join()])));
@@ -17,7 +17,7 @@ export function placeErrors(errors: readonly GraphQLFormattedError[], data: Data
     const path = nullIn(data, error.path ?? []);
     if (path === null || seen.has(path.join())) return [];
     seen.add(path.join());
-    return [{ ...error, path }];
+    return [error];
   });
   return boundLosses(placed);
 }

@@ -1,6 +1,6 @@
 import type { AccessStates, Principal } from "@signalbox/auth";
 import { type Clock, isAppError } from "@signalbox/core";
-import type { Loss } from "@signalbox/federation";
+import { areErrors, type Loss } from "@signalbox/federation";
 import {
   clientAddressHeader,
   encodeOperationKey,
@@ -168,10 +168,12 @@ function resultIn({ status, body }: InternalAnswer, name: string): FormattedExec
   if (awayStatuses.has(status)) throw new Away(`subgraph ${name} answered ${status}`);
   if (status !== 200) throw new Error(`subgraph ${name} answered ${status}`);
   const result: unknown = JSON.parse(body.toString("utf8"));
-  if (typeof result === "object" && result !== null && ("data" in result || "errors" in result)) {
-    return result as FormattedExecutionResult;
-  }
-  throw new Error(`subgraph ${name} sent no valid result`);
+  if (typeof result !== "object" || result === null || !("data" in result || "errors" in result))
+    throw new Error(`subgraph ${name} sent no valid result`);
+  const { data, errors } = result as { readonly data?: unknown; readonly errors?: unknown };
+  if (typeof (data ?? {}) !== "object" || Array.isArray(data)) throw new Error(`subgraph ${name} sent no object as data`);
+  if (!areErrors(errors ?? [])) throw new Error(`subgraph ${name} sent no list of errors as errors`);
+  return result as FormattedExecutionResult;
 }
 
 const retryAfterSeconds = 2;

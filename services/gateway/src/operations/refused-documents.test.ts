@@ -1,0 +1,112 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createRateLimiters } from "@signalbox/cache";
+import { isAppError, MiB, systemClock } from "@signalbox/core";
+import { createLogger, createMetrics } from "@signalbox/telemetry";
+import { testPerson } from "@signalbox/testing";
+import { buildSchema } from "graphql";
+import { openDocuments } from "../documents/documents.ts";
+import { createCostLimits } from "./cost-limits.ts";
+import { createOperations } from "./operations.ts";
+
+const schema = buildSchema(
+  "type Query { a: Int items(first: Int): Page } type Page { edges: [Edge!]! } type Edge { a: Int } type Subscription { a: Int }",
+);
+const { signal } = new AbortController();
+const nothingElse = { variables: undefined, operationName: undefined, documentId: null, resumeAfter: null };
+
+/** Operations of one instance: a credential may spend 100 in its window, an address 100 as well. */
+function setUp({ costMax = 50 as number | null } = {}) {
+  let checks = 0;
+  const limiters = createRateLimiters(systemClock);
+  const operations = createOperations({
+    supergraph: {
+      get schema() {
+        checks++;
+        return schema;
+      },
+      execute: async () => ({ data: "{}", objects: 1, errors: [] }),
+      close: async () => {},
+    },
+    log: createLogger({ service: "gateway", instance: "test", level: "error" }),
+    metrics: createMetrics({ service: "gateway" }),
+    clock: systemClock,
+    documents: openDocuments("apq", null),
+    responseBytesMax: () => MiB,
+    deadlineMs: 1_000,
+    costLimits: createCostLimits({
+      limiterOf: (policy) => limiters(policy, { takeShares: async () => null }),
+      windows: { credential: 100, anonymous: 100 },
+      costMax: () => costMax,
+      pageSize: () => 20,
+    }),
+    anonymousTokensMax: () => 30,
+    documentCacheBytesMax: MiB,
+    limits: () => ({
+      ...{ depthMax: 16, aliasesMax: 30, rootFieldsMax: 200, directivesMax: 50, tokensMax: 4_000 },
+      introspection: true,
+    }),
+  });
+  const { principal } = testPerson();
+  const callerOf = (isAnonymous: boolean) => ({ principal: isAnonymous ? null : principal, clientAddress: "192.0.2.7" });
+  async function outcomeOf(query: string, isAnonymous = false): Promise<string> {
+    const asking = { ...callerOf(isAnonymous), signal, requestId: "r-1", idempotencyKey: null };
+    try {
+      const request = { ...nothingElse, query };
+      const { errors } = await operations.execute(request, asking, "queries and mutations");
+      return String(errors[0]?.extensions?.code ?? "ok");
+    } catch (error) {
+      if (!isAppError(error)) throw error;
+      return error.code;
+    }
+  }
+  return { operations, outcomeOf, callerOf, checks: () => checks };
+}
+
+const tokens = (count: number, field: string) => `{ ${`${field} `.repeat(count - 2)}}`;
+
+test("a refused document is charged with its tokens to the limit of executed operations", async () => {
+  for (const [refused, code] of [
+    [tokens(60, "nothing"), "VALIDATION_FAILED"],
+    [`${tokens(60, "a")} }`, "VALIDATION_FAILED"],
+    [`{ ${"b: a ".repeat(31)} }`, "LIMIT_ALIASES"],
+    [`${tokens(60, "a")} query B { a }`, "VALIDATION_FAILED"],
+    [`{ items(first: 90) { edges { a } } ${"a ".repeat(50)} }`, "LIMIT_COST"],
+  ] as const) {
+    const { outcomeOf, checks } = setUp();
+    assert.deepEqual([await outcomeOf(refused), await outcomeOf(refused)], [code, code], refused);
+    const before = checks();
+    assert.equal(await outcomeOf("{ a }"), "rate_limited", refused);
+    assert.equal(checks(), before, "nothing is checked for a caller whose window is used up");
+    assert.equal(await outcomeOf("{ a }", true), "ok", "another caller has a window of its own");
+  }
+});
+
+test("a refused subscription is charged as well, and a look that charges nothing is still limited", () => {
+  const { operations, callerOf } = setUp();
+  const request = { ...nothingElse, query: `subscription ${tokens(90, "nothing")}` };
+  assert.ok("refusal" in operations.find(request, "everything", callerOf(false)));
+  assert.ok("refusal" in operations.prepare(request, "everything", callerOf(false)));
+  assert.ok("refusal" in operations.prepare(request, "everything", callerOf(false)));
+  for (const ask of [operations.find, operations.prepare])
+    assert.throws(() => ask(request, "everything", callerOf(false)), /cost too much together/);
+});
+
+test("a small fault costs little", async () => {
+  const { outcomeOf } = setUp();
+  for (let count = 0; count < 20; count++) assert.equal(await outcomeOf("{ b }"), "VALIDATION_FAILED");
+  assert.equal(await outcomeOf("{ a }"), "ok");
+});
+
+test("a caller without a credential sends smaller documents, checked before for others or not", async () => {
+  const { outcomeOf } = setUp();
+  assert.equal(await outcomeOf(tokens(31, "a")), "ok");
+  assert.equal(await outcomeOf(tokens(31, "a"), true), "LIMIT_TOKENS");
+  assert.equal(await outcomeOf(tokens(30, "a"), true), "ok");
+});
+
+test("where costs are only measured, refusals cost nothing", async () => {
+  const { outcomeOf } = setUp({ costMax: null });
+  for (let count = 0; count < 3; count++) assert.equal(await outcomeOf(tokens(60, "b")), "VALIDATION_FAILED");
+  assert.equal(await outcomeOf("{ a }"), "ok");
+});
