@@ -129,7 +129,11 @@ for (const errors of ["No.", {}, [null], [{ message: 7 }], [{ message: "No.", pa
     assert.equal(typeof product.name, "string");
     assert.equal(product.reviews, null);
     assert.deepEqual(
-      told.map(({ path, extensions }) => [path?.slice(0, 2), extensions?.code, (extensions?.loss as Loss).subgraph]),
+      told.map(({ path, extensions }) => [
+        path?.slice(0, 2),
+        extensions?.code,
+        (extensions?.loss as Loss | undefined)?.subgraph,
+      ]),
       [[["product", "reviews"], "INTERNAL", "reviews"]],
     );
   });

@@ -16,7 +16,7 @@ import {
   type SelectionNode,
 } from "graphql";
 import { collectFields, collectSubfields } from "graphql/execution/collectFields.js";
-import type { PreparedOperation } from "../operations/operations.ts";
+import type { PreparedOperation } from "../operations/prepare-operation.ts";
 import { liveError } from "./live-error.ts";
 import type { LiveEvent } from "./live-event.ts";
 

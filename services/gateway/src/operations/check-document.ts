@@ -42,7 +42,12 @@ const openRules = specifiedRules.filter((rule) => rule !== pairsRule);
 const closedRules = [...openRules, NoSchemaIntrospectionCustomRule];
 
 /** Validates with the slowest rule last, so that an invalid document is refused without it. */
-function validateInTurn(schema: GraphQLSchema, query: string, document: DocumentNode, rules: readonly ValidationRule[]) {
+function validateInTurn(
+  schema: GraphQLSchema,
+  query: string,
+  document: DocumentNode,
+  rules: readonly ValidationRule[],
+) {
   const checked = validateDocument(schema, query, document, rules);
   return "refusal" in checked ? checked : validateDocument(schema, query, document, [pairsRule]);
 }

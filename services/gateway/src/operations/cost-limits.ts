@@ -31,6 +31,8 @@ export interface Charged {
 
 type Asked = Pick<Costed, "schema" | "operation" | "variables"> & { readonly document: DocumentNode };
 
+export type CostLimits = ReturnType<typeof createCostLimits>;
+
 /** Cost limits of operations, alone and together, enforced before any fetch. */
 export function createCostLimits({ limiterOf, windows, costMax, pageSize }: CostLimitDependencies) {
   const ofCredentials = limiterOf({ name: "graphql-cost", limit: windows.credential, windowMs: seconds(10) });
@@ -95,11 +97,7 @@ const estimates = new WeakMap<OperationDefinitionNode, Estimates>();
 const lengthsMax = 64;
 
 /** Caches estimates with their documents. */
-function estimateOnce(
-  { schema, document, operation, variables }: Asked,
-  pageSize: number,
-  objectsMax: number,
-): number {
+function estimateOnce({ schema, document, operation, variables }: Asked, pageSize: number, objectsMax: number): number {
   const known = estimates.get(operation);
   const key = known && [pageSize, objectsMax, ...known.variables.map((name) => variables[name])].join();
   const cost = known?.byLengths.get(key ?? "");

@@ -24,7 +24,8 @@ export function scanDocument(query: string, tokensMax: number): void {
     open[placeOf(token.kind, open.parentheses)] += step;
     if (open.lists > literalListsMax)
       throw refused(`Lists nest deeper than ${literalListsMax} levels. Send this value as a variable.`, "LIMIT_DEPTH");
-    if (open.objects + open.lists > valueDepthMax) throw refused(`A value nests deeper than ${valueDepthMax} levels.`, "LIMIT_DEPTH");
+    if (open.objects + open.lists > valueDepthMax)
+      throw refused(`A value nests deeper than ${valueDepthMax} levels.`, "LIMIT_DEPTH");
     if (open.selections > selectionDepthMax) throw refused("This document nests too deep.", "LIMIT_DEPTH");
   }
 }

@@ -1,25 +1,21 @@
 import { type Clock, MiB } from "@signalbox/core";
-import { createDocumentCache } from "@signalbox/graphql";
 import { requestFingerprint } from "@signalbox/http";
 import type { Logger, Metrics } from "@signalbox/telemetry";
 import {
-  type DocumentNode,
   type FormattedExecutionResult,
   GraphQLError,
   type GraphQLFormattedError,
   type OperationDefinitionNode,
 } from "graphql";
-import type { Documents } from "../documents/documents.ts";
 import type { OperationRequest } from "../documents/operation-request.ts";
 import type { Fetch, KeyedOperation, OperationContext } from "../supergraph/subgraph-sender.ts";
 import type { OperationAnswer, Supergraph } from "../supergraph/supergraph.ts";
-import { checkDocument, type DocumentRules, moreTokens } from "./check-document.ts";
-import { type Carried, type Chosen, chooseOperation } from "./choose-operation.ts";
-import type { Charged, createCostLimits } from "./cost-limits.ts";
-import { countTokens } from "./document-scan.ts";
+import type { Carried } from "./choose-operation.ts";
+import type { Charged } from "./cost-limits.ts";
 import { maskErrors } from "./mask-errors.ts";
 import { actualCost } from "./operation-cost.ts";
 import { createOperationRecords } from "./operation-record.ts";
+import { createPreparation, type PreparationDependencies, type PreparedOperation } from "./prepare-operation.ts";
 
 /** A serialized answer, and its HTTP status. */
 export interface Outcome {
@@ -40,18 +36,12 @@ interface Asking extends Omit<OperationContext, "keyed" | "fetches"> {
   readonly idempotencyKey: string | null;
 }
 
-interface Dependencies {
+interface Dependencies extends PreparationDependencies {
   readonly supergraph: Omit<Supergraph, "prepare">;
-  readonly documents: Documents;
-  readonly limits: () => DocumentRules;
-  /** Largest number of tokens of a caller without a credential. */
-  readonly anonymousTokensMax: () => number;
-  readonly documentCacheBytesMax: number;
   readonly responseBytesMax: () => number;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly clock: Clock;
-  readonly costLimits: CostLimits;
   /** Time limit of an operation; later fields are missing in its answer. */
   readonly deadlineMs: number;
 }
@@ -60,46 +50,9 @@ export type Operations = ReturnType<typeof createOperations>;
 
 /** Operations of the graph: parsed, limited, validated, planned and run. */
 export function createOperations(dependencies: Dependencies) {
-  const { supergraph, documents, limits, anonymousTokensMax, documentCacheBytesMax, responseBytesMax } = dependencies;
-  const { log, metrics, clock, costLimits, deadlineMs } = dependencies;
+  const { supergraph, responseBytesMax, log, metrics, clock, costLimits, deadlineMs } = dependencies;
   const record = createOperationRecords({ metrics, clock });
-  const checked = createDocumentCache({
-    bytesMax: documentCacheBytesMax,
-    limits: () => ({ ...limits(), schema: supergraph.schema }),
-    check: (query, { schema, ...rules }) => checkDocument(schema, query, rules),
-  });
-
-  /**
-   * Finds the operation of a request, without running it and without a charge; the caller is null for a request that
-   * was admitted before. @throws AppError `rate_limited` when the caller's cost limit is used up
-   */
-  function find(request: OperationRequest, carried: Carried, caller: Charged | null): Prepared {
-    if (caller) costLimits.admit(caller);
-    const found = documents.find(request);
-    if ("refusal" in found) return { status: 400, refusal: [found.refusal.toJSON()], operation: null };
-    const tokensMax = anonymousTokensMax();
-    if (caller?.principal === null && countTokens(found.text, tokensMax + 1) > tokensMax) {
-      const refusal = moreTokens(tokensMax, " Callers with a credential may send longer ones.");
-      return { status: 400, refusal: [refusal.toJSON()], operation: null };
-    }
-    const chosen = chooseOperation(checked(found.text), supergraph.schema, request, carried);
-    if ("refusal" in chosen) return chosen;
-    documents.remember(request);
-    const estimated = costLimits.estimate({ schema: supergraph.schema, ...chosen });
-    return { ...chosen, query: found.text, estimated };
-  }
-
-  /** Finds the operation of a request, and charges its refusal. @throws AppError `rate_limited` */
-  function prepare(request: OperationRequest, carried: Carried, caller: Charged): Prepared {
-    const prepared = find(request, carried, caller);
-    if ("refusal" in prepared) chargeRefused(request, caller);
-    return prepared;
-  }
-
-  function chargeRefused(request: OperationRequest, caller: Charged): void {
-    const found = documents.find(request);
-    costLimits.chargeRefused(caller, "text" in found ? found.text : (request.query ?? ""));
-  }
+  const { find, prepare } = createPreparation(dependencies);
 
   return {
     find,
@@ -152,14 +105,6 @@ export function createOperations(dependencies: Dependencies) {
   };
 }
 
-type Prepared = Exclude<Chosen, { document: DocumentNode }> | PreparedOperation;
-
-/** A runnable operation, with the text of its document and its estimated cost. */
-export interface PreparedOperation extends Extract<Chosen, { document: DocumentNode }> {
-  readonly query: string;
-  readonly estimated: number;
-}
-
 /**
  * Creates the signal that ends an operation: at its deadline, and for a query also when the client disconnects. A
  * started mutation continues.
@@ -200,8 +145,6 @@ function bounded(
   const refusal = [new GraphQLError(message, { extensions: { code: "LIMIT_RESPONSE", ...outcome } }).toJSON()];
   return { errors: refusal, body: written(refusal, "null") };
 }
-
-type CostLimits = ReturnType<typeof createCostLimits>;
 
 /** Builds the key of the whole operation, independently of its subgraphs. */
 function keyedOperation(

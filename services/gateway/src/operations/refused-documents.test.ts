@@ -48,7 +48,10 @@ function setUp({ costMax = 50 as number | null } = {}) {
     }),
   });
   const { principal } = testPerson();
-  const callerOf = (isAnonymous: boolean) => ({ principal: isAnonymous ? null : principal, clientAddress: "192.0.2.7" });
+  const callerOf = (isAnonymous: boolean) => ({
+    principal: isAnonymous ? null : principal,
+    clientAddress: "192.0.2.7",
+  });
   async function outcomeOf(query: string, isAnonymous = false): Promise<string> {
     const asking = { ...callerOf(isAnonymous), signal, requestId: "r-1", idempotencyKey: null };
     try {

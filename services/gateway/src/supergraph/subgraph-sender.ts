@@ -171,7 +171,8 @@ function resultIn({ status, body }: InternalAnswer, name: string): FormattedExec
   if (typeof result !== "object" || result === null || !("data" in result || "errors" in result))
     throw new Error(`subgraph ${name} sent no valid result`);
   const { data, errors } = result as { readonly data?: unknown; readonly errors?: unknown };
-  if (typeof (data ?? {}) !== "object" || Array.isArray(data)) throw new Error(`subgraph ${name} sent no object as data`);
+  if (typeof (data ?? {}) !== "object" || Array.isArray(data))
+    throw new Error(`subgraph ${name} sent no object as data`);
   if (!areErrors(errors ?? [])) throw new Error(`subgraph ${name} sent no list of errors as errors`);
   return result as FormattedExecutionResult;
 }
