@@ -149,6 +149,23 @@ test("charset=utf-8 and the merge-patch media type are accepted", async (t) => {
   assert.equal(patch.status, 200);
 });
 
+test("a required query parameter that is absent is named in the message", async (t) => {
+  const table = createRoutes();
+  table.get("/keys", {
+    summary: "x",
+    auth: "anonymous",
+    query: z.object({ account_id: z.string(), limit: integerParameter({ min: 1, max: 100 }).optional() }),
+    responses: { 200: z.object({}) },
+    handle: () => ok({}),
+  });
+  const { request } = await serveRoutes(t, table);
+  for (const query of ["", "?limit=0"]) {
+    const error = await errorOf(await request(`/keys${query}`));
+    assert.equal(error.message, "A required query parameter is absent: account_id.");
+    assert.equal(error.details?.[0]?.code, "required");
+  }
+});
+
 test("an undeclared, repeated, out-of-range or unreadable query parameter is 400", async (t) => {
   const { request } = await serve(t);
   const cases: Readonly<Record<string, string>> = {

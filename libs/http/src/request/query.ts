@@ -88,8 +88,14 @@ function problemOf(
   return null;
 }
 
-const queryRefusal = (details: readonly ErrorDetail[]): AppError =>
-  new AppError("invalid_request", "A query parameter is not valid.", { details });
+function queryRefusal(details: readonly ErrorDetail[]): AppError {
+  const absent = details.filter(({ code }) => code === "required").map(({ field }) => field);
+  const message =
+    absent.length > 0
+      ? `A required query parameter is absent: ${absent.join(", ")}.`
+      : "A query parameter is not valid.";
+  return new AppError("invalid_request", message, { details });
+}
 
 function undeclared(name: string): ErrorDetail {
   return credentialNames.has(name.toLowerCase())
