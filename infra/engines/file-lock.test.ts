@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { startProcess } from "@signalbox/testing";
-import { withFileLock } from "./file-lock.ts";
+import { joinUsers, withFileLock } from "./file-lock.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "signalbox-lock-"));
 after(() => rm(folder, { recursive: true }));
@@ -30,4 +30,18 @@ test("a lock whose holder is killed is free at once", async () => {
   );
   await holder.kill();
   await withFileLock(file, 1_000, async () => {});
+});
+
+test("only the last of several users ends what they share", async () => {
+  const file = join(folder, "users");
+  const ended: string[] = [];
+  const leaveAs = (name: string) => async () => void ended.push(name);
+  const [first, second] = [await joinUsers(file), await joinUsers(file)];
+  await first(leaveAs("first"));
+  assert.deepEqual(ended, []);
+  await second(leaveAs("second"));
+  assert.deepEqual(ended, ["second"]);
+  const next = await joinUsers(file);
+  await next(leaveAs("next"));
+  assert.deepEqual(ended, ["second", "next"]);
 });

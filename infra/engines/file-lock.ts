@@ -27,11 +27,32 @@ async function acquire(file: string, waitMs: number): Promise<() => void> {
     } catch (error) {
       database.close();
       if (!isBusy(error)) throw error;
-      if (performance.now() > giveUpAt) throw new Error(`another process holds ${file} for longer than ${waitMs} ms`);
+      if (performance.now() > giveUpAt)
+        throw new FileLockedError(`another process holds ${file} for longer than ${waitMs} ms`);
     }
     await sleep(100);
   }
 }
+
+/**
+ * Joins the users of `file`. The returned function leaves them, and runs `whenLast` if no other process uses the file; who
+ * joins meanwhile waits for its end. A killed user has left.
+ */
+export async function joinUsers(file: string): Promise<(whenLast: () => Promise<void>) => Promise<void>> {
+  await mkdir(dirname(file), { recursive: true });
+  // Readers share the lock of a database for as long as their transaction lasts.
+  const database = new DatabaseSync(file, { timeout: 60_000 });
+  database.exec("BEGIN");
+  database.prepare("SELECT count(*) FROM sqlite_master").get();
+  return async (whenLast) => {
+    database.close();
+    await withFileLock(file, 0, whenLast).catch((error: unknown) => {
+      if (!(error instanceof FileLockedError)) throw error;
+    });
+  };
+}
+
+class FileLockedError extends Error {}
 
 const sqliteBusy = 5;
 

@@ -20,4 +20,4 @@ export {
   type RunningPostgres,
   startPostgres,
 } from "./postgres/start-postgres.ts";
-export { sharedEngineStates, startSharedEngines, stopSharedEngines } from "./shared-engines.ts";
+export { sharedEngineStates, startSharedEngines, withSharedEngines } from "./shared-engines.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { environment } from "@signalbox/config";
 import type { EngineName } from "../../engines/engine.ts";
-import { sharedEngineStates, startSharedEngines, stopSharedEngines } from "../../engines/index.ts";
+import { withSharedEngines } from "../../engines/index.ts";
 import { root } from "../../generate/repository.ts";
 import { bundlesOf, writeBundles } from "./bundles.ts";
 import type { FileTimes } from "./run-files.ts";
@@ -106,17 +106,6 @@ function rowOf({ file, totalMs, loadMs, cpuMs }: FileTimes): string {
   return `${[totalMs, loadMs, cpuMs].map((ms) => `${(ms / 1000).toFixed(1)} s`.padStart(10)).join("")}  ${file}`;
 }
 
-/**
- * Runs `work` while these shared engines run, and stops them afterwards if it started them. Nothing is started when the
- * environment names engines that somebody else runs. Engines that ran before go on: `npm run engines -- stop` ends them.
- */
-export async function withEngines<T>(names: readonly EngineName[], work: () => Promise<T>): Promise<T> {
-  if (environment().TEST_ENGINES_FILE) return await work();
-  const wasRunning = (await sharedEngineStates()).some(({ state }) => state === "running");
-  await startSharedEngines(() => {}, names);
-  try {
-    return await work();
-  } finally {
-    if (!wasRunning) await stopSharedEngines(() => {});
-  }
-}
+/** Runs `work` while these shared engines run. Nothing is started when the environment names engines of somebody else. */
+export const withEngines = <T>(names: readonly EngineName[], work: () => Promise<T>): Promise<T> =>
+  environment().TEST_ENGINES_FILE ? work() : withSharedEngines(names, work);
