@@ -30,6 +30,7 @@ before(async () => {
       "http.rate-limit.account.requests": "1000000",
       "http.rate-limit.anonymous.requests": "1000000",
       "http.rate-limit.failed-sign-in.requests": "1000000",
+      "graphql.limits.cost-window": "1000000",
     },
   });
   opened.defer(() => removeData(system));
