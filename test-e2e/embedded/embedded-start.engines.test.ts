@@ -228,7 +228,8 @@ test("a folder without write permission is named with the option that takes anot
   const { pid: dead } = spawnSync(process.execPath, ["--version"]);
   const left = join(tmpdir(), `signalbox-imaging-${encodeURIComponent(hostname())}-${dead}-left`);
   await mkdir(left, { mode: 0o700 });
-  opened.defer(() => rm(left, { recursive: true }));
+  // A start under this user removes it.
+  opened.defer(() => rm(left, { recursive: true, force: true }));
   // Root may write everywhere, so the start runs as somebody else.
   const user = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
   const argv = [startScript, `--embedded.data-directory=${join(parent, "data")}`, "--http.port=0"];
