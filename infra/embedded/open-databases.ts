@@ -12,8 +12,6 @@ interface OpenDatabases {
   readonly runner: ProcessRunner;
   readonly log: Logger;
   readonly tell: (step: string) => void;
-  /** Takes what ends the server at once, when the process is not given the time to stop it. */
-  readonly onEndAtOnce: (end: () => void) => void;
 }
 
 /** A database server that is killed is started again; this is how long its ports stay silent meanwhile. */
@@ -21,7 +19,7 @@ const reviveEveryMs = 500;
 
 /** Gives the PostgreSQL of every service: the one that is named, once it answers, or one that is started here. */
 export async function openDatabases(options: OpenDatabases): Promise<(database: string) => string> {
-  const { url, dataDirectory, runner, log, tell, onEndAtOnce } = options;
+  const { url, dataDirectory, runner, log, tell } = options;
   if (url !== null) {
     const urlOf = (database: string) => Object.assign(new URL(url), { pathname: `/${database}` }).href;
     tell(`on the database at ${new URL(url).host}`);
@@ -37,7 +35,7 @@ export async function openDatabases(options: OpenDatabases): Promise<(database: 
   tell(`the database in ${dataDirectory}`);
   const postgres = await startPostgres({ folder: join(dataDirectory, "postgres"), durable: true });
   runner.defer("postgres", () => postgres.stop());
-  onEndAtOnce(() => postgres.stopAtOnce());
+  runner.onEndAtOnce(() => postgres.stopAtOnce());
   runner.every("postgres", reviveEveryMs, async () => {
     if (await postgres.revive()) log.warn({ pid: postgres.pid }, "the database had ended and was started again");
   });

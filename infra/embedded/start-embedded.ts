@@ -50,8 +50,6 @@ interface StartEmbedded {
   readonly health: ProcessHealth;
   /** Tells the person at the terminal what happens now. */
   readonly tell: (step: string) => void;
-  /** Takes what has to end with the process, when it is not given the time to stop. */
-  readonly onEndAtOnce: (end: () => void) => void;
 }
 
 export interface EmbeddedAddresses extends FirstKey {
@@ -66,7 +64,7 @@ export interface EmbeddedAddresses extends FirstKey {
  * the services are built the public one answers 503.
  */
 export async function startEmbedded(given: StartEmbedded): Promise<EmbeddedAddresses> {
-  const { configuration, dataDirectory, runner, health, log, tell, onEndAtOnce } = given;
+  const { configuration, dataDirectory, runner, health, log, tell } = given;
   const startup = health.startup("services");
   const telemetry = await startTelemetry({ service: "signalbox", log, ...telemetryOptions(configuration) });
   runner.defer("telemetry", () => telemetry.close());
@@ -88,7 +86,7 @@ export async function startEmbedded(given: StartEmbedded): Promise<EmbeddedAddre
   const managed: ManagedService[] = [];
   const { http, internal, management, front, links } = await openDoors(given, services, managed, processMetrics);
 
-  const databaseUrl = await openDatabases({ url, dataDirectory, runner, log, tell, onEndAtOnce });
+  const databaseUrl = await openDatabases({ url, dataDirectory, runner, log, tell });
   const surroundings: Surroundings = {
     databaseUrl,
     internalUrl: internal.url,

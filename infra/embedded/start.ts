@@ -46,10 +46,6 @@ try {
   const runner = createRunner({ log, clock: systemClock });
   const health = createHealth({ log });
   const dataDirectory = resolve(configuration.get("embedded.data-directory"));
-  let endAtOnce = () => {};
-  const onEndAtOnce = (end: () => void) => {
-    endAtOnce = end;
-  };
 
   await runUntilStopped({
     runner,
@@ -59,9 +55,8 @@ try {
     graceMs: configuration.get("shutdown.grace"),
     tellFailure,
     tell: (line) => process.stderr.write(`${line}\n`),
-    endAtOnce: () => endAtOnce(),
     start: async () => {
-      const given = { configuration, sources, dataDirectory, log, runner, health, tell: progress.tell, onEndAtOnce };
+      const given = { configuration, sources, dataDirectory, log, runner, health, tell: progress.tell };
       const addresses = await startEmbedded(given);
       progress.stop();
       const apiKeyFile = join(dataDirectory, "first-key");

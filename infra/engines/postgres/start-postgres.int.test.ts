@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { startProcess, type TestProcess } from "@signalbox/testing";
+import { eventually, startProcess, type TestProcess } from "@signalbox/testing";
 import pg from "pg";
 import { enginesFolder } from "../engine-folders.ts";
 import { processIdentity } from "../processes.ts";
@@ -131,6 +131,15 @@ test("a server whose password is lost gets another one and keeps its data", asyn
     assert.notEqual(await readFile(file, "utf8"), password);
   }
   await server.stop();
+});
+
+test("a server is stopped at once, and so without a fault when it has ended already", async () => {
+  const server = await startPostgres({ folder: await freshFolder(), durable: false });
+  server.stopAtOnce();
+  await eventually(() => !existsSync(join(server.folder, "data", "postmaster.pid")));
+  server.stopAtOnce();
+  await server.stop();
+  server.stopAtOnce();
 });
 
 test("a server killed before it had written its pid is no server", async () => {

@@ -5,7 +5,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { readWhole, writeDurably } from "../durable-file.ts";
 import { withFileLock } from "../file-lock.ts";
 import { unusedPort } from "../free-port.ts";
-import { isRunning, type ProcessHandle, processIdentity, startDetached, stopProcess } from "../processes.ts";
+import {
+  isRunning,
+  type ProcessHandle,
+  processIdentity,
+  signalProcess,
+  startDetached,
+  stopProcess,
+} from "../processes.ts";
 import { prepareDataFolder, readPassword, serverUser } from "./data-folder.ts";
 import { FolderInUseError } from "./folder-in-use-error.ts";
 import { findPostgresPrograms } from "./postgres-programs.ts";
@@ -71,9 +78,7 @@ export async function startPostgres({ folder, port, durable }: PostgresOptions):
         await stopProcess(server, "SIGINT", 30_000);
         await rm(ownerFile(place.folder), { force: true });
       },
-      stopAtOnce() {
-        process.kill(server.pid, "SIGQUIT");
-      },
+      stopAtOnce: () => signalProcess(server.pid, "SIGQUIT"),
     };
   });
 }

@@ -30,6 +30,10 @@ export interface ProcessRunner extends Runner {
   readonly gaveUp: Promise<string>;
   /** Counts the requests that are being answered. */
   requestsInHand(): number;
+  /** Registers what ends a part at once, where that would outlive a process that does not take the time to stop. */
+  onEndAtOnce(end: () => void): void;
+  /** Ends at once what would outlive the process. */
+  endAtOnce(): void;
   /** Announces the stop. */
   leave(): void;
   /** Drains, ends the workers and closes in reverse. Returns the names of the parts still open at the deadline. */
@@ -49,6 +53,7 @@ class SupervisingRunner implements ProcessRunner {
   readonly #leaving = new AbortController();
   readonly #stopping = new AbortController();
   readonly #gaveUp = Promise.withResolvers<string>();
+  readonly #endsAtOnce: (() => void)[] = [];
   readonly #workers: { name: string; worker: SupervisedWorker }[] = [];
   #stopped: Promise<string[]> | undefined;
 
@@ -105,6 +110,14 @@ class SupervisingRunner implements ProcessRunner {
       every: (name, pause, turn) => this.every(`${prefix}/${name}`, pause, turn),
       housekeeping: (name, pauseMs, turn) => this.housekeeping(`${prefix}/${name}`, pauseMs, turn),
     };
+  }
+
+  onEndAtOnce(end: () => void): void {
+    this.#endsAtOnce.push(end);
+  }
+
+  endAtOnce(): void {
+    for (const end of this.#endsAtOnce) end();
   }
 
   requestsInHand(): number {

@@ -18,8 +18,6 @@ export interface RunUntilStopped {
   readonly tellFailure?: (error: unknown) => boolean;
   /** Tells a person at the terminal that the process stops, and that it has stopped. */
   readonly tell?: (line: string) => void;
-  /** Ends, at a second signal, what would outlive the process. */
-  readonly endAtOnce?: () => void;
 }
 
 const signals = ["SIGTERM", "SIGINT"] as const;
@@ -75,7 +73,7 @@ interface Reason {
   readonly isReported?: boolean;
 }
 
-function listenForReasons({ runner, log, tell, endAtOnce }: RunUntilStopped, stop: (reason: Reason) => void): void {
+function listenForReasons({ runner, log, tell }: RunUntilStopped, stop: (reason: Reason) => void): void {
   let isStopping = false;
   const begin = (reason: Reason) => {
     isStopping = true;
@@ -89,7 +87,7 @@ function listenForReasons({ runner, log, tell, endAtOnce }: RunUntilStopped, sto
       tell?.(
         "Stopped at once. Running work was cut off: deliveries, events and jobs may be repeated after the next start.",
       );
-      endAtOnce?.();
+      runner.endAtOnce();
       process.exit(signal === "SIGINT" ? 130 : 143);
     });
   }
