@@ -1,2 +1,3 @@
 export { openExecutor } from "./executor.ts";
 export { areErrors, type Loss } from "./running/subgraph-port.ts";
+export { objectsIn } from "./writing/introspection.ts";

@@ -30,6 +30,10 @@ export function scanDocument(query: string, tokensMax: number): void {
   }
 }
 
+/** Returns true when a text has more tokens than `max`. A short text is not read: a token has a character at least. */
+export const hasMoreTokens = (query: string, max: number): boolean =>
+  query.length > max && countTokens(query, max + 1) > max;
+
 /** Counts the tokens of a text up to its end, its first error or `max`. */
 export function countTokens(query: string, max: number): number {
   const lexer = new Lexer(new Source(query));

@@ -54,13 +54,19 @@ export function createOperations(dependencies: Dependencies) {
   const record = createOperationRecords({ metrics, clock });
   const { find, prepare } = createPreparation(dependencies);
 
+  /** Refuses an operation over the cost limit, and charges the refusal; null for an allowed one. */
+  function refuseCost({ estimated, query }: PreparedOperation, caller: Charged): GraphQLError | null {
+    const tooCostly = costLimits.refusal(estimated);
+    if (tooCostly) costLimits.chargeRefused(caller, query);
+    return tooCostly;
+  }
+
   return {
     find,
     prepare,
     /** Charges an operation before it runs. @throws GraphQLError or AppError for one that costs too much */
     begin(prepared: PreparedOperation, caller: Charged): void {
-      const tooCostly = costLimits.refusal(prepared.estimated);
-      if (tooCostly) costLimits.chargeRefused(caller, prepared.query);
+      const tooCostly = refuseCost(prepared, caller);
       if (tooCostly) throw tooCostly;
       costLimits.charge(caller, Math.max(1, prepared.estimated));
     },
@@ -82,9 +88,8 @@ export function createOperations(dependencies: Dependencies) {
         return { status, errors, body: written(errors), notes: notesOf(errors, null) };
       }
       const { estimated } = prepared;
-      const tooCostly = costLimits.refusal(estimated);
+      const tooCostly = refuseCost(prepared, asking);
       if (tooCostly) {
-        costLimits.chargeRefused(asking, prepared.query);
         const errors = [tooCostly.toJSON()];
         const notes = { ...notesOf(errors, null), cost: estimated };
         return { status: 400, errors, body: written(errors), cost: { estimated, actual: 0 }, notes };

@@ -1,12 +1,12 @@
 import { createDocumentCache } from "@signalbox/graphql";
-import type { DocumentNode } from "graphql";
+import type { DocumentNode, GraphQLError } from "graphql";
 import type { Documents } from "../documents/documents.ts";
 import type { OperationRequest } from "../documents/operation-request.ts";
 import type { Supergraph } from "../supergraph/supergraph.ts";
 import { checkDocument, type DocumentRules, moreTokens } from "./check-document.ts";
 import { type Carried, type Chosen, chooseOperation } from "./choose-operation.ts";
 import type { Charged, CostLimits } from "./cost-limits.ts";
-import { countTokens } from "./document-scan.ts";
+import { hasMoreTokens } from "./document-scan.ts";
 
 export interface PreparationDependencies {
   readonly supergraph: Pick<Supergraph, "schema">;
@@ -18,7 +18,8 @@ export interface PreparationDependencies {
   readonly costLimits: CostLimits;
 }
 
-export type Prepared = Exclude<Chosen, { document: DocumentNode }> | PreparedOperation;
+/** A refused or runnable operation, with the text of its document. */
+export type Prepared = (Exclude<Chosen, { document: DocumentNode }> & { readonly query: string }) | PreparedOperation;
 
 /** A runnable operation, with the text of its document and its estimated cost. */
 export interface PreparedOperation extends Extract<Chosen, { document: DocumentNode }> {
@@ -42,30 +43,31 @@ export function createPreparation(dependencies: PreparationDependencies) {
   function find(request: OperationRequest, carried: Carried, caller: Charged | null): Prepared {
     if (caller) costLimits.admit(caller);
     const found = documents.find(request);
-    if ("refusal" in found) return { status: 400, refusal: [found.refusal.toJSON()], operation: null };
+    if ("refusal" in found) return refusedWith(found.refusal, request.query ?? "");
+    const { text: query } = found;
     const tokensMax = anonymousTokensMax();
-    if (caller?.principal === null && countTokens(found.text, tokensMax + 1) > tokensMax) {
-      const refusal = moreTokens(tokensMax, " Callers with a credential may send longer ones.");
-      return { status: 400, refusal: [refusal.toJSON()], operation: null };
-    }
-    const chosen = chooseOperation(checked(found.text), supergraph.schema, request, carried);
-    if ("refusal" in chosen) return chosen;
+    if (caller?.principal === null && hasMoreTokens(query, tokensMax))
+      return refusedWith(moreTokens(tokensMax, " Callers with a credential may send longer ones."), query);
+    const chosen = chooseOperation(checked(query), supergraph.schema, request, carried);
+    if ("refusal" in chosen) return { ...chosen, query };
     documents.remember(request);
     const estimated = costLimits.estimate({ schema: supergraph.schema, ...chosen });
-    return { ...chosen, query: found.text, estimated };
+    return { ...chosen, query, estimated };
   }
 
   /** Finds the operation of a request, and charges its refusal. @throws AppError `rate_limited` */
   function prepare(request: OperationRequest, carried: Carried, caller: Charged): Prepared {
     const prepared = find(request, carried, caller);
-    if ("refusal" in prepared) chargeRefused(request, caller);
+    if ("refusal" in prepared) costLimits.chargeRefused(caller, prepared.query);
     return prepared;
-  }
-
-  function chargeRefused(request: OperationRequest, caller: Charged): void {
-    const found = documents.find(request);
-    costLimits.chargeRefused(caller, "text" in found ? found.text : (request.query ?? ""));
   }
 
   return { find, prepare };
 }
+
+const refusedWith = (refusal: GraphQLError, query: string): Prepared => ({
+  status: 400,
+  refusal: [refusal.toJSON()],
+  operation: null,
+  query,
+});

@@ -43,7 +43,11 @@ function setUp({ costMax = 50 as number | null } = {}) {
     anonymousTokensMax: () => 30,
     documentCacheBytesMax: MiB,
     limits: () => ({
-      ...{ depthMax: 16, aliasesMax: 30, rootFieldsMax: 200, directivesMax: 50, tokensMax: 4_000 },
+      depthMax: 16,
+      aliasesMax: 30,
+      rootFieldsMax: 200,
+      directivesMax: 50,
+      tokensMax: 4_000,
       introspection: true,
     }),
   });

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { ApolloGateway } from "@apollo/gateway";
 import { setVariable } from "@signalbox/config";
+import { objectsIn } from "@signalbox/federation";
 import type { Logger } from "@signalbox/telemetry";
 import { type ExecutionResult, GraphQLError, type GraphQLFormattedError, type GraphQLSchema } from "graphql";
 import { placeErrors } from "./place-errors.ts";
@@ -73,10 +74,3 @@ const nullsIn = (extensions: ExecutionResult["extensions"]) =>
   ((extensions?.valueCompletion ?? []) as readonly GraphQLError[]).map(
     ({ message, path }) => new GraphQLError(message, { path: path ?? null, extensions: { code: "INTERNAL" } }),
   );
-
-function objectsIn(value: unknown): number {
-  if (typeof value !== "object" || value === null) return 0;
-  let count = Array.isArray(value) ? 0 : 1;
-  for (const member of Object.values(value)) count += objectsIn(member);
-  return count;
-}
