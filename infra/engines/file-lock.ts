@@ -35,8 +35,8 @@ async function acquire(file: string, waitMs: number): Promise<() => void> {
 }
 
 /**
- * Joins the users of `file`. The returned function leaves them, and runs `whenLast` if no other process uses the file; who
- * joins meanwhile waits for its end. A killed user has left.
+ * Joins the users of `file`. The returned function leaves them, and runs `whenLast` if nobody else uses the file; a process
+ * that joins meanwhile waits for its end. A killed user has left.
  */
 export async function joinUsers(file: string): Promise<(whenLast: () => Promise<void>) => Promise<void>> {
   await mkdir(dirname(file), { recursive: true });

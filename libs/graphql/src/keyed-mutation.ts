@@ -54,7 +54,8 @@ async function runOnce(
 ): Promise<FormattedExecutionResult> {
   const { principal, idempotency, operationKey, run } = mutation;
   const claim = idempotency.open({
-    ...{ principal, key },
+    principal,
+    key,
     // Whether a field shows a secret is not declared, so every answer is treated as one that does.
     sealed: idempotency.seals,
     fingerprintOf: () => operationKey.fingerprint,

@@ -201,7 +201,7 @@ class Claim implements IdempotencyClaim {
 function credentialDigest({ credential, scopes }: KeyedRequest["principal"]): Buffer {
   const { kind, id, tokenId } = credential;
   // Clients get a new token every hour; a token of a person is the credential itself.
-  const identity = [kind, id, kind === "token" ? (tokenId ?? null) : null, [...scopes].sort()];
+  const identity = [kind, id, kind === "token" ? tokenId : null, [...scopes].sort()];
   return createHash("sha256").update(JSON.stringify(identity)).digest();
 }
 

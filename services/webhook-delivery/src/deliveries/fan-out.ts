@@ -9,7 +9,7 @@ import { lockOrder, orderPlaces } from "../queue/delivery-order.ts";
 import type { Dispatcher } from "../queue/dispatcher.ts";
 import { insertDeliveries, type NewDelivery, operators } from "../queue/insert-deliveries.ts";
 import { hostOf } from "../queue/lane.ts";
-import type { MemoryRoom } from "../queue/memory-room.ts";
+import type { Take } from "../queue/memory-room.ts";
 import type { QueueWorker } from "../queue/queue-worker.ts";
 import { deliveryIdOf } from "./delivery-id.ts";
 import type { OutgoingEvent } from "./outgoing-event.ts";
@@ -29,8 +29,6 @@ interface Planned extends NewDelivery {
   readonly event: OutgoingEvent;
   readonly endpoint: SigningEndpoint;
 }
-
-type Take = Parameters<Parameters<MemoryRoom["plan"]>[0]>[0];
 
 /**
  * Number of tries while an account's endpoints keep changing as its events are read. Then the events are read again.

@@ -55,7 +55,6 @@ export class Dispatcher {
   readonly #running = new Set<Promise<void>>();
   /** Deliveries in memory, recorded or not. */
   readonly room = new MemoryRoom();
-  #isStopping = false;
 
   constructor(parts: DispatcherDependencies) {
     this.#parts = parts;
@@ -135,7 +134,6 @@ export class Dispatcher {
 
   /** Starts no more attempts, hands back waiting deliveries, and resolves when every running attempt is recorded. */
   async stop(): Promise<void> {
-    this.#isStopping = true;
     this.room.close();
     await this.#handBack([...this.#lanes.values()].flatMap((lane) => lane.takeAll()));
     await Promise.all(this.#running);
@@ -164,7 +162,7 @@ export class Dispatcher {
 
   /** Starts attempts while there is room, one of each lane in turn. */
   #pump(): void {
-    if (this.#isStopping) return;
+    if (this.room.isClosed) return;
     // A lane that is re-added to the end of the set is visited again in this pass.
     for (const lane of this.#ready) {
       if (this.#places.total >= this.#parts.inFlightMax) return;

@@ -19,6 +19,9 @@ export interface Load {
   readonly host: string;
 }
 
+/** Takes room for a plan. */
+export type Take = (load: Load, count: number, bytes: number) => void;
+
 interface Held extends Load {
   readonly bytes: number;
 }
@@ -51,13 +54,17 @@ export class MemoryRoom {
     return Math.max(0, shared, least);
   }
 
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
   /** Leaves no room from now on: what would be loaded stays in the queue. */
   close(): void {
     this.#isClosed = true;
   }
 
   /** Runs a plan; what it takes counts until its end, so that its own loads share the room. */
-  plan<T>(work: (take: (load: Load, count: number, bytes: number) => void) => T): T {
+  plan<T>(work: (take: Take) => T): T {
     const taken: (readonly [Load, number, number])[] = [];
     try {
       return work((load, count, bytes) => {

@@ -41,7 +41,7 @@ export type Replays = ReturnType<typeof createReplays>;
  * interruption.
  */
 export function createReplays(dependencies: ReplayDependencies) {
-  const { pool, replayStore, endpointStore, outbox, clock } = dependencies;
+  const { pool, replayStore, endpointStore, outbox, clock, deliveriesMax } = dependencies;
   return {
     /** Starts a replay of the matching deliveries, or counts them. */
     async start(
@@ -55,7 +55,7 @@ export function createReplays(dependencies: ReplayDependencies) {
       const endpoint = await endpointStore.lock(tx, accountId, filter.endpointId);
       if (endpoint === null) return { outcome: "no-endpoint" };
       requireScopeOf(endpoint, caller);
-      const max = dependencies.deliveriesMax();
+      const max = deliveriesMax();
       const total = await replayStore.countWanted(tx, filter, max + 1);
       if (dryRun) return { outcome: "counted", count: Math.min(total, max) };
       if (total > max) return { outcome: "too-many", max };

@@ -76,7 +76,11 @@ export async function openReceiving(
     answerHandshake: createAnswerHandshake({ knownSources, mayWrite, clock }),
     sourceIdAt,
     ingestLimits: createIngestLimits({
-      ...{ limiterOf, knownSources, sourceIdAt, mayWrite, clock },
+      limiterOf,
+      knownSources,
+      sourceIdAt,
+      mayWrite,
+      clock,
       allowance: allowanceOf(configuration),
     }),
     keepMs,
