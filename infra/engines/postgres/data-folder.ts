@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { chown, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { chown, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { readWhole, syncFolder, writeDurably } from "../durable-file.ts";
@@ -42,13 +42,30 @@ export async function prepareDataFolder({ folder, programs, account }: Place, du
     "--locale-provider=builtin",
     "--builtin-locale=C.UTF-8",
     "--locale=C",
-    ...(durable ? [] : ["--no-sync"]),
+    // Each connection of a test makes this many rounds of a hash, at both ends; the default is 4,096.
+    ...(durable ? [] : ["--no-sync", "--set=scram_iterations=1"]),
   ];
   await run(programs.initdb, args, { cwd: "/", ...account });
   await rm(passwordForServer);
   await rename(unfinished, data);
   if (durable) await syncFolder(folder);
   return data;
+}
+
+/** Paths of Unix sockets may be this long at most: `sun_path` of macOS, which is shorter than that of Linux, less its NUL. */
+const socketPathMaxBytes = 103;
+
+/**
+ * Makes the folder of the server's Unix socket, which nobody but its account can enter. Gives null where there are no such
+ * sockets (Windows) and where the path is too long for one.
+ */
+export async function prepareSocketFolder(folder: string, account: Account | undefined): Promise<string | null> {
+  const sockets = join(folder, "sockets");
+  const longest = Buffer.byteLength(join(sockets, ".s.PGSQL.65535.lock"));
+  if (process.platform === "win32" || longest > socketPathMaxBytes) return null;
+  await mkdir(sockets, { recursive: true, mode: 0o700 });
+  await giveTo(account, sockets);
+  return sockets;
 }
 
 /** An `initdb` whose starter was killed may still write; it fails once its folder is gone, and never shares that of another. */

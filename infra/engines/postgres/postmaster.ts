@@ -6,6 +6,8 @@ import { type ProcessHandle, processCommand, processIdentity } from "../processe
 
 export interface Postmaster extends ProcessHandle {
   readonly port: number;
+  /** The folder of its Unix socket; null when it takes TCP alone. */
+  readonly socketFolder: string | null;
 }
 
 /**
@@ -29,8 +31,9 @@ export async function findPostmaster(data: string, waitMs = 30_000): Promise<Pos
       await rm(join(data, "postmaster.pid"), { force: true });
       return null;
     }
-    if (file.status === "ready" && (await postgresAnswers(file.port)))
-      return { pid: file.pid, identity, port: file.port };
+    if (file.status === "ready" && (await postgresAnswers(file.port))) {
+      return { pid: file.pid, identity, port: file.port, socketFolder: file.socketFolder };
+    }
     if (performance.now() > giveUpAt) {
       throw new Error(`the PostgreSQL with pid ${file.pid} on ${data} is "${file.status}" and does not answer`);
     }
@@ -44,11 +47,23 @@ export async function isReady(data: string): Promise<boolean> {
   return file?.status === "ready" && (await postgresAnswers(file.port));
 }
 
+interface PostmasterFile {
+  readonly pid: number;
+  readonly port: number;
+  readonly socketFolder: string | null;
+  readonly status: string;
+}
+
 /** The lines of `postmaster.pid`: pid (0 when there is none yet), data folder, start time, port, socket folder, address, shared memory, status. */
-async function readPostmasterFile(data: string): Promise<{ pid: number; port: number; status: string } | null> {
+async function readPostmasterFile(data: string): Promise<PostmasterFile | null> {
   try {
     const lines = (await readFile(join(data, "postmaster.pid"), "utf8")).split("\n");
-    return { pid: Number(lines[0]) || 0, port: Number(lines[3]), status: lines[7]?.trim() ?? "starting" };
+    return {
+      pid: Number(lines[0]) || 0,
+      port: Number(lines[3]),
+      socketFolder: lines[4]?.trim() || null,
+      status: lines[7]?.trim() ?? "starting",
+    };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
     throw error;

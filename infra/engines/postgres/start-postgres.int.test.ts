@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -183,6 +183,23 @@ test("connections need the generated password", async () => {
     assert.deepEqual(await query(server.url("postgres"), "SHOW max_connections"), [{ max_connections: "300" }]);
   } finally {
     await server.stop();
+  }
+});
+
+test("statements go by a Unix socket that nobody else can reach, and by TCP where its path would be too long", async () => {
+  const folder = await freshFolder();
+  for (const [where, address] of [
+    [folder, null],
+    [join(folder, "a".repeat(90)), "127.0.0.1"],
+  ] as const) {
+    const server = await startPostgres({ folder: where, durable: false });
+    try {
+      const [row] = await query(server.url("postgres"), "SELECT host(inet_client_addr()) AS address");
+      assert.deepEqual(row, { address });
+      if (address === null) assert.equal((await stat(join(server.folder, "sockets"))).mode & 0o077, 0);
+    } finally {
+      await server.stop();
+    }
   }
 });
 

@@ -49,7 +49,8 @@ export async function createTcpProxy(target: { port: number; host?: string }): P
 
   return {
     port,
-    urlFor: (url) => url.replace(/127\.0\.0\.1:\d+|localhost:\d+/, `127.0.0.1:${port}`),
+    // Without the Unix socket of PostgreSQL, which would go round the proxy.
+    urlFor: (url) => url.replace(/127\.0\.0\.1:\d+|localhost:\d+/, `127.0.0.1:${port}`).replace(/\?host=%2F[^&]*$/, ""),
     pause: () => traffic.pause(),
     resume: () => traffic.resume(),
     hold: () => traffic.hold(),

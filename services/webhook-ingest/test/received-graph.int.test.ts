@@ -100,7 +100,7 @@ test("a refused webhook is shown and retried by a mutation", async () => {
   const source = await ingest.newSource(who, wrong);
   assert.equal((await ingest.post(source, sign("hmac"))).status, 401);
   const shown = "rejections { edges { node { id reason status kept receivedId } } }";
-  const node = await eventually(async () => (await sourceOf(who, source, shown)).rejections.edges[0]?.node);
+  const node = await eventually(async () => (await sourceOf(who, source, shown)).rejections.edges[0]?.node ?? null);
   assert.deepEqual(
     { ...node, id: "" },
     { id: "", reason: "signature_mismatch", status: 401, kept: true, receivedId: null },

@@ -313,7 +313,7 @@ it("says who holds the lock of migrations while it waits, and goes on when it is
   const other = new pg.Client({ connectionString: database.url, application_name: "a slow migration" });
   await other.connect();
   await other.query("select pg_advisory_lock(72707369)");
-  const holder = /^"a slow migration" from 127\.0\.0\.1, server process \d+, connected for \d+ s$/;
+  const holder = /^"a slow migration" from (127\.0\.0\.1|a local socket), server process \d+, connected for \d+ s$/;
   try {
     const waiting = run();
     await eventually(() =>
