@@ -9,8 +9,8 @@ import { root } from "../../generate/repository.ts";
 import { bundlesOf, writeBundles } from "./bundles.ts";
 import type { FileTimes } from "./run-files.ts";
 
-/** Processes at once: one more than the cores of the smallest machine, because tests often wait for PostgreSQL. */
-const processesAtOnce = 3;
+/** Processes at once, on two cores: tests wait for sockets, timers and PostgreSQL for three quarters of their time. */
+const processesAtOnce = 5;
 /** Longer than the slowest test of the default tiers on a busy machine; without it a test that hangs would hold the run. */
 const testTimeoutMs = 10 * 60_000;
 /** Bundles live inside the repository: what they import is resolved from there. */
