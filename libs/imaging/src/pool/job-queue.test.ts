@@ -76,6 +76,16 @@ test("the wait is that of one's own turn and of as many rounds of the others, in
   assert.equal(waitOf("b", 20), 60, "one slot is left to the quick");
 });
 
+test("a turn with a thousand waiting jobs is full, and others are not", () => {
+  const queue = queueOf(
+    1,
+    Array.from({ length: 1_000 }, () => jobOf("a")),
+  );
+  assert.deepEqual([queue.isFull("a"), queue.isFull("b")], [true, false]);
+  queue.take(0);
+  assert.equal(queue.isFull("a"), false);
+});
+
 test("a job that has stopped waiting is no longer counted", () => {
   const job = jobOf("a");
   const queue = queueOf(1, [jobOf("a"), job]);

@@ -16,6 +16,8 @@ interface JobQueueOptions {
 
 /** Longer jobs leave a slot to the short ones, where there are two. */
 export const heavyFromMs = 250;
+/** Most waiting jobs of one turn: many pages of pictures, and a bound on what one account keeps in memory. */
+const waitingMax = 1_000;
 /** Time after which a large job without room stops smaller ones from going first. */
 const starvationMs = 1_000;
 
@@ -65,6 +67,11 @@ export class JobQueue {
     jobs.splice(at, 1);
     if (jobs.length === 0) this.#turns.delete(job.turn);
     return true;
+  }
+
+  /** Returns true when as many jobs of this turn wait as may. */
+  isFull(turn: string): boolean {
+    return (this.#turns.get(turn)?.length ?? 0) >= waitingMax;
   }
 
   /** Returns true when no quick, or no long, job of the same turn waits before this one. */
