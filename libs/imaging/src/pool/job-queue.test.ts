@@ -27,6 +27,14 @@ test("turns rotate by account, for any number of jobs of one of them", () => {
   assert.deepEqual(turnsOf(queue), ["a", "b", "c", "a", "c", "a"]);
 });
 
+test("the next free slot goes to an account without a running job", () => {
+  const queue = queueOf(2, [jobOf("a"), jobOf("a"), jobOf("a"), jobOf("a")]);
+  const [first] = [queue.take(0), queue.take(0)];
+  queue.add(jobOf("b"), 0);
+  queue.ended(first as QueuedJob);
+  assert.equal(queue.take(0)?.turn, "b");
+});
+
 test("no more jobs run than there are slots, and heavy ones leave a slot to quick ones", () => {
   const queue = queueOf(2, [jobOf("a", 900), jobOf("a", 900), jobOf("b", 10), jobOf("b", 10)]);
   const [first, second] = [queue.take(0), queue.take(0)];
