@@ -1,10 +1,10 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import type { ServiceName } from "@signalbox/core";
+import { requestIdOf, type ServiceName } from "@signalbox/core";
 import type { ErrorResponses, ServiceParts } from "@signalbox/runtime";
 import { serviceOf } from "./edge-routes.ts";
 import { asksForPage, frontPageHeaders } from "./front-page.ts";
-import { refuse, requestIdOf } from "./refuse.ts";
+import { refuse } from "./refuse.ts";
 
 /**
  * Creates the edge of the embedded mode: passes each request to the service that owns its path, without a hop. A
@@ -31,7 +31,7 @@ export function createInProcessEdge(
     },
     upgrade: (request, socket, head) => {
       const upgrade = partsOf(request)?.upgrade;
-      if (upgrade === undefined) return void socket.end(unknownUpgrade(errorResponse));
+      if (upgrade === undefined) return void socket.end(unknownUpgrade(request, errorResponse));
       upgrade(request, socket, head);
     },
   };
@@ -47,14 +47,14 @@ function showFrontPage(request: IncomingMessage, response: ServerResponse, page:
   response.writeHead(200, {
     "content-type": "text/html; charset=utf-8",
     "content-length": Buffer.byteLength(page),
-    "x-request-id": requestIdOf(request),
+    "x-request-id": requestIdOf(request.headers["x-request-id"]),
   });
   response.end(page);
 }
 
 /** Builds the raw refusal of an upgrade: a socket has no response to write to. */
-function unknownUpgrade(errorResponse: ErrorResponses): string {
-  const close = { headers: { connection: "close" } };
+function unknownUpgrade(request: IncomingMessage, errorResponse: ErrorResponses): string {
+  const close = { headers: { connection: "close" }, requestId: requestIdOf(request.headers["x-request-id"]) };
   const { headers, body } = errorResponse(404, "not_found", "Nothing is published here.", close);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   return `HTTP/1.1 404 Not Found\r\n${lines.join("\r\n")}\r\n\r\n${body}`;

@@ -1,4 +1,12 @@
-import { type ErrorCode, errorBody, graphqlErrorBody, MiB, type ServiceName, securityHeaders } from "@signalbox/core";
+import {
+  type ErrorCode,
+  errorBody,
+  graphqlErrorBody,
+  MiB,
+  requestIdPattern,
+  type ServiceName,
+  securityHeaders,
+} from "@signalbox/core";
 import { edgeRoutes } from "./edge-routes.ts";
 import { asksForPage, frontPage, frontPageHeaders } from "./front-page.ts";
 
@@ -85,8 +93,8 @@ ${["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `  ${name}_
   keepalive_timeout 75s;
   # A request id from outside is kept only when it is short and plain, because it is written to logs and answers.
   map $http_x_request_id $edge_request_id {
-    "~^[A-Za-z0-9_.-]{1,128}$" $http_x_request_id;
-    default $request_id;
+    "~${requestIdPattern}" $http_x_request_id;
+    default req_$request_id;
   }
   # An offer of another protocol, such as the h2c of Java's HttpClient, is ignored and not passed on.
   map $http_upgrade $edge_upgrade { "~*^websocket$" websocket; default ""; }

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type ErrorCode, uuidv7 } from "@signalbox/core";
+import { type ErrorCode, requestIdOf } from "@signalbox/core";
 import type { ErrorResponses } from "@signalbox/runtime";
 
 /** Sends a refusal of the edge itself. */
@@ -12,13 +12,7 @@ export function refuse(
   const { status, code, message, headers = {} } = refusal;
   // The rest of the request's body is not read.
   const closing: Record<string, string> = request.complete ? {} : { connection: "close" };
-  const options = { requestId: requestIdOf(request), headers: { ...closing, ...headers } };
+  const options = { requestId: requestIdOf(request.headers["x-request-id"]), headers: { ...closing, ...headers } };
   const answer = errorResponse(status, code, message, options);
   response.writeHead(status, answer.headers).end(answer.body);
-}
-
-/** Returns the request id from outside when it is short and plain, else a new one. */
-export function requestIdOf(request: IncomingMessage): string {
-  const sent = request.headers["x-request-id"];
-  return typeof sent === "string" && /^[\w.-]{1,128}$/.test(sent) ? sent : uuidv7();
 }

@@ -36,5 +36,8 @@ export function refusalOfOverride(declaration: PropertyDeclaration, raw: unknown
   if (declaration.secrecy === "secret") return "no override, because it is a secret";
   if (declaration.local) return "no override, because it is local to the process";
   const checked = checkValue(declaration, raw);
-  return checked.ok ? null : checked.expected;
+  if (!checked.ok) return checked.expected;
+  const { overrideChoices } = declaration;
+  if (overrideChoices === undefined || overrideChoices.some((choice) => choice === raw)) return null;
+  return `one of: ${overrideChoices.join(", ")}, when it is an override`;
 }

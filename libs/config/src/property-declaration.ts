@@ -13,6 +13,8 @@ interface Declared<Type extends string, Value> {
   readonly max?: number;
   /** The only allowed texts, for the value of a string or each item of a list. */
   readonly choices?: readonly string[];
+  /** The only texts that an override may choose; the others are left to the operator of the machine. */
+  readonly overrideChoices?: readonly string[];
   /** Source of a regular expression that the whole text, or each item, must match. */
   readonly pattern?: string;
   /** Largest length of a text, or of an item of a list, in characters; default 1,000. */

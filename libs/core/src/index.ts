@@ -6,6 +6,7 @@ export { type DetailCode, detailCodes, type ErrorCode, errorCodes } from "./erro
 export { graphqlErrorBody, graphqlExtensions } from "./graphql-error-body.ts";
 export { newId, randomId, timeOfPublicId, uuidv7 } from "./ids.ts";
 export { changedMembers, type Patch, patched } from "./patch.ts";
+export { newRequestId, requestIdOf, requestIdPattern } from "./request-id.ts";
 export { isSecretName, masked, maskText } from "./secrets.ts";
 export { securityHeaders } from "./security-headers.ts";
 export { type ServiceName, serviceNames } from "./service-names.ts";

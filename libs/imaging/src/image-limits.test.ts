@@ -29,6 +29,11 @@ test("each limit allows its own value and refuses one more", () => {
   assert.equal(codeOf({ format: "gif", frames: 201, width: 1000, height: 1000 }), "frame_pixels");
 });
 
+test("a limit that depends on the format names it", () => {
+  const problem = limitProblem(facts({ format: "avif", width: 8000, height: 5001 }), defaultImageLimits);
+  assert.equal(problem?.message, "AVIF images may have at most 40000000 pixels, this one has 40008000.");
+});
+
 test("problems of size and of shape are distinguished", () => {
   assert.equal(limitProblem(facts({ width: 40_000 }), defaultImageLimits)?.kind, "too-large");
   assert.equal(limitProblem(facts({ width: 3000, height: 1 }), defaultImageLimits)?.kind, "unsuitable");

@@ -54,10 +54,8 @@ export function limitProblem(facts: ImageFacts, limits: ImageLimits): LimitProbl
   const pixels = width * height;
   const pixelsMax = pixelsMaxOf(format, limits);
   if (pixels > pixelsMax) {
-    return tooLarge(
-      "pixels",
-      `A ${format.toUpperCase()} image may have at most ${pixelsMax} pixels, this one has ${pixels}.`,
-    );
+    const images = `${format.toUpperCase()} images`;
+    return tooLarge("pixels", `${images} may have at most ${pixelsMax} pixels, this one has ${pixels}.`);
   }
   if (longest / Math.max(1, Math.min(width, height)) > limits.aspectRatioMax) {
     const message = `One side may be at most ${limits.aspectRatioMax} times as long as the other.`;

@@ -21,7 +21,7 @@ test("a change of the log level takes effect while the service runs", () => {
   const configuration = load("account");
   const identity = { instance: "account_1", log };
   const context = createServiceContext({ service: "account", configuration, runner, health, shared: false, identity });
-  configuration.setOverrides({ revision: 1, changes: { "log.level": { revision: 1, set: true, value: "error" } } });
+  configuration.setOverrides({ revision: 1, changes: { "log.level": { revision: 1, set: true, value: "warn" } } });
   context.log.info("unseen");
   configuration.setOverrides({ revision: 2, changes: {} });
   context.log.info("seen");
@@ -29,6 +29,36 @@ test("a change of the log level takes effect while the service runs", () => {
     lines.map(({ msg }) => msg),
     ["seen"],
   );
+});
+
+test("an override that would hide warnings is ignored, with the reason; the machine's operator may choose it", () => {
+  const { log, lines, runner, health } = createProcess();
+  const configuration = load("account");
+  createServiceContext({
+    service: "account",
+    configuration,
+    runner,
+    health,
+    shared: false,
+    identity: { instance: "a", log },
+  });
+  for (const [at, value] of ["error", "silent"].entries()) {
+    const change = { revision: at + 1, set: true, value };
+    const problems = configuration.setOverrides({ revision: at + 1, changes: { "account.log.level": change } });
+    const expected = "one of: debug, info, warn, when it is an override";
+    assert.deepEqual(
+      problems.map((problem) => [problem.property, problem.expected]),
+      [["log.level", expected]],
+    );
+    log.warn({}, value);
+  }
+  assert.deepEqual(
+    lines.map(({ msg }) => msg),
+    ["error", "silent"],
+  );
+  const argv = ["--log.level=silent"];
+  const local = { service: "account", properties: runtimeProperties, argv, environment: {}, directory: null };
+  assert.equal(loadConfiguration(local).get("log.level"), "silent");
 });
 
 test("each restart of a worker is counted once, also when it is read repeatedly", async () => {

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from "node:http";
-import { type ErrorCode, errorBody, randomId, securityHeaders } from "@signalbox/core";
+import { type ErrorCode, errorBody, newRequestId, securityHeaders } from "@signalbox/core";
 
 const security = Object.fromEntries(securityHeaders);
 
@@ -26,7 +26,7 @@ export type ErrorResponses = (
 
 /** Creates the errors of layers below the routes of a service. `docs` is the page that they name, `http.error-docs`. */
 export function createErrorResponses(docs: string): ErrorResponses {
-  return (status, code, message, { headers = {}, requestId = randomId("req") } = {}) => {
+  return (status, code, message, { headers = {}, requestId = newRequestId() } = {}) => {
     const body = errorBody({ code, message, requestId, docs });
     return {
       status,

@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
-import { isAppError, randomId } from "@signalbox/core";
+import { isAppError, newRequestId } from "@signalbox/core";
 import type { Logger } from "@signalbox/telemetry";
 import { createErrorResponses, type ErrorResponses } from "./error-response.ts";
 import {
@@ -88,7 +88,7 @@ function write(
   { status, headers, body }: ManagementResponse,
 ): void {
   response.writeHead(status, {
-    "x-request-id": randomId("req"),
+    "x-request-id": newRequestId(),
     "x-content-type-options": "nosniff",
     "content-length": Buffer.byteLength(body),
     ...headers,

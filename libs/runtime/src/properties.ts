@@ -173,9 +173,11 @@ export const runtimeProperties = defineProperties({
     type: "string",
     default: "info",
     choices: ["debug", "info", "warn", "error", "silent"],
+    // One operator must not hide what happens in every service.
+    overrideChoices: ["debug", "info", "warn"],
     secrecy: "internal",
     reload: "live",
-    effect: "Lowest level of written log lines.",
+    effect: "Lowest level of written log lines. An override keeps at least warnings.",
   },
   "telemetry.otlp-endpoint": {
     type: "string",

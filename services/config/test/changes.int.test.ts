@@ -103,10 +103,27 @@ test("one invalid change undoes all of them, and every failing member is named",
     reason: "late",
   });
   assert.equal(stale.refusal, "CONFLICT");
-  assert.equal(
-    (await send("setProperties", { changes: await changes([["no.such", 1]]), reason: "x" })).refusal,
-    "NOT_FOUND",
-  );
+  const given = await changes([
+    ["no.such", 1],
+    ["server.name", "Quay"],
+    ["server.color", "red"],
+    ["internal.token", "x"],
+    ["server.name", "Pier"],
+    ["nor.this"],
+  ]);
+  const late = { name: "limits.maxUploadBytes", value: 1_000_000, expectedRevision: "7" };
+  const many = await send("setProperties", { changes: [...given, late], reason: "x" });
+  const told = many.errors.map(({ field, code }: Record<string, string>) => [field, code]);
+  assert.deepEqual(told, [
+    ["changes[0].name", "unknown_member"],
+    ["changes[2].value", "invalid_value"],
+    ["changes[3].name", "not_allowed"],
+    ["changes[4].name", "repeated"],
+    ["changes[5].name", "unknown_member"],
+    ["changes[6].expectedRevision", "invalid_value"],
+  ]);
+  const names = ["no.such", "server.color", "internal.token", "server.name", "nor.this", "limits.maxUploadBytes"];
+  for (const [at, name] of names.entries()) assert.ok(many.errors[at].message.includes(name), many.errors[at].message);
   const neither = await send("setProperties", {
     changes: [{ name: "server.name", expectedRevision: "0" }],
     reason: "x",

@@ -13,9 +13,10 @@ after(() => config.close());
 const members = `key state type description default off owner expires salt revision reason variants { name value }
   rules { name accounts roles locales percentage variant age { from to } }
   prerequisites { flag variants } schedule { from until }`;
+const outcome = "revision instances applied errors { field message }";
 const documents = {
-  setFlag: `mutation($input: SetFlagInput!) { setFlag(input: $input) { flag { ${members} } errors { field message } } }`,
-  archiveFlag: `mutation($input: ArchiveFlagInput!) { archiveFlag(input: $input) { flag { key } errors { field message } } }`,
+  setFlag: `mutation($input: SetFlagInput!) { setFlag(input: $input) { flag { ${members} } ${outcome} } }`,
+  archiveFlag: `mutation($input: ArchiveFlagInput!) { archiveFlag(input: $input) { flag { key } ${outcome} } }`,
 };
 async function send(name: keyof typeof documents, input: object, who = operator) {
   const { data, errors } = await config.graphql(who, documents[name], { input });
@@ -61,6 +62,33 @@ test("a flag is stored as written, has its event, and shares its revisions with 
   ]);
   assert.deepEqual(await find("whole"), flag);
   await eventually(async () => (await status()).revision === flag.revision);
+});
+
+test("with waitForMs the answer comes when every instance evaluates with the change, as with properties", async () => {
+  const evaluated = async () => {
+    const body = JSON.stringify({ context: { targetingKey: operator.accountId } });
+    const answer = await config.post(operator, "/ofrep/v1/evaluate/flags/awaited", body, {
+      "content-type": "application/json",
+    });
+    return answer.status === 404 ? null : answer.body.value;
+  };
+  let expectedRevision = "0";
+  for (let round = 0; round < 8; round++) {
+    const [variant, value] = round % 2 === 0 ? ["camelCase", "A"] : ["snake_case", "B"];
+    const made = await set({ key: "awaited", default: variant, expectedRevision, waitForMs: 10_000 });
+    assert.deepEqual([made.errors, made.revision, made.applied], [[], made.flag.revision, made.instances]);
+    assert.ok(made.instances > 0);
+    assert.equal(await evaluated(), value, `round ${round}`);
+    expectedRevision = made.revision;
+  }
+  const tried = await set({ key: "awaited", expectedRevision, dryRun: true, waitForMs: 10_000 });
+  assert.deepEqual([tried.revision, tried.flag, tried.applied], [null, null, 0]);
+  const input = { key: "awaited", expectedRevision, reason: "over", waitForMs: 10_000 };
+  const archived = await send("archiveFlag", input);
+  assert.deepEqual([archived.errors, archived.flag, archived.applied], [[], null, archived.instances]);
+  assert.ok(BigInt(archived.revision) > BigInt(expectedRevision));
+  assert.equal(await evaluated(), null);
+  assert.equal((await set({ waitForMs: 10_001 })).errors[0].field, "waitForMs");
 });
 
 test("every type keeps its values apart, including the members of objects", async () => {

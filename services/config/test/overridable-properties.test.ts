@@ -182,6 +182,13 @@ test("no override opens a listener, redirects data, or hides an actor", () => {
   }
 });
 
+test("an override of the log level keeps warnings", () => {
+  const [, declaration] = declarations.find(([name]) => name === "log.level") ?? assert.fail();
+  for (const level of ["debug", "info", "warn"]) assert.equal(refusalOfOverride(declaration, level), null, level);
+  for (const level of ["error", "silent"])
+    assert.match(refusalOfOverride(declaration, level) ?? "", /debug, info, warn,/);
+});
+
 test("a property of several services is overridable in all of them or in none", () => {
   const byName = Map.groupBy(declarations, ([name]) => name);
   for (const [name, declared] of byName) {

@@ -132,6 +132,11 @@ test("secret and local properties take no override, and an unknown name is not f
     assert.match(data?.setProperty.errors[0].message, /takes no override/, name);
   }
   assert.equal(codeOf(await set("no.such-property", 1)), "NOT_FOUND");
+  for (const name of ["log.level", "images.log.level"]) {
+    const { data } = await set(name, "silent");
+    const message = `${name} must be one of: debug, info, warn, when it is an override.`;
+    assert.deepEqual(data.setProperty.errors, [{ field: "value", message }]);
+  }
 });
 
 test("only config:admin changes properties and only config:read lists them", async () => {

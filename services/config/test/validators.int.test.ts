@@ -31,6 +31,17 @@ test("a matching validator, alone, weak, in a list or as *, gives 304 with the h
   }
 });
 
+test("a resource that has not changed since If-Modified-Since is 304, unless If-None-Match names another", async () => {
+  for (const path of validated) {
+    const since = (await config.send(person, path)).headers.get("last-modified") ?? "";
+    const dated = await config.send(person, path, { headers: { "if-modified-since": since } });
+    assert.deepEqual([dated.status, dated.text], [304, ""], path);
+    const before = new Date(Date.parse(since) - 1_000).toUTCString();
+    const headers = [{ "if-modified-since": before }, { "if-modified-since": since, "if-none-match": '"other"' }];
+    for (const each of headers) assert.equal((await config.send(person, path, { headers: each })).status, 200, path);
+  }
+});
+
 test("a validator belongs to the representation, not to the token", async () => {
   for (const path of validated) {
     const scopes = ["account:read", "env:read"] as const;

@@ -96,11 +96,11 @@ export const properties = defineProperties({
   },
   "images.import.deadline": count(20_000, 100, 300_000, "ms", "Time limit of an import, all redirects included."),
   "images.render.wait-max": count(
-    250,
+    10_000,
     10,
     60_000,
     "ms",
-    "Longest expected wait of a rendition of less than a quarter of a second for its turn, also behind others of its account; beyond it the answer is 429.",
+    "Longest expected wait of a rendition of less than a quarter of a second for its turn, also behind others of its account; beyond it the answer is 429. A rendition that would not end within limits.requestTimeoutSeconds is 429 as well.",
   ),
   "images.render.avif-pixels": count(
     500_000,

@@ -141,9 +141,7 @@ async function openParts(context: Context, opened: OpenedService, sealer: Sealer
         directory: await openOwnFolder(tmpdir(), "signalbox-imaging", runner),
         ...{ memoryMax, clock, log, runner, onJob: imageJobMetrics(metrics) },
       })),
-    termsOf: createTermsOf({
-      answerMs: () => seconds(configuration.get("limits.requestTimeoutSeconds")),
-    }),
+    termsOf: createTermsOf({ clock, answerMs: () => seconds(configuration.get("limits.requestTimeoutSeconds")) }),
     renderBudget: new RenderBudget({ clock, budgetMs: () => configuration.get("images.public.render-budget") }),
     memory: createRenditionMemory({ bytesMax: configuration.get("images.render.memory") }),
     isDeleted: (accountId: string) => accessStates.stateOf(accountId)?.state === "deleted",

@@ -119,6 +119,12 @@ test("the owner downloads the unchanged bytes, as an attachment, and no one else
   assert.equal(headers.get("x-content-type-options"), "nosniff");
   const again = { headers: { "if-none-match": headers.get("etag") ?? "" } };
   assert.equal((await images.send(who, "GET", `/images/${id}/original`, again)).status, 304);
+  const accepting = (accept: string) => images.send(who, "GET", `/images/${id}/original`, { headers: { accept } });
+  assert.equal((await accepting("application/*;q=0.5, image/tiff")).status, 200);
+  for (const accept of ["image/tiff", "application/octet-stream;q=0, */*"]) {
+    const { status, body } = await accepting(accept);
+    assert.deepEqual([status, body.error.code], [406, "not_acceptable"], accept);
+  }
 });
 
 test("a private image needs its owner, a public one opens its content alone", async () => {

@@ -58,6 +58,32 @@ test("a rendition that crashes its process is 503, one that crashed two is 422, 
   }
 });
 
+test("a rendition that is too slow for its request is 503 in time, and the next request leaves it to the worker", async () => {
+  const who = testPerson();
+  const images = await startImages({ "images.render.avif-pixels": 100_000_000, "limits.requestTimeoutSeconds": 4 });
+  try {
+    const { id } = (await images.upload(who, await readFixture("photo.jpg"))).body;
+    const path = `/images/${id}/content?width=2000&enlarge=true&format=avif`;
+    let busyMs = 0;
+    while ((await childProcesses("image-process", { busyMs })).length > 0) busyMs += 100;
+    const slow = images.send(who, "GET", path);
+    const [pid] = await eventually(async () => {
+      const busy = await childProcesses("image-process", { busyMs: busyMs + 100 });
+      return busy.length > 0 && busy;
+    });
+    process.kill(pid ?? 0, "SIGSTOP");
+    for (const { status, body, headers } of [await slow, await images.send(who, "GET", path)]) {
+      assert.deepEqual([status, body.error?.code], [503, "unavailable"]);
+      assert.ok(Number(headers.get("retry-after")) > 0);
+    }
+    const jobs = (await images.eventsOf(who.accountId, 3)).filter(({ name }) => name === "image.render_requested");
+    assert.equal(jobs.length, 2, "one for the named variants, one for the slow rendition");
+    assert.equal((await images.send(who, "GET", `/images/${id}/content?width=150`)).status, 200);
+  } finally {
+    await images.close();
+  }
+});
+
 test("an attempt is recorded before it starts, so a crash counts, and is forgotten after an hour", async () => {
   const inside = await openInside();
   try {

@@ -101,6 +101,10 @@ test("a file that is one byte too large is 413, announced or not", async () => {
     const photo = await readFixture("photo.jpg");
     const refused = await small.upload(who, photo);
     assert.deepEqual([refused.status, refused.body.error.code], [413, "image_too_large"]);
+    assert.equal(refused.body.error.message, "An image may have at most 100000 bytes.");
+    const announced = await small.upload(who, Buffer.concat([photo, Buffer.alloc(600_000)]));
+    assert.deepEqual([announced.status, announced.body.error.code], [413, "image_too_large"]);
+    assert.equal(announced.body.error.message, "The body is larger than 100000 bytes.");
     const boundary = "frontier";
     const head = `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="a.jpg"\r\n\r\n`;
     const chunked = new ReadableStream({
@@ -167,6 +171,18 @@ test("malformed forms are refused by their first fault, with the part's name", a
     (await multipart('--b\r\ncontent-disposition: form-data; name="file"; filename="a.png"\r\n\r\nhalf')).status,
     400,
   );
+  const misnamed = (name: string) =>
+    multipart(`--b\r\ncontent-disposition: form-data; name="${name}"; filename="a.png"\r\n\r\nx\r\n--b--\r\n`);
+  for (const [name, code] of [
+    ["image", "unknown_member"],
+    ["title", "invalid"],
+  ] as const) {
+    const { status, body } = await misnamed(name);
+    const [detail] = body.error.details;
+    assert.deepEqual([status, detail.field, detail.code], [422, name, code]);
+    for (const message of [body.error.message, detail.message])
+      assert.match(message, /the image in the part `file`\.$/);
+  }
   const noBoundary = { headers: { "content-type": "multipart/form-data" }, body: "x" };
   assert.equal((await images.send(who, "POST", "/images", noBoundary)).status, 400);
   assert.equal(

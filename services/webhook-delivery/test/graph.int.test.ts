@@ -175,6 +175,8 @@ test("a replay is counted, started and cancelled, an endpoint tested, and a sign
   const input = { endpointId, from: "2020-01-01T00:00:00Z", rate: 1 };
   const counted = await run(start, { input: { ...input, dryRun: true } });
   assert.deepEqual([counted.count, counted.webhookReplay], [3, null]);
+  const none = await run(start, { input: { ...input, to: input.from, dryRun: true } });
+  assert.deepEqual([none.count, none.webhookReplay, none.errors], [0, null, []]);
   const { webhookReplay } = await run(start, { input });
   assert.deepEqual([webhookReplay.status, webhookReplay.total, webhookReplay.endpoint.id], ["running", 3, endpointId]);
   const cancel = named("cancelWebhookReplay", "webhookReplay { status endedAt }");

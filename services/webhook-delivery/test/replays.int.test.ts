@@ -49,7 +49,11 @@ test("deliveries exhausted in an outage are counted, and replayed under their ow
   const one = lost[0]?.id ?? "";
   const event = (await delivery.send(who, "GET", `/api/v1/webhooks/deliveries/${one}`)).body.event_id;
   assert.deepEqual((await start({ endpoint_id, event_ids: [event], dry_run: true })).body, { count: 1 });
-  assert.deepEqual((await start({ endpoint_id, to: long, dry_run: true })).body, { count: 0 });
+  const later = new Date(Date.now() + 3_600_000).toISOString();
+  for (const window of [{ to: long }, { from: long, to: long }, { from: later }, { from: later, to: later }]) {
+    const nothing = await start({ endpoint_id, ...window, dry_run: true });
+    assert.deepEqual([nothing.status, nothing.body], [200, { count: 0 }], JSON.stringify(window));
+  }
 
   const started = await start({ endpoint_id, status: "exhausted" });
   assert.deepEqual([started.status, started.body.total], [202, 6]);

@@ -128,6 +128,7 @@ test("replays are started, watched and cancelled in GraphQL", async () => {
     (await ingest.graphql(who, create, { sourceId: source.id, input })).data.createReceivedWebhookReplay;
   const from = "2026-01-01T00:00:00Z";
   assert.deepEqual(await begin({ from, dryRun: true }), { replay: null, count: 5, errors: [] });
+  assert.deepEqual(await begin({ from, to: from, dryRun: true }), { replay: null, count: 0, errors: [] });
   assert.deepEqual((await begin({ from, rate: 0 })).errors, [{ field: "rate", code: "too_small" }]);
   const started = (await begin({ from, eventTypes: ["order.*"], rate: 1 })).replay;
   assert.deepEqual([started.total, started.rate, started.ids, started.eventTypes], [5, 1, null, ["order.*"]]);

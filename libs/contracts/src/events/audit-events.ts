@@ -36,6 +36,6 @@ export const auditRecordedEvent = defineEvent({
       credential: "key_3Xk9mPv1QsWd6ZtBn5GhRy",
       address: "203.0.113.9",
     },
-    request_id: "0197a1c2-7b30-7c11-9d8e-2f1a5b6c7d8e",
+    request_id: "req_0197a1c27b307c119d8e2f1a5b6c7d8e",
   },
 });

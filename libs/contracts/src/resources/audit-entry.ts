@@ -45,7 +45,7 @@ export const auditEntryExample: AuditEntryResource = {
     credential: "key_7cJk2RsM9vXeHa4UzTwQbn",
     address: "192.0.2.10",
   },
-  request_id: "0b1f6a52-6d0e-4c39-9a55-3f2f7c1d8e4b",
+  request_id: "req_0b1f6a526d0e4c399a553f2f7c1d8e4b",
   created_at: "2026-01-01T09:00:00.000Z",
 };
 

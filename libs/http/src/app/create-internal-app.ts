@@ -1,6 +1,6 @@
 import type { RequestListener } from "node:http";
 import { internalCaller, internalTokenHeader, internalTokenMatches, mayCallInternally } from "@signalbox/auth";
-import { securityHeaders } from "@signalbox/core";
+import { requestIdOf, securityHeaders } from "@signalbox/core";
 import type { Pool } from "@signalbox/storage";
 import { type OpenApiInfo, openApiRoute } from "../openapi/openapi-document.ts";
 import type { HttpContext } from "../properties.ts";
@@ -10,7 +10,6 @@ import { errorText } from "../responses/error-response.ts";
 import type { Routes } from "../routes/create-routes.ts";
 import { compileRoutes } from "./compile-route.ts";
 import { createEdge } from "./edge.ts";
-import { requestIdOf } from "./exchange.ts";
 import { expressApp } from "./express-app.ts";
 import { type Mounts, withMounts } from "./mounts.ts";
 

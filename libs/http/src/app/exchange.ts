@@ -1,7 +1,6 @@
-import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Caller, Principal } from "@signalbox/auth";
-import type { AppError } from "@signalbox/core";
+import { type AppError, requestIdOf } from "@signalbox/core";
 import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
 import type { Attributes, Labels, Logger } from "@signalbox/telemetry";
 import type { z } from "zod";
@@ -155,10 +154,3 @@ export class Exchange implements RouteInput {
 
 /** One stage of a request. Returning a response answers it; otherwise the next stage runs. */
 export type Step = (exchange: Exchange) => HttpResponse | null | Promise<HttpResponse | null>;
-
-const acceptable = /^[A-Za-z0-9._:~+/=-]{1,128}$/;
-
-/** Returns the id of the request in answers, logs and traces: the caller's `X-Request-Id`, or a new one. */
-export function requestIdOf(header: string | string[] | undefined): string {
-  return typeof header === "string" && acceptable.test(header) ? header : randomUUID();
-}

@@ -154,7 +154,7 @@ function exampleOfGraphqlRefusal(status: number): GraphqlErrorBody {
   return JSON.parse(graphqlErrorBody({ code, message: defaultMessages[code], requestId: exampleId }));
 }
 
-const exampleId = "0b1f6a52-6d0e-4c39-9a55-3f2f7c1d8e4b";
+const exampleId = "req_0b1f6a526d0e4c399a553f2f7c1d8e4b";
 
 function codeOf(status: number): ErrorCode {
   const codes = Object.entries(statusOf) as [ErrorCode, number][];

@@ -12,9 +12,14 @@ export function announcesBody(request: IncomingMessage): boolean {
   return request.headers["transfer-encoding"] !== undefined || (length !== undefined && length !== "0");
 }
 
-/** Refuses a body by its announced length, before a byte of it is read. */
-export function refuseAnnouncedSize(request: IncomingMessage, maxBytes: number, code: ErrorCode): void {
-  if (Number(request.headers["content-length"] ?? 0) > maxBytes) throw tooLarge(maxBytes, code);
+/** Refuses a body by its announced length, before a byte of it is read; `aroundBytes` may surround what is limited. */
+export function refuseAnnouncedSize(
+  request: IncomingMessage,
+  maxBytes: number,
+  code: ErrorCode,
+  aroundBytes: number = 0,
+): void {
+  if (Number(request.headers["content-length"] ?? 0) > maxBytes + aroundBytes) throw tooLarge(maxBytes, code);
 }
 
 /** The least pace of a body: this many bytes in each period, or its rest. */

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { IncomingHttpHeaders } from "node:http";
 import test from "node:test";
 import { isAppError } from "@signalbox/core";
 import { ifMatch, isNotModified, strongEtag } from "./conditional.ts";
@@ -14,6 +15,26 @@ test("If-None-Match is a list of strong and weak tags, or a star", () => {
     assert.equal(matches(header), false, header);
   }
   assert.equal(isNotModified({ headers: {} }, etag), false);
+});
+
+test("If-Modified-Since counts without If-None-Match, where a time of change is known and the date is HTTP's", () => {
+  const changed = "Tue, 06 Jan 2026 08:49:37 GMT";
+  const matches = (headers: IncomingHttpHeaders, lastModified?: string) =>
+    isNotModified({ headers }, etag, lastModified);
+  for (const since of [changed, "Tuesday, 06-Jan-26 08:49:37 GMT", "Tue Jan  6 08:49:37 2026"])
+    assert.equal(matches({ "if-modified-since": since }, changed), true, since);
+  for (const since of [
+    "Tue, 06 Jan 2026 08:49:36 GMT",
+    "2027-01-01",
+    "1798761600000",
+    "Tue, 99 Jan 2027 08:49:37 GMT",
+    "",
+  ])
+    assert.equal(matches({ "if-modified-since": since }, changed), false, since);
+  assert.equal(matches({ "if-modified-since": changed }), false);
+  assert.equal(matches({ "if-modified-since": changed, "if-none-match": '"other"' }, changed), false);
+  const earlier = { "if-modified-since": "Tue, 06 Jan 2026 08:49:36 GMT" };
+  assert.equal(matches({ ...earlier, "if-none-match": etag }, changed), true);
 });
 
 test("If-Match compares strongly: a weak tag never matches, a star always does", () => {

@@ -5,14 +5,23 @@ import { AppError } from "@signalbox/core";
 type Conditional = { readonly headers: IncomingHttpHeaders };
 
 /**
- * Returns true when `If-None-Match` names this validator, by weak comparison (RFC 9110 §13.1.2): the client has it
- * already.
+ * Returns true when the client has this representation already: `If-None-Match` names its validator, by weak comparison
+ * (RFC 9110 §13.1.2), or, without that header, it has not changed since `If-Modified-Since` (§13.1.3).
  */
-export function isNotModified(input: Conditional, etag: string): boolean {
-  const header = input.headers["if-none-match"];
-  if (header === undefined) return false;
+export function isNotModified({ headers }: Conditional, etag: string, lastModified?: string): boolean {
+  const header = headers["if-none-match"];
+  if (header === undefined) return lastModified !== undefined && isUnchanged(headers, lastModified);
   if (header === etag) return true;
   return listMatches(header, etag, opaqueTag);
+}
+
+/** A date that is not one of HTTP's three forms (RFC 9110 §5.6.7) is ignored. */
+const httpDate =
+  /^(?:\w{3}, \d\d \w{3} \d{4} [\d:]{8} GMT|\w{6,9}, \d\d-\w{3}-\d\d [\d:]{8} GMT|\w{3} \w{3} [ \d]\d [\d:]{8} \d{4})$/;
+
+function isUnchanged({ "if-modified-since": since = "" }: IncomingHttpHeaders, lastModified: string): boolean {
+  // The third form has no zone, and would be read as local time.
+  return httpDate.test(since) && Date.parse(lastModified) <= Date.parse(since.endsWith("GMT") ? since : `${since} GMT`);
 }
 
 /**

@@ -36,7 +36,7 @@ export async function send(exchange: Exchange, answer: HttpResponse): Promise<vo
 
 function unmodified(exchange: Exchange, answer: HttpResponse): HttpResponse {
   if (answer.status !== 200 || answer.etag === undefined || exchange.route.method !== "get") return answer;
-  if (!isNotModified(exchange, answer.etag)) return answer;
+  if (!isNotModified(exchange, answer.etag, answer.headers?.["last-modified"])) return answer;
   if (answer.body.kind === "stream") answer.body.stream.destroy();
   return { status: 304, etag: answer.etag, cache: answer.cache, body: { kind: "empty" } };
 }

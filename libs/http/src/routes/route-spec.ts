@@ -52,6 +52,7 @@ export type BodySpec =
       readonly json?: z.ZodType;
       /** The parts, for the documentation. */
       readonly form?: z.ZodType;
+      /** Of the file; the form around it comes on top. */
       readonly maxBytes?: ByteLimit;
     }
   | { readonly raw: RawBody }

@@ -1,4 +1,4 @@
-import { AppError, type ErrorCode } from "@signalbox/core";
+import { AppError, type ErrorCode, KiB } from "@signalbox/core";
 import type { z } from "zod";
 import type { CompiledBody } from "../app/compile-body.ts";
 import type { Exchange, Step } from "../app/exchange.ts";
@@ -14,6 +14,9 @@ export const refuseBody: Step = (exchange) => {
   if (!announcesBody(exchange.request)) return null;
   throw new AppError("invalid_request", "This operation takes no body.");
 };
+
+/** Largest size of everything around the file of a form: the other parts, boundaries, part headers. */
+const framingBytesMax = 512 * KiB;
 
 /** Reads the body as the route declares it, and no more of it than allowed. */
 export const readDeclaredBody: Step = async (exchange) => {
@@ -35,7 +38,7 @@ export const readDeclaredBody: Step = async (exchange) => {
   }
   const type = mediaTypeOf(exchange, body);
   if (type === "multipart/form-data") {
-    refuseAnnouncedSize(exchange.request, maxBytesOf(exchange, body), tooLargeCode(exchange));
+    refuseAnnouncedSize(exchange.request, maxBytesOf(exchange, body), tooLargeCode(exchange), framingBytesMax);
     return null;
   }
   // A file may be far larger than any JSON that is parsed here.

@@ -103,7 +103,7 @@ export class ImageChild {
 
   /**
    * Runs a job. Resolves with an answer, or with the end of the child; null when the child ended before it received the
-   * job.
+   * job, unless the job's time was over.
    */
   run(job: ImageJob, { limitMs }: { readonly limitMs: number }): Promise<ChildAnswer | null> {
     this.jobs++;
@@ -168,7 +168,9 @@ export class ImageChild {
     this.isGone = true;
     const reason = `${signal ?? `code ${code}`} ${this.#lastWords}`.trim().slice(0, 500);
     const outcome = this.#verdict ?? causeOf(signal, this.#lastWords);
-    this.#finish(this.#job?.hasStarted ? { outcome: { outcome, reason }, peakBytes: this.#options.memoryMax } : null);
+    // Another process would not have more time for a job whose time is over.
+    const isJobs = this.#job?.hasStarted || outcome === "too-slow";
+    this.#finish(isJobs ? { outcome: { outcome, reason }, peakBytes: this.#options.memoryMax } : null);
   }
 
   #finish(answer: ChildAnswer | null): void {

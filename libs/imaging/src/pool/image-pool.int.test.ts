@@ -3,11 +3,11 @@ import { readdir, readFile, readlink } from "node:fs/promises";
 import process from "node:process";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { isAppError, MiB } from "@signalbox/core";
+import { createManualClock, isAppError, MiB, systemClock } from "@signalbox/core";
 import { childProcesses, eventually, killProcess, startProcess } from "@signalbox/testing";
 import { defaultImageLimits } from "../image-limits.ts";
 import type { JobTerms } from "./image-pool.ts";
-import { longAnimation, noise, openTestPool, plain, type TestPool } from "./test-pool.ts";
+import { anySize, longAnimation, noise, openTestPool, plain, type TestPool } from "./test-pool.ts";
 
 const hasKernelGuard = process.platform === "linux";
 const decoders = () => childProcesses("image-process");
@@ -84,13 +84,24 @@ describe("opens a pool of its own", () => {
     assert.equal((await images.render(photo)).width, 64);
   });
 
+  test("a job is killed at its caller's deadline, although its own limit is later", async () => {
+    const facts = await images.factsOf(photo);
+    const endsByMs = systemClock.steadyMs() + 2_000;
+    const beforeHandOver = async () => void (await eventually(() => systemClock.steadyMs() > endsByMs));
+    const { outcome } = await images.tryToRender(photo, facts, { width: 20 }, { endsByMs, beforeHandOver });
+    assert.equal(outcome.outcome, "too-slow");
+  });
+
   test("a job that cannot start or end in time is refused immediately, with the time to return", async () => {
     const facts = await images.factsOf(photo);
     const large = { width: null, format: "avif" } as const;
     const flood = Array.from({ length: 6 }, () => images.tryToRender(photo, facts, large, { turn: "acc_flood" }));
     const late = (error: unknown) =>
       isAppError(error) && error.code === "rate_limited" && (error.retryAfterSeconds ?? 0) >= 1;
-    await assert.rejects(images.tryToRender(photo, facts, large, { turn: "acc_flood", endMaxMs: 300 }), late);
+    await assert.rejects(
+      images.tryToRender(photo, facts, large, { turn: "acc_flood", endsByMs: systemClock.steadyMs() + 300 }),
+      late,
+    );
     const other = await images.tryToRender(photo, facts, { width: 50 }, { turn: "acc_other", waitMaxMs: 5_000 });
     assert.equal(other.outcome.outcome, "rendered", "another account's turn comes before the rest of the flood");
     assert.ok(images.pool.state().running + images.pool.state().waiting.heavy > 0);
@@ -162,6 +173,30 @@ describe("opens a pool of its own", () => {
     assert.ok(lost.length <= killed, `${lost.length} of ${killed}`);
     assert.equal((await images.render(photo)).width, 64);
   });
+});
+
+test("a refused job may return when those before it are so far done that it can start in time", async () => {
+  const images = await openTestPool({ slots: 1, clock: createManualClock() });
+  const gone = new AbortController();
+  const { promise: held, resolve: letGo } = Promise.withResolvers<void>();
+  try {
+    const photo = await noise(1200, 800).jpeg().toBuffer();
+    const facts = await images.factsOf(photo);
+    const rendition = { ...anySize, format: "jpeg", width: null } as const;
+    const job = { kind: "render", source: "", target: "", facts, rendition, limits: defaultImageLimits } as const;
+    const { ms } = images.pool.expect(job);
+    const ask = (given: Partial<JobTerms>) => images.tryToRender(photo, facts, rendition, given);
+    const before = Array.from({ length: 60 }, () => ask({ signal: gone.signal, beforeHandOver: () => held }));
+    const ended = Promise.allSettled(before);
+    await eventually(() => images.pool.state().waiting.quick === 59);
+    const refusal = { code: "rate_limited", retryAfterSeconds: Math.ceil((60 * ms - 1_000) / 1_000) };
+    await assert.rejects(ask({ waitMaxMs: 1_000 }), refusal);
+    gone.abort();
+    letGo();
+    await ended;
+  } finally {
+    await images.close();
+  }
 });
 
 test("an image that takes too much memory ends only its child, and is distinguished from a broken one", async () => {

@@ -35,8 +35,11 @@ export interface JobTerms {
    * waits as well; without it the job waits without a limit.
    */
   readonly waitMaxMs?: number;
-  /** Refuses a job that would not end this soon, and one whose turn comes too late. */
-  readonly endMaxMs?: number;
+  /**
+   * The caller's deadline on the pool's steady clock. Refuses a job that would not end by then, and kills one that has
+   * not ended: the caller would get its answer too late.
+   */
+  readonly endsByMs?: number;
   /** Time after which the child is killed. */
   readonly limitMs: number;
   /** Aborts when the result is no longer needed. */
@@ -165,14 +168,14 @@ export class ImagePool {
   }
 
   /** Waits for the turn of a job. */
-  async #turnOf(cost: JobCost, { turn, waitMaxMs, endMaxMs, signal }: JobTerms): Promise<QueuedJob> {
+  async #turnOf(cost: JobCost, { turn, waitMaxMs, endsByMs, signal }: JobTerms): Promise<QueuedJob> {
     signal?.throwIfAborted();
-    const { clock } = this.#options;
-    const nowMs = clock.steadyMs();
-    const waitMs = this.#queue.waitMs({ turn, cost }, nowMs);
+    const nowMs = this.#options.clock.steadyMs();
     const waitMax = cost.ms <= heavyFromMs && waitMaxMs !== undefined ? waitMaxMs : Number.POSITIVE_INFINITY;
-    const endMax = endMaxMs ?? Number.POSITIVE_INFINITY;
-    if (waitMs > waitMax || waitMs + cost.ms > endMax) throw busy(waitMs);
+    const startMax = (endsByMs ?? Number.POSITIVE_INFINITY) - nowMs - cost.ms;
+    const waitMs = this.#queue.waitMs({ turn, cost }, nowMs);
+    const mostMs = Math.min(waitMax, startMax);
+    if (waitMs > mostMs || this.#queue.isFull(turn)) throw busy(waitMs - mostMs);
 
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const job: QueuedJob = { turn, cost, start: resolve };
@@ -181,9 +184,11 @@ export class ImagePool {
     };
     const onAbort = () => leave(signal?.reason);
     signal?.addEventListener("abort", onAbort, { once: true });
-    const timers = [refuseAfter(endMax - cost.ms, () => leave(busy(cost.ms)))];
+    // Its own wait has shown that the estimate was too low: an equal one would wait as long again.
+    const leaveBusy = () => leave(busy(this.#queue.waitMs(job, this.#options.clock.steadyMs())));
+    const timers = [refuseAfter(startMax, leaveBusy)];
     // The estimate may be wrong on a shared machine. The only waiting job of a caller keeps waiting.
-    timers.push(refuseAfter(waitMax, () => this.#queue.isFirst(job) || leave(busy(cost.ms))));
+    timers.push(refuseAfter(waitMax, () => this.#queue.isFirst(job) || leaveBusy()));
     this.#queue.add(job, nowMs);
     this.#startNext();
     try {
@@ -225,7 +230,7 @@ export class ImagePool {
   }
 
   /** Gives the job to a child, and to the next one when that ended before it received it. */
-  async #handOver(job: ImageJob, { limitMs, signal, beforeHandOver }: JobTerms): Promise<AnsweredJob> {
+  async #handOver(job: ImageJob, { signal, beforeHandOver, ...ends }: JobTerms): Promise<AnsweredJob> {
     let note = beforeHandOver;
     for (let tries = 0; tries < handOversMax; tries++) {
       const child = await this.#take();
@@ -240,11 +245,16 @@ export class ImagePool {
         throw error;
       }
       note = undefined;
-      const answer = await this.#untilLeft(child, signal, () => child.run(job, { limitMs }));
+      const answer = await this.#untilLeft(child, signal, () => child.run(job, { limitMs: this.#limitMsOf(ends) }));
       if (this.#isClosed && child.isGone) throw unavailable(new Error("the pool is closed"));
       if (answer) return { child, answer, startedMs };
     }
     throw unavailable(new Error(`${handOversMax} processes ended before they received the job`));
+  }
+
+  /** Returns the time that is left for a job that starts now. */
+  #limitMsOf({ limitMs, endsByMs = Number.POSITIVE_INFINITY }: Pick<JobTerms, "limitMs" | "endsByMs">): number {
+    return Math.max(0, Math.min(limitMs, endsByMs - this.#options.clock.steadyMs()));
   }
 
   /** Ends the child when its caller leaves, and then throws the signal's reason. */

@@ -27,6 +27,14 @@ test("turns rotate by account, for any number of jobs of one of them", () => {
   assert.deepEqual(turnsOf(queue), ["a", "b", "c", "a", "c", "a"]);
 });
 
+test("the next free slot goes to an account without a running job", () => {
+  const queue = queueOf(2, [jobOf("a"), jobOf("a"), jobOf("a"), jobOf("a")]);
+  const [first] = [queue.take(0), queue.take(0)];
+  queue.add(jobOf("b"), 0);
+  queue.ended(first as QueuedJob);
+  assert.equal(queue.take(0)?.turn, "b");
+});
+
 test("no more jobs run than there are slots, and heavy ones leave a slot to quick ones", () => {
   const queue = queueOf(2, [jobOf("a", 900), jobOf("a", 900), jobOf("b", 10), jobOf("b", 10)]);
   const [first, second] = [queue.take(0), queue.take(0)];
@@ -74,6 +82,16 @@ test("the wait is that of one's own turn and of as many rounds of the others, in
   assert.equal(waitOf("b", 900), 0, "no heavy job is before it");
   for (let count = 0; count < 5; count++) queue.add(jobOf("a", 900), 0);
   assert.equal(waitOf("b", 20), 60, "one slot is left to the quick");
+});
+
+test("a turn with a thousand waiting jobs is full, and others are not", () => {
+  const queue = queueOf(
+    1,
+    Array.from({ length: 1_000 }, () => jobOf("a")),
+  );
+  assert.deepEqual([queue.isFull("a"), queue.isFull("b")], [true, false]);
+  queue.take(0);
+  assert.equal(queue.isFull("a"), false);
 });
 
 test("a job that has stopped waiting is no longer counted", () => {

@@ -16,6 +16,8 @@ interface JobQueueOptions {
 
 /** Longer jobs leave a slot to the short ones, where there are two. */
 export const heavyFromMs = 250;
+/** Most waiting jobs of one turn: many pages of pictures, and a bound on what one account keeps in memory. */
+const waitingMax = 1_000;
 /** Time after which a large job without room stops smaller ones from going first. */
 const starvationMs = 1_000;
 
@@ -67,6 +69,11 @@ export class JobQueue {
     return true;
   }
 
+  /** Returns true when as many jobs of this turn wait as may. */
+  isFull(turn: string): boolean {
+    return (this.#turns.get(turn)?.length ?? 0) >= waitingMax;
+  }
+
   /** Returns true when no quick, or no long, job of the same turn waits before this one. */
   isFirst(job: QueuedJob): boolean {
     const jobs = this.#turns.get(job.turn) ?? [];
@@ -76,7 +83,7 @@ export class JobQueue {
   /** Takes the next job, which then counts as running, or null when none may start now. */
   take(nowMs: number): QueuedJob | null {
     if (this.#running.size >= this.#slots) return null;
-    for (const jobs of this.#turns.values()) {
+    for (const jobs of this.#inTurn()) {
       const next = jobs.find(({ job }) => this.#mayStart(job));
       if (next) return this.#begin(next.job, nowMs);
       // Among jobs that only lack memory, one that has waited for too long is next, and the others wait with it.
@@ -104,6 +111,14 @@ export class JobQueue {
     const ahead = [...own, ...others].map((job) => job.cost.ms);
     const left = running.map(([job, startedMs]) => Math.max(0, job.cost.ms - (nowMs - startedMs)));
     return [...ahead, ...left].reduce((sum, ms) => sum + ms, 0) / slots;
+  }
+
+  /** Lists the turns with fewer running jobs first: an account that has none does not wait for a second one of another. */
+  #inTurn(): readonly Waiting[][] {
+    const running = new Map<string, number>();
+    for (const { turn } of this.#running.keys()) running.set(turn, (running.get(turn) ?? 0) + 1);
+    const runningOf = ([turn]: [string, Waiting[]]) => running.get(turn) ?? 0;
+    return [...this.#turns].sort((a, b) => runningOf(a) - runningOf(b)).map(([, jobs]) => jobs);
   }
 
   /** Starts a job and moves its turn to the end of the round. */

@@ -2,13 +2,15 @@ import { FlagDefinition } from "@signalbox/contracts";
 import { field, mutation } from "@signalbox/graphql";
 import { z } from "zod";
 import { operators } from "../overrides/change-resolvers.ts";
-import { dryRun, required, revisionOf } from "../overrides/override-inputs.ts";
+import type { ChangeResults } from "../overrides/change-results.ts";
+import { dryRun, required, revisionOf, waitForMs } from "../overrides/override-inputs.ts";
 import type { Flag, FlagStore } from "./flag-store.ts";
 import type { FlagOperations } from "./flags.ts";
 
 export interface FlagResolverDependencies {
   readonly flags: FlagOperations;
   readonly flagStore: FlagStore;
+  readonly results: ChangeResults;
 }
 
 /** GraphQL omits absent members or sends them as null; both mean absent. */
@@ -17,7 +19,7 @@ const given = (value: unknown): unknown => {
   return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined && member !== null));
 };
 const { salt, rules, schedule, expires, description, prerequisites, ...members } = FlagDefinition.shape;
-const wanted = { expected_revision: revisionOf("expectedRevision"), reason: required };
+const wanted = { expected_revision: revisionOf("expectedRevision"), reason: required, wait_for_ms: waitForMs };
 
 const SetFlag = z.preprocess(
   given,
@@ -43,25 +45,32 @@ function withoutNulls(rule: unknown): unknown {
 }
 
 /** The GraphQL fields of flags. Rules name accounts, so only operators read them. */
-export function flagResolvers({ flags, flagStore }: FlagResolverDependencies) {
+export function flagResolvers({ flags, flagStore, results }: FlagResolverDependencies) {
+  const unchanged = { flag: null, revision: null, instances: 0, applied: 0 };
+  const changed = { ...operators, payload: (made: object | null) => made ?? unchanged } as const;
+  const answerOf = async (flag: object | null, revision: bigint | null, waitMs: number) => ({
+    ...{ flag, revision: revision === null ? null : String(revision) },
+    ...(await results.ofFlag(revision, waitMs)),
+  });
   return {
     Query: {
       flags: field({ scopes: ["config:admin"] }, async () => (await flagStore.list()).map(viewFlag)),
     },
     Mutation: {
       setFlag: mutation(
-        { ...operators, audit: "flag.set", input: SetFlag as z.ZodType<z.output<typeof SetFlag>>, payload: "flag" },
-        async ({ expected_revision: expectedRevision, reason, dry_run, ...flag }, context) => {
+        { ...changed, audit: "flag.set", input: SetFlag as z.ZodType<z.output<typeof SetFlag>> },
+        async ({ expected_revision: expectedRevision, reason, dry_run, wait_for_ms: waitMs, ...flag }, context) => {
           const how = { expectedRevision, reason, dryRun: dry_run };
           const set = await context.inTransaction((tx) => flags.set(tx, context.caller, flag, how));
-          return set && viewFlag(set);
+          return answerOf(set && viewFlag(set), set?.revision ?? null, waitMs);
         },
       ),
       archiveFlag: mutation(
-        { ...operators, audit: "flag.archive", input: ArchiveFlag, payload: "flag" },
-        async ({ key, reason, expected_revision: expectedRevision }, context) => {
-          await context.inTransaction((tx) => flags.archive(tx, context.caller, key, { expectedRevision, reason }));
-          return null;
+        { ...changed, audit: "flag.archive", input: ArchiveFlag },
+        async ({ key, reason, expected_revision: expectedRevision, wait_for_ms: waitMs }, context) => {
+          const how = { expectedRevision, reason };
+          const revision = await context.inTransaction((tx) => flags.archive(tx, context.caller, key, how));
+          return answerOf(null, revision, waitMs);
         },
       ),
     },

@@ -62,13 +62,13 @@ export function createFlags(dependencies: Dependencies) {
       return { ...(await change(tx, caller, flag.key, definition, reason, dependencies)), definition };
     },
 
-    /** Archives a flag: code that still reads it gets the default. @throws AppError `not_found`, `conflict` */
-    async archive(tx: Tx, caller: Caller, key: string, { expectedRevision, reason }: Wanted): Promise<void> {
+    /** Archives a flag: code that still reads it gets the default. Returns its revision. @throws AppError `not_found`, `conflict` */
+    async archive(tx: Tx, caller: Caller, key: string, { expectedRevision, reason }: Wanted): Promise<bigint> {
       const { known, all } = await lock(tx, key, expectedRevision, dependencies);
       if (!known) throw new AppError("not_found", `There is no flag ${key}.`);
       const needing = all.filter(({ definition }) => definition.prerequisites.some(({ flag }) => flag === key));
       refuse(needing.map((flag) => ({ field: "key", message: `${flag.key} depends on ${key}.` })));
-      await change(tx, caller, key, null, reason, dependencies);
+      return (await change(tx, caller, key, null, reason, dependencies)).revision;
     },
 
     /** Announces the newest change of each flag again after a while, like those of properties. */

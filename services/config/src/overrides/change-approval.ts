@@ -19,28 +19,21 @@ export type ChangeApproval = ReturnType<typeof createChangeApproval>;
 export function createChangeApproval({ configuration, catalogue, clock }: Dependencies) {
   function needsAnother(name: string): boolean {
     const approval = configuration.get("config.approval");
-    return approval === "all" || (approval === "guarded" && catalogue.target(name).declaration.guarded === true);
+    return approval === "all" || (approval === "guarded" && catalogue.isGuarded(name));
   }
   return {
-    /** @throws AppError `validation_error` when one of the properties needs a second operator. */
-    assertOneOperator({ changes, fieldOf }: ChangeSet): void {
-      refuse(
-        changes.flatMap(({ name }, index) =>
-          needsAnother(name) ? [secondOperator(name, fieldOf(index, "name"))] : [],
-        ),
-      );
-    },
+    /** Returns the refusals of properties that need a second operator. */
+    operatorRefusals: ({ changes, fieldOf }: ChangeSet): ErrorDetail[] =>
+      changes.flatMap(({ name }, index) => (needsAnother(name) ? [secondOperator(name, fieldOf(index, "name"))] : [])),
 
-    /** The same for names that the server computed. */
+    /** @throws AppError `validation_error` for the same properties among names that the server computed. */
     assertNames(names: readonly string[], field: string): void {
       refuse(names.filter(needsAnother).map((name) => secondOperator(name, field)));
     },
 
-    /**
-     * @throws AppError `validation_error` for a time in the past or too far ahead, or for the removal of an override.
-     */
-    assertExpiry({ changes, expiresAt }: ChangeSet): void {
-      if (expiresAt === null) return;
+    /** Returns the refusals of a time in the past or too far ahead, and of the removal of an override for a time. */
+    expiryRefusals({ changes, expiresAt }: ChangeSet): ErrorDetail[] {
+      if (expiresAt === null) return [];
       const aheadMs = expiresAt.getTime() - clock.nowMs();
       const message = "expiresAt must be in the future, at most 366 days ahead.";
       const range = { field: "expiresAt", code: "out_of_range", message } as const;
@@ -49,8 +42,8 @@ export function createChangeApproval({ configuration, catalogue, clock }: Depend
         code: "not_allowed",
         message: "Only a set value can expire.",
       } as const;
-      if (aheadMs <= 0 || aheadMs > temporaryMaxMs) refuse([range]);
-      if (changes.some(({ set }) => !set)) refuse([unset]);
+      const isOutOfRange = aheadMs <= 0 || aheadMs > temporaryMaxMs;
+      return [...(isOutOfRange ? [range] : []), ...(changes.some(({ set }) => !set) ? [unset] : [])];
     },
   };
 }

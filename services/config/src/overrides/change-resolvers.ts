@@ -40,11 +40,10 @@ export function changeResolvers(dependencies: ChangeResolverDependencies) {
       { ...many, audit: ["property.set", "property.unset"], input: inputs.SetProperties },
       async (input, context) => {
         const wanted = inputs.changeSetOf(input);
-        approval.assertExpiry(wanted);
-        approval.assertOneOperator(wanted);
+        const refused = [...approval.expiryRefusals(wanted), ...approval.operatorRefusals(wanted)];
         const made = await context.inTransaction(async (tx) => {
-          if (!input.dry_run) return overrides.change(tx, context.caller, wanted);
-          await overrides.check(tx, wanted);
+          if (!input.dry_run) return overrides.change(tx, context.caller, wanted, refused);
+          await overrides.check(tx, wanted, refused);
           return [];
         });
         return answerOf(dependencies.results, wanted.changes, made, input.wait_for_ms);
@@ -65,8 +64,10 @@ async function changeOne(
   context: SubgraphContext<unknown>,
   wanted: ChangeSet,
 ) {
-  approval.assertOneOperator(wanted);
-  const [made] = await context.inTransaction((tx) => overrides.change(tx, context.caller, wanted));
+  // A single property is what the mutation is about: an unknown one is NOT_FOUND.
+  for (const { name } of wanted.changes) catalogue.target(name);
+  const refused = approval.operatorRefusals(wanted);
+  const [made] = await context.inTransaction((tx) => overrides.change(tx, context.caller, wanted, refused));
   if (made === undefined) throw new Error("a change created no revision");
   return viewOverride(made, catalogue);
 }

@@ -60,6 +60,15 @@ export function createChangeResults({ reports, catalogue, elsewhere }: Dependenc
       if (revision !== null) await waitFor(isKnown, reports, waitMs);
       return made.map((each) => resultOf(each, revision));
     },
+
+    /** Counts the instances, all of which evaluate flags, once all of them have the revision, or the wait is over. */
+    async ofFlag(revision: bigint | null, waitMs: number) {
+      const has = ({ report }: { readonly report: { readonly revision: number } }) =>
+        revision !== null && BigInt(report.revision) >= revision;
+      if (revision !== null) await waitFor(() => reports.alive().every(has), reports, waitMs);
+      const alive = reports.alive();
+      return { instances: alive.length, applied: alive.filter(has).length };
+    },
   };
 }
 

@@ -19,7 +19,7 @@ const sentence = z
 export const required = sentence.regex(/\S/u, "reason must not be empty.");
 /** Null is a value; an absent member is not. */
 const value = z.unknown().refine((given) => given !== undefined, "value must be given; null is a value.");
-const waitForMs = z.int().min(0).max(waitMsMax).nullish().transform(noneAs(0));
+export const waitForMs = z.int().min(0).max(waitMsMax).nullish().transform(noneAs(0));
 export const dryRun = z.boolean().nullish().transform(noneAs(false));
 
 const one = { name, expected_revision: revisionOf("expectedRevision"), reason: sentence.nullable().default(null) };

@@ -1,4 +1,5 @@
 import type { Caller } from "@signalbox/auth";
+import type { ErrorDetail } from "@signalbox/core";
 import { stateRepetitionMs } from "@signalbox/events";
 import { actorOf } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
@@ -31,16 +32,21 @@ export function createOverrides(dependencies: OverrideDependencies) {
 
   return {
     /** Validates changes without making them. @throws AppError as `assertChanges` */
-    async check(tx: Tx, { changes, fieldOf }: ChangeSet): Promise<void> {
+    async check(tx: Tx, { changes, fieldOf }: ChangeSet, refused: readonly ErrorDetail[]): Promise<void> {
       await overrideStore.lock(tx);
-      assertChanges(changes, await overrideStore.listIn(tx), dependencies, fieldOf);
+      assertChanges(changes, await overrideStore.listIn(tx), dependencies, fieldOf, refused);
     },
 
     /** Makes changes in one revision. @throws AppError as `assertChanges` */
-    async change(tx: Tx, caller: Caller, { changes, reason, expiresAt, fieldOf }: ChangeSet): Promise<Change[]> {
+    async change(
+      tx: Tx,
+      caller: Caller,
+      { changes, reason, expiresAt, fieldOf }: ChangeSet,
+      refused: readonly ErrorDetail[] = [],
+    ): Promise<Change[]> {
       await overrideStore.lock(tx);
       const inForce = await overrideStore.listIn(tx);
-      assertChanges(changes, inForce, dependencies, fieldOf);
+      assertChanges(changes, inForce, dependencies, fieldOf, refused);
       const revised = changes.map(({ name, set, value }) => {
         const restores = expiresAt === null ? null : toRestore(inForce.get(name));
         return { name, set, value: set ? value : null, expiresAt: set ? expiresAt : null, restores };

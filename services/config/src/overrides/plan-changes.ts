@@ -16,57 +16,78 @@ interface Rules {
   readonly elsewhere: Elsewhere;
 }
 
+type FieldOf = (index: number, member: string) => string;
+
 /**
  * Validates changes together against the active overrides.
- * @throws AppError `not_found` for an unknown name, `validation_error` with every fault where a property takes no
- * override or refuses the value, or a rule between properties breaks, `conflict` for a change since the caller's
- * revision.
+ * @throws AppError `validation_error` with every fault: of these `refused` ones, where a name is unknown or repeated, a
+ * property takes no override or refuses the value, or a rule between properties breaks; `conflict` when changes since
+ * the caller's revision are the only fault.
  */
 export function assertChanges(
   changes: readonly WantedChange[],
   inForce: ReadonlyMap<string, Override>,
-  { catalogue, elsewhere }: Rules,
-  fieldOf: (index: number, member: string) => string,
+  rules: Rules,
+  fieldOf: FieldOf,
+  refused: readonly ErrorDetail[] = [],
 ): void {
-  const repeated = changes.findIndex(({ name }, index) => changes.findIndex((other) => other.name === name) < index);
-  if (repeated >= 0) throw refusal([{ ...nameRefused, field: fieldOf(repeated, "name") }]);
-  const details = changes.flatMap(({ name, set, value }, index) =>
-    refusalsOf(() => {
-      catalogue.overridable(name);
-      if (set) catalogue.assertFits(name, value);
-    }).map((detail) => ({ ...detail, field: fieldOf(index, detail.field) })),
+  const flaws = changes.flatMap((change, index) =>
+    flawsOf(change, changes.slice(0, index), rules).map((flaw) => ({ ...flaw, field: fieldOf(index, flaw.field) })),
   );
-  if (details.length > 0) throw refusal(details);
-  changes.forEach(({ name, expectedRevision }, index) => {
+  const broken = flaws.length > 0 ? [] : brokenAfter(changes, inForce, rules, fieldOf);
+  const stale = changes.flatMap(({ name, expectedRevision }, index): ErrorDetail[] => {
     const now = inForce.get(name)?.revision ?? 0n;
-    if (now === expectedRevision) return;
+    if (now === expectedRevision) return [];
     const message = `The override of ${name} is at revision ${now}.`;
-    throw new AppError("conflict", message, { field: fieldOf(index, "expectedRevision") });
+    return [{ field: fieldOf(index, "expectedRevision"), code: "invalid_value", message }];
   });
-  assertRulesAfter(changes, inForce, { catalogue, elsewhere }, fieldOf);
+  const details = [...refused, ...flaws, ...broken];
+  if (details.length > 0) throw refusal([...details, ...stale]);
+  const [first] = stale;
+  if (first) throw new AppError("conflict", first.message, { field: first.field, details: stale });
 }
 
-const nameRefused = { code: "repeated", message: "A property can be changed only once in a revision." } as const;
+function flawsOf(
+  { name, set, value }: WantedChange,
+  earlier: readonly WantedChange[],
+  { catalogue }: Rules,
+): readonly ErrorDetail[] {
+  const message = `${name} can be changed only once in a revision.`;
+  if (earlier.some((other) => other.name === name)) return [{ field: "name", code: "repeated", message }];
+  return refusalsOf(() => {
+    catalogue.overridable(name);
+    if (set) catalogue.assertFits(name, value);
+  });
+}
 
 /** @throws AppError `validation_error` when the changes together break a rule between properties. */
 export function assertRulesAfter(
   changes: readonly Pick<WantedChange, "name" | "set" | "value">[],
   inForce: ReadonlyMap<string, Override>,
-  { catalogue, elsewhere }: Rules,
-  fieldOf: (index: number, member: string) => string,
+  rules: Rules,
+  fieldOf: FieldOf,
 ): void {
+  const details = brokenAfter(changes, inForce, rules, fieldOf);
+  if (details.length > 0) throw refusal(details);
+}
+
+function brokenAfter(
+  changes: readonly Pick<WantedChange, "name" | "set" | "value">[],
+  inForce: ReadonlyMap<string, Override>,
+  { catalogue, elsewhere }: Rules,
+  fieldOf: FieldOf,
+): ErrorDetail[] {
   const after = new Map([...inForce].map(([name, { value }]) => [name, value]));
   for (const { name, set, value } of changes) {
     if (set) after.set(name, value);
     else after.delete(name);
   }
-  const details = changes.flatMap(({ name }, index) =>
+  return changes.flatMap(({ name }, index) =>
     refusalsOf(() => catalogue.assertRules(name, after, elsewhere)).map((detail) => ({
       ...detail,
       field: fieldOf(index, detail.field),
     })),
   );
-  if (details.length > 0) throw refusal(details);
 }
 
 function refusalsOf(judge: () => void): readonly ErrorDetail[] {
@@ -74,7 +95,9 @@ function refusalsOf(judge: () => void): readonly ErrorDetail[] {
     judge();
     return [];
   } catch (error) {
-    if (isAppError(error) && error.code === "validation_error") return error.details;
+    if (!isAppError(error)) throw error;
+    if (error.code === "validation_error") return error.details;
+    if (error.code === "not_found") return [{ field: "name", code: "unknown_member", message: error.message }];
     throw error;
   }
 }

@@ -35,6 +35,8 @@ export interface PropertyCatalogue {
   overridable(name: string): { readonly secrecy: OverridableSecrecy };
   /** Resolves a name to its property and the affected services. Throws AppError `not_found`. */
   target(name: string): { property: string; services: readonly string[]; declaration: PropertyDeclaration };
+  /** Returns true when a change of it may need a second operator. */
+  isGuarded(name: string): boolean;
   /** Returns the secrecy of an existing override; `sensitive` for a property that no longer takes any. */
   secrecyOf(name: string): OverridableSecrecy;
   /** Throws AppError `validation_error` with the expected value when a service that declares `name` would refuse it. */
@@ -71,6 +73,7 @@ export function createPropertyCatalogue(byService: Readonly<Record<string, Prope
       }
       return { secrecy: first.secrecy };
     },
+    isGuarded: (name) => find(name).some(({ guarded }) => guarded === true),
     secrecyOf(name) {
       const secrecy = find(name)[0]?.secrecy ?? "secret";
       return secrecy === "secret" ? "sensitive" : secrecy;

@@ -72,14 +72,26 @@ const viewInstance = ({ service, instance, value, source, pending }: Running) =>
 
 function describe(declaration: PropertyDeclaration) {
   const { type, unit = null, secrecy, audience = "operator", reload, local, guarded, effect } = declaration;
-  const { min, max, choices, pattern, maxLength, minItems, maxItems, atMost, oneOf, required, allowsEmpty } =
-    declaration;
+  const {
+    min,
+    max,
+    choices,
+    overrideChoices = choices,
+    pattern,
+    maxLength,
+    minItems,
+    maxItems,
+    atMost,
+    oneOf,
+    required,
+    allowsEmpty,
+  } = declaration;
   return {
     ...{ type, unit, secrecy, audience, reload, effect },
     overridable: !local && secrecy !== "secret",
     guarded: guarded === true,
     bounds: {
-      ...{ min, max, choices, pattern, maxLength, minItems, maxItems, atMost, oneOf },
+      ...{ min, max, choices: overrideChoices, pattern, maxLength, minItems, maxItems, atMost, oneOf },
       nullable: declaration.default === null && required === undefined,
       allowsEmpty: allowsEmpty === true,
     },

@@ -28,9 +28,9 @@ export function proposalResolvers({ proposals, approval, results, catalogue }: P
         { ...shown, audit: "property.propose", input: inputs.ProposeChange },
         (input, context) => {
           const wanted = inputs.changeSetOf(input);
-          approval.assertExpiry(wanted);
+          const refused = approval.expiryRefusals(wanted);
           return context.inTransaction(async (tx) =>
-            viewProposal(await proposals.propose(tx, context.caller, wanted), catalogue),
+            viewProposal(await proposals.propose(tx, context.caller, wanted, refused), catalogue),
           );
         },
       ),

@@ -1,5 +1,5 @@
 import type { Caller } from "@signalbox/auth";
-import { AppError, type Clock, newId } from "@signalbox/core";
+import { AppError, type Clock, type ErrorDetail, newId } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import { audited } from "@signalbox/service";
 import { type Pool, sql, type Tx, table } from "@signalbox/storage";
@@ -65,8 +65,8 @@ export function createProposals({ pool, overrides, outbox, clock }: Dependencies
     list: async (): Promise<Proposal[]> => (await pool.query<Proposal>(listProposals, [listedMax])).rows,
 
     /** Stores changes for another operator's approval. @throws AppError like a direct change */
-    async propose(tx: Tx, caller: Caller, wanted: ChangeSet): Promise<Proposal> {
-      await overrides.check(tx, wanted);
+    async propose(tx: Tx, caller: Caller, wanted: ChangeSet, refused: readonly ErrorDetail[] = []): Promise<Proposal> {
+      await overrides.check(tx, wanted, refused);
       const open = (await tx.query<{ count: number }>(countOpen)).rows[0]?.count ?? 0;
       if (open >= openMax) throw new AppError("conflict", `There are ${openMax} open proposals. Decide some first.`);
       const changes = wanted.changes.map((change) => ({

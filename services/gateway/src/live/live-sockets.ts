@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import { AppError, isAppError, KiB, seconds } from "@signalbox/core";
+import { AppError, isAppError, KiB, requestIdOf, seconds } from "@signalbox/core";
 import type { ClientAddress } from "@signalbox/http";
 import type { Logger } from "@signalbox/telemetry";
 import type { ExecutionArgs, GraphQLError, GraphQLSchema } from "graphql";
@@ -94,7 +94,14 @@ export class LiveSockets {
     const { clientAddress, log } = this.#dependencies;
     const address = clientAddress(request);
     const gone = new AbortController();
-    const connection = { socket, request, address, gone, requestId: crypto.randomUUID(), caller: null };
+    const connection = {
+      socket,
+      request,
+      address,
+      gone,
+      requestId: requestIdOf(request.headers["x-request-id"]),
+      caller: null,
+    };
     this.#connections.add(connection);
     let isAlive = true;
     const pings = setInterval(() => {

@@ -8,6 +8,7 @@ import type { Image, Original } from "../images/image.ts";
 import type { NewImageFields } from "../images/image-fields.ts";
 import type { ImageStore } from "../images/image-store.ts";
 import type { Images } from "../images/images.ts";
+import { tooManyBytes } from "../uploads/staging-area.ts";
 import { type DirectUpload, ended, newDirectUpload, nextSweepAt, statusOf } from "./direct-upload.ts";
 import type { NewUploadBody } from "./direct-upload-body.ts";
 import type { DirectUploadStore } from "./direct-upload-store.ts";
@@ -198,7 +199,7 @@ function requireTakeable({ acceptedTypes, uploadBytesMax }: Dependencies, body: 
     });
   }
   if (body.size_bytes > bytesMax) {
-    const message = `An image may have ${bytesMax} bytes.`;
+    const message = tooManyBytes(bytesMax);
     throw new AppError("image_too_large", message, { details: [{ field: "size_bytes", code: "too_big", message }] });
   }
 }

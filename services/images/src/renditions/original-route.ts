@@ -24,7 +24,6 @@ export function originalRoutes({ imageStore, objects }: Dependencies) {
     summary: "Download the original",
     description: "The file as it was uploaded, metadata included; for its owner, and never shown inline.",
     auth: { scopes: ["images:read"] },
-    ownNegotiation: true,
     responses: { 200: file, 206: file, 404: "error", 416: "error", 429: "error", 503: "error" },
     async handle({ principal, params, headers }) {
       const image = await imageStore.findOwn(principal.accountId, params.image_id);

@@ -1,5 +1,5 @@
 import type { Principal } from "@signalbox/auth";
-import { seconds } from "@signalbox/core";
+import { type Clock, seconds } from "@signalbox/core";
 import { addressBucket } from "@signalbox/http";
 import type { JobTerms } from "@signalbox/imaging";
 
@@ -13,6 +13,7 @@ interface Asking {
 export type TermsOf = (asking: Asking) => JobTerms;
 
 interface AnswerTime {
+  readonly clock: Clock;
   /** Longest time until the answer. */
   readonly answerMs: () => number;
 }
@@ -21,10 +22,10 @@ interface AnswerTime {
 const aroundMs = seconds(2);
 
 /** Creates the terms of image work for a caller. Turns rotate by account, and by address for anonymous callers. */
-export function createTermsOf({ answerMs }: AnswerTime): TermsOf {
+export function createTermsOf({ clock, answerMs }: AnswerTime): TermsOf {
   return ({ principal, clientAddress, signal }) => {
     const turn = principal?.accountId ?? `address ${addressBucket(clientAddress)}`;
-    const endMaxMs = Math.max(seconds(1), answerMs() - aroundMs);
-    return { turn, ...(signal && { signal }), endMaxMs, limitMs: endMaxMs };
+    const limitMs = Math.max(seconds(1), answerMs() - aroundMs);
+    return { turn, ...(signal && { signal }), endsByMs: clock.steadyMs() + limitMs, limitMs };
   };
 }

@@ -2,7 +2,7 @@ import { readFile, rm } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Cache } from "@signalbox/cache";
-import { AppError, type Clock, minutes, seconds } from "@signalbox/core";
+import { AppError, type Clock, hours, minutes, seconds } from "@signalbox/core";
 import {
   type ImageLimits,
   type ImagePool,
@@ -14,6 +14,7 @@ import {
 } from "@signalbox/imaging";
 import type { ObjectFiles, ObjectStore, Pool } from "@signalbox/storage";
 import type { Logger, Tracer } from "@signalbox/telemetry";
+import { LRUCache } from "lru-cache";
 import { keyOf, originalKey } from "../blobs/blob-keys.ts";
 import { factsOf, type Image } from "../images/image.ts";
 import type { BytePart } from "./byte-range.ts";
@@ -76,6 +77,8 @@ export class Renderer {
   readonly #parts: Dependencies;
   /** Null for waiting callers when the work took too long after all. */
   readonly #underWay = new SharedWork<Buffer | null>();
+  /** Renditions that took too long although they were expected to be quick: the next caller does not wait in vain. */
+  readonly #slow = new LRUCache<string, true>({ max: 10_000, ttl: hours(1) });
 
   constructor(parts: Dependencies) {
     this.#parts = parts;
@@ -98,7 +101,7 @@ export class Renderer {
     if (!this.#underWay.has(key)) {
       const stored = await objects.get(key);
       if (stored) return this.#showStored(key, stored);
-      if (this.#isForLater(image, rendition)) return { kind: "later" };
+      if (this.#slow.has(key) || this.#isForLater(image, rendition, terms)) return { kind: "later" };
       if (isOnBudget) {
         renderBudget.requireLeft(image.accountId);
         renderBudget.spend(image.accountId, this.expectMs(image, rendition));
@@ -109,12 +112,12 @@ export class Renderer {
     return bytes ? { kind: "bytes", bytes } : { kind: "later" };
   }
 
-  #isForLater(image: Image, rendition: Rendition): boolean {
+  #isForLater(image: Image, rendition: Rendition, { limitMs }: JobTerms): boolean {
     const facts = factsOf(image);
     const { output } = planGeometry(facts, rendition);
     if (output.width * output.height > outputPixelsMax) return true;
     if (facts.isProgressive && facts.width * facts.height > progressivePixelsMax) return true;
-    return this.expectMs(image, rendition) > waitedForMs;
+    return this.expectMs(image, rendition) > Math.min(waitedForMs, limitMs);
   }
 
   /** Estimates the time that rendering takes. */
@@ -151,7 +154,7 @@ export class Renderer {
     const { key } = wanted;
     const lease = await cache.lease(`render:${key}`, { durationMs: leaseMs });
     if (!lease && cache.state === "up") {
-      const theirs = await this.#waitForOther(key, terms.signal);
+      const theirs = await this.#waitForOther(key, terms);
       if (theirs) return theirs;
     }
     let kept: Promise<void> = Promise.resolve();
@@ -170,9 +173,9 @@ export class Renderer {
   }
 
   /** Waits for another instance, which announces the stored rendition in the cache, so that the store is not polled. */
-  async #waitForOther(key: string, signal: AbortSignal | undefined): Promise<Buffer | null> {
+  async #waitForOther(key: string, { signal, endsByMs }: JobTerms): Promise<Buffer | null> {
     const { clock, cache, objects } = this.#parts;
-    const until = clock.steadyMs() + waitForOtherMs;
+    const until = Math.min(clock.steadyMs() + waitForOtherMs, endsByMs ?? Number.POSITIVE_INFINITY);
     while (clock.steadyMs() < until) {
       await sleep(lookAgainMs, undefined, { signal });
       if (!(await cache.get(`made:${key}`))) continue;
@@ -216,7 +219,10 @@ export class Renderer {
     }
     await rm(path, { force: true });
     if (made === null) throw missing(image);
-    if (made.outcome === "too-slow" && attempt === 1) return null;
+    if (made.outcome === "too-slow" && attempt === 1) {
+      this.#slow.set(key, true);
+      return null;
+    }
     if (made.outcome !== "broken") throw attempt > 1 ? refusedForNow() : tooMuch(made.outcome);
     await takeBack();
     throw new AppError("validation_error", "The image is damaged and cannot be shown in this form.", {

@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import { Busboy, type BusboyHeaders, type BusboyInstance } from "@fastify/busboy";
 import { AppError, type DetailCode, type ErrorDetail, KiB } from "@signalbox/core";
+import { NewImageFields } from "../images/image-fields.ts";
 import { expectDigest } from "./expect-digest.ts";
 import type { ArrivedFile, StagedFile, StagingArea } from "./staging-area.ts";
 
@@ -95,7 +96,7 @@ class Form {
       this.#file.catch(stop);
       return;
     }
-    this.#refuse(name === "file" ? badRequest("file", "repeated", "Only one file is allowed.") : unknownPart(name));
+    this.#refuse(name === "file" ? badRequest("file", "repeated", "Only one file is allowed.") : wrongPart(name));
     stream.resume();
   }
 
@@ -122,7 +123,12 @@ function badRequest(field: string, code: DetailCode, message: string): AppError 
   return new AppError("invalid_request", message, { details: [{ field, code, message }] });
 }
 
-function unknownPart(field: string): AppError {
-  const details: ErrorDetail[] = [{ field, code: "unknown_member", message: "Is not a part of this form." }];
-  return new AppError("validation_error", "The form has an unknown part.", { details });
+/** Builds the refusal of a file in another part than `file`. */
+function wrongPart(field: string): AppError {
+  const isText = Object.hasOwn(NewImageFields.shape, field);
+  const message = isText
+    ? `The part \`${field}\` is text: send it without a file name, and the image in the part \`file\`.`
+    : `The form has no part \`${field}\`: send the image in the part \`file\`.`;
+  const details: ErrorDetail[] = [{ field, code: isText ? "invalid" : "unknown_member", message }];
+  return new AppError("validation_error", message, { details });
 }

@@ -81,6 +81,9 @@ export function isOfDisk(error: unknown): boolean {
   return ["open", "write", "close", "fstat", "ftruncate"].includes((error as NodeJS.ErrnoException).syscall ?? "");
 }
 
+/** Describes the largest size of an image, wherever it comes from. */
+export const tooManyBytes = (bytesMax: number): string => `An image may have at most ${bytesMax} bytes.`;
+
 function createMeter(bytesMax: number) {
   const hash = createHash("sha256");
   const first: Buffer[] = [];
@@ -89,7 +92,7 @@ function createMeter(bytesMax: number) {
     transform(chunk: Buffer, _encoding, done) {
       if (bytes < sniffBytes) first.push(chunk.subarray(0, sniffBytes - bytes));
       bytes += chunk.length;
-      if (bytes > bytesMax) return done(new AppError("image_too_large", `An image may have ${bytesMax} bytes.`));
+      if (bytes > bytesMax) return done(new AppError("image_too_large", tooManyBytes(bytesMax)));
       hash.update(chunk);
       done(null, chunk);
     },

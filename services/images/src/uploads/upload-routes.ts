@@ -1,6 +1,5 @@
 import type { Principal } from "@signalbox/auth";
 import { examples, ImageResource, imageExample } from "@signalbox/contracts";
-import { KiB } from "@signalbox/core";
 import { created, createRoutes, type HttpResponse, type RouteInput, refused, refusedWith } from "@signalbox/http";
 import { z } from "zod";
 import { type Original, originalOf } from "../images/image.ts";
@@ -34,8 +33,6 @@ const UploadForm = z
     example: { file: "the bytes of harbour.jpg", title: imageExample.title, visibility: "private" },
   });
 
-/** Largest size of everything around the file: the other parts, boundaries, part headers. */
-const framingBytesMax = 512 * KiB;
 type Input<Body> = RouteInput<Principal, unknown, unknown, Body>;
 
 /** The routes that create images: from a file, or from a URL. */
@@ -53,7 +50,7 @@ export function uploadRoutes(dependencies: Dependencies) {
     502: "error",
     503: "error",
   } as const;
-  const maxBytes = () => dependencies.staging.bytesMax() + framingBytesMax;
+  const maxBytes = dependencies.staging.bytesMax;
 
   routes.post("/images", {
     operationId: "uploadImage",
