@@ -54,6 +54,8 @@ test("deliveries exhausted in an outage are counted, and replayed under their ow
     const nothing = await start({ endpoint_id, ...window, dry_run: true });
     assert.deepEqual([nothing.status, nothing.body], [200, { count: 0 }], JSON.stringify(window));
   }
+  const reversed = await start({ endpoint_id, from: later, to: long, dry_run: true });
+  assert.deepEqual([reversed.status, reversed.body.error.details[0].field], [422, "to"]);
 
   const started = await start({ endpoint_id, status: "exhausted" });
   assert.deepEqual([started.status, started.body.total], [202, 6]);

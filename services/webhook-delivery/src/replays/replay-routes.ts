@@ -80,6 +80,10 @@ export const StartReplayBody = z
     rate: z.int().min(1).max(1_000).nullable().default(null).describe("Deliveries per second."),
     dry_run: z.boolean().default(false).describe("Only counts the deliveries."),
   })
+  .refine(({ from, to }) => to === undefined || from <= to, {
+    path: ["to"],
+    error: "to must not be earlier than from.",
+  })
   .meta({ id: "StartWebhookReplay" })
   .register(examples, {
     example: { endpoint_id: example.endpoint_id, status: "exhausted", from: example.from, to: example.to, rate: 50 },

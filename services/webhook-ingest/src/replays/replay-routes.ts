@@ -48,6 +48,10 @@ export const CreateReplayBody = z
     path: ["ids"],
     error: "Leave out to and event_types when ids are given.",
   })
+  .refine(({ from, to }) => from === undefined || to === undefined || Date.parse(from) <= Date.parse(to), {
+    path: ["to"],
+    error: "to must not be earlier than from.",
+  })
   .meta({ id: "CreateReceivedWebhookReplay", anyOf: [{ required: ["ids"] }, { required: ["from"] }] })
   .register(examples, { example: { from: "2026-01-01T09:00:00.000Z", event_types: ["order.*"], rate: 50 } });
 
