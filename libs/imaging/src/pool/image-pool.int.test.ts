@@ -112,7 +112,7 @@ describe("opens a pool of its own", () => {
     const facts = await images.factsOf(photo);
     const { promise: held, resolve: letGo } = Promise.withResolvers<void>();
     const ask = (given: Partial<JobTerms>) => images.tryToRender(photo, facts, { width: 20 }, given);
-    const holding = Array.from({ length: 2 }, () => ask({ beforeHandOver: () => held }));
+    const holding = ["acc_one", "acc_two"].map((turn) => ask({ turn, beforeHandOver: () => held }));
     try {
       await eventually(() => images.pool.state().running === 2);
       const asked = Array.from({ length: 3 }, () => ask({ turn: "acc_many", waitMaxMs: 500 }));

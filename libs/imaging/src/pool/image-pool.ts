@@ -66,8 +66,8 @@ const jobsMax = 500;
 const residentMax = 220 * MiB;
 /** Longer than the pause between a page's requests; an idle process wastes memory. */
 const idleMsDefault = seconds(2);
-/** A child that ends between two jobs costs none of them. This many in a row are no accident. */
-const handOversMax = 3;
+/** A child that ends between two jobs costs none of them. This many new ones in a row are no accident. */
+const newChildrenMax = 3;
 
 /**
  * Opens the only place where pixels are processed: processes that run one job each and may crash. One pool serves all
@@ -232,7 +232,8 @@ export class ImagePool {
   /** Gives the job to a child, and to the next one when that ended before it received it. */
   async #handOver(job: ImageJob, { signal, beforeHandOver, ...ends }: JobTerms): Promise<AnsweredJob> {
     let note = beforeHandOver;
-    for (let tries = 0; tries < handOversMax; tries++) {
+    const triesMax = this.#idle.length + newChildrenMax;
+    for (let tries = 0; tries < triesMax; tries++) {
       const child = await this.#take();
       // The recording is part of the measured time: the slot is occupied meanwhile.
       const startedMs = this.#options.clock.steadyMs();
@@ -249,7 +250,7 @@ export class ImagePool {
       if (this.#isClosed && child.isGone) throw unavailable(new Error("the pool is closed"));
       if (answer) return { child, answer, startedMs };
     }
-    throw unavailable(new Error(`${handOversMax} processes ended before they received the job`));
+    throw unavailable(new Error(`${triesMax} processes ended before they received the job`));
   }
 
   /** Returns the time that is left for a job that starts now. */

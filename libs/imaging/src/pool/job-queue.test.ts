@@ -35,6 +35,20 @@ test("the next free slot goes to an account without a running job", () => {
   assert.equal(queue.take(0)?.turn, "b");
 });
 
+test("where one account holds every slot, one job of another starts beside them, in either lane", () => {
+  for (const ms of [10, 900]) {
+    const queue = queueOf(2, [jobOf("a", ms), jobOf("a", 10), jobOf("a", 10)]);
+    const [first] = [queue.take(0), queue.take(0)];
+    assert.equal(queue.take(0), null, "its own third waits");
+    assert.equal(queue.waitMs(jobOf("b", ms), 0), 0);
+    for (const turn of ["b", "c"]) queue.add(jobOf(turn, ms), 0);
+    assert.equal(queue.take(0)?.turn, "b");
+    assert.equal(queue.take(0), null, "the next one waits for a slot");
+    queue.ended(first as QueuedJob);
+    assert.equal(queue.take(0), null, "now two accounts hold them");
+  }
+});
+
 test("no more jobs run than there are slots, and heavy ones leave a slot to quick ones", () => {
   const queue = queueOf(2, [jobOf("a", 900), jobOf("a", 900), jobOf("b", 10), jobOf("b", 10)]);
   const [first, second] = [queue.take(0), queue.take(0)];
@@ -76,12 +90,14 @@ test("the wait is that of one's own turn and of as many rounds of the others, in
   const queue = queueOf(2, flood);
   const [one, two] = [queue.take(0), queue.take(0)];
   assert.ok(one && two);
+  queue.add(jobOf("b", 20), 0);
+  assert.equal(queue.take(0)?.turn, "b", "beside the only account that has any running");
   const waitOf = (turn: string, ms: number) => queue.waitMs({ turn, cost: { ms, bytes: MiB } }, 0);
-  assert.equal(waitOf("b", 20), (20 + 20 + 20) / 2);
-  assert.equal(waitOf("a", 20), (98 * 20 + 40) / 2);
-  assert.equal(waitOf("b", 900), 0, "no heavy job is before it");
+  assert.equal(waitOf("c", 20), (20 + 3 * 20) / 2);
+  assert.equal(waitOf("a", 20), (98 * 20 + 3 * 20) / 2);
+  assert.equal(waitOf("c", 900), 0, "no heavy job is before it");
   for (let count = 0; count < 5; count++) queue.add(jobOf("a", 900), 0);
-  assert.equal(waitOf("b", 20), 60, "one slot is left to the quick");
+  assert.equal(waitOf("c", 20), 80, "one slot is left to the quick");
 });
 
 test("a turn with a thousand waiting jobs is full, and others are not", () => {

@@ -82,12 +82,11 @@ export class JobQueue {
 
   /** Takes the next job, which then counts as running, or null when none may start now. */
   take(nowMs: number): QueuedJob | null {
-    if (this.#running.size >= this.#slots) return null;
     for (const jobs of this.#inTurn()) {
       const next = jobs.find(({ job }) => this.#mayStart(job));
       if (next) return this.#begin(next.job, nowMs);
       // Among jobs that only lack memory, one that has waited for too long is next, and the others wait with it.
-      if (jobs.some(({ job, sinceMs }) => this.#hasSlot(job) && nowMs - sinceMs > starvationMs)) return null;
+      if (jobs.some(({ job, sinceMs }) => this.#hasRoom(job) && nowMs - sinceMs > starvationMs)) return null;
     }
     return null;
   }
@@ -107,7 +106,7 @@ export class JobQueue {
     );
     const running = [...this.#running].filter(([job]) => isHeavy(job) === heavy);
     const slots = heavy ? this.#heavySlots : this.#quickSlots();
-    if (own.length + others.length === 0 && running.length < slots) return 0;
+    if (own.length === 0 && this.#hasRoom({ turn, cost })) return 0;
     const ahead = [...own, ...others].map((job) => job.cost.ms);
     const left = running.map(([job, startedMs]) => Math.max(0, job.cost.ms - (nowMs - startedMs)));
     return [...ahead, ...left].reduce((sum, ms) => sum + ms, 0) / slots;
@@ -140,18 +139,27 @@ export class JobQueue {
   }
 
   #mayStart(job: QueuedJob): boolean {
-    if (!this.#hasSlot(job)) return false;
+    if (!this.#hasRoom(job)) return false;
     const bytes = [...this.#running.keys()].reduce((sum, { cost }) => sum + cost.bytes, 0);
     return this.#running.size === 0 || bytes + job.cost.bytes <= this.#memoryMax;
   }
 
-  #hasSlot(job: QueuedJob): boolean {
-    return !isHeavy(job) || this.#heavyRunning() < this.#heavySlots;
+  #hasRoom(job: Pick<QueuedJob, "turn" | "cost">): boolean {
+    const running = [...this.#running.keys()];
+    if (!hasRoomAmong(running, this.#slots, job.turn)) return false;
+    return !isHeavy(job) || hasRoomAmong(running.filter(isHeavy), this.#heavySlots, job.turn);
   }
 
   #heavyRunning(): number {
     return [...this.#running.keys()].filter(isHeavy).length;
   }
+}
+
+/** One more than the slots may run where one turn holds them all: nobody waits for the jobs of a single other caller. */
+function hasRoomAmong(running: readonly QueuedJob[], slots: number, turn: string): boolean {
+  if (running.length < slots) return true;
+  const [holder] = running;
+  return running.length === slots && holder?.turn !== turn && running.every((job) => job.turn === holder?.turn);
 }
 
 function isHeavy({ cost }: { readonly cost: JobCost }): boolean {
