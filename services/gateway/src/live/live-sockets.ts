@@ -104,7 +104,15 @@ export class LiveSockets {
     const { clientAddress, log } = this.#dependencies;
     const address = clientAddress(request);
     const gone = new AbortController();
-    const connection = { socket, request, address, gone, requestId: crypto.randomUUID(), streams: new Map(), caller: null };
+    const connection = {
+      socket,
+      request,
+      address,
+      gone,
+      requestId: crypto.randomUUID(),
+      streams: new Map(),
+      caller: null,
+    };
     this.#connections.add(connection);
     let isAlive = true;
     const pings = setInterval(() => {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { ApolloGateway } from "@apollo/gateway";
 import { setVariable } from "@signalbox/config";
-import { objectsIn } from "@signalbox/federation";
+import { objectsIn, plannerSupergraph } from "@signalbox/federation";
 import type { Logger } from "@signalbox/telemetry";
 import { type ExecutionResult, GraphQLError, type GraphQLFormattedError, type GraphQLSchema } from "graphql";
 import { placeErrors } from "./place-errors.ts";
@@ -27,7 +27,7 @@ export async function openApolloExecutor({
   // Otherwise it reports to its vendor, and queries the metadata services of three clouds for its location.
   setVariable("APOLLO_TELEMETRY_DISABLED", "1");
   const gateway: ApolloGateway = new ApolloGateway({
-    supergraphSdl,
+    supergraphSdl: plannerSupergraph(supergraphSdl),
     // The fields of a failed fetch are read from its document.
     queryPlannerConfig: { exposeDocumentNodeInFetchNode: true },
     experimental_approximateQueryPlanStoreMiB: planStoreMiB,
