@@ -54,12 +54,14 @@ export function assertNoConflict(supergraph: DocumentNode): void {
 
 const printed = ({ parent, name, args }: Step) => `${parent}.${name}${args === "" ? "" : `(${args})`}`;
 
+const doOverlap = (one: ReadonlySet<string>, other: ReadonlySet<string>) => [...one].some((name) => other.has(name));
+
 /** Finds a field that both paths have in one place with different arguments. The second may begin along the first. */
 function conflictOf(one: readonly Step[], other: readonly Step[]): readonly [Step, Step] | null {
   for (const start of one.keys())
     for (const [at, second] of other.entries()) {
       const first = one[start + at];
-      if (first?.name !== second.name || first.objects.isDisjointFrom(second.objects)) break;
+      if (first?.name !== second.name || !doOverlap(first.objects, second.objects)) break;
       if (first.args !== second.args) return [first, second];
     }
   return null;
