@@ -22,7 +22,7 @@ interface Measures {
   pairs: number;
 }
 
-/** How often each response name, and a fragment, stands in one place of the answer. */
+/** Counts the response names, and the fragments, of one place of the answer. */
 class Place {
   readonly #counts = new Map<string, number>();
   readonly #below = new Map<string, Place>();
