@@ -42,7 +42,7 @@ const complete = "event: complete\ndata:\n\n";
  * A comment with the cursor. The `id` without data is no event, but browsers keep it as their last event id, so that
  * one that is cut off before its first message misses nothing.
  */
-const pingOf = ({ cursor }: LiveStream): string => `: cursor ${cursor}\nid: ${cursor}\n\n`;
+const pingOf = (cursor: string): string => `: cursor ${cursor}\nid: ${cursor}\n\n`;
 
 const nextOf = (result: FormattedExecutionResult, id?: string): string =>
   `${id === undefined ? "" : `id: ${id}\n`}event: next\ndata: ${JSON.stringify(result)}\n\n`;
@@ -59,9 +59,9 @@ class EventStream extends Readable {
     this.#stream = stream;
     this.#onEnd = onEnd;
     // Confirms the subscription to the client: no header is sent before a byte of the body.
-    this.push(pingOf(stream));
+    this.push(pingOf(stream.cursor()));
     this.#timer = setInterval(() => {
-      if (this.#isReading && this.readableLength === 0) this.push(pingOf(stream));
+      if (this.#isReading && this.readableLength === 0) this.push(pingOf(stream.cursor()));
     }, pingMs);
   }
 

@@ -237,7 +237,7 @@ function begin(connection: Connection, id: string, stream: LiveStream): LiveStre
 function sendCursor({ socket, streams }: Connection, id: string): void {
   const stream = streams.get(id);
   if (!stream || stream.isClosed) streams.delete(id);
-  else socket.send(stringifyMessage({ type: MessageType.Ping, payload: { id, cursor: stream.cursor } }));
+  else socket.send(stringifyMessage({ type: MessageType.Ping, payload: { id, cursor: stream.cursor() } }));
 }
 
 function refuse(socket: Duplex, status: string): void {

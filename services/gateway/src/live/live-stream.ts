@@ -61,10 +61,11 @@ export class LiveStream implements AsyncGenerator<LiveMessage, void, void> {
     return this.#isClosed || this.#failure !== null;
   }
 
-  /** The cursor after the last delivered message, or the current one when none waits. */
-  get cursor(): string {
+  /** Returns the current cursor, or while messages wait the one before them; it never goes back. */
+  cursor(): string {
     const current = this.#waiting.length === 0 ? this.#options.cursorNow() : null;
-    return current ?? this.#delivered;
+    this.#delivered = current ?? this.#delivered;
+    return this.#delivered;
   }
 
   /** `isPaced` is for a sender that waits for `room`, with messages of any size. */
@@ -90,7 +91,7 @@ export class LiveStream implements AsyncGenerator<LiveMessage, void, void> {
 
   /** Ends the stream with an error, which has the cursor after the last delivered message. */
   fail(code: string, message: string, more: Readonly<Record<string, unknown>> = {}): void {
-    this.failWith(liveError(code, message, { ...more, cursor: this.cursor }));
+    this.failWith(liveError(code, message, { ...more, cursor: this.cursor() }));
   }
 
   failWith(error: GraphQLError): void {
