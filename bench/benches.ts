@@ -66,4 +66,9 @@ export const benches: Readonly<Record<string, Bench>> = {
       "1,000 messages a second of one key, the first of which fails twice, beside a hundred a second of other keys.",
     load: () => import("./parked.ts"),
   },
+  neighbours: {
+    description:
+      "Two accounts of one embedded system at its default limits: the waits of one alone, and beside six loads of the other.",
+    load: () => import("./neighbours.ts"),
+  },
 };

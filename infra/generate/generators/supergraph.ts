@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { Generator } from "../generator.ts";
 import { remember } from "../remember.ts";
 import { packagesWith, root } from "../repository.ts";
@@ -35,7 +36,7 @@ export async function composeSupergraph(): Promise<string | null> {
   if (subgraphs.length === 0) return null;
   return remember({
     name: "supergraph.graphql",
-    sources: [import.meta.filename],
+    sources: [import.meta.filename, fileURLToPath(import.meta.resolve("@signalbox/federation/planner-supergraph"))],
     inputs: [JSON.stringify(subgraphs)],
     make: () => compose(subgraphs),
   });
@@ -52,6 +53,9 @@ async function compose(subgraphs: readonly Subgraph[]): Promise<string> {
   const { parse } = await import("graphql");
   const definitions = subgraphs.map(({ name, url, sdl }) => ({ name, url, typeDefs: parse(sdl) }));
   const { errors, supergraphSdl } = composeServices(definitions);
+  const { plannerSupergraph } = await import("@signalbox/federation/planner-supergraph");
   if (errors) throw new Error(`The subgraphs do not compose:\n  ${errors.map(({ message }) => message).join("\n  ")}`);
+  // Refuses what the gateway would refuse at its start.
+  plannerSupergraph(supergraphSdl);
   return supergraphSdl;
 }

@@ -14,7 +14,7 @@ export interface Bar {
 const ceilings: Readonly<Record<string, readonly [files: number, lines: number]>> = {
   account: [135, 11_500],
   config: [42, 3_600],
-  gateway: [56, 5_000],
+  gateway: [56, 5_100],
   images: [63, 5_600],
   "webhook-delivery": [82, 8_200],
   "webhook-ingest": [58, 5_400],

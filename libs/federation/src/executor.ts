@@ -11,6 +11,7 @@ import { type Variables, variableTexts } from "./documents/argument-values.ts";
 import { requiredFields } from "./documents/canonical-operation.ts";
 import { createPlanStore } from "./planning/plan-store.ts";
 import { openPlanner, PlanRefused } from "./planning/planner.ts";
+import { plannerSupergraph } from "./planning/planner-supergraph.ts";
 import { createPreparation } from "./prepared-operations.ts";
 import { runPlan } from "./running/run-plan.ts";
 import type { SendToSubgraph } from "./running/subgraph-port.ts";
@@ -67,10 +68,14 @@ export interface Executor<Context> {
 
 const waitingMax = 200;
 
-/** Opens an executor for a supergraph. It is immutable: another supergraph needs another executor. */
+/**
+ * Opens an executor for a supergraph. It is immutable: another supergraph needs another executor.
+ *
+ * @throws Error for a supergraph that cannot be planned right
+ */
 export async function openExecutor<Context>(options: ExecutorOptions<Context>): Promise<Executor<Context>> {
   const { supergraphSdl, send, planMsMax, planBytesMax } = options;
-  const planner = await openPlanner(supergraphSdl, { planMsMax, waitingMax });
+  const planner = await openPlanner(plannerSupergraph(supergraphSdl), { planMsMax, waitingMax });
   const schema = buildSchema(planner.apiSchemaSdl, { assumeValid: true, noLocation: true });
   const supergraph = buildASTSchema(parse(supergraphSdl, { noLocation: true }), { assumeValid: true });
   const prepare = createPreparation({

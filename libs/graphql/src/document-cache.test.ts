@@ -92,3 +92,14 @@ test("a refusal locates the fault and keeps nothing of the document", () => {
   );
   assert.deepEqual(Object.keys(refusal ?? {}).sort(), ["extensions", "locations", "message"]);
 });
+
+test("a document that takes too many comparisons is over the limit of cost", () => {
+  const schema = buildSchema("type Query { a: Int }");
+  const query = `{ ${repeat(1_500, () => "a")} }`;
+  const found = validateDocument(schema, query, parsed(query));
+  assert.ok("refusal" in found);
+  assert.deepEqual(
+    found.refusal.map(({ extensions }) => extensions),
+    [{ code: "LIMIT_COST" }],
+  );
+});

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { connect } from "node:net";
 import { after, before, test } from "node:test";
-import { eventually, type TestPerson, testPerson } from "@signalbox/testing";
+import { eventually, readStream, type TestPerson, testPerson } from "@signalbox/testing";
 import { createClient } from "graphql-sse";
 import { WebSocket } from "ws";
 import { type Harness, startGateway } from "./harness.ts";
@@ -162,7 +162,7 @@ test("a client that reads too slowly is told so, with the cursor to go on from, 
   const watching = liveClient(gateway, person);
   const watched = listen(watching, all);
   await ready(gateway, person, watched);
-  await eventually(() => client.messages.length > 1);
+  await eventually(() => client.messages.some(({ type }) => type === "next"));
   client.socket.pause();
   const names = Array.from({ length: 60 }, (_, at) => `${at} ${"x".repeat(50_000)}`);
   for (let round = 0; round < 8; round++)
@@ -221,8 +221,42 @@ test("graphql-sse hears the same, and a stream goes on after its last event id",
     titles.filter((title: string) => title !== "warm-up"),
     ["missed", "too"],
   );
-  assert.equal(text.match(/^id: /gm)?.length, titles.length);
+  assert.equal(text.match(/^id: .+\nevent: next$/gm)?.length, titles.length);
   client.dispose();
+});
+
+test("an event stream that is cut off before its first message goes on from the cursor of its opening comment", async () => {
+  const person = testPerson();
+  const url = `${gateway.url}/graphql?query=${encodeURIComponent(all)}`;
+  const opened = await readStream(url, { ...person.headers, accept: "text/event-stream" });
+  const { id = assert.fail() } = await eventually(() => opened.events[0] ?? null);
+  assert.deepEqual(opened.lines, [`: cursor ${id}`]);
+  opened.close();
+  await opened.ended;
+  await changeImage(gateway, person.accountId, ["missed"]);
+  const again = await readStream(url, { ...person.headers, accept: "text/event-stream", "last-event-id": id });
+  const missed = await eventually(() => again.events.find(({ event }) => event === "next") ?? null);
+  assert.deepEqual(missed.data.data.imageChanged.changed, ["missed"]);
+  assert.equal(again.events[0]?.id, id);
+  again.close();
+});
+
+test("a socket that is cut off before its first message goes on from the cursor of the ping", async () => {
+  const person = testPerson();
+  const client = await open();
+  client.send(init(person));
+  await eventually(() => client.messages.length > 0);
+  client.send(subscribe("1"));
+  const ping = await eventually(() => client.messages.find(({ type }) => type === "ping") ?? null);
+  const { id, cursor } = ping.payload as unknown as { id: string; cursor: string };
+  assert.equal(id, "1");
+  client.socket.terminate();
+  await changeImage(gateway, person.accountId, ["missed"]);
+  const watching = liveClient(gateway, person);
+  const again = listen(watching, all, { resumeAfter: cursor });
+  await eventually(() => again.ended || again.results.length > 0);
+  assert.deepEqual(again.results[0]?.data.imageChanged.changed, ["missed"]);
+  await watching.dispose();
 });
 
 test("what is refused before a stream begins is an answer, and a query is a stream of one", async () => {

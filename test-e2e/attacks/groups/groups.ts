@@ -7,6 +7,7 @@ import { http } from "./http.ts";
 import { ingestSignatures } from "./ingest-signatures.ts";
 import { ingestTokens } from "./ingest-tokens.ts";
 import { limits } from "./limits.ts";
+import { neighbours } from "./neighbours.ts";
 import { oauth } from "./oauth.ts";
 import { scopes } from "./scopes.ts";
 import { secrets } from "./secrets.ts";
@@ -25,5 +26,6 @@ export const groups: readonly Group[] = [
   graphql,
   secrets,
   oauth,
+  neighbours,
   limits,
 ];

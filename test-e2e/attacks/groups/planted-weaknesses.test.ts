@@ -12,6 +12,7 @@ import { isRefused } from "./hostile-servers.ts";
 import { guarding, isPrivate } from "./http.ts";
 import { jwtForgeries } from "./jwt-forgeries.ts";
 import { keyForgeries } from "./key-forgeries.ts";
+import { waitsLittle } from "./neighbours.ts";
 import { givesNothing } from "./oauth.ts";
 import { isNoToken } from "./oauth-grants.ts";
 import { stepUpAsked } from "./scopes.ts";
@@ -139,6 +140,16 @@ const table: readonly Row<never>[] = [
       { status: 303, url: "https://us.example/back#access_token=a", text: "" },
       { status: 200, url: "https://us.example/", text: "<script>" },
       { status: 500, url: "https://us.example/", text: "" },
+    ],
+  }),
+  row("neighbours", waitsLittle, {
+    good: [
+      { quietMs: 10, besideMs: 15 },
+      { quietMs: 50, besideMs: 900 },
+    ],
+    weak: [
+      { quietMs: 10, besideMs: 2_500 },
+      { quietMs: 200, besideMs: 30_000 },
     ],
   }),
   row("limits", within(5), {

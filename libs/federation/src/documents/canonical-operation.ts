@@ -136,8 +136,9 @@ function addField(walk: Walk, node: FieldNode, place: Place): void {
   walk.fieldCount++;
   if (name === "__typename") {
     // The type of an object is known; that of an interface is not, and the planner has to find a subgraph that knows
-    // it.
-    if (isAbstractType(place.type) || onTypes) place.canonical.fields.set(name, { head: name, selection: null });
+    // it. It fails for an interface without objects, which only an `@interfaceObject` can return.
+    const isUnknown = isAbstractType(place.type) && walk.schema.getPossibleTypes(place.type).length > 0;
+    if (isUnknown || onTypes) place.canonical.fields.set(name, { head: name, selection: null });
     place.asked.push({ responseName, canonicalName: name, node, type: null, onTypes, selection: null });
     return;
   }

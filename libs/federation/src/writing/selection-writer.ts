@@ -16,6 +16,7 @@ import type { AskedField, AskedSelection } from "../documents/canonical-operatio
 import { isAbsent, memberOf, type Parts, type PlanScope } from "../planning/plan-scope.ts";
 import type { TypeNames } from "../planning/representation.ts";
 import { Missing, type Path } from "../running/missing.ts";
+import type { Loss } from "../running/subgraph-port.ts";
 import type { Answer } from "./answer.ts";
 import { objectsIn } from "./introspection.ts";
 import { leafWriter } from "./leaf-writers.ts";
@@ -264,6 +265,7 @@ export class SelectionWriter {
         if (loss && loss !== "reported") answer.lose(loss);
         if (loss) return false;
       }
+      if (places.length === 0) answer.lose(unresolved);
       const isReported = places.some((at) => answer.marks.has(parts[at], name));
       if (!isNullable && !isReported) answer.flaw(subgraph, "a required value is missing");
       return false;
@@ -271,6 +273,9 @@ export class SelectionWriter {
     return { subgraph, report };
   }
 }
+
+/** The planner leaves out a field that no subgraph can resolve, like one of an interface without objects. */
+const unresolved: Loss = { code: "INTERNAL", subgraph: "", reason: "no subgraph resolves this field" };
 
 /** Replaces the output from there on. */
 function writeNull({ text }: Answer, from: number): true {

@@ -36,8 +36,13 @@ export async function subscribeFor(
 /** Wraps the one result of a query or mutation, as JSON, in an event stream. */
 export const eventsOf = (result: Buffer): Buffer => Buffer.from(`event: next\ndata: ${result}\n\n${complete}`);
 
-const comment = ":\n\n";
 const complete = "event: complete\ndata:\n\n";
+
+/**
+ * A comment with the cursor. The `id` without data is no event, but browsers keep it as their last event id, so that
+ * one that is cut off before its first message misses nothing.
+ */
+const pingOf = (cursor: string): string => `: cursor ${cursor}\nid: ${cursor}\n\n`;
 
 const nextOf = (result: FormattedExecutionResult, id?: string): string =>
   `${id === undefined ? "" : `id: ${id}\n`}event: next\ndata: ${JSON.stringify(result)}\n\n`;
@@ -54,9 +59,9 @@ class EventStream extends Readable {
     this.#stream = stream;
     this.#onEnd = onEnd;
     // Confirms the subscription to the client: no header is sent before a byte of the body.
-    this.push(comment);
+    this.push(pingOf(stream.cursor()));
     this.#timer = setInterval(() => {
-      if (this.#isReading && this.readableLength === 0) this.push(comment);
+      if (this.#isReading && this.readableLength === 0) this.push(pingOf(stream.cursor()));
     }, pingMs);
   }
 

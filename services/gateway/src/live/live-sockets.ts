@@ -5,7 +5,15 @@ import { AppError, isAppError, KiB, requestIdOf, seconds } from "@signalbox/core
 import type { ClientAddress } from "@signalbox/http";
 import type { Logger } from "@signalbox/telemetry";
 import type { ExecutionArgs, GraphQLError, GraphQLSchema } from "graphql";
-import { CloseCode, type Context, handleProtocols, makeServer, type SubscribePayload } from "graphql-ws";
+import {
+  CloseCode,
+  type Context,
+  handleProtocols,
+  MessageType,
+  makeServer,
+  type SubscribePayload,
+  stringifyMessage,
+} from "graphql-ws";
 import { type WebSocket, WebSocketServer } from "ws";
 import { operationRequestFrom } from "../documents/operation-request.ts";
 import type { Operations } from "../operations/operations.ts";
@@ -34,6 +42,8 @@ interface Connection {
   readonly requestId: string;
   /** Aborted at the end of the connection: its queries are abandoned. */
   readonly gone: AbortController;
+  /** The streams of the subscriptions by their ids. */
+  readonly streams: Map<string, LiveStream>;
   caller: LiveCaller | null;
 }
 
@@ -60,7 +70,7 @@ export class LiveSockets {
       connectionInitWaitTimeout: initWithinMs,
       onConnect: (context) => this.#connect(context),
       onPing: (context, payload) => this.#renew(context, payload),
-      onSubscribe: (context, _id, payload) => this.#subscribe(context, payload),
+      onSubscribe: (context, id, payload) => this.#subscribe(context, id, payload),
       subscribe: ((args: ExecutionArgs) => resultsOf(args.contextValue as LiveStream)) as never,
       execute: ((args: ExecutionArgs) => args.contextValue) as never,
     });
@@ -100,6 +110,7 @@ export class LiveSockets {
       address,
       gone,
       requestId: requestIdOf(request.headers["x-request-id"]),
+      streams: new Map(),
       caller: null,
     };
     this.#connections.add(connection);
@@ -108,6 +119,7 @@ export class LiveSockets {
       if (!isAlive) return socket.terminate();
       isAlive = false;
       socket.ping();
+      for (const id of connection.streams.keys()) sendCursor(connection, id);
     }, pingMs);
     socket.on("pong", () => {
       isAlive = true;
@@ -177,10 +189,12 @@ export class LiveSockets {
   }
 
   async #subscribe(
-    { extra: { caller, address, requestId, gone }, subscriptions }: SocketContext,
+    { extra: connection, subscriptions }: SocketContext,
+    id: string,
     payload: SubscribePayload,
   ): Promise<ExecutionArgs | readonly GraphQLError[]> {
     const { live, operations, schema, signIn } = this.#dependencies;
+    const { caller, address, requestId, gone } = connection;
     try {
       if (caller === null) throw new AppError("unauthorized", "Send connection_init first.");
       if (Object.keys(subscriptions).length > subscriptionsMax)
@@ -195,7 +209,7 @@ export class LiveSockets {
       const asking = { ...origin, principal, idempotencyKey: null, signal: gone.signal };
       const contextValue =
         operation.operation === "subscription"
-          ? await live.subscribe(request, caller, origin)
+          ? begin(connection, id, await live.subscribe(request, caller, origin))
           : resultOf(JSON.parse((await operations.execute(request, asking, "queries and mutations")).body.toString()));
       return { schema: schema(), document, operationName: operation.name?.value, contextValue };
     } catch (error) {
@@ -210,6 +224,20 @@ export class LiveSockets {
     connection.gone.abort();
     if (connection.caller) this.#dependencies.callers.close(connection.caller);
   }
+}
+
+/** Keeps a new stream and sends its first cursor, so that a client cut off before the first message misses nothing. */
+function begin(connection: Connection, id: string, stream: LiveStream): LiveStream {
+  connection.streams.set(id, stream);
+  sendCursor(connection, id);
+  return stream;
+}
+
+/** Sends the cursor of a subscription in a ping, which the protocol allows at any time. */
+function sendCursor({ socket, streams }: Connection, id: string): void {
+  const stream = streams.get(id);
+  if (!stream || stream.isClosed) streams.delete(id);
+  else socket.send(stringifyMessage({ type: MessageType.Ping, payload: { id, cursor: stream.cursor() } }));
 }
 
 function refuse(socket: Duplex, status: string): void {

@@ -61,6 +61,13 @@ export class LiveStream implements AsyncGenerator<LiveMessage, void, void> {
     return this.#isClosed || this.#failure !== null;
   }
 
+  /** Returns the current cursor, or while messages wait the one before them; it never goes back. */
+  cursor(): string {
+    const current = this.#waiting.length === 0 ? this.#options.cursorNow() : null;
+    this.#delivered = current ?? this.#delivered;
+    return this.#delivered;
+  }
+
   /** `isPaced` is for a sender that waits for `room`, with messages of any size. */
   push(resolved: Promise<Resolved>, cursor: string, { isPaced = false } = {}): void {
     if (this.isClosed) return;
@@ -84,8 +91,7 @@ export class LiveStream implements AsyncGenerator<LiveMessage, void, void> {
 
   /** Ends the stream with an error, which has the cursor after the last delivered message. */
   fail(code: string, message: string, more: Readonly<Record<string, unknown>> = {}): void {
-    const current = this.#waiting.length === 0 ? this.#options.cursorNow() : null;
-    this.failWith(liveError(code, message, { ...more, cursor: current ?? this.#delivered }));
+    this.failWith(liveError(code, message, { ...more, cursor: this.cursor() }));
   }
 
   failWith(error: GraphQLError): void {

@@ -46,6 +46,19 @@ test("events that arrive during a replay follow it, each once", async () => {
   assert.deepEqual(await take(stream, 3), ["1", "2", "3"]);
 });
 
+test("a stream always has a cursor: it moves on with events of others, and not past a message that waits", async () => {
+  const { state, cursors, subscribe, publish } = setUp();
+  const stream = await subscribe("subscription { imageChanged { changed } }");
+  const offset = () => cursors.open("imageChanged", stream.cursor())?.get(place);
+  assert.equal(offset(), 0n);
+  state.at = 4n;
+  assert.equal(offset(), 4n, "events of others");
+  await publish(4n);
+  assert.equal(offset(), 4n, "a message waits");
+  assert.deepEqual(await take(stream, 1), ["4"]);
+  assert.equal(offset(), 5n);
+});
+
 test("a credential that expires while it is accepted is reported after the caller exists", async () => {
   const reasons: string[] = [];
   const principal = { ...ada.principal, expiresAt: new Date(0) };

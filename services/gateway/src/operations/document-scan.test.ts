@@ -49,3 +49,10 @@ test("a number that cannot be represented exactly is refused", () => {
   }
   for (const number of ["9007199254740991", "-1", "0.1", "1e308"]) assert.equal(codeOf(`{ a(x: ${number}) }`), null);
 });
+
+test("a name has at most 4,096 characters, and a text may have more", () => {
+  const long = "x".repeat(4_097);
+  assert.equal(codeOf(`{ ${"x".repeat(4_096)} a(x: "${long}") } #${long}`), null);
+  for (const query of [`{ ${long} }`, `{ ${long}: a }`, `{ a(${long}: 1) }`, `query ${long} { a }`, `{ ...${long} }`])
+    assert.equal(codeOf(query), "VALIDATION_FAILED");
+});

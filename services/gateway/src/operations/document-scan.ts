@@ -6,10 +6,12 @@ const valueDepthMax = 64;
 const literalListsMax = 8;
 /** Far above every limit of depth, and below the stack limit of a recursive reader. */
 const selectionDepthMax = 1_000;
+/** Suggestions for a misspelt name compare its characters: a name of a megabyte takes 100 ms. */
+const nameCharactersMax = 4_096;
 
 /**
- * Refuses a document that nests too deep, before any recursive reader, and numbers that JSON would change on their way
- * to a service.
+ * Refuses a document that nests too deep, before any recursive reader, names that are longer than any, and numbers that
+ * JSON would change on their way to a service.
  */
 export function scanDocument(query: string, tokensMax: number): void {
   const lexer = new Lexer(new Source(query));
@@ -19,6 +21,8 @@ export function scanDocument(query: string, tokensMax: number): void {
     const token = lexer.advance();
     if (token.kind === TokenKind.EOF) return;
     if (token.kind === TokenKind.INT || token.kind === TokenKind.FLOAT) assertKept(token.value);
+    if (token.kind === TokenKind.NAME && token.value.length > nameCharactersMax)
+      throw refused(`A name has at most ${nameCharactersMax} characters.`);
     const step = steps[token.kind] ?? 0;
     if (step === 0) continue;
     open[placeOf(token.kind, open.parentheses)] += step;

@@ -65,3 +65,29 @@ test("the standard introspection query passes the default limits", () => {
   const defaults = { depthMax: 16, aliasesMax: 30, rootFieldsMax: 20, directivesMax: 50 };
   assert.doesNotThrow(() => assertWithinLimits(parse(getIntrospectionQuery()), defaults));
 });
+
+const repeated = (count: number, part: (at: number) => string) =>
+  Array.from({ length: count }, (_, at) => part(at)).join(" ");
+
+/** Documents of which validation would compare each part with each other, by their number of parts. */
+const comparisons: Readonly<Record<string, (count: number) => string>> = {
+  "one field": (count) => `{ a { ${repeated(count, () => "x")} } }`,
+  "one field in objects that are merged": (count) => `{ a { ${repeated(count / 2, () => "b { x }")} } }`,
+  "one field in inline fragments": (count) => `{ a { ${repeated(count, () => "... { x }")} } }`,
+  "spread fragments": (count) =>
+    `{ a { ${repeated(count, (at) => `...F${at}`)} } } ${repeated(count, (at) => `fragment F${at} on T { x${at} }`)}`,
+  "operations together": (count) => repeated(2, (at) => `query Q${at} { a { ${repeated(count * 0.7, () => "x")} } }`),
+};
+
+for (const [what, document] of Object.entries(comparisons)) {
+  test(`what repeats too often is refused before it is compared: ${what}`, () => {
+    assert.equal(codeOf(document(190)), null);
+    assert.equal(codeOf(document(300)), "LIMIT_COST");
+    assert.equal(codeOf(document(3_900)), "LIMIT_COST");
+  });
+}
+
+test("fields of different places and names do not count together", () => {
+  assert.equal(codeOf(`{ a { ${repeated(3_000, (at) => `x${at}`)} } b { ${repeated(150, () => "x")} } }`), null);
+  assert.equal(codeOf(`{ a { ${repeated(130, () => "x")} b { ${repeated(130, () => "x")} } } }`), null);
+});

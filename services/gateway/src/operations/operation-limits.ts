@@ -18,10 +18,33 @@ interface Measures {
   directives: number;
   /** Fields after fragments are spread. Bounded, because fragments that spread fragments grow exponentially. */
   fields: number;
+  /** Pairs of fields with one response name, and of fragments, in one place: validation compares each with each other. */
+  pairs: number;
+}
+
+/** Counts the response names, and the fragments, of one place of the answer. */
+class Place {
+  readonly #counts = new Map<string, number>();
+  readonly #below = new Map<string, Place>();
+
+  /** Counts one more, and returns the number of those before it. */
+  add(name: string): number {
+    const count = this.#counts.get(name) ?? 0;
+    this.#counts.set(name, count + 1);
+    return count;
+  }
+
+  below(name: string): Place {
+    const known = this.#below.get(name) ?? new Place();
+    this.#below.set(name, known);
+    return known;
+  }
 }
 
 /** Bounds the measuring itself, independently of the other limits. */
 const visitedFieldsMax = 20_000;
+/** One field two hundred times. Validation takes 10 to 20 ms for so many, and the next document waits. */
+const pairsMax = 20_000;
 /** Each may answer with the whole schema, and tools ask for one. */
 const introspectionsMax = 1;
 
@@ -49,49 +72,63 @@ function measure(document: DocumentNode): Measures {
   for (const definition of document.definitions) {
     if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition.selectionSet);
   }
-  const most: Measures = { depth: 0, aliases: 0, rootFields: 0, introspections: 0, directives: 0, fields: 0 };
+  const most: Measures = { depth: 0, aliases: 0, rootFields: 0, introspections: 0, directives: 0, fields: 0, pairs: 0 };
   for (const definition of document.definitions) {
     if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
     // The work of measuring and validating is that of all operations together.
     const own = { ...most, depth: 0, aliases: 0, rootFields: 0, introspections: 0 };
     own.directives += definition.directives?.length ?? 0;
-    walk(definition.selectionSet, 1, new Set(), fragments, own);
+    walk(definition.selectionSet, { depth: 1, place: new Place(), spreading: new Set() }, fragments, own);
     most.depth = Math.max(most.depth, own.depth);
     most.aliases = Math.max(most.aliases, own.aliases);
     most.rootFields = Math.max(most.rootFields, own.rootFields);
     most.introspections = Math.max(most.introspections, own.introspections);
     most.directives = own.directives;
     most.fields = own.fields;
+    most.pairs = own.pairs;
   }
   return most;
 }
 
+/** The present position of the walk. */
+interface Position {
+  readonly depth: number;
+  readonly place: Place;
+  /** Names of the fragments around it. */
+  readonly spreading: ReadonlySet<string>;
+}
+
 function walk(
-  selections: SelectionSetNode,
-  depth: number,
-  spreading: ReadonlySet<string>,
+  { selections }: SelectionSetNode,
+  at: Position,
   fragments: ReadonlyMap<string, SelectionSetNode>,
   measures: Measures,
 ): void {
-  for (const selection of selections.selections) {
+  const { depth, place, spreading } = at;
+  for (const selection of selections) {
     measures.directives += selection.directives?.length ?? 0;
-    if (++measures.fields > visitedFieldsMax) {
-      throw new GraphQLError("This document selects too many fields.", { extensions: { code: "LIMIT_COST" } });
-    }
+    if (++measures.fields > visitedFieldsMax) throw tooMany("selects too many fields");
+    const responseName = selection.kind === Kind.FIELD ? (selection.alias ?? selection.name).value : "...";
+    if (selection.kind !== Kind.INLINE_FRAGMENT) measures.pairs += place.add(responseName);
+    if (measures.pairs > pairsMax) throw tooMany("repeats fields or fragments too often");
     if (selection.kind === Kind.FIELD) {
       if (depth === 1) measures.rootFields++;
       if (depth === 1 && isIntrospection(selection)) measures.introspections++;
       if (selection.alias !== undefined) measures.aliases++;
       measures.depth = Math.max(measures.depth, depth);
-      if (selection.selectionSet) walk(selection.selectionSet, depth + 1, spreading, fragments, measures);
+      if (!selection.selectionSet) continue;
+      const below = { depth: depth + 1, place: place.below(responseName), spreading };
+      walk(selection.selectionSet, below, fragments, measures);
     } else if (selection.kind === Kind.INLINE_FRAGMENT) {
-      walk(selection.selectionSet, depth, spreading, fragments, measures);
+      walk(selection.selectionSet, at, fragments, measures);
     } else {
       const name = selection.name.value;
       const spread = fragments.get(name);
       // Validation, which refuses cycles and unknown fragments, runs later, so both must end here.
       if (spread === undefined || spreading.has(name)) continue;
-      walk(spread, depth, new Set(spreading).add(name), fragments, measures);
+      walk(spread, { ...at, spreading: new Set(spreading).add(name) }, fragments, measures);
     }
   }
 }
+
+const tooMany = (what: string) => new GraphQLError(`This document ${what}.`, { extensions: { code: "LIMIT_COST" } });

@@ -1,9 +1,16 @@
 import { createHash } from "node:crypto";
 import { ApolloGateway } from "@apollo/gateway";
 import { setVariable } from "@signalbox/config";
-import { objectsIn } from "@signalbox/federation";
+import { objectsIn, plannerSupergraph, requiredFields } from "@signalbox/federation";
 import type { Logger } from "@signalbox/telemetry";
-import { type ExecutionResult, GraphQLError, type GraphQLFormattedError, type GraphQLSchema } from "graphql";
+import {
+  type DocumentNode,
+  type ExecutionResult,
+  GraphQLError,
+  type GraphQLFormattedError,
+  type GraphQLSchema,
+  visit,
+} from "graphql";
 import { placeErrors } from "./place-errors.ts";
 import { createSubgraphDataSource } from "./subgraph-data-source.ts";
 import type { SubgraphSender } from "./subgraph-sender.ts";
@@ -27,7 +34,7 @@ export async function openApolloExecutor({
   // Otherwise it reports to its vendor, and queries the metadata services of three clouds for its location.
   setVariable("APOLLO_TELEMETRY_DISABLED", "1");
   const gateway: ApolloGateway = new ApolloGateway({
-    supergraphSdl,
+    supergraphSdl: plannerSupergraph(supergraphSdl),
     // The fields of a failed fetch are read from its document.
     queryPlannerConfig: { exposeDocumentNodeInFetchNode: true },
     experimental_approximateQueryPlanStoreMiB: planStoreMiB,
@@ -39,10 +46,13 @@ export async function openApolloExecutor({
       return createSubgraphDataSource({ name, send, schema: () => schema });
     },
   });
+  const required = requiredFields(supergraphSdl);
   const { schema, executor }: { schema: GraphQLSchema; executor: Run } = await gateway.load();
   return {
     schema,
     async execute({ query, document, operation, variables, operationName }, context) {
+      const ambiguous = ambiguousField(document, required);
+      if (ambiguous !== null) return { data: "null", objects: 0, errors: [mustHaveAlias(ambiguous)] };
       // The executor's type is Apollo Server's request context; it reads only the members given here.
       const result = (await executor({
         request: { query, variables, operationName },
@@ -64,6 +74,25 @@ export async function openApolloExecutor({
     close: () => gateway.stop(),
   };
 }
+
+/**
+ * Finds a field that the client asks for with arguments under its own name, and that the planner may fetch under the
+ * same name with others: it would answer both with one value, without an error. Our own executor renames it.
+ */
+function ambiguousField(document: DocumentNode, required: ReadonlySet<string>): string | null {
+  let found: string | null = null;
+  visit(document, {
+    Field({ name: { value: name }, alias, arguments: given = [] }) {
+      if (given.length > 0 && required.has(name) && (alias === undefined || alias.value === name)) found = name;
+    },
+  });
+  return found;
+}
+
+const mustHaveAlias = (name: string): GraphQLFormattedError => ({
+  message: `Other fields need "${name}" with arguments of their own. Give it an alias.`,
+  extensions: { code: "VALIDATION_FAILED" },
+});
 
 function errorsOf({ errors = [], extensions }: ExecutionResult): GraphQLFormattedError[] {
   return [...errors, ...nullsIn(extensions)].map((error) => (error instanceof GraphQLError ? error.toJSON() : error));
