@@ -41,6 +41,13 @@ test("an invalid schema, one of another draft, and one with an outside reference
   }
 });
 
+test("a schema of 600 members is compiled in time", () => {
+  const member = { type: "string", minLength: 1, maxLength: 100, pattern: "^[a-z]+$" };
+  const names = Array.from({ length: 600 }, (_, at) => `member_${at}`);
+  const check = checkOf({ type: "object", properties: Object.fromEntries(names.map((name) => [name, member])) });
+  assert.equal(pointerOf(check({ member_599: "" })), "/member_599");
+});
+
 test("a check that would take for ever is ended", () => {
   const slow = checkOf({ type: "string", pattern: "^(a+)+$" });
   assert.equal(slow(`${"a".repeat(40)}!`), "timeout");
