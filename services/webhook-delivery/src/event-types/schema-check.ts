@@ -10,7 +10,9 @@ export interface Misfit {
 
 /** Processor time of compiling one schema, twice what a large one takes. Checks do not count it. */
 const compileMsMax = 200;
-const triesMax = 3;
+const triesMax = 10;
+/** A thread is expected to get at least one in so many parts of a processor. */
+const slowestShare = 16;
 /** Reading an expression cannot be interrupted: one of this length takes up to 50 ms. */
 const patternCharactersMax = 1_000;
 const options = { strict: false, validateFormats: false, logger: false, messages: true } as const;
@@ -84,7 +86,10 @@ function bounded<T>(workMsMax: number, work: () => T): Bounded<T> {
     for (let tries = 1; ; tries++) {
       const startedMs = workedMs();
       try {
-        return { outcome: "done", result: call.runInContext(sandbox, { timeout: workMsMax * 2 ** (tries - 1) }) as T };
+        return {
+          outcome: "done",
+          result: call.runInContext(sandbox, { timeout: workMsMax * Math.min(2 ** (tries - 1), slowestShare) }) as T,
+        };
       } catch (error) {
         const { code, message } = error as NodeJS.ErrnoException;
         if (code !== "ERR_SCRIPT_EXECUTION_TIMEOUT") return { outcome: "failed", message };

@@ -11,8 +11,8 @@ interface Waiting {
 
 const heapMaxMiB = 256;
 const youngHeapMaxMiB = 12;
-/** A thread ends its work itself, unless a single step of the engine takes this long. */
-const ticksMax = 30;
+/** A thread ends its work itself, even on a busy machine, unless a single step of the engine takes this long. */
+const stuckMs = seconds(10);
 const tickMs = 100;
 
 /** Processor time of an account's schemas per second. */
@@ -26,6 +26,7 @@ const accountsMax = 10_000;
  */
 export class SchemaThreads {
   readonly #steadyMs: () => number;
+  readonly #stuckAfterMs: number;
   readonly #turns = new Map<string, Waiting[]>();
   readonly #inHand = new Set<string>();
   /** A second one answers the other accounts while the first is busy for long. */
@@ -33,8 +34,9 @@ export class SchemaThreads {
   /** Time at which an account has paid for its work. */
   readonly #paidAtMs = new LRUCache<string, number>({ max: accountsMax });
 
-  constructor(steadyMs: () => number) {
+  constructor(steadyMs: () => number, stuckAfterMs = stuckMs) {
     this.#steadyMs = steadyMs;
+    this.#stuckAfterMs = stuckAfterMs;
   }
 
   /** @throws AppError `rate_limited` when the account's schemas have used their time. */
@@ -64,7 +66,8 @@ export class SchemaThreads {
 
   /** Starts both threads at the first question: later ones do not wait for a start. */
   #idleThread(): SchemaThread | null {
-    if (this.#threads.length === 0) this.#threads.push(new SchemaThread(), new SchemaThread());
+    if (this.#threads.length === 0)
+      this.#threads.push(new SchemaThread(this.#stuckAfterMs), new SchemaThread(this.#stuckAfterMs));
     return this.#threads.find(({ isIdle }) => isIdle) ?? null;
   }
 
@@ -110,11 +113,13 @@ export class SchemaThreads {
 
 /** A thread that is replaced when it is stuck or has failed. */
 class SchemaThread {
+  readonly #stuckAfterMs: number;
   #worker: Worker | null = null;
   #isReady = false;
   #end: ((answer: SchemaAnswer | Error, timed?: TimedAnswer) => void) | null = null;
 
-  constructor() {
+  constructor(stuckAfterMs: number) {
+    this.#stuckAfterMs = stuckAfterMs;
     this.#start();
   }
 
@@ -125,17 +130,18 @@ class SchemaThread {
   run(question: SchemaQuestion): Promise<TimedAnswer> {
     const worker = this.#worker ?? this.#start();
     return new Promise((resolve, reject) => {
-      let ticks = 0;
+      let waitedMs = 0;
       // Ticks are counted, for a process that was stopped meanwhile has made none.
       const watch = setInterval(() => {
-        if (this.#isReady && ++ticks === ticksMax) this.#fail(worker, "check-timeout");
+        if (this.#isReady) waitedMs += tickMs;
+        if (waitedMs >= this.#stuckAfterMs) this.#fail(worker, "check-timeout");
       }, tickMs);
       this.#end = (answer, timed) => {
         clearInterval(watch);
         worker.unref();
         this.#end = null;
         if (answer instanceof Error) reject(answer);
-        else resolve(timed ?? { answer, workedMs: ticks * tickMs, checkedMs: ticks * tickMs });
+        else resolve(timed ?? { answer, workedMs: waitedMs, checkedMs: waitedMs });
       };
       // The question keeps the process alive, not the thread.
       worker.ref();
