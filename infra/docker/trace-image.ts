@@ -64,7 +64,11 @@ process.stdout.write(`${packageFiles.length} files of ${packages.length} package
 async function entries(): Promise<string[]> {
   const services = (await readdir(join(root, "services"))).map((name) => `services/${name}/src/main.ts`);
   const jobs = ["topics", "groups", "dead-letters", "dead-events"].map((name) => `infra/kafka/${name}.ts`);
-  const children = ["libs/imaging/src/child/image-process.ts", "libs/federation/src/planning/plan-worker.ts"];
+  const children = [
+    "libs/imaging/src/child/image-process.ts",
+    "libs/federation/src/planning/plan-worker.ts",
+    "services/webhook-delivery/src/event-types/schema-thread.ts",
+  ];
   const others = [
     "services/account/src/first-key-cli.ts",
     "infra/docker/migrate.ts",

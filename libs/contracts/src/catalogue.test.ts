@@ -16,6 +16,7 @@ const promised =
   webhook_source.updated webhook_source.deleted webhook_endpoint.created webhook_endpoint.updated
   webhook_endpoint.deleted webhook_endpoint.failing webhook_endpoint.disabled webhook_endpoint.enabled
   webhook_delivery.exhausted webhook_delivery.recovered webhook_delivery.parked webhook_delivery.attempted webhook_event.published
+  webhook_event_type.downgraded
   webhook.received access.changed audit.recorded`.split(/\s+/);
 
 test("the catalogue holds every event of the contract, each once", () => {

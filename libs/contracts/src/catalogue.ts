@@ -51,6 +51,7 @@ const declarations = [
   delivery.webhookDeliveryParkedEvent,
   delivery.webhookDeliveryAttemptedEvent,
   delivery.webhookEventPublishedEvent,
+  delivery.webhookEventTypeDowngradedEvent,
   webhookReceivedEvent,
   access.accessChangedEvent,
   auditRecordedEvent,

@@ -74,6 +74,30 @@ test("a schedule enables and disables a flag, and counts as a change", () => {
   assert.equal(flags.epochAt(nowMs), flags.epochAt(nowMs + 1));
 });
 
+test("a flag that many paths of prerequisites lead to is evaluated once", () => {
+  const flags = new FlagSet();
+  let evaluations = 0;
+  const counted: FlagContext = {
+    ...ada,
+    get locale() {
+      evaluations++;
+      return "de";
+    },
+  };
+  const depth = 18;
+  for (let level = 0; level <= depth; level++) {
+    const twice = [`level${level - 1}`, `level${level - 1}`].map((key) => ({ flag: key, variants: ["new"] }));
+    const asks = [{ locales: ["de"], variant: "new" }];
+    flags.put(
+      `level${level}`,
+      flag({ key: `level${level}`, rules: asks, prerequisites: level > 0 ? twice : [] }),
+      level + 1,
+    );
+  }
+  assert.equal(flags.evaluate(`level${depth}`, counted, nowMs).variant, "new");
+  assert.ok(evaluations < 100, `${evaluations} evaluations`);
+});
+
 test("a prerequisite without a required variant turns the flag off", () => {
   const wants = (variants: string[]) => flag({ prerequisites: [{ flag: "base", variants }] });
   const base = flag({ key: "base" });

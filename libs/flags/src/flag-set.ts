@@ -3,8 +3,6 @@ import { hours } from "@signalbox/core";
 import { type CompiledFlag, compileFlag, type EvaluateOther } from "./compile-flag.ts";
 import type { FlagContext, FlagEvaluation } from "./flag-context.ts";
 
-/** Deeper than prerequisites can be set: a loop created by a race ends here. */
-const depthMax = 20;
 const dayMs = hours(24);
 
 /** The current flags, ready for evaluation in process. An evaluation never throws. */
@@ -12,7 +10,8 @@ export class FlagSet {
   readonly #flags = new Map<string, CompiledFlag>();
   readonly #revisions = new Map<string, number>();
   #keys: readonly string[] = [];
-  #depth = 0;
+  /** Results of flags with prerequisites in the evaluation under way: each is evaluated once, on however many paths. */
+  readonly #results = new Map<string, FlagEvaluation>();
   #revision = 0;
   #times: readonly number[] = [];
   #countsDays = false;
@@ -50,12 +49,20 @@ export class FlagSet {
   }
 
   evaluate(key: string, context: FlagContext, nowMs: number): FlagEvaluation {
-    return this.#evaluate(key, context, nowMs);
+    try {
+      return this.#evaluate(key, context, nowMs);
+    } finally {
+      this.#results.clear();
+    }
   }
 
   /** Evaluates every flag for one account, in the order of their keys. */
   evaluateAll(context: FlagContext, nowMs: number): FlagEvaluation[] {
-    return this.#keys.map((key) => this.#evaluate(key, context, nowMs));
+    try {
+      return this.#keys.map((key) => this.#evaluate(key, context, nowMs));
+    } finally {
+      this.#results.clear();
+    }
   }
 
   /** Lists expired flags: a decision about them is due. */
@@ -78,12 +85,16 @@ export class FlagSet {
 
   readonly #evaluate: EvaluateOther = (key, context, nowMs) => {
     const flag = this.#flags.get(key);
-    if (flag === undefined || this.#depth > depthMax) return { key, value: null, variant: null, reason: "ERROR" };
-    this.#depth++;
-    try {
-      return flag.evaluate(context, nowMs, this.#evaluate);
-    } finally {
-      this.#depth--;
-    }
+    if (flag === undefined) return failedAt(key);
+    if (flag.definition.prerequisites.length === 0) return flag.evaluate(context, nowMs, this.#evaluate);
+    const known = this.#results.get(key);
+    if (known) return known;
+    // A loop, created by a race, ends here.
+    this.#results.set(key, failedAt(key));
+    const result = flag.evaluate(context, nowMs, this.#evaluate);
+    this.#results.set(key, result);
+    return result;
   };
 }
+
+const failedAt = (key: string): FlagEvaluation => ({ key, value: null, variant: null, reason: "ERROR" });

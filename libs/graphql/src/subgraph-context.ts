@@ -14,12 +14,19 @@ export interface SubgraphContext<Loaders> {
   readonly clientAddress: string | null;
   readonly loaders: Loaders;
   readonly clock: Clock;
+  /** `prepare` runs before the transaction, for what must not hold one open. It may throw. */
   inTransaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  inTransaction<T, Prepared>(
+    work: (tx: Tx, prepared: NoInfer<Prepared>) => Promise<T>,
+    prepare: () => Promise<Prepared>,
+  ): Promise<T>;
   /** Changes one row in one transaction, like a route that declares `write`. @throws AppError `not_found` */
   write<Row, Result>(write: ContextWrite<Row, Result>): Promise<Result>;
 }
 
 interface ContextWrite<Row, Result> extends Omit<RowWrite<Row, Result>, "key" | "lock"> {
+  /** Runs before the transaction, for what must not hold one open. It may throw. */
+  readonly prepare?: () => Promise<void>;
   /** Finds the row and locks it until the transaction ends. */
   readonly find: RowWrite<Row, Result>["lock"];
   /** The sentence for the caller when there is no such row. */
@@ -82,13 +89,19 @@ export function contextOf<Loaders>(
     clientAddress,
     loaders: createLoaders(principal),
     clock,
-    async inTransaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    async inTransaction<T>(
+      work: (tx: Tx, prepared?: unknown) => Promise<T>,
+      prepare?: () => Promise<unknown>,
+    ): Promise<T> {
       const done = takeEarlier<T>();
-      return done ? done.given : inTransaction(database(), (tx) => completed(tx, work(tx)), { key });
+      if (done) return done.given;
+      const prepared = await prepare?.();
+      return inTransaction(database(), (tx) => completed(tx, work(tx, prepared)), { key });
     },
-    async write<Row, Result>({ find, missing, change, ...rest }: ContextWrite<Row, Result>): Promise<Result> {
+    async write<Row, Result>({ prepare, find, missing, change, ...rest }: ContextWrite<Row, Result>): Promise<Result> {
       const done = takeEarlier<Result>();
       if (done) return done.given;
+      await prepare?.();
       const changing: typeof change = (tx, row) => completed(tx, change(tx, row));
       const written = await writeRow(database(), { ...rest, key, lock: find, change: changing });
       if (written) return written.result;

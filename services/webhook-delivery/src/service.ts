@@ -20,8 +20,11 @@ import { createEndpointStore } from "./endpoints/endpoint-store.ts";
 import { createEndpoints, type Endpoints } from "./endpoints/endpoints.ts";
 import { createRemovals } from "./endpoints/removals.ts";
 import { createSecretStore, openingWith, sealedColumns } from "./endpoints/secret-store.ts";
+import { createEnforcedTypes } from "./event-types/enforced-types.ts";
+import { createEventChecks } from "./event-types/event-checks.ts";
 import { createEventTypeStore } from "./event-types/event-type-store.ts";
 import { createEventTypes } from "./event-types/event-types.ts";
+import { SchemaThreads } from "./event-types/schema-threads.ts";
 import { createEventStore, publishedRetention } from "./events/event-store.ts";
 import { createEvents } from "./events/events.ts";
 import { createOperators, openAdministrators } from "./operators/operators.ts";
@@ -77,8 +80,12 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const operators = createOperators({ ...shared, ...owned, administratorsAmong });
   startWorkers(runner, { ...context, ...shared, ...engine, replays, deliveryDays, operators, accessStates });
 
-  const eventTypes = createEventTypes(shared);
-  const events = createEvents({ ...context, eventStore, eventTypes, fanOut: engine.fanOut });
+  const schemaThreads = new SchemaThreads(() => clock.steadyMs());
+  runner.defer("schema threads", () => schemaThreads.close());
+  const enforcedTypes = createEnforcedTypes(shared);
+  const eventTypes = createEventTypes({ ...shared, enforcedTypes, schemaThreads });
+  const eventChecks = createEventChecks({ enforcedTypes, schemaThreads });
+  const events = createEvents({ ...context, eventStore, eventChecks, fanOut: engine.fanOut });
   const parts = {
     ...{ ...shared, ...engine, ...owned, events, eventTypes, replays, pageLimits },
     retryDelivery: createRetryDelivery({ ...shared, ...engine }),

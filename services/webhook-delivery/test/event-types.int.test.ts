@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { testPerson } from "@signalbox/testing";
+import type { EventData } from "@signalbox/contracts";
+import { eventually, readEvents, testEventLog, testPerson } from "@signalbox/testing";
 import { type Harness, startDelivery } from "./harness.ts";
 
 let delivery: Harness;
@@ -74,4 +75,95 @@ test("a mismatch is refused with its place, accepted with a warning, or ignored"
   await enforce("off");
   assert.deepEqual((await publish(bad)).body.items[0].warnings, []);
   assert.equal((await publish({ type: "order.other", data: {} })).status, 202);
+});
+
+const publishPath = "/api/v1/webhooks/events";
+const slowSchema = { properties: { text: { pattern: "^(a+)+$" } } };
+const slowEvents = Array.from({ length: 100 }, () => ({
+  type: "order.slow",
+  data: { text: `${"a".repeat(40)}!` },
+}));
+const notChecked = { pointer: "", message: "The data were not checked: the schema took too much time." };
+
+/** Sends again while the account has no time left, as it is told to. */
+const sendInTime: typeof delivery.send = (...request) =>
+  eventually(async () => {
+    const answer = await delivery.send(...request);
+    return answer.status === 429 ? null : answer;
+  });
+
+test("a schema that runs out of time only warns from then on, and says so in REST, graph, event and audit", async () => {
+  const who = testPerson();
+  const body = { name: "order.slow", schema: slowSchema, enforcement: "block" };
+  const made = await delivery.send(who, "POST", path, { body });
+  assert.equal(made.body.enforcement_reason, null);
+  const published = await delivery.send(who, "POST", publishPath, { body: slowEvents });
+  assert.equal(published.status, 202, published.text);
+  for (const { warnings } of published.body.items) assert.deepEqual(warnings, [notChecked]);
+
+  const { body: shown, headers } = await delivery.send(who, "GET", `${path}/order.slow`);
+  assert.deepEqual([shown.enforcement, shown.enforcement_reason], ["warn", "check-timeout"]);
+  assert.notEqual(headers.get("etag"), made.headers.get("etag"));
+  const query = `query($of: [_Any!]!) { _entities(representations: $of) {
+    ... on Account { webhookEventTypes(first: 100) { edges { node { name enforcement enforcementReason } } } } } }`;
+  const { data } = await delivery.graphql(who, query, { of: [{ __typename: "Account", id: who.accountId }] });
+  const inGraph = { name: "order.slow", enforcement: "warn", enforcementReason: "check-timeout" };
+  const nodes = data._entities[0].webhookEventTypes.edges.map(({ node }: { node: typeof inGraph }) => node);
+  assert.deepEqual(
+    nodes.filter(({ name }: typeof inGraph) => name === inGraph.name),
+    [inGraph],
+  );
+  const [event] = await delivery.eventsOf(who.accountId, 1);
+  assert.deepEqual(event?.data, {
+    name: "order.slow",
+    enforcement: "warn",
+    enforcement_reason: "check-timeout",
+    changed: ["enforcement", "enforcement_reason"],
+  });
+  const { context } = delivery;
+  const eventLog = await testEventLog(context.configuration.get("events.url"), context);
+  const audit = await readEvents(eventLog, context, ["signalbox.audit.v1"]);
+  const entries = (await audit.eventsOf(who.accountId, 2)).map((entry) => entry.data as EventData<"audit.recorded">);
+  const { action, reason, actor, subject } = entries[1] ?? assert.fail();
+  assert.deepEqual([action, reason, actor.kind], ["webhook_event_type.downgrade", "check-timeout", "system"]);
+  assert.equal(subject, event?.subject);
+
+  const again = await delivery.send(who, "POST", publishPath, { body: slowEvents[0] });
+  assert.deepEqual(again.body.items[0].warnings, [notChecked]);
+  const mended = { schema: { properties: { text: { pattern: "^a+$" } } }, enforcement: "block" };
+  const changed = await sendInTime(who, "PATCH", `${path}/order.slow`, { body: mended });
+  assert.equal(changed.body.enforcement_reason, null);
+  assert.equal((await sendInTime(who, "POST", publishPath, { body: slowEvents[0] })).status, 422);
+});
+
+test("a slow publication of one account leaves the process and another account free", async () => {
+  const [who, other] = [testPerson(), testPerson()];
+  for (const person of [who, other]) {
+    const body = { name: "order.slow", schema: slowSchema, enforcement: "block" };
+    await delivery.send(person, "POST", path, { body });
+  }
+  const order: string[] = [];
+  const slow = delivery.send(who, "POST", publishPath, { body: slowEvents }).finally(() => order.push("slow"));
+  const quick = { type: "order.slow", data: { text: "aaa" } };
+  const free = await delivery.send(other, "POST", publishPath, { body: quick }).finally(() => order.push("free"));
+  await slow;
+  assert.equal(free.status, 202);
+  assert.deepEqual(free.body.items[0].warnings, []);
+  assert.deepEqual(order, ["free", "slow"]);
+});
+
+test("a request whose types run out of time together is to be sent again, without the slowest", async () => {
+  const who = testPerson();
+  for (const [name, declared] of Object.entries({ "order.slow": slowSchema, "order.created": schema })) {
+    await delivery.send(who, "POST", path, { body: { name, schema: declared, enforcement: "block" } });
+  }
+  const body = [{ type: "order.created", data: { total: 1 } }, slowEvents[0]];
+  const refused = await delivery.send(who, "POST", publishPath, { body });
+  assert.deepEqual([refused.status, refused.headers.get("retry-after")], [429, "1"]);
+  const sent = await sendInTime(who, "POST", publishPath, { body });
+  assert.equal(sent.status, 202, sent.text);
+  assert.deepEqual(
+    sent.body.items.map(({ warnings }: { warnings: object[] }) => warnings),
+    [[], [notChecked]],
+  );
 });

@@ -145,6 +145,14 @@ test("event types check published events, and their schemas stay as written", as
     it: createWebhookEventType(input: $input) { webhookEventType { name own schema enforcement } errors { code } } }`;
   assert.deepEqual((await run(declare, { input })).webhookEventType, { ...input, own: true });
   assert.equal(await refusal(declare, { input }), "CONFLICT");
+  const wrong = { schema: { type: "nothing" } };
+  const unusable = "webhookEventType { name } errors { field }";
+  const create = `mutation($input: CreateWebhookEventTypeInput!) { it: createWebhookEventType(input: $input) { ${unusable} } }`;
+  const refused = { webhookEventType: null, errors: [{ field: "schema" }] };
+  assert.deepEqual(await run(create, { input: { name: "bill.sent", ...wrong } }), refused);
+  const update = `mutation($input: UpdateWebhookEventTypeInput!) {
+    it: updateWebhookEventType(name: "order.created", input: $input) { ${unusable} } }`;
+  assert.deepEqual(await run(update, { input: wrong }), refused);
   const event = (data: object) => ({ input: { events: [{ type: "order.created", data }] } });
   assert.equal((await run(publish, event({ orderId: 1 }))).errors.length, 0);
   const misfit = await run(publish, event({ order_id: 1 }));

@@ -104,6 +104,10 @@ export const auditActions = {
   "webhook_signing_key.rotate": of("webhook_signing_key", "The account was given a new key for `v1a` signatures."),
   "webhook_event_type.create": of("webhook_event_type", "A type of the account's own events was declared."),
   "webhook_event_type.update": of("webhook_event_type", "A type of the account's own events was changed."),
+  "webhook_event_type.downgrade": of(
+    "webhook_event_type",
+    "The schema of a type ran out of time; its events are accepted unchecked.",
+  ),
   "webhook_event_type.delete": of("webhook_event_type", "A type of the account's own events was deleted."),
   "property.set": { ...of("property", "A property was overridden."), keptFor: "actor" },
   "property.unset": { ...of("property", "The override of a property was removed."), keptFor: "actor" },

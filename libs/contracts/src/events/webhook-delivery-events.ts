@@ -97,3 +97,23 @@ export const webhookEventPublishedEvent = defineEvent({
     created_at: "2026-01-01T09:00:00.000Z",
   },
 });
+
+export const webhookEventTypeDowngradedEvent = defineEvent({
+  ...shared,
+  name: "webhook_event_type.downgraded",
+  subject: "event type id",
+  description:
+    "The schema of a declared type ran out of time. The type only warns now, and its events are accepted unchecked until it is changed.",
+  data: z.object({
+    name: z.string().describe("Of the type."),
+    enforcement: z.string(),
+    enforcement_reason: z.string().describe("`check-timeout` or `compile-timeout`."),
+    changed,
+  }),
+  example: {
+    name: "order.created",
+    enforcement: "warn",
+    enforcement_reason: "check-timeout",
+    changed: ["enforcement", "enforcement_reason"],
+  },
+});

@@ -9,9 +9,10 @@ type Declare = <
   B extends BodySpec | undefined = undefined,
   Row = unknown,
   Result = unknown,
+  Prepared = unknown,
 >(
   path: Path,
-  spec: RouteSpec<Path, A, P, Q, B, Row, Result>,
+  spec: RouteSpec<Path, A, P, Q, B, Row, Result, Prepared>,
 ) => void;
 
 /** A table of routes. The order of declaration does not matter: a literal segment always wins over a parameter. */

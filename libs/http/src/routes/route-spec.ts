@@ -136,6 +136,8 @@ export interface RouteInput<Who = Principal | null, Params = unknown, Query = un
  * lost race.
  */
 export interface RouteWrite<Input, Row, Result> {
+  /** Runs before the transaction, for what must not hold one open. It may throw. */
+  readonly prepare?: (input: Input) => Promise<void>;
   /** Reads the row without a lock, for rows that rarely have two writers at once; see `RowWrite.read`. */
   readonly read?: (input: Input) => Promise<Row | null>;
   /** Finds the row and locks it until the transaction ends. */
@@ -148,8 +150,10 @@ export interface RouteWrite<Input, Row, Result> {
 }
 
 /** A route that creates a resource, in one transaction with the stored answer of its `Idempotency-Key`. */
-export interface RouteCreate<Input, Result> {
-  readonly run: (tx: Tx, input: Input) => Promise<Result>;
+export interface RouteCreate<Input, Result, Prepared> {
+  /** Runs before the transaction, for what must not hold one open. It may throw. */
+  readonly prepare?: (input: Input) => Promise<Prepared>;
+  readonly run: (tx: Tx, input: Input, prepared: NoInfer<Prepared>) => Promise<Result>;
   /** Maps every outcome to its answer. Only a success is stored for `Idempotency-Key`. */
   readonly answer: (result: Result, input: Input) => HttpResponse;
 }
@@ -173,6 +177,7 @@ export interface RouteSpec<
   B extends BodySpec | undefined = BodySpec | undefined,
   Row = unknown,
   Result = unknown,
+  Prepared = unknown,
 > {
   /**
    * The operation's name in OpenAPI, unique in the product: the name of the matching GraphQL mutation or field, such as
@@ -219,7 +224,7 @@ export interface RouteSpec<
   readonly unmatched?: true;
   readonly handle?: (input: InputOf<Path, A, P, Q, B>) => HttpResponse | Promise<HttpResponse>;
   readonly write?: RouteWrite<InputOf<Path, A, P, Q, B>, Row, Result>;
-  readonly create?: RouteCreate<InputOf<Path, A, P, Q, B>, Result>;
+  readonly create?: RouteCreate<InputOf<Path, A, P, Q, B>, Result, Prepared>;
 }
 
 /** A route as the framework stores it. */
@@ -227,7 +232,7 @@ export interface Route {
   readonly method: Method;
   readonly path: string;
   // biome-ignore lint/suspicious/noExplicitAny: the handler was checked against its own schemas when it was declared.
-  readonly spec: RouteSpec<string, RouteAuth, any, any, any, any, any>;
+  readonly spec: RouteSpec<string, RouteAuth, any, any, any, any, any, any>;
 }
 
 /** The names of the parameters in a path: `"image_id"` for `/images/:image_id/content`. */

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
+import { AppError } from "@signalbox/core";
 import { openPool, type Pool, sql, table } from "@signalbox/storage";
 import { type TestDatabase, testContext, testDatabase } from "@signalbox/testing";
 import { z } from "zod";
@@ -136,6 +137,53 @@ test("a creation runs in one transaction, and its refusal is an answer", async (
   assert.equal((await json("/things", "POST", { name: "b" })).status, 204);
   assert.equal((await json("/things", "POST", { name: "b" })).status, 409);
   assert.deepEqual(await stored("b"), { id: "b", name: "b", size: 0, tags: [] });
+});
+
+test("a creation and a write prepare before their transaction, and refuse there without one", async (t) => {
+  const open = sql(
+    "",
+    "select count(*)::int as count from pg_stat_activity where datname = current_database() and state like 'idle in%'",
+  );
+  const transactions = async () => (await pool.query<{ count: number }>(open, [])).rows[0]?.count;
+  const routes = createRoutes();
+  const seen: unknown[] = [];
+  async function prepare({ body: { name } }: { readonly body: z.output<typeof body> }): Promise<void> {
+    if (name === "refused") throw new AppError("validation_error", "No such name.", { field: "name" });
+    seen.push(await transactions());
+  }
+  routes.post("/things", {
+    summary: "Make",
+    auth,
+    body,
+    responses: { 204: "empty", 422: "error" },
+    create: {
+      async prepare(input) {
+        await prepare(input);
+        return "prepared";
+      },
+      run: async (_tx, _input, prepared) => seen.push(await transactions(), prepared),
+      answer: () => noContent(),
+    },
+  });
+  routes.put("/things/:id", {
+    summary: "Rename",
+    auth,
+    body,
+    responses: { 204: "empty", 404: "error", 422: "error" },
+    write: {
+      prepare,
+      find: async (tx, { params }) => (await tx.query<Thing>(lock, [params.id])).rows[0] ?? null,
+      change: async () => seen.push(await transactions()),
+      answer: () => noContent(),
+    },
+  });
+  const { json } = await serveRoutes(t, routes, { pool });
+  assert.equal((await json("/things", "POST", { name: "b" })).status, 204);
+  assert.equal((await json("/things/a", "PUT", { name: "b" })).status, 204);
+  assert.deepEqual(seen, [0, 1, "prepared", 0, 1]);
+  assert.equal((await json("/things", "POST", { name: "refused" })).status, 422);
+  assert.equal((await json("/things/a", "PUT", { name: "refused" })).status, 422);
+  assert.equal(seen.length, 5);
 });
 
 test("a write that fails leaves nothing behind", async (t) => {

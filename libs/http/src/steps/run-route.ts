@@ -5,7 +5,7 @@ import { type HttpResponse, refused } from "../responses/http-response.ts";
 import type { Route, RouteCreate, RouteWrite } from "../routes/route-spec.ts";
 
 type Write = RouteWrite<Exchange, unknown, unknown>;
-type Create = RouteCreate<Exchange, unknown>;
+type Create = RouteCreate<Exchange, unknown, unknown>;
 
 /** Creates the last stage: the route's own handler, with parsed input. */
 export function answerOf({ handle, write, create }: Route["spec"]): Step {
@@ -14,7 +14,11 @@ export function answerOf({ handle, write, create }: Route["spec"]): Step {
   return (exchange) => handle?.(exchange as never) ?? null;
 }
 
-async function runWrite(exchange: Exchange, { read, find, etag, change, answer }: Write): Promise<HttpResponse> {
+async function runWrite(
+  exchange: Exchange,
+  { prepare, read, find, etag, change, answer }: Write,
+): Promise<HttpResponse> {
+  await prepare?.(exchange);
   const written = await writeRow(exchange.pool, {
     key: exchange.writer,
     read: read && (() => read(exchange)),
@@ -27,8 +31,11 @@ async function runWrite(exchange: Exchange, { read, find, etag, change, answer }
   return written ? written.result : refused(404, "not_found");
 }
 
-function runCreate(exchange: Exchange, { run, answer }: Create): Promise<HttpResponse> {
-  return exchange.inTransaction(async (tx) => stored(exchange, tx, answer(await run(tx, exchange), exchange)));
+async function runCreate(exchange: Exchange, { prepare, run, answer }: Create): Promise<HttpResponse> {
+  const prepared = await prepare?.(exchange);
+  return exchange.inTransaction(async (tx) =>
+    stored(exchange, tx, answer(await run(tx, exchange, prepared), exchange)),
+  );
 }
 
 /** Stores a success only: after a refusal the client may fix the cause and send the same request again. */

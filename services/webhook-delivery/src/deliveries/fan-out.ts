@@ -1,5 +1,6 @@
+import { setImmediate } from "node:timers/promises";
 import { catalogue } from "@signalbox/contracts";
-import { minutes } from "@signalbox/core";
+import { type Clock, minutes } from "@signalbox/core";
 import type { Tx } from "@signalbox/storage";
 import { wants } from "../endpoints/endpoint.ts";
 import type { EndpointDirectory } from "../endpoints/endpoint-directory.ts";
@@ -23,6 +24,7 @@ export interface FanOutDependencies {
   /** False until the states of the accounts are known; deliveries wait in the queue until then. */
   readonly isReady: () => boolean;
   readonly leaseMs: number;
+  readonly clock: Clock;
 }
 
 interface Planned extends NewDelivery {
@@ -39,7 +41,7 @@ export type FanOut = ReturnType<typeof createFanOut>;
 
 /** Creates the fan-out: one delivery of each event for each endpoint that wants it. */
 export function createFanOut(parts: FanOutDependencies) {
-  const { directory, queueWorker, leaseMs } = parts;
+  const { directory, queueWorker, leaseMs, clock } = parts;
   return {
     /**
      * Stores the deliveries of the events, and after the commit makes the first attempts without a look into the queue.
@@ -53,7 +55,8 @@ export function createFanOut(parts: FanOutDependencies) {
         const accounts = await directory.ofAccounts(accountIds);
         const ofOperators = await directory.ofOperators();
         const { instance } = queueWorker;
-        const planned = await withOrder(tx, plan(parts, [...accounts, ofOperators], events, instance !== null));
+        const subscribers = await subscribersOf(clock, [...accounts, ofOperators], events);
+        const planned = await withOrder(tx, plan(parts, subscribers, events, instance !== null));
         const arrived = planned.some(({ leased }) => leased) ? queueWorker.expectLeases() : () => {};
         const terms = { leaseMs, instance };
         const { stale, created, leasedUntil } = await insertDeliveries(tx, accounts, ofOperators, planned, terms, kept);
@@ -100,11 +103,10 @@ async function withOrder(tx: Tx, planned: readonly Planned[]): Promise<readonly 
 
 function plan(
   { dispatcher, queueWorker, mayWrite, isReady }: FanOutDependencies,
-  accounts: readonly AccountEndpoints[],
+  subscribers: Subscribers,
   events: readonly OutgoingEvent[],
   mayLease: boolean,
 ): Planned[] {
-  const endpointsOf = new Map(accounts.map(({ accountId, endpoints }) => [accountId, endpoints]));
   const lanes = new Map<string, { readonly host: string; left: number }>();
   const mayStart = mayLease && isReady();
 
@@ -128,19 +130,45 @@ function plan(
 
   const planOf = (take: Take) => (event: OutgoingEvent) => {
     const eventFor = createCopies(event);
-    return [...(endpointsOf.get(event.accountId) ?? []), ...othersOf(endpointsOf.get(operators) ?? [], event)]
-      .filter((endpoint) => isSubscriber(endpoint, event))
-      .map((endpoint) => ({
-        id: deliveryIdOf(event.id, event.createdAt, endpoint.id),
-        event: eventFor(endpoint.accountId),
-        endpoint,
-        endpointId: endpoint.id,
-        leased: isLeased(endpoint, event.body.length, take),
-        delayMs: (endpoint.settings.retry_schedule_seconds?.[0] ?? 0) * 1000,
-        order: null,
-      }));
+    return (subscribers.get(event) ?? []).map((endpoint) => ({
+      id: deliveryIdOf(event.id, event.createdAt, endpoint.id),
+      event: eventFor(endpoint.accountId),
+      endpoint,
+      endpointId: endpoint.id,
+      leased: isLeased(endpoint, event.body.length, take),
+      delayMs: (endpoint.settings.retry_schedule_seconds?.[0] ?? 0) * 1000,
+      order: null,
+    }));
   };
   return dispatcher.room.plan((take) => events.flatMap(planOf(take)));
+}
+
+type Subscribers = ReadonlyMap<OutgoingEvent, readonly SigningEndpoint[]>;
+
+/** Time for which filters hold the process before others have a turn. */
+const turnMs = 10;
+
+/** Finds the endpoints that get each event. The filters of a hundred endpoints can take seconds over large events. */
+export async function subscribersOf(
+  clock: Pick<Clock, "steadyMs">,
+  accounts: readonly AccountEndpoints[],
+  events: readonly OutgoingEvent[],
+): Promise<Subscribers> {
+  const endpointsOf = new Map(accounts.map(({ accountId, endpoints }) => [accountId, endpoints]));
+  const found = new Map<OutgoingEvent, SigningEndpoint[]>();
+  let startedMs = clock.steadyMs();
+  for (const event of events) {
+    const subscribers: SigningEndpoint[] = [];
+    const others = othersOf(endpointsOf.get(operators) ?? [], event);
+    for (const endpoint of [...(endpointsOf.get(event.accountId) ?? []), ...others]) {
+      if (isSubscriber(endpoint, event)) subscribers.push(endpoint);
+      if (clock.steadyMs() - startedMs < turnMs) continue;
+      await setImmediate();
+      startedMs = clock.steadyMs();
+    }
+    found.set(event, subscribers);
+  }
+  return found;
 }
 
 /**

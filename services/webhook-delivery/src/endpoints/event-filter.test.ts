@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { compileFilter } from "./event-filter.ts";
+import fc from "fast-check";
+import { compileFilter, textSearch } from "./event-filter.ts";
 
 const data = {
   order: { total: 120, currency: "EUR", paid: true, note: null, lines: [{ sku: "a-1" }], tags: ["new", "big"] },
@@ -65,4 +66,25 @@ test("a filter that cannot be used names the place of the fault", () => {
   assert.equal(problemOf(many(32)), null);
   assert.equal(problemOf(many(33)), "");
   assert.equal(problemOf({ a: { eq: "x".repeat(4_096) } }), "");
+});
+
+test("a long text is found where the engine finds it, and no character is read twice", () => {
+  const letters = (min: number, max: number) =>
+    fc.string({ unit: fc.constantFrom("a", "b"), minLength: min, maxLength: max });
+  fc.assert(
+    fc.property(letters(1, 4), letters(1, 4), letters(0, 4), (part, other, end) => {
+      const text = `${other}${part.repeat(300)}${other}${part.repeat(300)}`;
+      for (const wanted of [`${part.repeat(280)}${end}`, `${part.repeat(260)}${other}${part.repeat(40)}${end}`]) {
+        assert.equal(textSearch(wanted)(text), text.includes(wanted), `${wanted} in ${text}`);
+      }
+    }),
+  );
+  let reads = 0;
+  function charCodeAt(): number {
+    reads++;
+    return "a".charCodeAt(0);
+  }
+  const text = { length: 10_000, charCodeAt } as unknown as string;
+  assert.equal(textSearch(`${"a".repeat(1_000)}b${"a".repeat(1_000)}`)(text), false);
+  assert.equal(reads, text.length);
 });

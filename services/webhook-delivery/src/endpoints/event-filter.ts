@@ -60,12 +60,32 @@ const operators: Readonly<Record<string, (wanted: unknown) => FilterTest | strin
   exists: (wanted) =>
     typeof wanted === "boolean" ? (value) => (value !== undefined) === wanted : "The operand must be true or false.",
   prefix: ofText((value, wanted) => typeof value === "string" && value.startsWith(wanted)),
-  contains: ofScalar((value, wanted) =>
-    typeof value === "string"
-      ? typeof wanted === "string" && value.includes(wanted)
-      : Array.isArray(value) && value.includes(wanted),
-  ),
+  contains: (wanted) => {
+    if (!isScalar(wanted)) return "The operand must be a text, a number, true, false or null.";
+    const holds = typeof wanted === "string" ? textSearch(wanted) : () => false;
+    return (value) => (typeof value === "string" ? holds(value) : Array.isArray(value) && value.includes(wanted));
+  },
 };
+
+/** Up to this length the engine's own search takes linear time; a longer text it may compare at every place. */
+const engineTextMax = 250;
+
+/** Creates the search for a text, in time linear in what it is searched in (Knuth, Morris and Pratt). */
+export function textSearch(wanted: string): (text: string) => boolean {
+  if (wanted.length <= engineTextMax) return (text) => text.includes(wanted);
+  const shorter = [0];
+  const advance = (matched: number, code: number): number => {
+    let length = matched;
+    while (length > 0 && wanted.charCodeAt(length) !== code) length = shorter[length - 1] ?? 0;
+    return wanted.charCodeAt(length) === code ? length + 1 : length;
+  };
+  for (let at = 1; at < wanted.length; at++) shorter.push(advance(shorter[at - 1] ?? 0, wanted.charCodeAt(at)));
+  return (text) => {
+    let matched = 0;
+    for (let at = 0; at < text.length && matched < wanted.length; at++) matched = advance(matched, text.charCodeAt(at));
+    return matched === wanted.length;
+  };
+}
 
 /**
  * Compiles a filter: every member must match. A member is a path into `data` with its conditions (`{"order.total":

@@ -37,11 +37,15 @@ export function eventTypeResolvers({ eventTypes, eventTypeStore, pageLimits }: E
         },
       ),
     },
+    WebhookEventType: { enforcementReason: (type: ReturnType<typeof viewType>) => type.enforcement_reason },
     Mutation: {
       createWebhookEventType: mutation(
         { ...write, audit: "webhook_event_type.create", input: withRawMembers(CreateEventTypeBody, "schema"), payload },
         async (input, { caller, inTransaction }) => {
-          const result = await inTransaction((tx) => eventTypes.create(tx, caller, input));
+          const result = await inTransaction(
+            (tx) => eventTypes.create(tx, caller, input),
+            () => eventTypes.requireUsable(caller, input),
+          );
           if (result.outcome !== "created") throw refusalError(refusedType(result));
           return viewType(result.type);
         },
@@ -51,6 +55,7 @@ export function eventTypeResolvers({ eventTypes, eventTypeStore, pageLimits }: E
         async (input, context, { name }: Named) =>
           viewType(
             await context.write({
+              prepare: () => eventTypes.requireUsable(context.caller, input),
               find: (tx) => eventTypeStore.lock(tx, context.caller.accountId, name),
               change: (tx, type) => eventTypes.update(tx, context.caller, type, input),
               missing,

@@ -47,9 +47,15 @@ const EventTypeResource = z
     enforcement: z
       .enum(enforcements)
       .describe("Handling of an event that does not match the schema: accepted, accepted with a warning, or refused."),
+    enforcement_reason: z
+      .string()
+      .nullable()
+      .describe(
+        "Why the service made the type only warn, and checks it no more: `check-timeout` or `compile-timeout`. Null otherwise. Another schema or enforcement ends it.",
+      ),
   })
   .meta({ id: "WebhookEventType" })
-  .register(examples, { example: { ...example, own: true } });
+  .register(examples, { example: { ...example, own: true, enforcement_reason: null } });
 
 const schema = z
   .record(z.string(), z.unknown())
@@ -85,7 +91,7 @@ export const serviceTypes = webhookEventTypes
   .filter(({ audience }) => audience === "account")
   .map((type) => ({
     ...{ name: type.name, description: type.description, example: type.example },
-    ...{ own: false, schema: null, enforcement: "off" as const },
+    ...{ own: false, schema: null, enforcement: "off" as const, enforcement_reason: null },
   }));
 /** Position in a list: types are ordered by name alone. */
 export const placeOfType = ({ name }: { readonly name: string }) => ({ at: new Date(0), id: name });
@@ -147,7 +153,11 @@ function declareWrites(routes: Routes, { eventTypes, eventTypeStore }: EventType
     body: CreateEventTypeBody,
     responses: { 201: EventTypeResource, 409: "error", 422: "error" },
     idempotent: true,
-    create: { run: (tx, { caller, body }) => eventTypes.create(tx, caller, body), answer: answerOfCreate },
+    create: {
+      prepare: ({ caller, body }) => eventTypes.requireUsable(caller, body),
+      run: (tx, { caller, body }) => eventTypes.create(tx, caller, body),
+      answer: answerOfCreate,
+    },
   });
 
   routes.patch(`${base}/:name`, {
@@ -160,6 +170,7 @@ function declareWrites(routes: Routes, { eventTypes, eventTypeStore }: EventType
     idempotent: true,
     write: {
       ...own,
+      prepare: ({ caller, body }) => eventTypes.requireUsable(caller, body),
       change: (tx, type, { caller, body }) => eventTypes.update(tx, caller, type, body),
       answer: showType,
     },
@@ -180,8 +191,8 @@ function declareWrites(routes: Routes, { eventTypes, eventTypeStore }: EventType
   });
 }
 
-export const viewType = ({ name, description, schema: given, enforcement }: EventType) => ({
-  ...{ name, description, own: true, enforcement },
+export const viewType = ({ name, description, schema: given, enforcement, enforcementReason }: EventType) => ({
+  ...{ name, description, own: true, enforcement, enforcement_reason: enforcementReason },
   schema: given as Record<string, unknown> | null,
 });
 const etagOf = ({ id, revision }: EventType): string => strongEtag(revision, id);

@@ -9,6 +9,8 @@ export interface EventType {
   /** JSON Schema 2020-12 of the data; null for any. */
   readonly schema: object | null;
   readonly enforcement: Enforcement;
+  /** Why the service has lowered the enforcement: the schema ran out of time. Null otherwise. */
+  readonly enforcementReason: string | null;
   readonly revision: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -25,11 +27,12 @@ const types = table("event_types", {
   description: "text",
   schema: "jsonb",
   enforcement: "text",
+  enforcementReason: "text",
   revision: "int4",
   createdAt: "timestamptz",
   updatedAt: "timestamptz",
 });
-const saveType = types.update("description", "schema", "enforcement", "revision", "updatedAt");
+const saveType = types.update("description", "schema", "enforcement", "enforcementReason", "revision", "updatedAt");
 const select = `select ${types.columns} from event_types`;
 const findType = sql("event-type.find", `${select} where account_id = $1 and name = $2`);
 const lockType = sql("event-type.lock", `${findType.text} for update`);

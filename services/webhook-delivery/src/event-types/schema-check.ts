@@ -8,73 +8,92 @@ export interface Misfit {
   readonly message: string;
 }
 
-export type SchemaCheck = (data: unknown) => Misfit | null;
-
-/** Time limits of compiling a schema and of checking an event. Other requests wait that long. */
-const compileMsMax = 500;
-const checkMsMax = 50;
+/** Processor time of compiling one schema, twice what a large one takes. Checks do not count it. */
+const compileMsMax = 200;
 const triesMax = 10;
+/** A thread is expected to get at least one in so many parts of a processor. */
+const slowestShare = 16;
+/** Reading an expression cannot be interrupted: one of this length takes up to 50 ms. */
+const patternCharactersMax = 1_000;
 const options = { strict: false, validateFormats: false, logger: false, messages: true } as const;
+// Unoptimized code compiles in a quarter of the time, and checks as fast.
+const code = { optimize: false, regExp: Object.assign(boundedRegExp, { code: "new RegExp" }) };
 
 /**
- * Compiles an untrusted JSON Schema (2020-12); a text says why it cannot be used. References lead only into the schema
- * itself. Patterns and `uniqueItems` can take for ever, so a time limit outside the code ends both steps.
+ * The compiler that knows the meta-schema. Compiling that one takes longer than most schemas, on a busy machine longer
+ * than the limit, so it is done when the thread starts and is not counted against anybody's schema.
  */
-export function compileSchema(schema: object): SchemaCheck | string {
-  const judge = metaSchemaJudge();
-  const compiled = bounded<ValidateFunction>(compileMsMax, () => {
+const judge = new Ajv2020(options);
+void judge.validateSchema({});
+
+/**
+ * Compiles an untrusted JSON Schema (2020-12). References lead only into the schema itself. Patterns and `uniqueItems`
+ * can take for ever, so a time limit outside the code ends both steps.
+ */
+export function compileSchema(schema: object): Bounded<ValidateFunction> {
+  return bounded(compileMsMax, () => {
     void judge.validateSchema(schema, true);
     // A new compiler for each try: an interrupted compiler takes the schema for one that it is still compiling.
-    return new Ajv2020({ ...options, validateSchema: false }).compile(schema);
+    const validate = new Ajv2020({ ...options, code, validateSchema: false }).compile(schema);
+    // The engine compiles the code at its first call.
+    validationOf(validate, null);
+    return validate;
   });
-  if ("failure" in compiled) return compiled.failure;
-  const validate = compiled.result;
-  return (data) => {
-    const checked = bounded(checkMsMax, () => (validate(data) ? null : misfitOf(validate.errors ?? [])));
-    return "failure" in checked
-      ? { pointer: "", message: "The data take too long to check against this schema." }
-      : checked.result;
-  };
 }
 
-let keptJudge: Ajv2020 | undefined;
+/** Checks data against a schema: all of them, or it is out of time. */
+export const checkData = (
+  validate: ValidateFunction,
+  data: readonly unknown[],
+  msMax: number,
+): Bounded<(Misfit | null)[]> => bounded(msMax, () => data.map((one) => validationOf(validate, one)));
 
-/**
- * Returns the compiler that knows the meta-schema. Compiling that one takes longer than most schemas, on a busy machine
- * longer than the limit, so it is done once and is not counted against anybody's schema.
- */
-function metaSchemaJudge(): Ajv2020 {
-  if (keptJudge) return keptJudge;
-  keptJudge = new Ajv2020(options);
-  void keptJudge.validateSchema({});
-  return keptJudge;
+/** Data that the schema cannot be applied to, such as by an endless reference, do not fit. */
+function validationOf(validate: ValidateFunction, data: unknown): Misfit | null {
+  try {
+    return validate(data) ? null : misfitOf(validate.errors ?? []);
+  } catch {
+    return { pointer: "", message: "cannot be checked against this schema" };
+  }
+}
+
+function boundedRegExp(pattern: string, flags: string): RegExp {
+  if (pattern.length > patternCharactersMax)
+    throw new Error(`A pattern has at most ${patternCharactersMax} characters.`);
+  return new RegExp(pattern, flags);
 }
 
 function misfitOf([first]: readonly ErrorObject[]): Misfit {
   return { pointer: first?.instancePath ?? "", message: first?.message ?? "does not match the schema" };
 }
 
-type Bounded<T> = { readonly result: T } | { readonly failure: string };
+/** The end of work under a time limit. */
+type Bounded<T> =
+  | { readonly outcome: "done"; readonly result: T }
+  | { readonly outcome: "failed"; readonly message: string }
+  | { readonly outcome: "timeout" };
 
 const sandbox = createContext({ work: () => {} });
 const call = new Script("work()");
 
 /**
- * Runs the work with a time limit. Only the timer comes from the sandbox: the work runs outside it, as always. The
- * timer measures wall time, so the work is repeated when the process got no processor time meanwhile.
+ * Runs the work with a limit of processor time. Only the timer comes from the sandbox: the work runs outside it, as
+ * always. The timer measures wall time, so work that had no processor meanwhile is repeated with more of it.
  */
 function bounded<T>(workMsMax: number, work: () => T): Bounded<T> {
-  const startedMs = workedMs();
   sandbox.work = work;
   try {
     for (let tries = 1; ; tries++) {
+      const startedMs = workedMs();
       try {
-        return { result: call.runInContext(sandbox, { timeout: workMsMax }) as T };
+        return {
+          outcome: "done",
+          result: call.runInContext(sandbox, { timeout: workMsMax * Math.min(2 ** (tries - 1), slowestShare) }) as T,
+        };
       } catch (error) {
         const { code, message } = error as NodeJS.ErrnoException;
-        if (code !== "ERR_SCRIPT_EXECUTION_TIMEOUT") return { failure: message };
-        if (tries === triesMax || workedMs() - startedMs >= workMsMax / 2)
-          return { failure: "The schema takes too long to compile." };
+        if (code !== "ERR_SCRIPT_EXECUTION_TIMEOUT") return { outcome: "failed", message };
+        if (tries === triesMax || workedMs() - startedMs >= workMsMax * 0.9) return { outcome: "timeout" };
       }
     }
   } finally {
@@ -83,7 +102,7 @@ function bounded<T>(workMsMax: number, work: () => T): Bounded<T> {
 }
 
 /** Returns the processor time of this thread in milliseconds. */
-function workedMs(): number {
+export function workedMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
 }

@@ -38,7 +38,10 @@ export function eventResolvers({ events, eventStore, pageLimits }: EventFields):
       publishWebhookEvents: mutation(
         { scopes: ["events:publish"], audit: null, input: withEvents, payload: "published" },
         async ({ events: given }, { caller, inTransaction }) => {
-          const result = await inTransaction((tx) => events.publish(tx, caller, given));
+          const result = await inTransaction(
+            (tx, checked) => events.publish(tx, caller, given, checked),
+            () => events.check(caller, given),
+          );
           if (result.outcome === "published") return result.published;
           const { details = [], ...refusal } = refusedPublication(result, true);
           throw refusalError({ ...refusal, details: details.map((one) => ({ ...one, field: `events${one.field}` })) });

@@ -128,7 +128,8 @@ export function eventRoutes({ events, eventStore, pageLimits }: EventRoutes): Ro
     responses: { 202: Published, 409: "error", 422: "error" },
     idempotent: true,
     create: {
-      run: (tx, { caller, body }) => events.publish(tx, caller, Array.isArray(body) ? body : [body]),
+      prepare: ({ caller, body }) => events.check(caller, [body].flat()),
+      run: (tx, { caller, body }, checked) => events.publish(tx, caller, [body].flat(), checked),
       answer: (result, { body }) => answerOfPublish(result, Array.isArray(body)),
     },
   });

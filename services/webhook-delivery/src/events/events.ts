@@ -3,14 +3,14 @@ import type { Clock } from "@signalbox/core";
 import type { Tx } from "@signalbox/storage";
 import type { Tracer } from "@signalbox/telemetry";
 import type { FanOut } from "../deliveries/fan-out.ts";
-import type { EventTypes } from "../event-types/event-types.ts";
+import type { CheckOutcome, EventChecks } from "../event-types/event-checks.ts";
 import type { Misfit } from "../event-types/schema-check.ts";
 import { type CustomEvent, customEventOf, digestOf } from "./custom-event.ts";
 import type { EventStore } from "./event-store.ts";
 
 interface EventDependencies {
   readonly eventStore: Pick<EventStore, "notePublished" | "digestsOf">;
-  readonly eventTypes: Pick<EventTypes, "enforced">;
+  readonly eventChecks: EventChecks;
   readonly fanOut: FanOut;
   readonly clock: Clock;
   readonly tracer: Tracer;
@@ -29,27 +29,28 @@ export type PublishOutcome =
   | { readonly outcome: "published"; readonly published: readonly Publication[] }
   /** A different event was published under this id, before or in the same request. */
   | { readonly outcome: "conflict"; readonly index: number }
-  /** The data do not match the schema of a type that blocks. */
-  | { readonly outcome: "misfit"; readonly index: number; readonly misfit: Misfit };
+  | Extract<CheckOutcome, { readonly outcome: "misfit" }>;
 
 export type Events = ReturnType<typeof createEvents>;
 
 /** Creates the operation that publishes an account's own events. */
-export function createEvents({ eventStore, eventTypes, fanOut, clock, tracer }: EventDependencies) {
+export function createEvents({ eventStore, eventChecks, fanOut, clock, tracer }: EventDependencies) {
   return {
+    /** Checks the events against the schemas of their types, before the transaction that publishes them. */
+    check: ({ accountId }: Caller, given: readonly CustomEvent[]) => eventChecks.check(accountId, given),
+
     /**
      * Stores the events with their deliveries, all or none. An event that was published before with the same content is
      * skipped.
      */
-    async publish(tx: Tx, caller: Caller, given: readonly CustomEvent[]): Promise<PublishOutcome> {
-      const { accountId } = caller;
+    async publish(
+      tx: Tx,
+      { accountId }: Caller,
+      given: readonly CustomEvent[],
+      checked: CheckOutcome,
+    ): Promise<PublishOutcome> {
+      if (checked.outcome === "misfit") return checked;
       const now = clock.now();
-      const enforced = await eventTypes.enforced(accountId);
-      const misfits = given.map(({ type, data }) => enforced.get(type)?.check(data) ?? null);
-      for (const [index, misfit] of misfits.entries()) {
-        const { enforcement } = enforced.get(given[index]?.type ?? "") ?? {};
-        if (misfit !== null && enforcement === "block") return { outcome: "misfit", index, misfit };
-      }
       const digests = new Map<string, Buffer>();
       for (const [index, event] of given.entries()) {
         if (event.id === undefined) continue;
@@ -77,7 +78,7 @@ export function createEvents({ eventStore, eventTypes, fanOut, clock, tracer }: 
       await fanOut.deliver(tx, newEvents, newEvents);
       const published = outgoing.map(({ isNew, event: { id, type } }, index) => ({
         ...{ id, type, duplicate: !isNew },
-        warnings: [misfits[index] ?? []].flat(),
+        warnings: [checked.warnings[index] ?? []].flat(),
       }));
 
       return { outcome: "published", published };

@@ -1,0 +1,2 @@
+-- signalbox: expand
+ALTER TABLE "event_types" ADD COLUMN     "enforcement_reason" TEXT;

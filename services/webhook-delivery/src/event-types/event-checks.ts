@@ -1,0 +1,92 @@
+import { AppError } from "@signalbox/core";
+import type { EnforcedType, EnforcedTypes } from "./enforced-types.ts";
+import type { Misfit } from "./schema-check.ts";
+import type { SchemaAnswer, SchemaTimeout } from "./schema-thread.ts";
+import type { SchemaThreads } from "./schema-threads.ts";
+
+interface CheckDependencies {
+  readonly enforcedTypes: Pick<EnforcedTypes, "ofAccount" | "downgrade">;
+  readonly schemaThreads: Pick<SchemaThreads, "ask">;
+}
+
+interface CheckedEvent {
+  readonly type: string;
+  readonly data: unknown;
+}
+
+export type CheckOutcome =
+  /** For each event its mismatch with the schema of a type that warns, or null. */
+  | { readonly outcome: "checked"; readonly warnings: readonly (Misfit | null)[] }
+  /** The data do not match the schema of a type that blocks. */
+  | { readonly outcome: "misfit"; readonly index: number; readonly misfit: Misfit };
+
+/** Processor time for the checks of one request. */
+const requestMsMax = 50;
+
+const unchecked: Misfit = {
+  pointer: "",
+  message: "The data were not checked: the schema took too much time.",
+};
+
+export type EventChecks = ReturnType<typeof createEventChecks>;
+
+/** Creates the check of events against the schemas of their types. */
+export function createEventChecks({ enforcedTypes, schemaThreads }: CheckDependencies) {
+  return {
+    /**
+     * Checks the events of a request, outside of its transaction and of this thread. When they run out of time, the
+     * slowest type only warns from then on, and its events are accepted unchecked.
+     * @throws AppError `rate_limited` when events of other types are left unchecked
+     */
+    async check(accountId: string, given: readonly CheckedEvent[]): Promise<CheckOutcome> {
+      const enforced = await enforcedTypes.ofAccount(accountId);
+      const typeOf = (index: number) => enforced.get(given[index]?.type ?? "");
+      const misfits = given.map((_, index) => (typeOf(index)?.enforcementReason ? unchecked : null));
+      const usedMs = new Map<EnforcedType, number>();
+      for (const [type, indexes] of Map.groupBy(given.keys(), typeOf)) {
+        if (!type || type.enforcementReason !== null) continue;
+        const { answer, checkedMs } = await schemaThreads.ask(accountId, {
+          schema: type.schema,
+          data: indexes.map((index) => JSON.stringify(given[index]?.data)),
+          checkMsMax: Math.max(1, Math.floor(requestMsMax - sum(usedMs.values()))),
+        });
+        usedMs.set(type, checkedMs);
+        if (answer.outcome === "timeout") await enforcedTypes.downgrade(slowestOf(usedMs, type, answer), answer.reason);
+        if (answer.outcome === "timeout" && usedMs.size > 1) throw sendAgain();
+        for (const [at, index] of indexes.entries()) misfits[index] = misfitOf(answer, at);
+      }
+      const index = misfits.findIndex((one, at) => one && one !== unchecked && typeOf(at)?.enforcement === "block");
+      const misfit = misfits[index];
+      return misfit ? { outcome: "misfit", index, misfit } : { outcome: "checked", warnings: misfits };
+    },
+  };
+}
+
+const sum = (numbers: Iterable<number>): number => [...numbers].reduce((total, one) => total + one, 0);
+
+/** Compiling has a limit for each schema; the time of checks is that of all types of the request. */
+function slowestOf(
+  usedMs: ReadonlyMap<EnforcedType, number>,
+  current: EnforcedType,
+  { reason }: { readonly reason: SchemaTimeout },
+): EnforcedType {
+  const [slowest] = [...usedMs].toSorted(([, one], [, other]) => other - one)[0] ?? [];
+  return reason === "check-timeout" && slowest ? slowest : current;
+}
+
+function misfitOf(answer: SchemaAnswer, at: number): Misfit | null {
+  switch (answer.outcome) {
+    case "checked":
+      return answer.misfits[at] ?? null;
+    // A schema that was accepted and does not compile now fits nothing.
+    case "unusable":
+      return { pointer: "", message: answer.message };
+    case "timeout":
+      return unchecked;
+  }
+}
+
+const sendAgain = () =>
+  new AppError("rate_limited", "The schemas of these events took too much time. Send the request again.", {
+    retryAfterSeconds: 1,
+  });

@@ -1,0 +1,190 @@
+import { Worker } from "node:worker_threads";
+import { AppError, seconds } from "@signalbox/core";
+import { LRUCache } from "lru-cache";
+import type { SchemaAnswer, SchemaQuestion, SchemaTimeout, TimedAnswer } from "./schema-thread.ts";
+
+interface Waiting {
+  readonly question: SchemaQuestion;
+  readonly resolve: (answer: TimedAnswer) => void;
+  readonly reject: (error: Error) => void;
+}
+
+const heapMaxMiB = 256;
+const youngHeapMaxMiB = 12;
+/** A thread ends its work itself, even on a busy machine, unless a single step of the engine takes this long. */
+const stuckMs = seconds(10);
+const tickMs = 100;
+
+/** Processor time of an account's schemas per second. */
+const accountMsPerSecond = 200;
+const windowMs = seconds(1);
+const accountsMax = 10_000;
+
+/**
+ * The threads that run the schemas of accounts, with the patterns in them. Accounts take turns, and an account has one
+ * thread at a time: one with slow schemas delays another by a single check at most.
+ */
+export class SchemaThreads {
+  readonly #steadyMs: () => number;
+  readonly #stuckAfterMs: number;
+  readonly #turns = new Map<string, Waiting[]>();
+  readonly #inHand = new Set<string>();
+  /** A second one answers the other accounts while the first is busy for long. */
+  readonly #threads: SchemaThread[] = [];
+  /** Time at which an account has paid for its work. */
+  readonly #paidAtMs = new LRUCache<string, number>({ max: accountsMax });
+
+  constructor(steadyMs: () => number, stuckAfterMs = stuckMs) {
+    this.#steadyMs = steadyMs;
+    this.#stuckAfterMs = stuckAfterMs;
+  }
+
+  /** @throws AppError `rate_limited` when the account's schemas have used their time. */
+  ask(accountId: string, question: SchemaQuestion): Promise<TimedAnswer> {
+    return new Promise((resolve, reject) => {
+      const turns = this.#turns.get(accountId) ?? [];
+      turns.push({ question, resolve, reject });
+      this.#turns.set(accountId, turns);
+      this.#next();
+    });
+  }
+
+  async close(): Promise<void> {
+    for (const { reject } of [...this.#turns.values()].flat()) reject(stopping());
+    this.#turns.clear();
+    await Promise.all(this.#threads.map((thread) => thread.close()));
+  }
+
+  #next(): void {
+    for (const accountId of [...this.#turns.keys()].filter((id) => !this.#inHand.has(id))) {
+      const thread = this.#idleThread();
+      if (thread === null) return;
+      const waiting = this.#turnOf(accountId);
+      if (waiting) void this.#run(thread, accountId, waiting);
+    }
+  }
+
+  /** Starts both threads at the first question: later ones do not wait for a start. */
+  #idleThread(): SchemaThread | null {
+    if (this.#threads.length === 0)
+      this.#threads.push(new SchemaThread(this.#stuckAfterMs), new SchemaThread(this.#stuckAfterMs));
+    return this.#threads.find(({ isIdle }) => isIdle) ?? null;
+  }
+
+  /** Takes the account's first question. All of them are refused when it has no time left. */
+  #turnOf(accountId: string): Waiting | null {
+    const waiting = this.#turns.get(accountId) ?? [];
+    const owedMs = (this.#paidAtMs.get(accountId) ?? 0) - this.#steadyMs() - windowMs;
+    if (owedMs > 0) {
+      this.#turns.delete(accountId);
+      for (const { reject } of waiting) reject(outOfTime(owedMs));
+      return null;
+    }
+    const first = waiting.shift() ?? null;
+    if (waiting.length === 0) this.#turns.delete(accountId);
+    return first;
+  }
+
+  async #run(thread: SchemaThread, accountId: string, { question, resolve, reject }: Waiting): Promise<void> {
+    this.#inHand.add(accountId);
+    try {
+      const answer = await thread.run(question);
+      this.#charge(accountId, answer.workedMs);
+      resolve(answer);
+    } catch (error) {
+      reject(error as Error);
+    }
+    this.#inHand.delete(accountId);
+    this.#toTheEnd(accountId);
+    this.#next();
+  }
+
+  #toTheEnd(accountId: string): void {
+    const waiting = this.#turns.get(accountId);
+    this.#turns.delete(accountId);
+    if (waiting) this.#turns.set(accountId, waiting);
+  }
+
+  #charge(accountId: string, workedMs: number): void {
+    const fromMs = Math.max(this.#paidAtMs.get(accountId) ?? 0, this.#steadyMs());
+    this.#paidAtMs.set(accountId, fromMs + (workedMs * windowMs) / accountMsPerSecond);
+  }
+}
+
+/** A thread that is replaced when it is stuck or has failed. */
+class SchemaThread {
+  readonly #stuckAfterMs: number;
+  #worker: Worker | null = null;
+  #isReady = false;
+  #end: ((answer: SchemaAnswer | Error, timed?: TimedAnswer) => void) | null = null;
+
+  constructor(stuckAfterMs: number) {
+    this.#stuckAfterMs = stuckAfterMs;
+    this.#start();
+  }
+
+  get isIdle(): boolean {
+    return this.#end === null;
+  }
+
+  run(question: SchemaQuestion): Promise<TimedAnswer> {
+    const worker = this.#worker ?? this.#start();
+    return new Promise((resolve, reject) => {
+      let waitedMs = 0;
+      // Ticks are counted, for a process that was stopped meanwhile has made none.
+      const watch = setInterval(() => {
+        if (this.#isReady) waitedMs += tickMs;
+        if (waitedMs >= this.#stuckAfterMs) this.#fail(worker, "check-timeout");
+      }, tickMs);
+      this.#end = (answer, timed) => {
+        clearInterval(watch);
+        worker.unref();
+        this.#end = null;
+        if (answer instanceof Error) reject(answer);
+        else resolve(timed ?? { answer, workedMs: waitedMs, checkedMs: waitedMs });
+      };
+      // The question keeps the process alive, not the thread.
+      worker.ref();
+      worker.postMessage(question);
+    });
+  }
+
+  async close(): Promise<void> {
+    const worker = this.#worker;
+    this.#worker = null;
+    this.#end?.(stopping());
+    await worker?.terminate();
+  }
+
+  #start(): Worker {
+    const worker = new Worker(new URL("./schema-thread.ts", import.meta.url), {
+      name: "schemas",
+      resourceLimits: { maxOldGenerationSizeMb: heapMaxMiB, maxYoungGenerationSizeMb: youngHeapMaxMiB },
+      env: {},
+    });
+    worker.unref();
+    worker.on("message", (said: "ready" | TimedAnswer) => {
+      if (this.#worker !== worker) return;
+      if (said === "ready") this.#isReady = true;
+      else this.#end?.(said.answer, said);
+    });
+    worker.once("error", (error) => this.#fail(worker, error));
+    this.#isReady = false;
+    this.#worker = worker;
+    return worker;
+  }
+
+  #fail(worker: Worker, why: SchemaTimeout | Error): void {
+    if (this.#worker !== worker) return;
+    this.#worker = null;
+    void worker.terminate();
+    this.#end?.(why instanceof Error ? why : { outcome: "timeout", reason: why });
+  }
+}
+
+const stopping = () => new AppError("unavailable", "The service is stopping.");
+
+const outOfTime = (owedMs: number) =>
+  new AppError("rate_limited", "The checks of this account's schemas took too much time. Try again later.", {
+    retryAfterSeconds: Math.ceil(owedMs / 1000),
+  });
