@@ -24,6 +24,7 @@ import { createEventTypeStore } from "./event-types/event-type-store.ts";
 import { createEventTypes } from "./event-types/event-types.ts";
 import { createEventStore, publishedRetention } from "./events/event-store.ts";
 import { createEvents } from "./events/events.ts";
+import { createPublicationCounts } from "./events/publication-counts.ts";
 import { createOperators, openAdministrators } from "./operators/operators.ts";
 import type { Properties } from "./properties.ts";
 import { orderRetention } from "./queue/delivery-order.ts";
@@ -75,10 +76,12 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const replays = createReplays({ ...shared, deliveriesMax });
   const administratorsAmong = openAdministrators(context);
   const operators = createOperators({ ...shared, ...owned, administratorsAmong });
-  startWorkers(runner, { ...context, ...shared, ...engine, replays, deliveryDays, operators, accessStates });
+  const publicationCounts = createPublicationCounts(shared);
+  const jobs = { replays, deliveryDays, operators, publicationCounts, accessStates };
+  startWorkers(runner, { ...context, ...shared, ...engine, ...jobs });
 
   const eventTypes = createEventTypes(shared);
-  const events = createEvents({ ...context, eventStore, eventTypes, fanOut: engine.fanOut });
+  const events = createEvents({ ...context, ...engine, eventStore, eventTypes, publicationCounts });
   const parts = {
     ...{ ...shared, ...engine, ...owned, events, eventTypes, replays, pageLimits },
     retryDelivery: createRetryDelivery({ ...shared, ...engine }),

@@ -7,11 +7,13 @@ import type { EventTypes } from "../event-types/event-types.ts";
 import type { Misfit } from "../event-types/schema-check.ts";
 import { type CustomEvent, customEventOf, digestOf } from "./custom-event.ts";
 import type { EventStore } from "./event-store.ts";
+import type { PublicationCounts } from "./publication-counts.ts";
 
 interface EventDependencies {
   readonly eventStore: Pick<EventStore, "notePublished" | "digestsOf">;
   readonly eventTypes: Pick<EventTypes, "enforced">;
   readonly fanOut: FanOut;
+  readonly publicationCounts: Pick<PublicationCounts, "count">;
   readonly clock: Clock;
   readonly tracer: Tracer;
 }
@@ -35,7 +37,8 @@ export type PublishOutcome =
 export type Events = ReturnType<typeof createEvents>;
 
 /** Creates the operation that publishes an account's own events. */
-export function createEvents({ eventStore, eventTypes, fanOut, clock, tracer }: EventDependencies) {
+export function createEvents(dependencies: EventDependencies) {
+  const { eventStore, eventTypes, fanOut, publicationCounts, clock, tracer } = dependencies;
   return {
     /**
      * Stores the events with their deliveries, all or none. An event that was published before with the same content is
@@ -75,6 +78,7 @@ export function createEvents({ eventStore, eventTypes, fanOut, clock, tracer }: 
       });
       const newEvents = outgoing.filter(({ isNew }) => isNew).map(({ event }) => event);
       await fanOut.deliver(tx, newEvents, newEvents);
+      publicationCounts.count(tx, caller, newEvents.length);
       const published = outgoing.map(({ isNew, event: { id, type } }, index) => ({
         ...{ id, type, duplicate: !isNew },
         warnings: [misfits[index] ?? []].flat(),
