@@ -1,8 +1,8 @@
 import type { Caller } from "@signalbox/auth";
 import type { Clock } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
-import { audited } from "@signalbox/service";
-import { inTransaction, type Pool } from "@signalbox/storage";
+import { audited, sendingThrough } from "@signalbox/service";
+import type { Pool } from "@signalbox/storage";
 import type { Image } from "../images/image.ts";
 import { versionOf } from "../images/image-view.ts";
 import { expiryOf, isSignedBy, queryOf, readSignature, sign, signatureParameter } from "./signature.ts";
@@ -32,6 +32,7 @@ export type SignedUrls = ReturnType<typeof createSignedUrls>;
 
 /** URLs that show one form of one image to everyone with the URL, until they expire. */
 export function createSignedUrls({ pool, outbox, signingKeys, clock, baseUrl }: Dependencies) {
+  const send = sendingThrough({ pool, outbox });
   return {
     /** Signs the URL of an image with these parameters. It grants access, so there is none without an audit entry. */
     async create(
@@ -49,8 +50,7 @@ export function createSignedUrls({ pool, outbox, signingKeys, clock, baseUrl }: 
         parameters: new Map(given),
         expiresAt: expiryOf(clock.nowMs(), livesSeconds),
       };
-      const entry = audited(caller, { action: "image.sign_url", subject: image.id });
-      await inTransaction(pool, async (tx) => void (await outbox.append(tx, [entry])));
+      await send(audited(caller, { action: "image.sign_url", subject: image.id }));
       const query = `${queryOf(grant.parameters)}&${signatureParameter}=${sign(key, grant)}`;
       return { url: `${baseUrl}/images/${image.id}/content?${query}`, expiresAt: new Date(grant.expiresAt * 1000) };
     },
