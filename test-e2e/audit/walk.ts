@@ -15,10 +15,13 @@ interface Entry {
   readonly request_id: string | null;
 }
 
+/** Its entry comes after the hour, and is found by a test of the service. */
+const isHourly = ({ actions }: Write) => actions.includes("webhook_event.publish");
+
 /** Makes the writes of a table, and finds the entry of each in the audit: its action, and no undeclared one. */
 export async function walkWrites(world: World, table: Recipes = recipes): Promise<void> {
   const declared = (await Promise.all((await serviceDoors()).map(writesOf))).flat();
-  const writes = declared.filter(({ actions }) => actions?.length);
+  const writes = declared.filter((write) => write.actions.length > 0 && !isHourly(write));
   const named = writes.map(({ operation }) => operation).sort();
   const known = [...Object.keys(recipes), ...Object.keys(recipesOfIssuer)];
   assert.deepEqual(known.sort(), named, "every write that is declared in any service has a recipe");
@@ -31,15 +34,20 @@ export async function walkWrites(world: World, table: Recipes = recipes): Promis
 async function leavesItsEntry(
   world: World,
   { operation, actions }: Write,
-  { by, path, request }: Attempt,
+  { by, path, request, besides = [] }: Attempt,
 ): Promise<void> {
   const requestId = crypto.randomUUID();
   const { json } = await world.send({ ...by, "x-request-id": requestId }, path, request);
   for (const payload of Object.values(json?.data ?? {})) {
-    assert.deepEqual((payload as { errors: unknown[] }).errors, [], operation);
+    assert.deepEqual((payload as { errors?: unknown[] }).errors ?? [], [], operation);
   }
   const entries = await entriesOf(world, requestId);
-  const undeclared = entries.filter(({ action }) => !actions?.some((one) => one === action));
+  const left = (action: string) => actions.some((one) => one === action);
+  assert.ok(
+    entries.some(({ action }) => left(action)),
+    operation,
+  );
+  const undeclared = entries.filter(({ action }) => !left(action) && !besides.includes(action));
   assert.deepEqual(undeclared, [], operation);
   for (const entry of entries) assert.equal(entry.outcome, "done", operation);
 }

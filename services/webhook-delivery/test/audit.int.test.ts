@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { EventDraft, EventName } from "@signalbox/contracts";
+import type { EventData, EventDraft, EventName } from "@signalbox/contracts";
 import { createManualClock, hours, minutes } from "@signalbox/core";
 import { inTransaction, sql } from "@signalbox/storage";
 import { eventually, testPerson } from "@signalbox/testing";
@@ -121,4 +121,22 @@ test("an hour of publications is one entry per credential, whatever the instance
   clock.advance(hours(1));
   await there.report();
   assert.deepEqual(reasons(), ["7 in the hour from 2020-01-01T10:00:00.000Z"]);
+});
+
+test("a read of the management env is in the audit of its reader, with the service, once a minute", async () => {
+  for (let count = 0; count < 2; count++) {
+    const reader = await delivery.authorizeManagement(who.headers, "203.0.113.9");
+    assert.ok(typeof reader === "object");
+    reader.recordRead();
+  }
+  await post("/keys/rotate");
+  const [read, next] = (await delivery.auditOf(who.accountId, 2)).map(
+    ({ data }) => data as EventData<"audit.recorded">,
+  );
+  const actor = { kind: "owner", account_id: who.accountId, credential: who.principal.credential.id };
+  assert.deepEqual(
+    [read?.action, read?.subject, read?.actor],
+    ["management.read_env", "webhook-delivery", { ...actor, address: "203.0.113.9" }],
+  );
+  assert.equal(next?.action, "webhook_signing_key.rotate", "the second read of the minute has no entry");
 });
