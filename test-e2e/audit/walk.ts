@@ -41,7 +41,7 @@ async function leavesItsEntry(
   for (const payload of Object.values(json?.data ?? {})) {
     assert.deepEqual((payload as { errors?: unknown[] }).errors ?? [], [], operation);
   }
-  const entries = await entriesOf(world, requestId);
+  const entries = await entriesOf(world, requestId, operation);
   const left = (action: string) => actions.some((one) => one === action);
   assert.ok(
     entries.some(({ action }) => left(action)),
@@ -53,15 +53,26 @@ async function leavesItsEntry(
 }
 
 /** The entries of a request, as administrators read them over all accounts, once there is one. */
-function entriesOf({ send, administrator }: World, requestId: string): Promise<Entry[]> {
+function entriesOf(world: World, requestId: string, operation: string): Promise<Entry[]> {
   return eventually(
     async () => {
-      const { items } = (await send(administrator, "/api/accounts/audit/?limit=50")).json;
-      const entries = items.filter((entry: Entry) => entry.request_id === requestId);
+      const entries = (await newestEntries(world)).filter((entry) => entry.request_id === requestId);
       return entries.length > 0 && entries;
     },
-    { message: `no entry of request ${requestId}` },
+    { message: `no entry of ${operation}` },
   );
+}
+
+/** As many entries as the walk leaves in a minute: that of a read has the time at which its minute began. */
+async function newestEntries({ send, administrator }: World): Promise<Entry[]> {
+  const entries: Entry[] = [];
+  let cursor = "";
+  do {
+    const page = (await send(administrator, `/api/accounts/audit/?limit=100${cursor}`)).json;
+    entries.push(...page.items);
+    cursor = page.next_cursor ? `&cursor=${encodeURIComponent(page.next_cursor)}` : "";
+  } while (cursor !== "" && entries.length < 1_000);
+  return entries;
 }
 
 /** Refusals of known callers by services without an audit of their own are in the callers' audit. */

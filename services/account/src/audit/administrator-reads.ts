@@ -19,7 +19,10 @@ interface Batch {
 
 export type AdministratorReads = ReturnType<typeof createAdministratorReads>;
 
-/** Records what administrators read of other accounts, before they are answered. */
+/**
+ * Records what administrators read of other accounts, before they are answered. The entry of a read of the audit is
+ * written once its page is read, which does not show it.
+ */
 export function createAdministratorReads({ pool, audit, clock }: Dependencies) {
   const reads = createAuditReads({ clock, write });
   let batch: Batch | null = null;

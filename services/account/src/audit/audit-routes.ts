@@ -37,8 +37,9 @@ export function auditRoutes({ accounts, auditStore, administratorReads, pageLimi
     query,
     responses: { 200: pageOf(AuditEntryResource) },
     async handle({ caller, query }) {
+      const page = await listPage(query, (range) => auditStore.list({}, range, query), viewAuditEntry);
       await administratorReads.ofAll(caller, "account.list_audit");
-      return listPage(query, (range) => auditStore.list({}, range, query), viewAuditEntry);
+      return page;
     },
   });
 
@@ -53,8 +54,9 @@ export function auditRoutes({ accounts, auditStore, administratorReads, pageLimi
       const account = await accounts.find(params.account_id);
       if (!account) return refused(404, "not_found");
       const { id: accountId } = account;
+      const page = await listPage(query, (range) => auditStore.list({ accountId }, range, query), viewAuditEntry);
       await administratorReads.ofAccount(caller, accountId, "account.read_audit");
-      return listPage(query, (range) => auditStore.list({ accountId }, range, query), viewAuditEntry);
+      return page;
     },
   });
 

@@ -26,9 +26,9 @@ export function auditResolvers({ auditStore, administratorReads, pageLimits: lim
         {
           limits,
           async read(range, _parent, { caller }, args) {
-            const filter = filterFrom(Filter, args);
+            const entries = await auditStore.list({}, range, filterFrom(Filter, args));
             await administratorReads.ofAll(caller, "account.list_audit");
-            return auditStore.list({}, range, filter);
+            return entries;
           },
           node: viewAuditEntry,
         },
@@ -47,8 +47,9 @@ export function auditResolvers({ auditStore, administratorReads, pageLimits: lim
           async readMany(range, accountIds, { caller }, args) {
             const filter = filterFrom(Filter, args);
             if (caller.scopes.has("account:admin")) {
+              const entries = await auditStore.listOfAccounts(accountIds, range, filter);
               await Promise.all(accountIds.map((id) => administratorReads.ofAccount(caller, id, "account.read_audit")));
-              return auditStore.listOfAccounts(accountIds, range, filter);
+              return entries;
             }
             // Without the scope only the owner is admitted.
             const { accountId } = caller;
