@@ -68,7 +68,7 @@ async function newestEntries({ send, administrator }: World): Promise<Entry[]> {
   const entries: Entry[] = [];
   let cursor = "";
   do {
-    const page = (await send(administrator, `/api/accounts/audit/?limit=100${cursor}`)).json;
+    const page = (await send(administrator, `/api/accounts/audit/?limit=50${cursor}`)).json;
     entries.push(...page.items);
     cursor = page.next_cursor ? `&cursor=${encodeURIComponent(page.next_cursor)}` : "";
   } while (cursor !== "" && entries.length < 1_000);

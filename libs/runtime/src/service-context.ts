@@ -23,7 +23,7 @@ export interface ServiceContext<P> {
 export type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
 /** A reader of the management `env`. */
-export interface ManagementReader {
+interface ManagementReader {
   /** True for a reader who may also change the configuration. */
   readonly isOperator: boolean;
   /** Records in the audit that values were shown. */

@@ -18,8 +18,6 @@ interface AuditReadDependencies {
 /** Number of reads that are remembered; repetitions of further ones are written again. */
 const rememberedMax = 10_000;
 
-export type AuditReads = ReturnType<typeof createAuditReads>;
-
 /** Records reads in the audit. The same read by the same credential is one entry a minute. */
 export function createAuditReads({ write, clock }: AuditReadDependencies) {
   const written = new Map<string, Promise<void>>();
