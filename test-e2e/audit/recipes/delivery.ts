@@ -37,15 +37,15 @@ const delivery = (make: (person: Person, id: string) => Attempt): Recipe =>
     return make(person, items[0].id);
   });
 
-/** A slow replay: of some deliveries that ended at a receiver that is gone, one a second. */
+/** A slow replay: of some deliveries that a server took, one a second. */
 const runningReplay = (make: (person: Person, id: string) => Attempt): Recipe =>
-  fresh(async (person, { send, goneUrl: url }) => {
-    const body = { ...newEndpoint, url, event_types: ["order.created"], settings: { retry_schedule_seconds: [0] } };
+  fresh(async (person, { send, photoUrl: url }) => {
+    const body = { ...newEndpoint, url, event_types: ["order.created"] };
     const { id: endpoint_id } = (await send(person.headers, endpoints, { body })).json;
     const events = Array.from({ length: 20 }, (_, nth) => ({ type: "order.created", data: { nth } }));
     await send(person.headers, "/api/v1/webhooks/events", { body: events });
-    const ended = "/api/v1/webhooks/deliveries?status=exhausted&limit=100";
-    await eventually(async () => (await send(person.headers, ended)).json.items.length > 5);
+    const ended = "/api/v1/webhooks/deliveries?status=succeeded&limit=20";
+    await eventually(async () => (await send(person.headers, ended)).json.items.length === 20);
     const replay = { endpoint_id, from: "2026-01-01T00:00:00Z", rate: 1 };
     return make(person, (await send(person.headers, "/api/v1/webhooks/replays", { body: replay })).json.id);
   });
