@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { EventData, EventDraft, EventName } from "@signalbox/contracts";
 import { createManualClock, hours, minutes } from "@signalbox/core";
-import { inTransaction, sql } from "@signalbox/storage";
-import { eventually, testPerson } from "@signalbox/testing";
+import { inTransaction, openPool, sql } from "@signalbox/storage";
+import { eventually, testContext, testPerson } from "@signalbox/testing";
 import { createPublicationCounts } from "../src/events/publication-counts.ts";
+import { startDelivery } from "./harness.ts";
 import { delivery, receiver, shareOneService, who } from "./one-service.ts";
 
 shareOneService();
@@ -83,6 +84,23 @@ test("published events are counted by both edges, without repetitions and refuse
     [byCredential.get(who.principal.credential.id), byCredential.get(other.principal.credential.id)],
     [5, 2],
   );
+});
+
+test("a service that stops saves what it has counted", async () => {
+  const leaving = await startDelivery();
+  const outside = testContext("webhook-delivery", {});
+  const url = leaving.context.configuration.get("database.url");
+  const pool = openPool({ ...outside, url, max: 1, applicationName: "after-the-stop" });
+  const body = { type: "order.created", data: {} };
+  assert.equal((await leaving.send(who, "POST", `${base}/events`, { body })).status, 202);
+  await leaving.context.close();
+  const { rows } = await pool.query<{ events: number }>(saved, [who.accountId]);
+  assert.deepEqual(
+    rows.map(({ events }) => events),
+    [1],
+  );
+  await outside.close();
+  await leaving.close();
 });
 
 test("an hour of publications is one entry per credential, whatever the instances, and one that rolls back counts nothing", async () => {
