@@ -6,7 +6,7 @@ import { readWhole, writeDurably } from "../engines/durable-file.ts";
 interface FirstKeyOptions {
   readonly dataDirectory: string;
   /** Of the account service, which knows every key. */
-  readonly authorize: NonNullable<ServiceParts["authorizeManagement"]>;
+  readonly authorize: ServiceParts["authorizeManagement"];
   readonly create: () => Promise<string>;
 }
 
@@ -21,8 +21,8 @@ export async function keptFirstKey({ dataDirectory, authorize, create }: FirstKe
   const file = join(dataDirectory, "first-key");
   const kept = await readWhole(file, (text) => parseApiKey(text) !== null);
   // An outage says nothing about the key.
-  const verdict = kept && (await authorize({ "x-api-key": kept }, "127.0.0.1").catch(() => "ok" as const));
-  if (kept && (verdict === "ok" || verdict === "operator")) return { apiKey: kept, replaced: false };
+  const verdict = kept && (await authorize?.({ "x-api-key": kept }, "127.0.0.1").catch(() => undefined));
+  if (kept && verdict !== "unauthorized" && verdict !== "forbidden") return { apiKey: kept, replaced: false };
   const apiKey = await create();
   await writeDurably(file, `${apiKey}\n`);
   return { apiKey, replaced: kept !== null };

@@ -110,8 +110,7 @@ export async function startEmbedded(given: StartEmbedded): Promise<EmbeddedAddre
 
   const key = await keptFirstKey({
     dataDirectory,
-    authorize: async (headers, address) =>
-      (await services.get("account")?.authorizeManagement?.(headers, address)) ?? "ok",
+    authorize: services.get("account")?.authorizeManagement,
     create: () => createFirstKey(account as Parameters<typeof createFirstKey>[0]),
   });
   startup.done();

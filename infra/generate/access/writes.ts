@@ -1,12 +1,13 @@
 import { type AuditAction, type Audited, actionsOf } from "@signalbox/contracts";
 import type { ServiceDoors } from "./service-doors.ts";
 
-/** A route or mutation that changes something, or that has an audit entry for another reason. */
+/** An operation that changes something, or a read with an audit entry. */
 export interface Write {
   /** `PATCH /images/{image_id}`, `Mutation.updateImage` */
   readonly operation: string;
-  /** Its audit actions; null where the declaration has none. */
-  readonly actions: readonly AuditAction[] | null;
+  readonly actions: readonly AuditAction[];
+  /** Why it leaves no entry; null where the declaration gives no reason. */
+  readonly unaudited: string | null;
 }
 
 /** Lists the writes of a service by their declarations. */
@@ -14,15 +15,19 @@ export async function writesOf({ routes, resolvers }: ServiceDoors): Promise<Wri
   const { isDeclared } = await import("@signalbox/graphql");
   const byRoute = routes
     .filter(({ method, spec }) => method !== "get" || spec.audit)
-    .map(({ method, path, spec: { audit } }) => ({
-      operation: `${method.toUpperCase()} ${path.replaceAll(/:(\w+)/g, "{$1}")}`,
-      actions: declaredActions(audit),
-    }));
-  const byMutation = Object.entries(resolvers.Mutation ?? {}).map(([name, resolve]) => ({
-    operation: `Mutation.${name}`,
-    actions: isDeclared(resolve) ? declaredActions(resolve.declared.audit) : null,
-  }));
-  return [...byRoute, ...byMutation];
+    .map(({ method, path, spec: { audit } }) =>
+      writeOf(`${method.toUpperCase()} ${path.replaceAll(/:(\w+)/g, "{$1}")}`, audit),
+    );
+  const byField = Object.entries(resolvers).flatMap(([type, fields]) =>
+    Object.entries(fields).flatMap(([name, resolve]) => {
+      const audit = isDeclared(resolve) ? resolve.declared.audit : undefined;
+      return type === "Mutation" || audit ? [writeOf(`${type}.${name}`, audit)] : [];
+    }),
+  );
+  return [...byRoute, ...byField];
 }
 
-const declaredActions = (audit: Audited | undefined) => (audit === undefined ? null : actionsOf(audit));
+function writeOf(operation: string, audit: Audited | undefined): Write {
+  const unaudited = typeof audit === "object" && "unaudited" in audit ? audit.unaudited : null;
+  return { operation, actions: actionsOf(audit), unaudited };
+}

@@ -11,23 +11,27 @@ export const auditReference: Generator = {
   generate: async () => {
     const writes = (await Promise.all((await serviceDoors()).map(writesOf))).flat();
     const rows = Object.entries(auditActions).map(([action, { meaning, subject, keptFor }]) => {
-      const by = writes.filter(({ actions }) => actions?.some((one) => one === action));
+      const by = writes.filter(({ actions }) => actions.some((one) => one === action));
       const operations = by.map(({ operation }) => `\`${operation}\``).join(", ");
       const readers = keptFor === "owner" ? "the owner" : "who did it";
       return `| \`${action}\` | ${meaning} | ${subject ?? "–"} | ${readers} | ${operations || "–"} |`;
     });
-    return new Map([["docs/reference/audit.md", page(rows)]]);
+    const silent = writes.flatMap(({ operation, unaudited }) =>
+      unaudited === null ? [] : [`| \`${operation}\` | ${unaudited} |`],
+    );
+    return new Map([["docs/reference/audit.md", page(rows, silent)]]);
   },
 };
 
-function page(rows: readonly string[]): string {
+function page(rows: readonly string[], silent: readonly string[]): string {
   return `# Audit entries
 
 Every change by a caller leaves an entry in the audit of an account, written in the transaction of the change, in any
 service. The services send entries to account as \`audit.recorded\`; they can be read within a second. An entry has the actor
 (account, credential, address), the action (name, id of the subject, names of fields), the time, the request, and the outcome: done or
-refused. It never contains a value or a secret. Requests without a change leave no entry; nor do deliveries and received webhooks,
-which have lists of their own.
+refused. It never contains a value or a secret. Of requests without a change, those leave an entry that give access (a signed URL, a
+shown secret, an export), and those by which administrators read other accounts. Deliveries and received webhooks have lists of their
+own.
 
 | read at | by |
 |---|---|
@@ -41,6 +45,26 @@ page by cursor. Administrators read every entry; the table lists the other reade
 | action | what was done | subject | read by | operations |
 |---|---|---|---|---|
 ${rows.join("\n")}
+
+## Reads by administrators
+
+The same read by the same credential is one entry a minute, whatever the instances. The entry of an account or its audit has the start
+of its minute as its time, and is written before the answer. The owner sees it, without the credential and address of the
+administrator. A read of the management \`env\` names the service whose port answered (\`account\` where one process runs all), and is
+written in the background, so that values can be read while the database is away.
+
+## Published events
+
+Publications are counted in memory when they are committed, saved every five seconds and when an instance stops, and reported five
+minutes after the end of the hour: one entry per credential and hour, whose reason has the count and the start of the hour, without
+address and request. Repetitions are not counted. An instance that is killed loses the counts of its last five seconds. A count that
+could not be saved before the report is another entry of the same hour, so counts add up.
+
+## Writes without an entry
+
+| operation | why |
+|---|---|
+${silent.join("\n")}
 
 ## Refusals
 

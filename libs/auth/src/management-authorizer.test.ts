@@ -11,18 +11,21 @@ function given(
   state: Principal["state"] = "active",
   countFailure: (address: string) => void = () => {},
 ) {
-  const authorize = createManagementAuthorizer(
-    {
-      async authenticate({ value }) {
-        if (scopes === null) throw new AppError("unavailable", "away");
-        if (value !== "good") throw new AppError("unauthorized", "no");
-        const credential = { kind: "api-key", id: "key_1", authTimeMs: null } as const;
-        return { accountId: "acc_1", state, epoch: 0, scopes: new Set(scopes), roles: [], credential, expiresAt: null };
-      },
+  const authorize = createManagementAuthorizer({
+    async authenticate({ value }) {
+      if (scopes === null) throw new AppError("unavailable", "away");
+      if (value !== "good") throw new AppError("unauthorized", "no");
+      const credential = { kind: "api-key", id: "key_1", authTimeMs: null } as const;
+      return { accountId: "acc_1", state, epoch: 0, scopes: new Set(scopes), roles: [], credential, expiresAt: null };
     },
     countFailure,
-  );
-  return (headers: Record<string, string>) => authorize(headers, "192.0.2.1");
+    recordRead: () => {},
+  });
+  return async (headers: Record<string, string>) => {
+    const decision = await authorize(headers, "192.0.2.1");
+    if (typeof decision === "string") return decision;
+    return decision.isOperator ? "operator" : "ok";
+  };
 }
 
 const basic = (password: string) => `Basic ${Buffer.from(`operator:${password}`).toString("base64")}`;

@@ -3,24 +3,27 @@ import { isAppError } from "@signalbox/core";
 import { requireState } from "./access-rules.ts";
 import type { Authenticator } from "./authenticator.ts";
 import { credentialFrom } from "./credential.ts";
+import type { Principal } from "./principal.ts";
+
+interface Dependencies extends Pick<Authenticator, "authenticate"> {
+  /** Counts wrong credentials of an address, and throws when there are too many. */
+  readonly countFailure: (address: string) => void;
+  readonly recordRead: (reader: Principal, address: string) => void;
+}
 
 /**
  * Authorizes reads of the management `env`: requires `management:read`, presented as Basic, Bearer or `X-API-Key`; with
- * `config:admin` the caller is an operator. Wrong credentials are counted by `countFailure`, which throws when there
- * are too many. An outage of the account service is thrown as `unavailable`.
+ * `config:admin` the caller is an operator. An outage of the account service is thrown as `unavailable`.
  */
-export function createManagementAuthorizer({ authenticate }: Authenticator, countFailure: (address: string) => void) {
-  return async function authorizeManagement(
-    headers: IncomingHttpHeaders,
-    address: string,
-  ): Promise<"ok" | "operator" | "unauthorized" | "forbidden"> {
+export function createManagementAuthorizer({ authenticate, countFailure, recordRead }: Dependencies) {
+  return async function authorizeManagement(headers: IncomingHttpHeaders, address: string) {
     try {
       const credential = credentialFrom(headers);
       if (!credential) return "unauthorized";
       const principal = await authenticate(credential);
       requireState(principal, "read");
       if (!principal.scopes.has("management:read")) return "forbidden";
-      return principal.scopes.has("config:admin") ? "operator" : "ok";
+      return { isOperator: principal.scopes.has("config:admin"), recordRead: () => recordRead(principal, address) };
     } catch (error) {
       if (!isAppError(error)) throw error;
       if (error.code === "forbidden") return "forbidden";

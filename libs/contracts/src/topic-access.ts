@@ -52,7 +52,7 @@ const rights: Readonly<Record<ServiceName, Rights>> = {
     writes: ["signalbox.webhook-delivery.v1", "signalbox.webhook-attempt.v1", "signalbox.audit.v1"],
     reads: ["signalbox.account.v1", ...offeredToEndpoints],
   },
-  gateway: { writes: [], reads: subscribedEvents },
+  gateway: { writes: ["signalbox.audit.v1"], reads: subscribedEvents },
 };
 
 /** The writers and readers of each topic, by service. `npm run topics` turns it into the access lists of Kafka. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { newId, randomId, timeOfPublicId, uuidv7 } from "./ids.ts";
+import { namedUuidv7, newId, randomId, timeOfPublicId, uuidv7 } from "./ids.ts";
 
 const many = Array.from({ length: 5_000 }, (_, index) => index);
 
@@ -10,6 +10,14 @@ test("a UUIDv7 carries its milliseconds, version and variant, and no random bits
   for (const id of ids) assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   assert.ok(ids.every((id) => Number.parseInt(id.replace("-", "").slice(0, 12), 16) === nowMs));
   assert.equal(new Set(ids.map((id) => id.slice(-12))).size, ids.length);
+});
+
+test("a named UUIDv7 is the same for the same moment and name alone", () => {
+  const [id, again] = [namedUuidv7(60_000, "a"), namedUuidv7(60_000, "a")];
+  assert.match(id, /^00000000-ea60-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  assert.equal(again, id);
+  assert.notEqual(namedUuidv7(60_001, "a"), id);
+  assert.notEqual(namedUuidv7(60_000, "b"), id);
 });
 
 test("public ids carry their prefix and sort by creation time", () => {

@@ -1,4 +1,4 @@
-import { randomBytes, randomFillSync } from "node:crypto";
+import { createHash, randomBytes, randomFillSync } from "node:crypto";
 import { base62 } from "./base62.ts";
 
 const crockford = "0123456789abcdefghjkmnpqrstvwxyz";
@@ -8,7 +8,16 @@ const crockford = "0123456789abcdefghjkmnpqrstvwxyz";
  * millisecond, which keeps the newest rows together in an index.
  */
 export function uuidv7(nowMs: number = Date.now()): string {
-  const hex = uuidv7Bytes(nowMs).toString("hex");
+  return uuidText(uuidv7Bytes(nowMs));
+}
+
+/** Creates the UUIDv7 of a moment and a name: equal for equal arguments, so that a row is inserted once. */
+export function namedUuidv7(nowMs: number, name: string): string {
+  return uuidText(uuidv7Bytes(nowMs, createHash("sha256").update(name).digest()));
+}
+
+function uuidText(bytes: Buffer): string {
+  const hex = bytes.toString("hex");
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
@@ -39,10 +48,12 @@ export function randomId(prefix: string): string {
   return `${prefix}_${base62(randomBytes(16), 22)}`;
 }
 
-function uuidv7Bytes(nowMs: number): Buffer {
+/** @param given the bytes that take the place of the random ones */
+function uuidv7Bytes(nowMs: number, given?: Buffer): Buffer {
   const bytes = Buffer.allocUnsafe(16);
   bytes.writeUIntBE(nowMs, 0, 6);
-  copyRandom(bytes, 6);
+  if (given) given.copy(bytes, 6);
+  else copyRandom(bytes, 6);
   bytes[6] = 0x70 | ((bytes[6] as number) & 0x0f);
   bytes[8] = 0x80 | ((bytes[8] as number) & 0x3f);
   return bytes;

@@ -21,7 +21,7 @@ export interface FieldAccess {
   readonly ownOnly?: true;
   /** Requirements to see a field of other accounts. For everyone else it is null, as if it were missing. */
   readonly ofOthers?: { readonly scopes: readonly Scope[]; readonly access: AccessKind };
-  /** The audit action of a mutation; null for no audit entry. */
+  /** The audit action of a mutation, or of a read that leaves an entry; or the reason why a mutation leaves none. */
   readonly audit?: Audited;
 }
 

@@ -116,9 +116,12 @@ async function authorized(
     return errorResponse(503, "unavailable", "The service is starting.", { headers: { "retry-after": "1" } });
   }
   const decision = authorize === null ? "forbidden" : await authorize(headers, address);
-  if (decision === "ok" || decision === "operator") {
+  if (typeof decision === "object") {
     const wrong = wrongParameter(query, parameters);
-    return wrong === null ? answer(decision) : errorResponse(400, "invalid_request", wrong);
+    if (wrong !== null) return errorResponse(400, "invalid_request", wrong);
+    const answered = answer(decision.isOperator ? "operator" : "ok");
+    if (answered.status === 200) decision.recordRead();
+    return answered;
   }
   if (decision === "forbidden") return errorResponse(403, "forbidden", "The scope management:read is required.");
   return errorResponse(401, "unauthorized", "Valid credentials are required.", {

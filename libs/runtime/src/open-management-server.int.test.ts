@@ -28,14 +28,16 @@ const services = (["account", "images"] as const).map((service): ManagedService 
   metrics.counter("signalbox_outbox_published_total").inc({ topic: "things" });
   return { service, configuration: configuration as never, metrics };
 });
+let reads = 0;
 let authorize: AuthorizeManagement | null | undefined;
 const byKey: AuthorizeManagement = async (headers) => {
   if (headers["x-api-key"] === "away") throw new AppError("unavailable", "The account service is away.");
   if (headers["x-api-key"] === "broken") throw new Error("hunter2");
   if (headers["x-api-key"] === "guessing") throw new AppError("rate_limited", "Wait.", { retryAfterSeconds: 7 });
   if (headers["x-api-key"] === undefined) return "unauthorized";
-  if (headers["x-api-key"] === "operator") return "operator";
-  return headers["x-api-key"] === "manager" ? "ok" : "forbidden";
+  const isOperator = headers["x-api-key"] === "operator";
+  if (!isOperator && headers["x-api-key"] !== "manager") return "forbidden";
+  return { isOperator, recordRead: () => void reads++ };
 };
 
 let one = "";
@@ -166,6 +168,16 @@ test("any other query parameter is refused, and so is a too long pattern", async
   }
   assert.equal((await get(`${all}/env/http.port?pattern=a`, "manager")).status, 400);
   assert.equal((await get(`${all}/env?patern=x`)).status, 401, "authentication comes first");
+});
+
+test("a read is recorded when values are shown, and only then", async () => {
+  const before = reads;
+  for (const path of ["/env?patern=x", "/env/nothing.here", "/env/%"]) await get(all + path, "manager");
+  await get(`${all}/env`, "reader");
+  assert.equal(reads, before);
+  await get(`${all}/env`, "manager");
+  await get(`${all}/env/log.level`, "operator");
+  assert.equal(reads, before + 2);
 });
 
 test("sensitive values are shown to the readers that the operator chose, and secrets to no one", async () => {

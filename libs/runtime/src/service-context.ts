@@ -21,10 +21,20 @@ export interface ServiceContext<P> {
 }
 
 export type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
-/** An operator may also change the configuration. */
-type ManagementDecision = "ok" | "operator" | "unauthorized" | "forbidden";
+
+/** A reader of the management `env`. */
+interface ManagementReader {
+  /** True for a reader who may also change the configuration. */
+  readonly isOperator: boolean;
+  /** Records in the audit that values were shown. */
+  recordRead(): void;
+}
+
 /** Decides about a reader. Throws an AppError `rate_limited` for an address with too many failures. */
-export type AuthorizeManagement = (headers: IncomingHttpHeaders, address: string) => Promise<ManagementDecision>;
+export type AuthorizeManagement = (
+  headers: IncomingHttpHeaders,
+  address: string,
+) => Promise<ManagementReader | "unauthorized" | "forbidden">;
 
 /** The parts that a service returns: listeners that the process puts on ports. */
 export interface ServiceParts {

@@ -37,7 +37,7 @@ export async function createService(context: ServiceContext<typeof probeProperti
       });
     },
     authorizeManagement: async (headers) => {
-      if (headers["x-api-key"] === "manager") return "ok";
+      if (headers["x-api-key"] === "manager") return { isOperator: false, recordRead: () => {} };
       return headers["x-api-key"] === undefined ? "unauthorized" : "forbidden";
     },
   };

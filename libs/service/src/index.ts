@@ -7,8 +7,10 @@ export {
   entryOfChange,
   entryOfRefusal,
   type Refusal,
+  sendingThrough,
   systemActor,
 } from "./audit/audit-entry.ts";
+export { type AuditedRead, createAuditReads } from "./audit/audit-reads.ts";
 export { type AuditRefusals, createAuditRefusals, refusalOf } from "./audit/audit-refusals.ts";
 export { type Flags, flagContextOf } from "./flags.ts";
 export { followConfiguration } from "./follow-configuration.ts";

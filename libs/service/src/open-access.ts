@@ -11,8 +11,9 @@ import {
   type principalProperties,
 } from "@signalbox/auth";
 import type { Configuration } from "@signalbox/config";
-import type { EventLog } from "@signalbox/events";
+import { type EventLog, publishEvents } from "@signalbox/events";
 import type { ServiceContext } from "@signalbox/runtime";
+import { createManagementReads, type RecordManagementRead } from "./audit/management-reads.ts";
 import { type EdgeLimits, failureCounter } from "./open-edge-limits.ts";
 import type { SharedParts } from "./shared-parts.ts";
 
@@ -28,6 +29,7 @@ interface AccessParts {
   readonly states: AccessStates;
   readonly principals: PrincipalSource;
   readonly rateLimits: EdgeLimits["rateLimits"];
+  readonly recordRead: RecordManagementRead;
 }
 
 export interface Access {
@@ -41,25 +43,33 @@ export async function openStates(context: StatesContext, eventLog: EventLog): Pr
   return context.accessStates ?? (await openAccessStates({ ...context, eventLog }));
 }
 
-/** Opens the authentication of callers and the access of their accounts. */
+/**
+ * Opens the authentication of callers and the access of their accounts, for a service without a database: what its
+ * audit has goes to the log directly.
+ */
 export async function openAccess(
   context: Context,
   eventLog: EventLog,
   rateLimits: EdgeLimits["rateLimits"],
 ): Promise<Access> {
   const states = await openStates(context, eventLog);
-  return accessOf(context, { states, principals: openPrincipals(context), rateLimits });
+  const recordRead = createManagementReads(context, (entry) => publishEvents({ ...context, eventLog }, [entry]));
+  return accessOf(context, { states, principals: openPrincipals(context), rateLimits, recordRead });
 }
 
 /** Creates the access checks from the states and account's answers. */
 export function accessOf(
   { configuration, clock, metrics, runner }: AccessContext,
-  { states, principals, rateLimits }: AccessParts,
+  { states, principals, rateLimits, recordRead }: AccessParts,
 ): Access {
   const accessStates = followAnnouncements(states, { principals, runner });
   const cacheMax = configuration.get("auth.principals.cache-max");
   const authenticator = createAuthenticator({ principals, accessStates, clock, metrics, cacheMax });
-  const authorizeManagement = createManagementAuthorizer(authenticator, failureCounter(rateLimits));
+  const authorizeManagement = createManagementAuthorizer({
+    ...authenticator,
+    countFailure: failureCounter(rateLimits),
+    recordRead,
+  });
   return { authenticator, accessStates, authorizeManagement };
 }
 

@@ -32,7 +32,9 @@ import {
   startResealing,
   startRetention,
 } from "@signalbox/storage";
+import { sendingThrough } from "./audit/audit-entry.ts";
 import { createRefusalRecorder } from "./audit/audit-refusals.ts";
+import { createManagementReads } from "./audit/management-reads.ts";
 import type { commonProperties } from "./common-properties.ts";
 import { type Flags, openFlags } from "./flags.ts";
 import { followConfiguration } from "./follow-configuration.ts";
@@ -148,7 +150,8 @@ export async function openService(
     },
     serve({ title, principals, routes, internalRoutes = createRoutes(), graph, mounts, corsOrigins, ...rest }) {
       const { onForbidden = createRefusalRecorder(context, { pool, outbox }) } = rest;
-      const access = accessOf(context, { states: topicStates, principals, rateLimits });
+      const recordRead = createManagementReads(context, sendingThrough({ pool, outbox }));
+      const access = accessOf(context, { states: topicStates, principals, rateLimits, recordRead });
       const { authenticator, authorizeManagement } = access;
       followed = access.accessStates;
       const openapi = { title, version: "1" };

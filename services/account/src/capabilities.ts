@@ -10,6 +10,7 @@ import { createProvisioning } from "./accounts/provisioning.ts";
 import { createAccountRoles } from "./administration/account-roles.ts";
 import { createAccountSearchStore } from "./administration/account-search-store.ts";
 import { createLastAdministrator } from "./administration/last-administrator.ts";
+import { createAdministratorReads } from "./audit/administrator-reads.ts";
 import { createAudit } from "./audit/audit.ts";
 import { auditDays } from "./audit/audit-days.ts";
 import { createAuditStore } from "./audit/audit-store.ts";
@@ -137,6 +138,7 @@ function createShared(context: Configured, { pool, outbox, accessStates }: Opene
     verifiedAddresses,
     accountSearch: createAccountSearchStore({ prisma }),
     audit,
+    administratorReads: createAdministratorReads({ pool, audit, clock }),
     auditStore: createAuditStore({ pool, clock, retentionDays }),
     auditDayTables: createDayTables({ pool, clock, keepMs: () => retentionDays() * dayMs }, [auditDays]),
     auditRefusals: createAuditRefusals({

@@ -1,4 +1,5 @@
 import type { EventLog } from "@signalbox/events";
+import type { ServiceParts } from "@signalbox/runtime";
 import {
   createSender,
   eventLogDatabase,
@@ -24,6 +25,8 @@ export interface Harness {
   readonly url: string;
   readonly subgraphs: ReadonlyMap<SubgraphName, Subgraph>;
   readonly eventLog: EventLog;
+  /** Decides about a reader of the management `env`. */
+  readonly authorizeManagement: NonNullable<ServiceParts["authorizeManagement"]>;
   query(
     who: TestPerson | null,
     query: string,
@@ -92,6 +95,7 @@ export async function startGateway(overrides: Overrides = {}): Promise<Harness> 
   return {
     context,
     ...{ url, subgraphs, eventLog },
+    authorizeManagement: service.authorizeManagement as Harness["authorizeManagement"],
     post,
     query: (who, query, { variables, headers } = {}) =>
       post(JSON.stringify({ query, variables }), { ...who?.headers, ...headers }),

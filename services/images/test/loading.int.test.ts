@@ -23,8 +23,9 @@ before(async () => {
   const view = (image: Parameters<typeof viewImage>[0]) => viewImage(image, "https://images.test");
   const events = createImageEvents(view);
   const signingKeyStore = createSigningKeyStore(pool, createSealer([`k1:${Buffer.alloc(32).toString("base64")}`]));
-  const signingKeys = createSigningKeys({ pool, signingKeyStore, clock, outbox: { append: async () => [] } });
-  const signedUrls = createSignedUrls({ signingKeys, clock, baseUrl: "https://images.test" });
+  const outbox = { append: async () => [] };
+  const signingKeys = createSigningKeys({ pool, signingKeyStore, clock, outbox });
+  const signedUrls = createSignedUrls({ pool, outbox, signingKeys, clock, baseUrl: "https://images.test" });
   const images = createImages({
     imageStore,
     blobStore,
@@ -38,7 +39,7 @@ before(async () => {
     clock,
     quota: () => ({ images: 0, bytes: 0 }),
     lostAfterMs: () => 1,
-    outbox: { append: async () => [] },
+    outbox,
   });
   const pageLimits = { maxPageSize: () => 100, pageSize: () => 20 };
   const subgraph = createSubgraph({

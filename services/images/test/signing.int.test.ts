@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import type { EventData } from "@signalbox/contracts";
 import { createManualClock, hours, seconds } from "@signalbox/core";
 import { readFixture, type TestPerson, testPerson } from "@signalbox/testing";
 import { type Harness, startImages } from "./harness.ts";
@@ -85,8 +86,23 @@ test("after a rotation the URLs of the previous key stay valid, and after the ne
   await rotate();
   clock.advance(seconds(2));
   assert.deepEqual([(await get(first)).status, (await get(second)).status], [403, 200]);
-  const entries = (await images.auditOf(who.accountId, 3)) as unknown as { data: { action: string } }[];
+  const entries = (await images.auditOf(who.accountId, 5)) as unknown as { data: { action: string } }[];
   assert.equal(entries.filter(({ data }) => data.action === "image.rotate_signing_key").length, 2);
+});
+
+test("each signed URL leaves an entry with its image and credential, by both edges, and a refused one leaves none", async () => {
+  const who = owner();
+  const { id } = await uploaded(who);
+  await signed(who, id);
+  await images.send(who, "POST", `/images/${id}/signed-urls`, { body: { expires_in_seconds: 1 } });
+  const mutation = `mutation { createSignedImageUrl(id: "${id}", input: { expiresInSeconds: 60 }) { url } }`;
+  assert.ok((await images.graphql(who, mutation)).data.createSignedImageUrl.url);
+  // The first entry is that of the upload.
+  const entries = (await images.auditOf(who.accountId, 3)).map(({ data }) => data as EventData<"audit.recorded">);
+  assert.deepEqual(
+    entries.map(({ action, subject, actor }) => [action, subject, actor.credential]),
+    ["image.create", "image.sign_url", "image.sign_url"].map((action) => [action, id, who.principal.credential.id]),
+  );
 });
 
 test("a deleted image is 404 by its signed URL too", async () => {

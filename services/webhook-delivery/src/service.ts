@@ -27,6 +27,7 @@ import { createEventTypes } from "./event-types/event-types.ts";
 import { SchemaThreads } from "./event-types/schema-threads.ts";
 import { createEventStore, publishedRetention } from "./events/event-store.ts";
 import { createEvents } from "./events/events.ts";
+import { createPublicationCounts } from "./events/publication-counts.ts";
 import { createOperators, openAdministrators } from "./operators/operators.ts";
 import type { Properties } from "./properties.ts";
 import { orderRetention } from "./queue/delivery-order.ts";
@@ -78,14 +79,16 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const replays = createReplays({ ...shared, deliveriesMax });
   const administratorsAmong = openAdministrators(context);
   const operators = createOperators({ ...shared, ...owned, administratorsAmong });
-  startWorkers(runner, { ...context, ...shared, ...engine, replays, deliveryDays, operators, accessStates });
+  const publicationCounts = createPublicationCounts(shared);
+  const jobs = { replays, deliveryDays, operators, publicationCounts, accessStates };
+  startWorkers(runner, { ...context, ...shared, ...engine, ...jobs });
 
   const schemaThreads = new SchemaThreads(() => clock.steadyMs());
   runner.defer("schema threads", () => schemaThreads.close());
   const enforcedTypes = createEnforcedTypes(shared);
   const eventTypes = createEventTypes({ ...shared, enforcedTypes, schemaThreads });
   const eventChecks = createEventChecks({ enforcedTypes, schemaThreads });
-  const events = createEvents({ ...context, eventStore, eventChecks, fanOut: engine.fanOut });
+  const events = createEvents({ ...context, ...engine, eventStore, eventChecks, publicationCounts });
   const parts = {
     ...{ ...shared, ...engine, ...owned, events, eventTypes, replays, pageLimits },
     retryDelivery: createRetryDelivery({ ...shared, ...engine }),

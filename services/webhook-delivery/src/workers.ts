@@ -1,10 +1,11 @@
 import type { AccessStates } from "@signalbox/auth";
-import { hours, seconds } from "@signalbox/core";
+import { hours, minutes, seconds } from "@signalbox/core";
 import type { Runner } from "@signalbox/runtime";
 import { type Pool, sql } from "@signalbox/storage";
 import type { Metrics } from "@signalbox/telemetry";
 import type { DeliveryDays } from "./delivery-days.ts";
 import type { Removals } from "./endpoints/removals.ts";
+import type { PublicationCounts } from "./events/publication-counts.ts";
 import type { Operators } from "./operators/operators.ts";
 import type { OrderHolds } from "./queue/order-holds.ts";
 import type { QueueWorker } from "./queue/queue-worker.ts";
@@ -17,6 +18,7 @@ interface Dependencies {
   readonly deliveryDays: DeliveryDays;
   readonly removals: Removals;
   readonly operators: Operators;
+  readonly publicationCounts: PublicationCounts;
   readonly accessStates: AccessStates;
   readonly pool: Pool;
   readonly metrics: Metrics;
@@ -26,6 +28,9 @@ interface Dependencies {
 
 /** Interval of take-overs. A delivery leased by a dead instance waits twice as long. */
 const takeOverEveryMs = seconds(1.5);
+
+/** Interval between saves of the counts for the audit, which a killed instance loses since the last one. */
+const saveCountsEveryMs = seconds(5);
 
 /** Age of the oldest due delivery. Deliveries delayed by a rate or by a slow release are not late and do not count. */
 const oldestDue = sql(
@@ -49,6 +54,7 @@ const waiting = sql(
 /** Starts the workers of this service. */
 export function startWorkers(runner: Runner, dependencies: Dependencies): void {
   const { queueWorker, orderHolds, replays, deliveryDays, removals, operators, accessStates, wake } = dependencies;
+  const { publicationCounts } = dependencies;
   runner.worker("deliveries", (signal, beat) => queueWorker.run(signal, beat));
   runner.every("orphaned leases", takeOverEveryMs, () => queueWorker.takeOver());
   runner.every("probes", seconds(2), () => queueWorker.probe());
@@ -56,6 +62,9 @@ export function startWorkers(runner: Runner, dependencies: Dependencies): void {
   runner.every("replays", seconds(1), () => replays.step());
   runner.every("day tables", hours(1), () => deliveryDays.keep());
   runner.every("removals", seconds(1), () => removals.removeStep());
+  runner.defer("publication counts", () => publicationCounts.save());
+  runner.every("publication counts", saveCountsEveryMs, () => publicationCounts.save());
+  runner.every("published hours", minutes(1), () => publicationCounts.report());
   runner.worker("operators", (signal, beat) => operators.run(signal, beat));
   // A role that was taken away is a change of access too.
   runner.defer("operator listener", accessStates.onChange(operators.wake));

@@ -2,6 +2,7 @@ import { fileURLToPath } from "node:url";
 import { type AccountState, draft, eventOf } from "@signalbox/contracts";
 import { randomId } from "@signalbox/core";
 import { publishEvents } from "@signalbox/events";
+import type { ServiceParts } from "@signalbox/runtime";
 import { openPool, type Pool } from "@signalbox/storage";
 import {
   type AccountStandIn,
@@ -73,6 +74,10 @@ export interface Harness {
   readonly graphql: SubgraphClient;
   /** The events of an account so far, in the order of the log, once `count` of them are there. */
   readonly eventsOf: EventReader["eventsOf"];
+  /** Decides about a reader of the management `env`. */
+  readonly authorizeManagement: NonNullable<ServiceParts["authorizeManagement"]>;
+  /** The audit entries of an account so far, once `count` of them are there. */
+  readonly auditOf: EventReader["eventsOf"];
   /** Publishes the event of the account service about a changed account state. */
   changeState(accountId: string, state: AccountState): Promise<void>;
   /** Publishes the event of another service. */
@@ -108,6 +113,9 @@ export async function startDelivery(overrides: Overrides = {}): Promise<Harness>
     throw error;
   });
   const service = await serveService(context, parts);
+  const audit = await readEvents(eventLog, { ...context, instance: `${context.instance}-audit` }, [
+    "signalbox.audit.v1",
+  ]);
   const { eventsOf } = await readEvents(eventLog, context, ["signalbox.webhook-delivery.v1"]);
   const pool = openPool({
     ...context,
@@ -145,6 +153,8 @@ export async function startDelivery(overrides: Overrides = {}): Promise<Harness>
     },
     graphql: createSubgraphClient(service.internalUrl),
     eventsOf,
+    authorizeManagement: parts.authorizeManagement as Harness["authorizeManagement"],
+    auditOf: audit.eventsOf,
     async changeState(accountId, state) {
       const data = {
         ...{ kind: "account" as const, id: accountId, account_id: accountId },

@@ -6,6 +6,8 @@ export interface Attempt {
   readonly by: Headers;
   readonly path: string;
   readonly request: ClientRequest;
+  /** Actions of the operations that lead to the walked one. */
+  readonly besides?: readonly string[];
 }
 
 export type Recipe = (world: World) => Promise<Attempt>;

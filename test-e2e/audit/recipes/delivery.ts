@@ -28,6 +28,28 @@ const disabledEndpoint = (make: (person: Person, path: string) => Attempt): Reci
     return make(person, path);
   });
 
+/** A delivery of an event that was published to an endpoint of its account. */
+const delivery = (make: (person: Person, id: string) => Attempt): Recipe =>
+  fresh(async (person, { send }) => {
+    await send(person.headers, endpoints, { body: { ...newEndpoint, event_types: ["order.created"] } });
+    await send(person.headers, "/api/v1/webhooks/events", { body: { type: "order.created", data: {} } });
+    const { items } = (await send(person.headers, "/api/v1/webhooks/deliveries")).json;
+    return make(person, items[0].id);
+  });
+
+/** A slow replay: of some deliveries that a server took, one a second. */
+const runningReplay = (make: (person: Person, id: string) => Attempt): Recipe =>
+  fresh(async (person, { send, photoUrl: url }) => {
+    const body = { ...newEndpoint, url, event_types: ["order.created"] };
+    const { id: endpoint_id } = (await send(person.headers, endpoints, { body })).json;
+    const events = Array.from({ length: 20 }, (_, nth) => ({ type: "order.created", data: { nth } }));
+    await send(person.headers, "/api/v1/webhooks/events", { body: events });
+    const ended = "/api/v1/webhooks/deliveries?status=succeeded&limit=20";
+    await eventually(async () => (await send(person.headers, ended)).json.items.length === 20);
+    const replay = { endpoint_id, from: "2026-01-01T00:00:00Z", rate: 1 };
+    return make(person, (await send(person.headers, "/api/v1/webhooks/replays", { body: replay })).json.id);
+  });
+
 /** A mutation of the endpoint, or the type, of a path: ID stands for the last step. */
 const ofPath =
   (call: string) =>
@@ -59,6 +81,10 @@ export const deliveryRecipes: Recipes = {
   "POST /api/v1/webhooks/endpoints/{id}/secret/reveal": endpoint((person, path) =>
     rest(person, "POST", `${path}/secret/reveal`),
   ),
+  "POST /api/v1/webhooks/endpoints/{id}/test": endpoint((person, path) => rest(person, "POST", `${path}/test`)),
+  "POST /api/v1/webhooks/deliveries/{id}/retry": delivery((person, id) =>
+    rest(person, "POST", `/api/v1/webhooks/deliveries/${id}/retry`),
+  ),
   "POST /api/v1/webhooks/event-types": fresh((person) => rest(person, "POST", eventTypes, { name: "order.created" })),
   "PATCH /api/v1/webhooks/event-types/{name}": eventType((person, path) =>
     rest(person, "PATCH", path, { enforcement: "warn" }),
@@ -69,6 +95,9 @@ export const deliveryRecipes: Recipes = {
       endpoint_id: path.split("/").at(-1),
       from: "2026-01-01T00:00:00Z",
     }),
+  ),
+  "POST /api/v1/webhooks/replays/{id}/cancel": runningReplay((person, id) =>
+    rest(person, "POST", `/api/v1/webhooks/replays/${id}/cancel`),
   ),
   "POST /api/v1/webhooks/keys/rotate": fresh((person) => rest(person, "POST", "/api/v1/webhooks/keys/rotate")),
   "Mutation.createWebhookEndpoint": fresh((person) => {
@@ -87,6 +116,8 @@ export const deliveryRecipes: Recipes = {
     "secret/rotate",
   ]),
   "Mutation.revealWebhookEndpointSecret": endpoint(ofPath("revealWebhookEndpointSecret(id: ID)")),
+  "Mutation.testWebhookEndpoint": endpoint(ofPath("testWebhookEndpoint(id: ID)")),
+  "Mutation.retryWebhookDelivery": delivery(ofPath("retryWebhookDelivery(id: ID)")),
   "Mutation.createWebhookEventType": fresh((person) =>
     mutation(person, 'createWebhookEventType(input: { name: "order.created" })'),
   ),
@@ -97,5 +128,6 @@ export const deliveryRecipes: Recipes = {
   "Mutation.startWebhookReplay": endpoint(
     ofPath('startWebhookReplay(input: { endpointId: ID, from: "2026-01-01T00:00:00Z" })'),
   ),
+  "Mutation.cancelWebhookReplay": runningReplay(ofPath("cancelWebhookReplay(id: ID)")),
   "Mutation.rotateWebhookSigningKey": fresh((person) => mutation(person, "rotateWebhookSigningKey")),
 };

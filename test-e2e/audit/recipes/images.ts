@@ -46,6 +46,9 @@ export const imagesRecipes: Recipes = {
   ),
   "POST /images/signing-keys/rotate": fresh((person) => rest(person, "POST", "/images/signing-keys/rotate")),
   "POST /images/{image_id}/reprocess": image((person, id) => rest(person, "POST", `/images/${id}/reprocess`)),
+  "POST /images/{image_id}/signed-urls": image((person, id) =>
+    rest(person, "POST", `/images/${id}/signed-urls`, { expires_in_seconds: 60 }),
+  ),
   "DELETE /images/{image_id}": image((person, id) => rest(person, "DELETE", `/images/${id}`)),
   "Mutation.updateImage": image((person, id) =>
     mutation(person, `updateImage(id: "${id}", input: { title: "Hills" })`),
@@ -60,6 +63,9 @@ export const imagesRecipes: Recipes = {
   }),
   "Mutation.completeImageUpload": sentUpload((person, id) =>
     mutation(person, `completeImageUpload(id: "${id}", input: {})`),
+  ),
+  "Mutation.createSignedImageUrl": image((person, id) =>
+    mutation(person, `createSignedImageUrl(id: "${id}", input: { expiresInSeconds: 60 })`),
   ),
   "Mutation.deleteImage": image((person, id) => mutation(person, `deleteImage(id: "${id}")`)),
 };

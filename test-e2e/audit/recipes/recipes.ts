@@ -1,4 +1,5 @@
 import { accountRecipes } from "./account.ts";
+import { administrationRecipes } from "./administration.ts";
 import type { Recipes } from "./attempt.ts";
 import { configurationRecipes } from "./configuration.ts";
 import { deliveryRecipes } from "./delivery.ts";
@@ -8,6 +9,7 @@ import { ingestRecipes } from "./ingest.ts";
 /** Recipes of each audited write. A write that is missing here fails the walk. */
 export const recipes: Recipes = {
   ...accountRecipes,
+  ...administrationRecipes,
   ...imagesRecipes,
   ...ingestRecipes,
   ...deliveryRecipes,

@@ -18,10 +18,12 @@ type AuditSubject =
   | "image_upload"
   | "webhook_source"
   | "webhook_endpoint"
+  | "webhook_delivery"
   | "webhook_signing_key"
   | "webhook_event_type"
   | "property"
-  | "flag";
+  | "flag"
+  | "service";
 
 const ofAccount = (meaning: string) => ({ meaning, subject: null, keptFor: "owner" }) as const;
 const of = <const S extends AuditSubject>(subject: S, meaning: string) =>
@@ -46,6 +48,10 @@ export const auditActions = {
   "account.step_up": ofAccount("A person proved their identity again, with a code."),
   "account.sign_out": ofAccount("Every sign-in was ended."),
   "account.export": ofAccount("Everything the account has was exported."),
+  "account.read": ofAccount("An administrator read the account."),
+  "account.read_audit": ofAccount("An administrator read the audit of the account."),
+  "account.list": { ...ofAccount("An administrator listed accounts."), keptFor: "actor" },
+  "account.list_audit": { ...ofAccount("An administrator read the audit of all accounts."), keptFor: "actor" },
   sign_in: ofAccount("A person signed in at the built-in issuer."),
   "sign_in.end": of("sign_in", "A sign-in was ended with all that came of it."),
   "identity.link": of("identity", "A login was added to the account."),
@@ -70,6 +76,7 @@ export const auditActions = {
   "image.erase": of("image", "The bytes of a deleted image were erased, or kept for another image of the account."),
   "image_upload.create": of("image_upload", "A file was announced, to be sent straight to the store."),
   "image_upload.cancel": of("image_upload", "An upload was cancelled before it became an image."),
+  "image.sign_url": of("image", "A URL was signed that shows an image to everyone who has it."),
   "image.rotate_signing_key": ofAccount("The signed URLs of images were given a new key."),
   "webhook_source.create": of("webhook_source", "A source of webhooks was created."),
   "webhook_source.update": of(
@@ -100,7 +107,13 @@ export const auditActions = {
   "webhook_endpoint.rotate_secret": of("webhook_endpoint", "An endpoint was given a new secret."),
   "webhook_endpoint.reveal_secret": of("webhook_endpoint", "The secret of an endpoint was shown."),
   "webhook_endpoint.replay": of("webhook_endpoint", "Deliveries of an endpoint were made once more."),
+  "webhook_endpoint.cancel_replay": of("webhook_endpoint", "A replay of an endpoint's deliveries was cancelled."),
+  "webhook_endpoint.test": of("webhook_endpoint", "A test event was sent to an endpoint."),
   "webhook_endpoint.delete": of("webhook_endpoint", "An endpoint was deleted with its deliveries."),
+  "webhook_delivery.retry": of("webhook_delivery", "A delivery was attempted once more, by request."),
+  "webhook_event.publish": ofAccount(
+    "Events were published: an entry per credential and hour, whose reason has the count and the hour.",
+  ),
   "webhook_signing_key.rotate": of("webhook_signing_key", "The account was given a new key for `v1a` signatures."),
   "webhook_event_type.create": of("webhook_event_type", "A type of the account's own events was declared."),
   "webhook_event_type.update": of("webhook_event_type", "A type of the account's own events was changed."),
@@ -121,6 +134,10 @@ export const auditActions = {
   "property.withdraw": { ...of("property", "A proposed change was withdrawn."), keptFor: "actor" },
   "flag.set": { ...of("flag", "A flag was set."), keptFor: "actor" },
   "flag.archive": { ...of("flag", "A flag was archived."), keptFor: "actor" },
+  "management.read_env": {
+    ...of("service", "The configuration of a process was read at its management port."),
+    keptFor: "actor",
+  },
   "audit.limit": ofAccount(
     "A credential was refused so often that the refusals that follow in this minute are not listed.",
   ),
@@ -133,9 +150,11 @@ export type ThingAction = {
   [A in AuditAction]: (typeof auditActions)[A]["subject"] extends null ? never : A;
 }[AuditAction];
 
-/** The audit entry of a route or mutation that has changed something; null for none. */
-export type Audited = AuditAction | readonly AuditAction[] | null;
+/** The audit entry of an operation, or the reason why it has none. */
+export type Audited = AuditAction | readonly AuditAction[] | { readonly unaudited: string };
 
-/** The actions that a declaration names. */
-export const actionsOf = (audited: Audited | undefined): readonly AuditAction[] =>
-  typeof audited === "string" ? [audited] : (audited ?? []);
+/** Returns the actions that a declaration names. */
+export function actionsOf(audited: Audited | undefined): readonly AuditAction[] {
+  if (typeof audited === "string") return [audited];
+  return audited === undefined || "unaudited" in audited ? [] : audited;
+}

@@ -187,7 +187,7 @@ export interface RouteSpec<
   readonly summary: string;
   readonly description?: string;
   readonly auth: A;
-  /** The audit action. Every route that writes declares one; null for no audit entry. */
+  /** The audit action. Every route that writes declares one, or the reason why it leaves no entry. */
   readonly audit?: Audited;
   /** Narrows path parameters; a value that does not fit is 404. Default: text. */
   readonly params?: P;

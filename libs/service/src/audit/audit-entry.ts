@@ -7,6 +7,8 @@ import {
   type ThingAction,
   type TransitionActor,
 } from "@signalbox/contracts";
+import type { Outbox } from "@signalbox/events";
+import { inTransaction, type Pool } from "@signalbox/storage";
 
 /** An entry of the audit, as sent and stored. Its id and its time are those of the event. */
 export type AuditEntryData = EventData<"audit.recorded">;
@@ -97,3 +99,14 @@ export const audited = (by: Caller | Actor, change: AuditChange): EventDraft<"au
 /** Builds the event of an entry. Its key is the account, so the entries of an account arrive in their order. */
 export const recorded = (data: AuditEntryData): EventDraft<"audit.recorded"> =>
   draft("audit.recorded", { subject: data.account_id, accountId: data.account_id, data });
+
+interface OutboxOfService {
+  readonly pool: Pool;
+  readonly outbox: Pick<Outbox, "append">;
+}
+
+/** Creates the function that sends an entry through the outbox in a transaction of its own, for one without a change. */
+export const sendingThrough =
+  ({ pool, outbox }: OutboxOfService) =>
+  (entry: EventDraft<"audit.recorded">): Promise<void> =>
+    inTransaction(pool, async (tx) => void (await outbox.append(tx, [entry])));

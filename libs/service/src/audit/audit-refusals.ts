@@ -1,8 +1,6 @@
-import type { Outbox } from "@signalbox/events";
 import type { ForbiddenRequest } from "@signalbox/http";
 import type { ServiceContext } from "@signalbox/runtime";
-import { inTransaction, type Pool } from "@signalbox/storage";
-import { actorOf, entryOfRefusal, type Refusal, recorded } from "./audit-entry.ts";
+import { actorOf, entryOfRefusal, type Refusal, recorded, sendingThrough } from "./audit-entry.ts";
 
 type Context = Pick<ServiceContext<unknown>, "clock" | "metrics" | "log">;
 
@@ -82,12 +80,9 @@ export function refusalOf({ caller, operation, refusal }: ForbiddenRequest): Ref
 /** Creates the function that sends refusals to the audit through the outbox of the service. */
 export function createRefusalRecorder(
   context: Context,
-  { pool, outbox }: { readonly pool: Pool; readonly outbox: Pick<Outbox, "append"> },
+  parts: Parameters<typeof sendingThrough>[0],
 ): (request: ForbiddenRequest) => void {
-  const refusals = createAuditRefusals({
-    ...context,
-    write: (refusal) =>
-      inTransaction(pool, async (tx) => void (await outbox.append(tx, [recorded(entryOfRefusal(refusal))]))),
-  });
+  const send = sendingThrough(parts);
+  const refusals = createAuditRefusals({ ...context, write: (refusal) => send(recorded(entryOfRefusal(refusal))) });
   return (request) => refusals.record(refusalOf(request));
 }

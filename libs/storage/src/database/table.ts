@@ -15,6 +15,8 @@ export interface Table<Name extends string> {
   insert(db: Queryable, row: RowOf<Name>): Promise<void>;
   /** Inserts the row unless it conflicts with an existing one; returns true when it was inserted. */
   insertNew(db: Queryable, row: RowOf<Name>): Promise<boolean>;
+  /** Inserts the rows that conflict with none, with one statement. Their order is that of their locks. */
+  insertNewRows(db: Queryable, rows: readonly RowOf<Name>[]): Promise<void>;
   /**
    * Builds an update of these columns of the row with this `id`; it returns true when the row exists. Under
    * `inOneStatement` it succeeds only for the row as it was read: the row must hold its `version`, which is
@@ -38,11 +40,17 @@ export function table<const C extends Columns>(name: string, declared: C): Table
   const insertText = (rows: string) => `insert into ${name} (${list(names)}) ${rows}`;
   const insert = sqlRows(`${name}.insert`, `(${places})`, insertText);
   const insertNew = sql(`${name}.insert-new`, `${insertText(`values (${places})`)} on conflict do nothing`);
+  const fromJson = `select ${list(names)} from jsonb_populate_recordset(null::${name}, $1::jsonb)`;
+  const insertNewRows = sql(`${name}.insert-new-rows`, `${insertText(fromJson)} on conflict do nothing`);
 
   return {
     columns: names.map((one) => (snakeCase(one) === one ? one : `${snakeCase(one)} as "${one}"`)).join(", "),
     insert: async (db, row) => void (await db.query(insert, valuesOf(row, names))),
     insertNew: async (db, row) => (await db.query(insertNew, valuesOf(row, names))).rowCount === 1,
+    async insertNewRows(db, rows) {
+      const inColumns = (row: RowOf<Name>) => Object.fromEntries(names.map((one) => [snakeCase(one), row[one]]));
+      await db.query(insertNewRows, [JSON.stringify(rows.map(inColumns))]);
+    },
     update(...written) {
       const sent = ["id" as Name, ...written];
       const locked = updateById(name, sent, declared);

@@ -13,6 +13,7 @@ import {
 import { z } from "zod";
 import { type Account, viewAccount } from "../accounts/account.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
+import type { AdministratorReads } from "../audit/administrator-reads.ts";
 import { StatusByAdministrator } from "../statuses/status-body.ts";
 import { refusedTransition, type Statuses, statusActions } from "../statuses/statuses.ts";
 import { AccountByAdministrator, type AccountRoles, refusedRoles, roleActions } from "./account-roles.ts";
@@ -23,31 +24,39 @@ interface AdministrationDependencies {
   readonly accountSearch: AccountSearchStore;
   readonly statuses: Pick<Statuses, "changeByAdministrator">;
   readonly accountRoles: AccountRoles;
+  readonly administratorReads: AdministratorReads;
   readonly pageLimits: Parameters<typeof pageParameters>[0];
 }
 
 /** `/api/accounts/`: every account, for administrators. */
 export function administrationRoutes(dependencies: AdministrationDependencies) {
-  const { accounts, accountSearch, pageLimits } = dependencies;
+  const { accounts, accountSearch, administratorReads, pageLimits } = dependencies;
   const routes = createRoutes({ errors: "account", exampleIds: { account_id: accountExample.id } });
 
   routes.get("/api/accounts/", {
     operationId: "accounts",
     summary: "List accounts, newest first",
     auth: { scopes: ["account:admin"] },
+    audit: "account.list",
     query: z.object({ ...accountFilter, ...pageParameters(pageLimits) }),
     responses: { 200: pageOf(AdministeredAccountResource) },
-    handle: ({ query }) => listPage(query, (range) => accountSearch.list(query, range), viewAdministered),
+    async handle({ caller, query }) {
+      await administratorReads.ofAll(caller, "account.list");
+      return listPage(query, (range) => accountSearch.list(query, range), viewAdministered);
+    },
   });
 
   routes.get("/api/accounts/:account_id", {
     operationId: "account",
     summary: "Read an account",
     auth: { scopes: ["account:admin"] },
+    audit: "account.read",
     responses: { 200: AdministeredAccountResource, 404: "error" },
-    async handle({ params }) {
+    async handle({ caller, params }) {
       const account = await accounts.find(params.account_id);
-      return account ? show(account) : refused(404, "not_found");
+      if (!account) return refused(404, "not_found");
+      await administratorReads.ofAccount(caller, account.id, "account.read");
+      return show(account);
     },
   });
 

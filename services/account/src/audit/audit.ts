@@ -1,10 +1,11 @@
 import type { Caller } from "@signalbox/auth";
-import { type Clock, uuidv7 } from "@signalbox/core";
+import { type Clock, namedUuidv7, uuidv7 } from "@signalbox/core";
 import type { ReceivedEvent } from "@signalbox/events";
 import {
   type Actor,
   type AuditChange,
   type AuditEntryData,
+  type AuditedRead,
   entryOfChange,
   entryOfRefusal,
   type Refusal,
@@ -47,6 +48,18 @@ export function createAudit({ clock }: { readonly clock: Clock }) {
   return {
     /** Records a change in the caller's transaction. A caller acts as the owner of an account. */
     record: (tx: Tx, by: Caller | Actor, change: AuditChange) => insertNow(tx, entryOfChange(by, change)),
+
+    /** Records reads, each once a minute, whichever instance answers it: its id is made of its name. */
+    async recordReads(db: Queryable, reads: readonly AuditedRead[]): Promise<void> {
+      const rows = reads.map(({ by, read, minuteMs, name }) =>
+        rowOf(namedUuidv7(minuteMs, name), entryOfChange(by, read)),
+      );
+      // In one order everywhere, or two instances wait for each other's entries.
+      await entries.insertNewRows(
+        db,
+        rows.sort((one, other) => (one.id < other.id ? -1 : 1)),
+      );
+    },
 
     recordRefusal: (db: Queryable, refusal: Refusal) => insertNow(db, entryOfRefusal(refusal)),
 

@@ -15,6 +15,8 @@ interface Dependencies {
 }
 
 const auth = { scopes: ["account:write"], access: "own-account:write" } as const;
+/** The account does not change. */
+export const resendAudit = { unaudited: "The code goes to an address whose change has an entry." } as const;
 /** The code from the mail. */
 export const Confirmation = z.strictObject({ code: typedCodeField });
 
@@ -67,8 +69,7 @@ export function contactRoutes({ accounts, contactChanges }: Dependencies) {
     summary: "Send another code to the pending contact address",
     description: "Ends the earlier codes. At most five an hour.",
     auth,
-    // The account does not change.
-    audit: null,
+    audit: resendAudit,
     responses: { 202: SentCode, 404: "error", 409: "error" },
     idempotent: true,
     write: {

@@ -6,10 +6,12 @@ import type { z } from "zod";
 import type { Account } from "../accounts/account.ts";
 import { type AccountBody, changesFrom, createAccountBodies } from "../accounts/account-body.ts";
 import type { Accounts } from "../accounts/accounts.ts";
+import type { AdministratorReads } from "../audit/administrator-reads.ts";
 import type { AccountContext, AccountLoaders } from "./loaders.ts";
 
 interface AccountResolverDependencies {
   readonly accounts: Pick<Accounts, "find" | "lock" | "update">;
+  readonly administratorReads: AdministratorReads;
   readonly supportedLocales: () => readonly string[];
 }
 
@@ -30,7 +32,7 @@ export function writeOwnAccount<Result>(
 }
 
 /** The caller's account with its settings. */
-export function accountResolvers({ accounts, supportedLocales }: AccountResolverDependencies) {
+export function accountResolvers({ accounts, administratorReads, supportedLocales }: AccountResolverDependencies) {
   const bodies = createAccountBodies({ accounts, supportedLocales });
   return {
     Query: {
@@ -62,6 +64,7 @@ export function accountResolvers({ accounts, supportedLocales }: AccountResolver
         { ...anyCredential, ofOthers: { scopes: ["account:admin"], access: "read" } },
         async ({ id }, _args, { caller, loaders }) => {
           const account = await loaders.account(id);
+          if (account) await administratorReads.ofAccount(caller, account.id, "account.read");
           return account && readableBy(caller, account);
         },
       ),

@@ -4,6 +4,7 @@ import type { Account } from "../accounts/account.ts";
 import type { Accounts } from "../accounts/accounts.ts";
 import { type AccountRoles, RolesInput, refusedRoles, roleActions } from "../administration/account-roles.ts";
 import { type AccountSearchStore, accountFilter } from "../administration/account-search-store.ts";
+import type { AdministratorReads } from "../audit/administrator-reads.ts";
 import { StatusByAdministrator } from "../statuses/status-body.ts";
 import { refusedTransition, type Statuses, statusActions } from "../statuses/statuses.ts";
 import type { AccountLoaders } from "./loaders.ts";
@@ -13,6 +14,7 @@ interface AdministrationResolverDependencies {
   readonly accountSearch: AccountSearchStore;
   readonly statuses: Pick<Statuses, "changeByAdministrator">;
   readonly accountRoles: AccountRoles;
+  readonly administratorReads: AdministratorReads;
   readonly pageLimits: PageLimits;
 }
 
@@ -22,17 +24,29 @@ const StatusInput = StatusByAdministrator.extend({ account_id: z.string() });
 
 /** All accounts, for administrators. */
 export function administrationResolvers(dependencies: AdministrationResolverDependencies) {
-  const { accounts, accountSearch, statuses, accountRoles, pageLimits: limits } = dependencies;
+  const { accounts, accountSearch, statuses, accountRoles, administratorReads, pageLimits: limits } = dependencies;
 
   return {
     Query: {
-      account: field<AccountLoaders, unknown, { id: string }>(access, (_parent, { id }, { loaders }) =>
-        loaders.account(id),
+      account: field<AccountLoaders, unknown, { id: string }>(
+        { ...access, audit: "account.read" },
+        async (_parent, { id }, { caller, loaders }) => {
+          const account = await loaders.account(id);
+          if (account) await administratorReads.ofAccount(caller, account.id, "account.read");
+          return account;
+        },
       ),
-      accounts: connectionField<AccountLoaders, unknown, Record<string, unknown>, Account>(access, {
-        limits,
-        read: (range, _parent, _context, args) => accountSearch.list(filterFrom(Filter, args), range),
-      }),
+      accounts: connectionField<AccountLoaders, unknown, Record<string, unknown>, Account>(
+        { ...access, audit: "account.list" },
+        {
+          limits,
+          async read(range, _parent, { caller }, args) {
+            const filter = filterFrom(Filter, args);
+            await administratorReads.ofAll(caller, "account.list");
+            return accountSearch.list(filter, range);
+          },
+        },
+      ),
     },
     Mutation: {
       setAccountStatus: mutation(

@@ -1,6 +1,7 @@
 import { connectionField, filterFrom, type PageLimits } from "@signalbox/graphql";
 import { z } from "zod";
 import type { Account } from "../accounts/account.ts";
+import type { AdministratorReads } from "../audit/administrator-reads.ts";
 import { type AuditEntry, viewAuditEntry, viewOwnAuditEntry } from "../audit/audit-entry.ts";
 import { auditFilter } from "../audit/audit-filter.ts";
 import type { AuditStore } from "../audit/audit-store.ts";
@@ -8,6 +9,7 @@ import type { AccountLoaders } from "./loaders.ts";
 
 interface AuditResolverDependencies {
   readonly auditStore: AuditStore;
+  readonly administratorReads: AdministratorReads;
   readonly pageLimits: PageLimits;
 }
 
@@ -16,14 +18,18 @@ const Filter = z.strictObject(auditFilter);
 type View = ReturnType<typeof viewAuditEntry>;
 
 /** The audit in the graph. */
-export function auditResolvers({ auditStore, pageLimits: limits }: AuditResolverDependencies) {
+export function auditResolvers({ auditStore, administratorReads, pageLimits: limits }: AuditResolverDependencies) {
   return {
     Query: {
       accountsAuditLog: connectionField<AccountLoaders, unknown, Record<string, unknown>, AuditEntry>(
-        { scopes: ["account:admin"] },
+        { scopes: ["account:admin"], audit: "account.list_audit" },
         {
           limits,
-          read: (range, _parent, _context, args) => auditStore.list({}, range, filterFrom(Filter, args)),
+          async read(range, _parent, { caller }, args) {
+            const entries = await auditStore.list({}, range, filterFrom(Filter, args));
+            await administratorReads.ofAll(caller, "account.list_audit");
+            return entries;
+          },
           node: viewAuditEntry,
         },
       ),
@@ -34,12 +40,17 @@ export function auditResolvers({ auditStore, pageLimits: limits }: AuditResolver
           scopes: ["account:read"],
           access: "own-account:read",
           ofOthers: { scopes: ["account:admin"], access: "read" },
+          audit: "account.read_audit",
         },
         {
           limits,
           async readMany(range, accountIds, { caller }, args) {
             const filter = filterFrom(Filter, args);
-            if (caller.scopes.has("account:admin")) return auditStore.listOfAccounts(accountIds, range, filter);
+            if (caller.scopes.has("account:admin")) {
+              const entries = await auditStore.listOfAccounts(accountIds, range, filter);
+              await Promise.all(accountIds.map((id) => administratorReads.ofAccount(caller, id, "account.read_audit")));
+              return entries;
+            }
             // Without the scope only the owner is admitted.
             const { accountId } = caller;
             return accountIds.includes(accountId) ? auditStore.list({ accountId, byOwner: true }, range, filter) : [];

@@ -4,7 +4,7 @@ import type { Accounts } from "../accounts/accounts.ts";
 import { tooManyCodes } from "../codes/code-answers.ts";
 import type { ContactChanges } from "../contacts/contact-changes.ts";
 import { hintOf } from "../contacts/contact-link.ts";
-import { Confirmation, confirmationRefused, nothingPending } from "../contacts/contact-routes.ts";
+import { Confirmation, confirmationRefused, nothingPending, resendAudit } from "../contacts/contact-routes.ts";
 import { writeOwnAccount } from "./account-resolvers.ts";
 
 interface ContactMutationDependencies {
@@ -30,7 +30,7 @@ export function contactMutations({ accounts, contactChanges }: ContactMutationDe
         },
       ),
       resendContactCode: mutation(
-        { ...access, audit: null, input: nothing, payload: "sentCode" },
+        { ...access, audit: resendAudit, input: nothing, payload: "sentCode" },
         async (_input, context) => {
           const result = await writeOwnAccount(context, accounts, contactChanges.resend);
           switch (result.outcome) {

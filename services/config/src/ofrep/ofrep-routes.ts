@@ -58,6 +58,7 @@ const Question = z
 
 const body = { raw: { maxBytes: bodyBytesMax, json: Question } } as const;
 const auth = { scopes: [], access: "read" } as const;
+const audit = { unaudited: "An evaluation only reads." } as const;
 const cache = "private, no-cache";
 /** The framework sends this with every GET; a POST with a validator is cached by its sender, too. */
 const varying = { vary: "Accept, Authorization, X-API-Key" };
@@ -68,7 +69,7 @@ export function addOfrepRoutes(routes: Routes, { configuration, flags: { set }, 
     operationId: "evaluateFlag",
     summary: "Evaluate a flag",
     description: "OFREP 0.3. The targeting key is your own account; callers with config:read may name another one.",
-    ...{ auth, audit: null, body, cache },
+    ...{ auth, audit, body, cache },
     responses: { 200: FlagAnswer, 400: Failure, 404: Failure },
     exampleIds: { key: "checkout.new" },
     handle: ({ principal, params: { key }, body: given }) =>
@@ -84,7 +85,7 @@ export function addOfrepRoutes(routes: Routes, { configuration, flags: { set }, 
     operationId: "evaluateFlags",
     summary: "Evaluate every flag",
     description: "OFREP 0.3. A matching If-None-Match answers 304 without an evaluation.",
-    ...{ auth, audit: null, body, cache },
+    ...{ auth, audit, body, cache },
     query: z.object({
       flagConfigEtag: z.string().max(200).optional().describe("Content of a stream's event; it is ignored."),
       flagConfigLastModified: z.string().max(200).optional().describe("Content of an event; it is ignored."),

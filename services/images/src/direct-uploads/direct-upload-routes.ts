@@ -118,7 +118,7 @@ function declareSending(routes: Routes, dependencies: Dependencies): void {
     description:
       "The file or a part of it, starting at `Upload-Offset`. After a broken connection the received bytes are kept: read the offset with HEAD and send the rest.",
     auth,
-    audit: null,
+    audit: { unaudited: "The announcement and the completion of the upload have entries." },
     body: { unread: { maxBytes: uploadBytesMax, mediaTypes: [pieceType], isFile: true, description: "The bytes." } },
     responses: {
       204: "empty",

@@ -98,13 +98,16 @@ function mutationsOf({ images, imports, imageStore, signedUrls, maySign }: Depen
         }),
     ),
     createSignedImageUrl: mutation(
-      { ...writers, audit: null, input: SignedUrlBody, payload: (signed: SignedUrl | null) => signed ?? noUrl },
+      {
+        ...{ ...writers, audit: "image.sign_url", input: SignedUrlBody },
+        payload: (signed: SignedUrl | null) => signed ?? noUrl,
+      },
       async (input, { caller }, { id }: Named) => {
         if (!maySign()) throw new AppError("forbidden", "Signed URLs are switched off.");
         const image = await imageStore.findOwn(caller.accountId, id);
         if (!image) throw new AppError("not_found", missing);
         const { parameters, livesSeconds } = splitSignedUrlBody(input);
-        return signedUrls.create(image, parameters, livesSeconds);
+        return signedUrls.create(caller, image, parameters, livesSeconds);
       },
     ),
     deleteImage: mutation(

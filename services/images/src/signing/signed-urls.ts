@@ -1,10 +1,16 @@
+import type { Caller } from "@signalbox/auth";
 import type { Clock } from "@signalbox/core";
+import type { Outbox } from "@signalbox/events";
+import { audited, sendingThrough } from "@signalbox/service";
+import type { Pool } from "@signalbox/storage";
 import type { Image } from "../images/image.ts";
 import { versionOf } from "../images/image-view.ts";
 import { expiryOf, isSignedBy, queryOf, readSignature, sign, signatureParameter } from "./signature.ts";
 import type { SigningKeys } from "./signing-keys.ts";
 
 interface Dependencies {
+  readonly pool: Pool;
+  readonly outbox: Pick<Outbox, "append">;
   readonly signingKeys: SigningKeys;
   readonly clock: Clock;
   readonly baseUrl: string;
@@ -25,10 +31,12 @@ export type SignatureVerdict =
 export type SignedUrls = ReturnType<typeof createSignedUrls>;
 
 /** URLs that show one form of one image to everyone with the URL, until they expire. */
-export function createSignedUrls({ signingKeys, clock, baseUrl }: Dependencies) {
+export function createSignedUrls({ pool, outbox, signingKeys, clock, baseUrl }: Dependencies) {
+  const send = sendingThrough({ pool, outbox });
   return {
-    /** Signs the URL of an image with these parameters. */
+    /** Signs the URL of an image with these parameters. It grants access, so there is none without an audit entry. */
     async create(
+      caller: Caller,
       image: Image,
       parameters: Readonly<Record<string, unknown>>,
       livesSeconds: number,
@@ -42,6 +50,7 @@ export function createSignedUrls({ signingKeys, clock, baseUrl }: Dependencies) 
         parameters: new Map(given),
         expiresAt: expiryOf(clock.nowMs(), livesSeconds),
       };
+      await send(audited(caller, { action: "image.sign_url", subject: image.id }));
       const query = `${queryOf(grant.parameters)}&${signatureParameter}=${sign(key, grant)}`;
       return { url: `${baseUrl}/images/${image.id}/content?${query}`, expiresAt: new Date(grant.expiresAt * 1000) };
     },

@@ -57,15 +57,15 @@ function declareSignedUrls(routes: Routes, { imageStore, signedUrls, maySign }: 
     description:
       "Everyone with the URL sees the image in exactly this form until it expires. Within a window of at most a quarter of its life the same request gives the same URL, so that caches share it.",
     auth: { scopes: ["images:write"] },
-    audit: null,
+    audit: "image.sign_url",
     body: SignedUrlBody,
     responses: { 201: SignedUrlView, 403: "error", 404: "error" },
-    async handle({ principal, params, body }) {
+    async handle({ caller, params, body }) {
       if (!maySign()) return refused(403, "forbidden", { message: "Signed URLs are switched off." });
-      const image = await imageStore.findOwn(principal.accountId, params.image_id);
+      const image = await imageStore.findOwn(caller.accountId, params.image_id);
       if (!image) return refused(404, "not_found");
       const { parameters, livesSeconds } = splitSignedUrlBody(body);
-      const { url, expiresAt } = await signedUrls.create(image, parameters, livesSeconds);
+      const { url, expiresAt } = await signedUrls.create(caller, image, parameters, livesSeconds);
       return shown({ url, expires_at: expiresAt.toISOString() });
     },
   });

@@ -98,8 +98,10 @@ export function deliveryResolvers({
 
 const retryMutation = (deliveryStore: DeliveryStore, retryDelivery: RetryDelivery) =>
   mutation(
-    // No audit entry: the attempt that follows is the record.
-    { scopes: ["webhooks:write"], audit: null, input: z.strictObject({}), payload: "webhookDelivery" },
+    {
+      ...{ scopes: ["webhooks:write"], audit: "webhook_delivery.retry" },
+      ...{ input: z.strictObject({}), payload: "webhookDelivery" },
+    },
     (_input, context, { id }: Named) =>
       context.write({
         find: (tx) => deliveryStore.lock(tx, context.caller.accountId, id),

@@ -92,8 +92,7 @@ function declareRetry(routes: Routes, { deliveryStore, retryDelivery }: Delivery
     description:
       "Attempts a delivery that has ended, with any result, or that waits for its next attempt. An exhausted delivery gets one more attempt. It keeps its `X-Delivery-Id`; while its endpoint is paused or disabled it is held.",
     auth: { scopes: ["webhooks:write"] },
-    // No audit entry: the attempt that follows is the record.
-    audit: null,
+    audit: "webhook_delivery.retry",
     responses: { 202: WebhookDeliveryResource, 404: "error", 409: "error" },
     idempotent: true,
     write: {

@@ -51,14 +51,13 @@ function declareTest(routes: Routes, { endpointStore, testEndpoint }: EndpointAc
     description:
       "Posts `webhook_endpoint.test` once, with the endpoint as its data, at any status of the endpoint. The answer is the attempt, even a failed one.",
     auth: write,
-    // No audit entry: the attempt is the record.
-    audit: null,
+    audit: "webhook_endpoint.test",
     responses: { 200: AttemptResource, 404: "error", 503: "error" },
     deadlineMs: testDeadlineMs,
     async handle({ caller, params }) {
       const endpoint = await endpointStore.find(caller.accountId, params.id);
       if (endpoint === null) return refused(404, "not_found");
-      const attempt = await testEndpoint(endpoint);
+      const attempt = await testEndpoint(caller, endpoint);
       return attempt ? ok(viewAttempt(attempt)) : refused(503, "unavailable");
     },
   });

@@ -79,11 +79,11 @@ function fieldMutations(parts: EndpointMutations) {
       },
     ),
     testWebhookEndpoint: mutation(
-      { ...writers, audit: null, input: nothing, payload: "attempt" },
+      { ...writers, audit: "webhook_endpoint.test", input: nothing, payload: "attempt" },
       async (_input, { caller }, { id }: Named) => {
         const endpoint = await endpointStore.find(caller.accountId, id);
         if (endpoint === null) throw new AppError("not_found", missing);
-        const attempt = await testEndpoint(endpoint);
+        const attempt = await testEndpoint(caller, endpoint);
         if (attempt === null) throw new AppError("unavailable", "The service cannot send now.");
         return attempt;
       },

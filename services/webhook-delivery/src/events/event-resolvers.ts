@@ -36,7 +36,7 @@ export function eventResolvers({ events, eventStore, pageLimits }: EventFields):
     WebhookEvent: { body: ({ body }: StoredEvent) => body.toString("utf8") },
     Mutation: {
       publishWebhookEvents: mutation(
-        { scopes: ["events:publish"], audit: null, input: withEvents, payload: "published" },
+        { scopes: ["events:publish"], audit: "webhook_event.publish", input: withEvents, payload: "published" },
         async ({ events: given }, { caller, inTransaction }) => {
           const result = await inTransaction(
             (tx, checked) => events.publish(tx, caller, given, checked),

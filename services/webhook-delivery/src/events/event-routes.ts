@@ -123,7 +123,7 @@ export function eventRoutes({ events, eventStore, pageLimits }: EventRoutes): Ro
     summary: "Publish events of your own to your endpoints",
     description: `One event, or up to ${eventsMax}: all are accepted or none. Accepted events are stored. The same id with the same content is accepted again without a second delivery; with different content it is refused with 409.`,
     auth: { scopes: ["events:publish"] },
-    audit: null,
+    audit: "webhook_event.publish",
     body: PublishBody,
     responses: { 202: Published, 409: "error", 422: "error" },
     idempotent: true,

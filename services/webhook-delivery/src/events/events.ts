@@ -7,11 +7,13 @@ import type { CheckOutcome, EventChecks } from "../event-types/event-checks.ts";
 import type { Misfit } from "../event-types/schema-check.ts";
 import { type CustomEvent, customEventOf, digestOf } from "./custom-event.ts";
 import type { EventStore } from "./event-store.ts";
+import type { PublicationCounts } from "./publication-counts.ts";
 
 interface EventDependencies {
   readonly eventStore: Pick<EventStore, "notePublished" | "digestsOf">;
   readonly eventChecks: EventChecks;
   readonly fanOut: FanOut;
+  readonly publicationCounts: Pick<PublicationCounts, "count">;
   readonly clock: Clock;
   readonly tracer: Tracer;
 }
@@ -34,7 +36,8 @@ export type PublishOutcome =
 export type Events = ReturnType<typeof createEvents>;
 
 /** Creates the operation that publishes an account's own events. */
-export function createEvents({ eventStore, eventChecks, fanOut, clock, tracer }: EventDependencies) {
+export function createEvents(dependencies: EventDependencies) {
+  const { eventStore, eventChecks, fanOut, publicationCounts, clock, tracer } = dependencies;
   return {
     /** Checks the events against the schemas of their types, before the transaction that publishes them. */
     check: ({ accountId }: Caller, given: readonly CustomEvent[]) => eventChecks.check(accountId, given),
@@ -45,10 +48,11 @@ export function createEvents({ eventStore, eventChecks, fanOut, clock, tracer }:
      */
     async publish(
       tx: Tx,
-      { accountId }: Caller,
+      caller: Caller,
       given: readonly CustomEvent[],
       checked: CheckOutcome,
     ): Promise<PublishOutcome> {
+      const { accountId } = caller;
       if (checked.outcome === "misfit") return checked;
       const now = clock.now();
       const digests = new Map<string, Buffer>();
@@ -76,6 +80,7 @@ export function createEvents({ eventStore, eventChecks, fanOut, clock, tracer }:
       });
       const newEvents = outgoing.filter(({ isNew }) => isNew).map(({ event }) => event);
       await fanOut.deliver(tx, newEvents, newEvents);
+      publicationCounts.count(tx, caller, newEvents.length);
       const published = outgoing.map(({ isNew, event: { id, type } }, index) => ({
         ...{ id, type, duplicate: !isNew },
         warnings: [checked.warnings[index] ?? []].flat(),

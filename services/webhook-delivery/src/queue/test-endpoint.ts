@@ -1,5 +1,8 @@
+import type { Caller } from "@signalbox/auth";
 import { type Clock, newId } from "@signalbox/core";
+import type { Outbox } from "@signalbox/events";
 import { isProxyError } from "@signalbox/net";
+import { audited } from "@signalbox/service";
 import { inTransaction, type Pool } from "@signalbox/storage";
 import type { Attempt } from "../deliveries/delivery.ts";
 import { deliveryIdOf } from "../deliveries/delivery-id.ts";
@@ -17,6 +20,7 @@ interface TestDependencies {
   readonly dispatcher: Pick<Dispatcher, "hold" | "forget">;
   readonly results: Pick<AttemptResults, "add">;
   readonly attempt: DispatcherDependencies["attempt"];
+  readonly outbox: Pick<Outbox, "append">;
   readonly clock: Clock;
   readonly leaseMs: number;
 }
@@ -35,19 +39,21 @@ export function createEndpointTest({
   dispatcher,
   results,
   attempt,
+  outbox,
   clock,
   leaseMs,
 }: TestDependencies) {
-  return async (endpoint: Endpoint): Promise<Attempt | null> => {
+  return async (caller: Caller, endpoint: Endpoint): Promise<Attempt | null> => {
     const { instance } = queueWorker;
     const signing = await directory.find(endpoint.accountId, endpoint.id, endpoint.revision);
     if (instance === null || signing === null) return null;
     const event = testEvent(endpoint, clock.now());
     const id = deliveryIdOf(event.id, event.createdAt, endpoint.id);
     const planned = { id, event, endpointId: endpoint.id, leased: true, delayMs: 0, order: null };
-    const { leasedUntil } = await inTransaction(pool, (tx) =>
-      insertDeliveries(tx, [], null, [planned], { leaseMs, instance }),
-    );
+    const { leasedUntil } = await inTransaction(pool, async (tx) => {
+      await outbox.append(tx, [audited(caller, { action: "webhook_endpoint.test", subject: endpoint.id })]);
+      return insertDeliveries(tx, [], null, [planned], { leaseMs, instance });
+    });
     const { id: eventId, type: eventType, accountId, body, traceparent, createdAt } = event;
     const delivery = {
       ...{ id, endpointId: endpoint.id, accountId, eventId, eventType, body, traceparent, createdAt, leasedUntil },

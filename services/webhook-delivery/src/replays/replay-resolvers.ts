@@ -46,12 +46,14 @@ export function replayResolvers({ replays, replayStore, clock, pageLimits }: Rep
         },
       ),
       cancelWebhookReplay: mutation(
-        // No audit entry: the replay is the record.
-        { ...write, audit: null, input: z.strictObject({}), payload: "webhookReplay" },
+        {
+          ...{ ...write, audit: "webhook_endpoint.cancel_replay" },
+          ...{ input: z.strictObject({}), payload: "webhookReplay" },
+        },
         (_input, context, { id }: { readonly id: string }) =>
           context.write({
             find: (tx) => replayStore.lock(tx, context.caller.accountId, id),
-            change: (tx, replay) => replays.cancel(tx, replay),
+            change: (tx, replay) => replays.cancel(tx, context.caller, replay),
             missing: "There is no such replay.",
           }),
       ),

@@ -151,13 +151,12 @@ function declareWrites(routes: Routes, { replays, replayStore, clock }: ReplayRo
     operationId: "cancelWebhookReplay",
     summary: "Cancel a replay; deliveries already queued go out",
     auth: write,
-    // No audit entry: the replay is the record.
-    audit: null,
+    audit: "webhook_endpoint.cancel_replay",
     responses: { 200: ReplayResource, 404: "error" },
     idempotent: true,
     write: {
       find: (tx, { caller, params }) => replayStore.lock(tx, caller.accountId, params.id),
-      change: (tx, replay) => replays.cancel(tx, replay),
+      change: (tx, replay, { caller }) => replays.cancel(tx, caller, replay),
       answer: (replay) => ok(viewReplay(replay)),
     },
   });

@@ -71,10 +71,12 @@ export function createReplays(dependencies: ReplayDependencies) {
     },
 
     /** Cancels a replay; deliveries already queued go out. An ended replay stays as it is. */
-    async cancel(tx: Tx, replay: Replay): Promise<Replay> {
+    async cancel(tx: Tx, caller: Caller, replay: Replay): Promise<Replay> {
       if (replay.status !== "running") return replay;
       const cancelled = { ...replay, status: "cancelled", endedAt: clock.now() } as const;
       await replayStore.save(tx, cancelled, 0);
+      const entry = audited(caller, { action: "webhook_endpoint.cancel_replay", subject: replay.endpointId });
+      await outbox.append(tx, [entry]);
       return cancelled;
     },
 

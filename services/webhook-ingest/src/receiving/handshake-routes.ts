@@ -32,7 +32,7 @@ export function handshakeRoutes(parts: HandshakeRoutes): Routes {
   const routes = createRoutes({ exampleIds: { source_id: webhookSourceExample.id } });
   const shared = {
     auth: "anonymous",
-    audit: null,
+    audit: { unaudited: "A verification request is answered, and nothing changes." },
     rateLimit: "none",
     ownNegotiation: true,
     ownQuery: true,

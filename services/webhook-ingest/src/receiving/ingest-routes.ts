@@ -51,8 +51,7 @@ export function ingestRoutes(parts: IngestRoutes): Routes {
     summary: "Receive a webhook from a partner",
     description: "202 means that the delivery is stored. A repetition is answered 202 again and has no second effect.",
     auth: "anonymous",
-    // No audit entry: deliveries have their own lists of received and rejected ones.
-    audit: null,
+    audit: { unaudited: "Webhooks are listed as received or rejected." },
     // Limited per source by the requests in hand, not per address: partners send bursts from few addresses.
     rateLimit: "none",
     // Any `Accept` will do: the answer is its status, and a header must not cost a delivery.

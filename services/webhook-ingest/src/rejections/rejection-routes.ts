@@ -184,7 +184,7 @@ function declareVerify(routes: Routes, parts: RejectionRoutes): void {
     summary: "Explain the outcome of a webhook",
     description: "Shows the failed step and its expectation. Nothing is received, and no signature is shown.",
     auth: { ...read, access: "read" },
-    audit: null,
+    audit: { unaudited: "An explanation only reads." },
     body: { json: VerifyBody, maxBytes: verifyBytesMax },
     responses: { 200: ExplanationResource, 404: "error", 422: "error" },
     async handle({ caller, params: { id }, body }) {
