@@ -194,6 +194,17 @@ test("signing out everywhere ends every token issued up to that second, and no l
   for (const name of ["after", "own"]) assert.equal((await present(name)).accountId, "acc_1");
 });
 
+test("the reason of an earlier state is not told for a later one that only the topic knows", async () => {
+  const { authenticate, world } = given();
+  const stateChange = { atMs: 1_700_000_000_000, reason: "Paid." };
+  world.answer = () => ({ ...principalOf({ state: "active", epoch: 1 }), stateChange });
+  assert.equal((await authenticate(credential)).stateChange, stateChange);
+  world.answer = away;
+  world.changeAccount({ state: "suspended", epoch: 2, notBeforeMs: null });
+  const { state, stateChange: told } = await authenticate(credential);
+  assert.deepEqual([state, told], ["suspended", undefined]);
+});
+
 test("one token of a client is revoked without the client", async () => {
   const { authenticate, world } = given();
   const ofToken = (tokenId: string) => () => ({

@@ -159,7 +159,9 @@ class RememberedPrincipals implements Authenticator {
     const newest = this.#accessStates.stateOf(principal.accountId);
     if (newest !== null && isSignedOut(principal.credential, newest.notBeforeMs)) throw refused();
     if (newest === null || newest.epoch <= principal.epoch) return principal;
-    return { ...principal, state: newest.state, epoch: newest.epoch };
+    // The state topic has no reasons, and an earlier change does not explain a later state.
+    const stateChange = newest.state === principal.state ? principal.stateChange : undefined;
+    return { ...principal, state: newest.state, stateChange, epoch: newest.epoch };
   }
 }
 

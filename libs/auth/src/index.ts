@@ -1,4 +1,5 @@
 export {
+  describeState,
   requireScopes,
   requireState,
   requireStepUp,

@@ -285,7 +285,12 @@ test("deleted: the code leads to a page that says so, and neither session nor re
   await moveTo("deleted", person);
   await assert.rejects(
     openid.refreshTokenGrant(person.configuration, person.refresh_token ?? ""),
-    /invalid_grant|error/,
+    ({ error, error_description: told }: openid.ResponseBodyError) =>
+      error === "invalid_grant" && /^The account has been deleted since .* Reason: x$/.test(told ?? ""),
+  );
+  await assert.rejects(
+    openid.refreshTokenGrant(person.configuration, "a stranger's guess"),
+    ({ error_description: told }: openid.ResponseBodyError) => told === "grant request is invalid",
   );
   const silent = await person.visitor.open((await startSignIn(account, { more: { prompt: "none" } })).url);
   assert.equal(silent.url.searchParams.get("error"), "login_required");
@@ -294,7 +299,7 @@ test("deleted: the code leads to a page that says so, and neither session nor re
   assert.equal(second.status, 200, "nobody is told before the code");
   const last = await person.visitor.submit(second, { code: await codeTo(account, person.address, 2) }, "code");
   assert.equal(last.status, 403);
-  assert.match(last.text, /deleted/);
+  assert.match(last.text, /was deleted on .*UTC\..*Reason: x/s);
 });
 
 test("suspended: its person still signs in, reads the account, and writes nothing", async () => {

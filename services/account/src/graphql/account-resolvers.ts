@@ -88,7 +88,8 @@ export function accountResolvers({ accounts, supportedLocales }: AccountResolver
 
 const scalars = [
   ...(["displayName", "contactAddress", "contactAddressVerified", "pendingContactAddress"] as const),
-  ...(["locale", "timezone", "status", "createdAt", "updatedAt"] as const),
+  ...(["locale", "timezone", "status", "statusChangedAt", "statusReason"] as const),
+  ...(["createdAt", "updatedAt"] as const),
 ];
 
 /**

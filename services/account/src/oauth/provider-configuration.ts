@@ -1,3 +1,4 @@
+import { describeState } from "@signalbox/auth";
 import { hours } from "@signalbox/core";
 import type { ClientAddress } from "@signalbox/http";
 import { inTransaction } from "@signalbox/storage";
@@ -11,6 +12,7 @@ import {
   type Grant,
   type KoaContextWithOIDC,
 } from "oidc-provider";
+import { type Account, stateOf } from "../accounts/account.ts";
 import type { Shared } from "../shared.ts";
 import { browserNameOf } from "../sign-ins/browser-name.ts";
 import type { SignInStore } from "../sign-ins/sign-in-store.ts";
@@ -92,9 +94,12 @@ export function providerConfiguration(settings: Settings): Configuration {
     formats: { customizers: { jwt: recordBeforeItLeaves(settings) } },
     interactions: { policy: signInPolicy(), url: (_ctx, { uid }) => `${address.path}/sign-in/${uid}` },
     loadExistingGrant: (ctx) => loadNotedGrant(ctx, settings),
-    async findAccount(_ctx, accountId) {
+    async findAccount(ctx, accountId) {
       const account = await accounts.find(accountId);
-      return account && maySignIn(account) ? providerAccountFrom(account) : undefined;
+      if (account && maySignIn(account)) return providerAccountFrom(account);
+      // The holder of a code or refresh token has signed in as the owner, who is told why it ended.
+      if (account && ctx.oidc.route === "token") throw endedGrant(account);
+      return undefined;
     },
     renderError: settings.providerPages.showError,
   };
@@ -130,6 +135,15 @@ function features(settings: Settings): Configuration["features"] {
       getResourceServerInfo: (ctx, resource) => resourceServerFor(ctx, resource, settings),
     },
   };
+}
+
+/** RFC 6749 §5.2 permits these characters in a description; any other reason is on the sign-in page. */
+const describable = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
+
+function endedGrant(account: Account): Error {
+  const told = describeState(stateOf(account));
+  const bare = describeState(stateOf({ ...account, statusReason: null }));
+  return new errors.CustomOIDCProviderError("invalid_grant", describable.test(told) ? told : bare);
 }
 
 /** Loads the grant, and notes its session for the person's list of sign-ins. */

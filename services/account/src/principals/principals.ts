@@ -19,7 +19,7 @@ import { scopesOfRole } from "@signalbox/contracts";
 import { AppError } from "@signalbox/core";
 import type { AuditRefusals } from "@signalbox/service";
 import type { AccessAnnouncements } from "../access/access-announcements.ts";
-import type { Account } from "../accounts/account.ts";
+import { type Account, stateOf } from "../accounts/account.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
 import type { Provisioning } from "../accounts/provisioning.ts";
 import type { Refusal } from "../audit/audit.ts";
@@ -134,11 +134,12 @@ function withinRolesOf(account: Account, { scopes, roles }: Access): Access {
 }
 
 function principalOf(
-  { id, status, accessEpoch, locale, createdAt }: Account,
+  account: Account,
   { scopes, roles, credential, expiresAt }: Pick<Principal, "scopes" | "roles" | "credential" | "expiresAt">,
 ): Principal {
+  const { id: accountId, accessEpoch: epoch, locale, createdAt } = account;
   const profile = { locale, createdAtMs: createdAt.getTime() };
-  return { accountId: id, state: status, epoch: accessEpoch, scopes, roles, credential, expiresAt, profile };
+  return { accountId, ...stateOf(account), epoch, scopes, roles, credential, expiresAt, profile };
 }
 
 const refused = (message: string) => new AppError("unauthorized", message);

@@ -1,6 +1,6 @@
 import { type Caller, type Principal, requireState } from "@signalbox/auth";
 import type { ListRange, Tx } from "@signalbox/storage";
-import type { Account } from "../accounts/account.ts";
+import { type Account, stateOf } from "../accounts/account.ts";
 import { type IssuedTokens, jtiOf } from "../oauth/issued-tokens.ts";
 import type { Shared } from "../shared.ts";
 import type { ListedSignIn, SignIn } from "./sign-in.ts";
@@ -35,7 +35,7 @@ export function createSignInList({ accounts, signInStore, issuedTokens, audit, c
 
     /** Ends a sign-in: the browser's session, and the tokens of every application that was signed in to. */
     async end(tx: Tx, caller: Caller, { account, signIn }: OwnSignIn): Promise<Account> {
-      requireState({ state: account.status }, "own-account:write");
+      requireState(stateOf(account), "own-account:write");
       await issuedTokens.revokeSignIn(tx, signIn);
       await audit.record(tx, caller, { action: "sign_in.end", subject: signIn.id });
       return account;
