@@ -4,7 +4,7 @@ import { advisoryLock, sql, type Tx } from "@signalbox/storage";
 import { type Account, stateOf } from "../accounts/account.ts";
 import { canonicalAddress } from "../accounts/account-fields.ts";
 import type { Provisioning } from "../accounts/provisioning.ts";
-import type { Actor, Refusal } from "../audit/audit.ts";
+import { type Actor, actorOf, type Refusal } from "../audit/audit.ts";
 import { codeRefusal } from "../codes/code-answers.ts";
 import type { CodePlace } from "../codes/one-time-code.ts";
 import type { OneTimeCodes, RedeemOutcome } from "../codes/one-time-codes.ts";
@@ -116,13 +116,21 @@ export function createSignIns(dependencies: Dependencies) {
      */
     async signOutEverywhere(tx: Tx, caller: Caller, account: Account): Promise<Account> {
       requireState(stateOf(account), "own-account:write");
-      await dependencies.issuedTokens.revokeSignIns(tx, account.id);
-      const signedOut = await dependencies.stepUps.end(tx, { ...account, signedOutAt: clock.now() });
-      await dependencies.accounts.save(tx, signedOut);
-      await audit.record(tx, caller, { action: "account.sign_out" });
-      return signedOut;
+      return signOut(tx, caller, account);
     },
+
+    /** The same for any account, whatever its state. */
+    signOutByAdministrator: (tx: Tx, caller: Caller, account: Account): Promise<Account> =>
+      signOut(tx, actorOf(caller, "administrator"), account),
   };
+
+  async function signOut(tx: Tx, by: Caller | Actor, account: Account): Promise<Account> {
+    await dependencies.issuedTokens.revokeSignIns(tx, account.id);
+    const signedOut = await dependencies.stepUps.end(tx, { ...account, signedOutAt: clock.now() });
+    await dependencies.accounts.save(tx, signedOut);
+    await audit.record(tx, by, { action: "account.sign_out", accountId: account.id });
+    return signedOut;
+  }
 }
 
 /**
