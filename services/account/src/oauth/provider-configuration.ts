@@ -19,7 +19,7 @@ import type { SignInStore } from "../sign-ins/sign-in-store.ts";
 import { maySignIn } from "../sign-ins/sign-ins.ts";
 import type { PrivateJwk } from "../signing-keys/signing-key.ts";
 import { textLocales } from "../texts/texts.ts";
-import { claimsOf, providerAccountFrom, resourceServerFor } from "./claims.ts";
+import { claimsByScope, claimsOf, providerAccountFrom, resourceServerFor, scopeOfToken } from "./claims.ts";
 import type { IssuedTokens } from "./issued-tokens.ts";
 import type { IssuerAddress } from "./issuer-address.ts";
 import { loadGrant, mayIntrospect, mayRevoke, signInPolicy } from "./policies.ts";
@@ -57,6 +57,7 @@ const lifetimes = {
 const routes = {
   authorization: "/authorize",
   token: "/token",
+  userinfo: "/userinfo",
   jwks: "/jwks",
   introspection: "/introspect",
   revocation: "/revoke",
@@ -81,7 +82,7 @@ export function providerConfiguration(settings: Settings): Configuration {
     extraClientMetadata: { properties: serviceClientMetadata },
     responseTypes: ["code"],
     scopes: ["openid", "offline_access"],
-    claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name", "locale", "zoneinfo"] },
+    claims: claimsByScope,
     pkce: { required: () => true },
     enabledJWA: { idTokenSigningAlgValues: ["ES256"] },
     rotateRefreshToken: true,
@@ -122,8 +123,8 @@ function features(settings: Settings): Configuration["features"] {
     // Services do not check the proof that such a token would need.
     dPoP: { enabled: false },
     pushedAuthorizationRequests: { enabled: false },
-    // It accepts opaque access tokens only; an ID token has the same claims.
-    userinfo: { enabled: false },
+    // It accepts opaque access tokens only; see `presented-token.ts`.
+    userinfo: { enabled: true },
     clientCredentials: { enabled: true },
     introspection: { enabled: true, allowedPolicy: mayIntrospect },
     revocation: { enabled: true, allowedPolicy: mayRevoke },
@@ -164,7 +165,8 @@ type CustomizeJwt = NonNullable<NonNullable<NonNullable<NonNullable<Configuratio
 
 /** A token that is not recorded cannot be revoked, so it is not returned. */
 function recordBeforeItLeaves({ pool, issuedTokens }: Settings) {
-  return async (...[, token, { payload }]: Parameters<CustomizeJwt>): Promise<undefined> => {
+  return async (...[ctx, token, { payload }]: Parameters<CustomizeJwt>): Promise<undefined> => {
+    if (token.kind === "AccessToken") payload.scope = scopeOfToken(ctx, token);
     const issued = {
       jti: String(payload.jti),
       grantId: "grantId" in token ? (token.grantId ?? null) : null,
