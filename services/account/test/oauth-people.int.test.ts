@@ -52,7 +52,10 @@ test("a person signs in with a code that is mailed to them, and the application 
   const { sub, email, email_verified } = claimsOf(person.id_token ?? "");
   assert.deepEqual([sub, email, email_verified], [own.id, person.address, true]);
   const { account_id, roles, scope, auth_time, client_id } = claimsOf(person.access_token);
-  assert.deepEqual([account_id, roles, scope, client_id], [own.id, ["owner"], "openid email account:read", application.client_id]);
+  assert.deepEqual(
+    [account_id, roles, scope, client_id],
+    [own.id, ["owner"], "openid email account:read", application.client_id],
+  );
   assert.ok(Math.abs(Number(auth_time) * 1000 - Date.now()) < 60_000);
   const renamed = await account.send("PATCH", "/api/account/", {
     headers: bearer(person.access_token),

@@ -16,6 +16,7 @@ interface Dependencies {
   readonly providerClients: Pick<ProviderClients, "accepts" | "noteRefused">;
   readonly refreshTokens: Pick<RefreshTokens, "keepAnswer">;
   readonly providerPages: Pick<ProviderPages, "continueSignedOut">;
+  readonly signOut: Step;
   readonly clientAddress: ClientAddress;
   /** The page that explains the error codes. */
   readonly errorDocs: string;
@@ -42,6 +43,7 @@ export function createProvider(dependencies: Dependencies): Provider {
     hiddenFromForeignPages,
     consentGiven,
     withoutScript(dependencies),
+    dependencies.signOut,
     refreshTokens.keepAnswer,
   ];
   for (const step of steps) provider.use(step);
