@@ -75,9 +75,14 @@ test("every credential is refused before the access states are read", async () =
   assert.equal(world.asked, 0);
 });
 
-test("a mistyped API key costs no look-up", async () => {
+test("a mistyped API key costs no look-up, and is told as mistyped", async () => {
   const { authenticate, world } = given();
   await assert.rejects(authenticate({ kind: "api-key", value: `${createApiKey("dev")}x` }), unauthorized);
+  const key = createApiKey("dev");
+  const wrong = `${key.slice(0, -1)}${key.endsWith("A") ? "B" : "A"}`;
+  for (const kind of ["api-key", "bearer", "basic"] as const) {
+    await assert.rejects(authenticate({ kind, value: wrong }), /mistyped/);
+  }
   assert.equal(world.asked, 0);
 });
 

@@ -6,6 +6,7 @@ import {
   isSignedOut,
   type KeySet,
   looksLikeApiKey,
+  mistyped,
   type PresentedCredential,
   type Principal,
   type PrincipalCredential,
@@ -63,7 +64,7 @@ export function createPrincipals(
 
   /** An API key acts for the account that created it, with its own scopes. */
   async function fromApiKey(text: string): Promise<Principal> {
-    if (!parseApiKey(text)) throw refused("The API key is mistyped.");
+    if (!parseApiKey(text)) throw mistyped();
     const digest = digestApiKey(text);
     const key = await keys.findByDigest(digest);
     if (!key || !sameDigest(key.digest, digest)) throw refused("The API key is not known.");
