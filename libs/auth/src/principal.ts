@@ -19,7 +19,7 @@ export interface Principal {
 }
 
 /** The last change of an account's state. */
-export interface StateChange {
+interface StateChange {
   readonly atMs: number;
   /** The reason given for it. */
   readonly reason: string | null;
