@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type AccountState, accountStates, type Scope } from "@signalbox/contracts";
 import { createManualClock, isAppError, minutes } from "@signalbox/core";
-import { requireScopes, requireState, requireStepUp } from "./access-rules.ts";
+import { requireScopes, requireState, requireStepUp, stateRefusal } from "./access-rules.ts";
 import type { Principal, PrincipalCredential } from "./principal.ts";
 
 const clock = createManualClock();
@@ -56,6 +56,16 @@ test("each account state permits exactly what the contract's table lists", () =>
     disabled: ["own-account:read"],
     deleted: [],
   });
+});
+
+test("a refused owner reads the state, since when it holds, and the reason that was given", () => {
+  const refusedIn = (stateChange?: Principal["stateChange"]) =>
+    stateRefusal({ ...principal("suspended"), stateChange }, "write")?.message;
+  const atMs = Date.parse("2026-01-03T08:15:00.000Z");
+  const since = "The account has been suspended since 2026-01-03T08:15:00.000Z.";
+  assert.equal(refusedIn({ atMs, reason: "Unpaid." }), `${since} Reason: Unpaid.`);
+  assert.equal(refusedIn({ atMs, reason: null }), since);
+  assert.equal(refusedIn(), "The account is suspended.");
 });
 
 test("a sensitive change needs a sign-in of the last 15 minutes", () => {

@@ -18,16 +18,27 @@ export function requireScopes(principal: Principal, scopes: readonly Scope[]): v
   });
 }
 
+type StateOfAccount = Pick<Principal, "state" | "stateChange">;
+
+/** Describes the state to the account's owner: since when it holds, and the reason that was given. */
+export function describeState({ state, stateChange }: StateOfAccount): string {
+  if (!stateChange) return `The account is ${state}.`;
+  const { atMs, reason } = stateChange;
+  const since = `The account has been ${state} since ${new Date(atMs).toISOString()}.`;
+  return reason === null ? since : `${since} Reason: ${reason}`;
+}
+
 /** Throws `forbidden` when the account's state does not permit `access` (CONTRACT §1). Scopes restrict it further. */
-export function requireState(principal: Pick<Principal, "state">, access: AccessKind): void {
-  const refusal = stateRefusal(principal, access);
+export function requireState(account: StateOfAccount, access: AccessKind): void {
+  const refusal = stateRefusal(account, access);
   if (refusal) throw refusal;
 }
 
 /** Creates the refusal of `requireState` for a later throw; null when the state permits the access. */
-export function stateRefusal({ state }: Pick<Principal, "state">, access: AccessKind): AppError | null {
+export function stateRefusal(account: StateOfAccount, access: AccessKind): AppError | null {
+  const { state } = account;
   if (mayAccess(state, access)) return null;
-  const message = `The account is ${state}.`;
+  const message = describeState(account);
   return new AppError("forbidden", message, { details: [{ field: "status", code: `account_${state}`, message }] });
 }
 

@@ -75,9 +75,14 @@ test("every credential is refused before the access states are read", async () =
   assert.equal(world.asked, 0);
 });
 
-test("a mistyped API key costs no look-up", async () => {
+test("a mistyped API key costs no look-up, and is told as mistyped", async () => {
   const { authenticate, world } = given();
   await assert.rejects(authenticate({ kind: "api-key", value: `${createApiKey("dev")}x` }), unauthorized);
+  const key = createApiKey("dev");
+  const wrong = `${key.slice(0, -1)}${key.endsWith("A") ? "B" : "A"}`;
+  for (const kind of ["api-key", "bearer", "basic"] as const) {
+    await assert.rejects(authenticate({ kind, value: wrong }), /mistyped/);
+  }
   assert.equal(world.asked, 0);
 });
 
@@ -192,6 +197,17 @@ test("signing out everywhere ends every token issued up to that second, and no l
   world.changeAccount({ state: "active", epoch: 2, notBeforeMs: signedOutMs });
   for (const name of ["before", "timeless"]) await assert.rejects(present(name), unauthorized);
   for (const name of ["after", "own"]) assert.equal((await present(name)).accountId, "acc_1");
+});
+
+test("the reason of an earlier state is not told for a later one that only the topic knows", async () => {
+  const { authenticate, world } = given();
+  const stateChange = { atMs: 1_700_000_000_000, reason: "Paid." };
+  world.answer = () => ({ ...principalOf({ state: "active", epoch: 1 }), stateChange });
+  assert.equal((await authenticate(credential)).stateChange, stateChange);
+  world.answer = away;
+  world.changeAccount({ state: "suspended", epoch: 2, notBeforeMs: null });
+  const { state, stateChange: told } = await authenticate(credential);
+  assert.deepEqual([state, told], ["suspended", undefined]);
 });
 
 test("one token of a client is revoked without the client", async () => {

@@ -74,7 +74,7 @@ class RememberedPrincipals implements Authenticator {
   async authenticate(credential: PresentedCredential): Promise<Principal> {
     if (!this.#accessStates.isCaughtUp())
       throw new AppError("unavailable", "Access is being read.", { retryAfterSeconds: 1 });
-    if (looksLikeApiKey(credential.value) && !parseApiKey(credential.value)) throw refused();
+    if (looksLikeApiKey(credential.value) && !parseApiKey(credential.value)) throw mistyped();
     const digest = digestCredential(credential);
     const known = this.#known.get(digest);
     if (known && !this.#isStale(known)) {
@@ -159,7 +159,9 @@ class RememberedPrincipals implements Authenticator {
     const newest = this.#accessStates.stateOf(principal.accountId);
     if (newest !== null && isSignedOut(principal.credential, newest.notBeforeMs)) throw refused();
     if (newest === null || newest.epoch <= principal.epoch) return principal;
-    return { ...principal, state: newest.state, epoch: newest.epoch };
+    // The state topic has no reasons, and an earlier change does not explain a later state.
+    const stateChange = newest.state === principal.state ? principal.stateChange : undefined;
+    return { ...principal, state: newest.state, stateChange, epoch: newest.epoch };
   }
 }
 
@@ -175,3 +177,7 @@ export function isSignedOut(
 }
 
 const refused = () => new AppError("unauthorized", "The credential is not valid.");
+
+/** Tells nothing of the keys that exist: everybody can compute the check digits. */
+export const mistyped = () =>
+  new AppError("unauthorized", "The API key is mistyped: a part is missing, or its check digits do not fit.");

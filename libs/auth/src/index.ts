@@ -1,4 +1,5 @@
 export {
+  describeState,
   requireScopes,
   requireState,
   requireStepUp,
@@ -16,7 +17,7 @@ export {
   openAccessStates,
 } from "./access-states.ts";
 export { createApiKey, digestApiKey, looksLikeApiKey, parseApiKey, sameDigest } from "./api-key.ts";
-export { type Authenticator, createAuthenticator, isSignedOut } from "./authenticator.ts";
+export { type Authenticator, createAuthenticator, isSignedOut, mistyped } from "./authenticator.ts";
 export { credentialBytesMax, credentialFrom, type PresentedCredential } from "./credential.ts";
 export { internalCaller, internalTokenHeader, internalTokenMatches, mayCallInternally } from "./internal-token.ts";
 export type { KeySet } from "./issuer-keys.ts";

@@ -57,6 +57,13 @@ test("a token of another issuer arrives with its issue time", async () => {
   assert.deepEqual(await client.resolve(credential), issued);
 });
 
+test("a blocked account arrives with the time and the reason of the change", async () => {
+  const stateChange = { atMs: 1_700_000_000_000, reason: "Unpaid." };
+  const blocked: Principal = { ...principal, state: "suspended", stateChange };
+  const { client } = await given((_request, response) => response.end(JSON.stringify(answerFromPrincipal(blocked))));
+  assert.deepEqual(await client.resolve(credential), blocked);
+});
+
 test("a credential that account refuses is unauthorized, with account's own sentence", async () => {
   const { client } = await given((_request, response) => {
     response.statusCode = 422;

@@ -15,6 +15,7 @@ export const PrincipalQuestion = z.strictObject({
 export const PrincipalAnswer = z.object({
   account_id: z.string(),
   state: z.enum(accountStates),
+  state_change: z.object({ at: z.iso.datetime(), reason: z.string().nullable() }).optional(),
   epoch: z.int().min(0),
   scopes: z.array(z.enum(scopes)),
   roles: z.array(z.enum(roles)),
@@ -52,11 +53,12 @@ export type PrincipalAnswer = z.output<typeof PrincipalAnswer>;
 
 /** The principal in the form in which it crosses the network. */
 export function answerFromPrincipal(principal: Principal): PrincipalAnswer {
-  const { profile } = principal;
+  const { profile, stateChange: change } = principal;
   const { kind, id, tokenId, authTimeMs, issuedAtMs } = principal.credential;
   return {
     account_id: principal.accountId,
     state: principal.state,
+    ...(change && { state_change: { at: new Date(change.atMs).toISOString(), reason: change.reason } }),
     epoch: principal.epoch,
     scopes: [...principal.scopes],
     roles: [...principal.roles],
@@ -73,11 +75,12 @@ export function answerFromPrincipal(principal: Principal): PrincipalAnswer {
 }
 
 export function principalFromAnswer(answer: PrincipalAnswer): Principal {
-  const { profile } = answer;
+  const { profile, state_change: change } = answer;
   const { kind, id, token_id, auth_time, issued_at } = answer.credential;
   return {
     accountId: answer.account_id,
     state: answer.state,
+    ...(change && { stateChange: { atMs: Date.parse(change.at), reason: change.reason } }),
     epoch: answer.epoch,
     scopes: new Set(answer.scopes),
     roles: answer.roles,

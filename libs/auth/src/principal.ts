@@ -5,6 +5,8 @@ import type { PresentedCredential } from "./credential.ts";
 export interface Principal {
   readonly accountId: string;
   readonly state: AccountState;
+  /** The change that led to the state, for its owner; absent before the first and where only the state is known. */
+  readonly stateChange?: StateChange | undefined;
   /** Counts the account's access changes; of two answers the one with the higher epoch is newer. */
   readonly epoch: number;
   readonly scopes: ReadonlySet<Scope>;
@@ -14,6 +16,13 @@ export interface Principal {
   readonly expiresAt: Date | null;
   /** The attributes that flags are evaluated by, as of the resolution of the credential. */
   readonly profile?: { readonly locale: string; readonly createdAtMs: number };
+}
+
+/** The last change of an account's state. */
+interface StateChange {
+  readonly atMs: number;
+  /** The reason given for it. */
+  readonly reason: string | null;
 }
 
 export interface PrincipalCredential {

@@ -7,6 +7,7 @@ import { createAccessAnnouncements } from "./access/access-announcements.ts";
 import { createAccountStore } from "./accounts/account-store.ts";
 import { createAccounts } from "./accounts/accounts.ts";
 import { createProvisioning } from "./accounts/provisioning.ts";
+import { createAccountAccess } from "./administration/account-access.ts";
 import { createAccountRoles } from "./administration/account-roles.ts";
 import { createAccountSearchStore } from "./administration/account-search-store.ts";
 import { createLastAdministrator } from "./administration/last-administrator.ts";
@@ -105,6 +106,7 @@ export function createCapabilities(context: Configured, opened: Opened) {
     }),
     statuses,
     rolesAreOurs,
+    accountAccess: createAccountAccess({ ...shared, ...logins }),
     accountRoles: createAccountRoles({ ...shared, lastAdministrator, rolesAreOurs }),
     pageLimits: {
       maxPageSize: () => configuration.get("limits.maxPageSize"),

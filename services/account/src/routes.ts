@@ -1,5 +1,6 @@
 import { createRoutes, type Routes } from "@signalbox/http";
 import { accountRoutes, settingsRoutes } from "./accounts/account-routes.ts";
+import { accountAccessRoutes } from "./administration/account-access-routes.ts";
 import { administrationRoutes } from "./administration/administration-routes.ts";
 import { auditRoutes } from "./audit/audit-routes.ts";
 import type { Capabilities } from "./capabilities.ts";
@@ -31,6 +32,7 @@ const tables: readonly ((capabilities: Routed) => Routes)[] = [
   auditRoutes, // /api/account/audit/ and /api/accounts/{id}/audit/
   exportRoutes, // /api/account/export/
   administrationRoutes, // /api/accounts/
+  accountAccessRoutes, // /api/accounts/{id}/api-keys/, /api/accounts/{id}/clients/ and /api/accounts/{id}/sign-ins/
 ];
 
 export function publicRoutes(capabilities: Routed): Routes {

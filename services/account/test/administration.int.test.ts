@@ -27,9 +27,7 @@ test("an administrator reads any account, with what its owner sees and what only
   assert.deepEqual(body, {
     ...shared,
     roles: ["owner"],
-    status_changed_at: null,
     status_changed_by: null,
-    status_reason: null,
     recovery_requested_at: null,
     purged_at: null,
     links: { self: `${list}${own.id}`, status: `${list}${own.id}/status`, audit: `${list}${own.id}/audit/` },

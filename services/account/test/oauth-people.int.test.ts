@@ -52,7 +52,10 @@ test("a person signs in with a code that is mailed to them, and the application 
   const { sub, email, email_verified } = claimsOf(person.id_token ?? "");
   assert.deepEqual([sub, email, email_verified], [own.id, person.address, true]);
   const { account_id, roles, scope, auth_time, client_id } = claimsOf(person.access_token);
-  assert.deepEqual([account_id, roles, scope, client_id], [own.id, ["owner"], "account:read", application.client_id]);
+  assert.deepEqual(
+    [account_id, roles, scope, client_id],
+    [own.id, ["owner"], "openid email account:read", application.client_id],
+  );
   assert.ok(Math.abs(Number(auth_time) * 1000 - Date.now()) < 60_000);
   const renamed = await account.send("PATCH", "/api/account/", {
     headers: bearer(person.access_token),
@@ -83,7 +86,7 @@ test("a token without scopes may what its role may, and is recent enough for wha
 
 test("an application that asks for what the person may not do gets less, and nothing when nothing is left", async () => {
   const { access_token: token } = await signedIn(account, { scope: "openid account:read account:admin env:read" });
-  assert.equal(claimsOf(token).scope, "account:read");
+  assert.equal(claimsOf(token).scope, "openid account:read");
   for (const scope of ["openid account:admin", "openid env:read config:admin", "account:admin offline_access"]) {
     await assert.rejects(signedIn(account, { scope }), { error: "invalid_scope" }, scope);
   }
@@ -285,7 +288,12 @@ test("deleted: the code leads to a page that says so, and neither session nor re
   await moveTo("deleted", person);
   await assert.rejects(
     openid.refreshTokenGrant(person.configuration, person.refresh_token ?? ""),
-    /invalid_grant|error/,
+    ({ error, error_description: told }: openid.ResponseBodyError) =>
+      error === "invalid_grant" && /^The account has been deleted since .* Reason: x$/.test(told ?? ""),
+  );
+  await assert.rejects(
+    openid.refreshTokenGrant(person.configuration, "a stranger's guess"),
+    ({ error_description: told }: openid.ResponseBodyError) => told === "grant request is invalid",
   );
   const silent = await person.visitor.open((await startSignIn(account, { more: { prompt: "none" } })).url);
   assert.equal(silent.url.searchParams.get("error"), "login_required");
@@ -294,7 +302,7 @@ test("deleted: the code leads to a page that says so, and neither session nor re
   assert.equal(second.status, 200, "nobody is told before the code");
   const last = await person.visitor.submit(second, { code: await codeTo(account, person.address, 2) }, "code");
   assert.equal(last.status, 403);
-  assert.match(last.text, /deleted/);
+  assert.match(last.text, /was deleted on .*UTC\..*Reason: x/s);
 });
 
 test("suspended: its person still signs in, reads the account, and writes nothing", async () => {
@@ -342,7 +350,7 @@ test("a refresh token works once: its successor does too, until an old one is us
   const before = claimsOf(person.access_token);
   assert.deepEqual(
     [auth_time, account_id, roles, scope],
-    [before.auth_time, before.account_id, ["owner"], "account:read"],
+    [before.auth_time, before.account_id, ["owner"], "openid account:read"],
   );
   const third = await openid.refreshTokenGrant(person.configuration, second.refresh_token ?? "");
   assert.equal((await readWith(third.access_token)).status, 200);

@@ -107,3 +107,31 @@ test("a browser is known to the account that was signed in to with it, and to no
   const page = await visitor.submit(first, { address: victim.address }, "address", from("203.0.113.6"));
   assert.match(page.text, /No code was sent/);
 });
+
+test("a stranger who asks again and again leaves a code for the owner's new browser on the same network", async () => {
+  const address = own();
+  const network = from("203.0.113.20");
+  const stranger = await begin();
+  const asked = [];
+  for (let count = 0; count < 20; count++) {
+    asked.push(isSent(await stranger.visitor.submit(stranger.first, { address }, "address", network)));
+  }
+  assert.equal(asked.filter(Boolean).length, 5);
+  const owner = await begin();
+  const page = await owner.visitor.submit(owner.first, { address }, "address", network);
+  assert.ok(isSent(page));
+  const last = await owner.visitor.submit(page, { code: await codeTo(account, address, 6) }, "code");
+  assert.equal(last.url.origin, "https://console.example");
+
+  const victim = own();
+  const sent = await Promise.all(
+    Array.from({ length: 20 }, async () => {
+      const { visitor, first } = await begin();
+      return isSent(await visitor.submit(first, { address: victim }, "address", network));
+    }),
+  );
+  assert.equal(sent.filter(Boolean).length, 10, "one network cannot use up what is left for others");
+  const elsewhere = await begin();
+  const there = await elsewhere.visitor.submit(elsewhere.first, { address: victim }, "address", from("192.0.2.44"));
+  assert.ok(isSent(there));
+});

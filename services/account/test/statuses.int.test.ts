@@ -49,6 +49,25 @@ for (const from of accountStates) {
   });
 }
 
+test("a blocked owner reads since when and why, in the account and in every refusal, at both edges", async () => {
+  for (const state of ["suspended", "disabled", "deleted"] as const) {
+    const { headers, id } = await accountIn(state);
+    const { status_changed_at: at } = (await get(administrator, `/api/accounts/${id}`)).body;
+    const told = `The account has been ${state} since ${at}. Reason: to ${state}`;
+    const refused = await account.send("PATCH", path, { headers, body: { display_name: "Eve" } });
+    assert.deepEqual([refused.status, refused.body.error.message], [403, told]);
+    assert.deepEqual(refused.body.error.details, [{ field: "status", code: `account_${state}`, message: told }]);
+    const rename = `mutation { updateAccount(input: { displayName: "Eve" }) { account { id } errors { message } } }`;
+    const graphed = await account.query(headers, rename);
+    assert.ok(JSON.stringify(graphed).includes(JSON.stringify(told)), JSON.stringify(graphed));
+    if (state === "deleted") continue;
+    const { body } = await get(headers);
+    assert.deepEqual([body.status, body.status_changed_at, body.status_reason], [state, at, `to ${state}`]);
+    const { data } = await account.query(headers, "{ viewer { status statusChangedAt statusReason } }");
+    assert.deepEqual(data.viewer, { status: state, statusChangedAt: at, statusReason: `to ${state}` });
+  }
+});
+
 test("no account becomes pending again, and a change of status needs a reason", async () => {
   const { id } = await accountIn("active");
   const bodies = [

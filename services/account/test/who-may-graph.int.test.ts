@@ -127,10 +127,36 @@ const fields: Readonly<Record<string, Field>> = {
     text: ({ accountId }) =>
       `mutation { setAccountRoles(input: { accountId: "${accountId}", roles: ["owner"] }) { errors { message } } }`,
   },
+  "Mutation.revokeAccountApiKey": {
+    scope: "account:admin",
+    inState: adminWrite,
+    text: ({ accountId, keyId }) =>
+      `mutation { revokeAccountApiKey(input: { accountId: "${accountId}", id: "${keyId}" }) { errors { message } } }`,
+    admitted: "NOT_FOUND",
+  },
+  "Mutation.revokeAccountServiceClient": {
+    scope: "account:admin",
+    inState: adminWrite,
+    text: ({ accountId, clientId }) =>
+      `mutation { revokeAccountServiceClient(input: { accountId: "${accountId}", id: "${clientId}" }) { errors { message } } }`,
+    admitted: "NOT_FOUND",
+  },
+  "Mutation.endAccountSignIn": {
+    scope: "account:admin",
+    inState: adminWrite,
+    text: ({ accountId }) =>
+      `mutation { endAccountSignIn(input: { accountId: "${accountId}", id: "sgn_x" }) { errors { message } } }`,
+    admitted: "NOT_FOUND",
+  },
+  "Mutation.signOutAccount": {
+    scope: "account:admin",
+    inState: adminWrite,
+    text: ({ accountId }) => `mutation { signOutAccount(input: { accountId: "${accountId}" }) { errors { message } } }`,
+  },
   ...Object.fromEntries(
     [
       ...["displayName", "contactAddress", "contactAddressVerified", "pendingContactAddress", "locale", "timezone"],
-      ...["status", "createdAt", "updatedAt"],
+      ...["status", "statusChangedAt", "statusReason", "createdAt", "updatedAt"],
     ].map((name) => [`Account.${name}`, { ...ownRead("account:read"), text: () => `{ viewer { ${name} } }` }]),
   ),
   "Account.settings": { ...ownRead("account:read"), text: ({ accountId }) => entity(accountId, "settings { locale }") },

@@ -19,6 +19,8 @@ const secure = (status: number, body?: unknown): Operation => ({
   inState: [403, status, 403, 403, 403],
   body,
 });
+/** An administrator's; the ids are the administrator's own, which the other account does not have. */
+const ending = (status: number): Operation => ({ scope: "account:admin", inState: [403, status, 403, 403, 403] });
 const whole = { display_name: "Eve", locale: "en", timezone: "UTC" };
 const settings = { locale: "de", timezone: "UTC", notifications: { product_updates: true } };
 
@@ -76,6 +78,13 @@ const operations: Readonly<Record<string, Operation<Scope | Anyone>>> = {
   "GET /api/accounts/audit/": adminRead,
   "GET /api/accounts/{account_id}": adminRead,
   "GET /api/accounts/{account_id}/audit/": adminRead,
+  "GET /api/accounts/{account_id}/api-keys/": adminRead,
+  "GET /api/accounts/{account_id}/clients/": adminRead,
+  "GET /api/accounts/{account_id}/sign-ins/": adminRead,
+  "DELETE /api/accounts/{account_id}/api-keys/{key_id}": ending(404),
+  "DELETE /api/accounts/{account_id}/clients/{client_id}": ending(404),
+  "DELETE /api/accounts/{account_id}/sign-ins/{sign_in_id}": ending(404),
+  "DELETE /api/accounts/{account_id}/sign-ins/": ending(204),
   "PATCH /api/accounts/{account_id}": {
     scope: "account:admin",
     inState: [403, 200, 403, 403, 403],
@@ -136,7 +145,7 @@ for (const [operation, { scope, also, inState }] of Object.entries(operations)) 
 }
 
 /** Operations on one resource of the caller. */
-const ownId = /\{(key|client)_id\}/;
+const ownId = /\/api\/account\/.*\{(key|client)_id\}/;
 
 /** The reason of a refusal: the state, for operations that an active account cannot use either. */
 const reasonFor = (operation: string): string =>

@@ -20,6 +20,11 @@ test("with graphql.introspection off nobody learns of the schema, not from error
     assert.equal(body.errors[0].extensions.code, "VALIDATION_FAILED", query);
     assert.doesNotMatch(text, /Did you mean|displayName"|viewer"/, query);
   }
+  const status = "mutation ($input: SetAccountStatusInput!) { setAccountStatus(input: $input) { account { id } } }";
+  for (const input of [{ accountI: "x" }, { accountId: "x", status: "suspende", reason: "x" }]) {
+    const { text } = await gateway.query(testPerson(), status, { variables: { input } });
+    assert.doesNotMatch(text, /Did you mean|suspended"/, "nor from its values");
+  }
   const { body } = await gateway.query(testPerson(), "{ __typename viewer { __typename } }");
   assert.deepEqual(body.data, { __typename: "Query", viewer: { __typename: "Account" } });
   const page = await gateway.get("{ __typename }", { accept: "text/html" });

@@ -18,7 +18,7 @@ export function eventsReference(schemaPath: (type: string) => string): string {
   const firstByFields = new Map<string, string>();
   return [
     "# Events",
-    "Generated from `libs/contracts`. Every event is delivered at least once and in order per key; a reader applies an event id once.",
+    "Generated from `libs/contracts`. Every event is delivered at least once and in order per key; a reader applies an event id once. `npm start` keeps the log in its PostgreSQL and has no Kafka listener; [how to get one](../how-to/consume-events.md).",
     "## Topics",
     `| topic | owner | partitions | cleanup | kept | what |\n|---|---|---|---|---|---|\n${topics.map(topicRow).join("\n")}`,
     "## Rights",

@@ -12,7 +12,8 @@ import { changed, identifier, timestamp } from "../resources/fields.ts";
 const topic = "signalbox.account.v1";
 const subject = "account id";
 const audience = "account";
-const data = AccountResource.extend({ changed });
+/** The members about the last change of status came later; records from before are still in the log. */
+const data = AccountResource.partial({ status_changed_at: true, status_reason: true }).extend({ changed });
 
 export const accountCreatedEvent = defineEvent({
   name: "account.created",

@@ -18,6 +18,8 @@ export const AccountResource = z
     locale: z.string(),
     timezone: z.string().describe("An IANA time zone."),
     status: z.enum(accountStates),
+    status_changed_at: timestamp.nullable().describe("Time of the last change of status; null before the first."),
+    status_reason: z.string().nullable().describe("The reason given for the last change of status."),
     created_at: timestamp,
     updated_at: timestamp,
     links,
@@ -35,6 +37,8 @@ export const accountExample: AccountResource = {
   locale: "en",
   timezone: "Europe/London",
   status: "active",
+  status_changed_at: null,
+  status_reason: null,
   created_at: "2026-01-01T09:00:00.000Z",
   updated_at: "2026-01-02T10:30:00.000Z",
   links: { self: "/api/account/", settings: "/api/account/settings/", api_keys: "/api/account/api-keys/" },
@@ -47,9 +51,7 @@ export const AdministeredAccountResource = AccountResource.extend({
   roles: z
     .array(z.enum(roles))
     .describe("Roles of the account at the built-in issuer. Tokens of another issuer bring their own."),
-  status_changed_at: timestamp.nullable().describe("Time of the last change of status; null before the first."),
   status_changed_by: z.enum(["owner", "administrator", "system"]).nullable(),
-  status_reason: z.string().nullable().describe("The stated reason."),
   recovery_requested_at: timestamp
     .nullable()
     .describe("Time at which the owner requested the recovery of the disabled account; null without a request."),

@@ -56,10 +56,26 @@ function detailsOf(issue: Issue, value: unknown, readOnly: ReadonlySet<string>):
   if (issue.code === "unrecognized_keys") {
     return issue.keys.map((key) => unknownMember(fieldPath([...issue.path, key]), readOnly));
   }
+  const faults = issue.code === "invalid_union" && !isAbsent(value, issue.path) ? faultsOf(issue) : [];
+  const unknown = faults.find(({ code }) => code === "unrecognized_keys");
+  if (unknown) return detailsOf(unknown, value, readOnly).map((detail) => ({ ...detail, message: issue.message }));
+  if (faults.length > 0) return faults.flatMap((fault) => detailsOf(fault, value, readOnly));
   if (isAbsent(value, issue.path)) {
     return [{ field: fieldPath(issue.path), code: "required", message: "Is required." }];
   }
   return [{ field: fieldPath(issue.path), code: codeOf(issue), message: issue.message }];
+}
+
+/**
+ * Returns the faults of the one form of a union that the value is of: its kind fits, and only members are wrong. None
+ * where no form, or more than one, is meant.
+ */
+function faultsOf({ errors, path }: z.core.$ZodIssueInvalidUnion): readonly Issue[] {
+  const meant = errors.filter((faults) =>
+    faults.every((fault) => fault.path.length > 0 || fault.code !== "invalid_type"),
+  );
+  if (meant.length !== 1) return [];
+  return (meant[0] ?? []).map((fault) => ({ ...fault, path: [...path, ...fault.path] }));
 }
 
 function unknownMember(field: string, readOnly: ReadonlySet<string>): ErrorDetail {

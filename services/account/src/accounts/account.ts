@@ -1,3 +1,4 @@
+import type { Principal } from "@signalbox/auth";
 import type {
   AccountResource,
   AccountSettingsResource,
@@ -43,6 +44,18 @@ export interface Account {
   readonly purgedAt: Date | null;
 }
 
+/** The account's state with the change that led to it, as every edge judges and explains it. */
+export const stateOf = ({
+  status,
+  statusChangedAt,
+  statusReason,
+}: AccountStatus): Pick<Principal, "state" | "stateChange"> => ({
+  state: status,
+  ...(statusChangedAt && { stateChange: { atMs: statusChangedAt.getTime(), reason: statusReason } }),
+});
+
+type AccountStatus = Pick<Account, "status" | "statusChangedAt" | "statusReason">;
+
 /** Shows the account to its owner: REST, GraphQL and events share this view. */
 export function viewAccount(account: Account): AccountResource {
   return {
@@ -54,6 +67,8 @@ export function viewAccount(account: Account): AccountResource {
     locale: account.locale,
     timezone: account.timezone,
     status: account.status,
+    status_changed_at: account.statusChangedAt?.toISOString() ?? null,
+    status_reason: account.statusReason,
     created_at: account.createdAt.toISOString(),
     updated_at: account.updatedAt.toISOString(),
     links: { self: "/api/account/", settings: "/api/account/settings/", api_keys: "/api/account/api-keys/" },

@@ -2,7 +2,7 @@ import { type Caller, requireState, requireStepUp } from "@signalbox/auth";
 import { requireTransaction, type Tx } from "@signalbox/storage";
 import type { ContactChanges } from "../contacts/contact-changes.ts";
 import type { Shared } from "../shared.ts";
-import type { Account } from "./account.ts";
+import { type Account, stateOf } from "./account.ts";
 import { accountChanged } from "./account-events.ts";
 import type { AccountStore } from "./account-store.ts";
 import { type AccountChanges, changeAccount, touchesContact } from "./change-account.ts";
@@ -26,7 +26,7 @@ export function createAccounts({ accountStore, contactChanges, outbox, audit, cl
     /** Changes the account or its settings. A change to the same values leaves no trace. */
     async update(tx: Tx, caller: Caller, account: Account, changes: AccountChanges): Promise<Account> {
       // The edge judged the state as of moments ago; the locked row has the present one.
-      requireState({ state: account.status }, "own-account:write");
+      requireState(stateOf(account), "own-account:write");
       const changed = changeAccount(account, changes, clock.now());
       const fields = new Set([...changed.accountFields, ...changed.settingsFields]);
       if (fields.size === 0) return account;

@@ -112,9 +112,7 @@ function viewAdministered(account: Account): AdministeredAccountResource {
   return {
     ...viewAccount(account),
     roles: [...account.roles],
-    status_changed_at: account.statusChangedAt?.toISOString() ?? null,
     status_changed_by: account.statusActor,
-    status_reason: account.statusReason,
     recovery_requested_at: account.recoveryRequestedAt?.toISOString() ?? null,
     purged_at: account.purgedAt?.toISOString() ?? null,
     links: { self, status: `${self}/status`, audit: `${self}/audit/` },

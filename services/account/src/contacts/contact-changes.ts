@@ -2,7 +2,7 @@ import { type Caller, requireState } from "@signalbox/auth";
 import { mayAccess } from "@signalbox/contracts";
 import { AppError } from "@signalbox/core";
 import type { Tx } from "@signalbox/storage";
-import type { Account } from "../accounts/account.ts";
+import { type Account, stateOf } from "../accounts/account.ts";
 import { accountChanged, accountContactVerified } from "../accounts/account-events.ts";
 import type { ChangedAccount } from "../accounts/change-account.ts";
 import { type AccountAction, type Actor, actorOf, systemActor } from "../audit/audit.ts";
@@ -76,7 +76,7 @@ export function createContactChanges(dependencies: ContactDependencies) {
 
     /** Mails another code and another link to the pending address, which end the earlier ones. */
     async resend(tx: Tx, account: Account): Promise<ResendOutcome> {
-      requireState({ state: account.status }, "own-account:write");
+      requireState(stateOf(account), "own-account:write");
       const address = account.pendingContactAddress;
       if (address === null) return { outcome: "nothing-pending" };
       const asked = await contactMails.askToConfirm(tx, account, address);
@@ -87,7 +87,7 @@ export function createContactChanges(dependencies: ContactDependencies) {
      * Puts the pending address in use by the code from the mail. The code is the proof: no recent sign-in is needed.
      */
     async confirm(tx: Tx, caller: Caller, account: Account, code: string): Promise<ConfirmOutcome> {
-      requireState({ state: account.status }, "own-account:write");
+      requireState(stateOf(account), "own-account:write");
       if (account.pendingContactAddress === null) return { outcome: "nothing-pending" };
       const by = actorOf(caller);
       const redeemed = await oneTimeCodes.redeem(tx, { purpose: "contact", subject: account.id, code });
@@ -98,7 +98,7 @@ export function createContactChanges(dependencies: ContactDependencies) {
 
     /** Drops the pending address; the one in use stays. Does nothing without a pending address. */
     async cancel(tx: Tx, caller: Caller, account: Account): Promise<Account> {
-      requireState({ state: account.status }, "own-account:write");
+      requireState(stateOf(account), "own-account:write");
       const changed = cancelPending(account, clock.now());
       if (changed.accountFields.length === 0) return account;
       await accounts.save(tx, changed.account);

@@ -5,6 +5,7 @@ import type { Refusal } from "@signalbox/http";
 import type { Tx } from "@signalbox/storage";
 import type { z } from "zod";
 import type { Account } from "../accounts/account.ts";
+import type { Actor } from "../audit/audit.ts";
 import { type ApiKey, viewApiKey } from "./api-key.ts";
 import type { ApiKeys } from "./api-keys.ts";
 import type { Credential, CredentialView, NewCredential } from "./credential.ts";
@@ -31,6 +32,8 @@ export interface CredentialApi<C extends Credential> {
   readonly noun: string;
   /** The operation ids, the same in OpenAPI and GraphQL. */
   readonly operations: Readonly<Record<"list" | "read" | "create" | "rename" | "revoke" | "rotate", string>>;
+  /** The operation ids of administrators, for any account. */
+  readonly ofOthers: Readonly<Record<"list" | "revoke", string>>;
   /** Its type in the audit. */
   readonly audited: "api_key" | "client";
   readonly path: string;
@@ -46,7 +49,7 @@ export interface CredentialApi<C extends Credential> {
   readonly create: (tx: Tx, caller: Caller, account: Account, wanted: NewCredential) => Promise<CreateOutcome<C>>;
   readonly rename: (tx: Tx, caller: Caller, credential: C, name?: string) => Promise<C>;
   /** Ends the credential and, on request, every credential that it created. */
-  readonly revoke: (tx: Tx, caller: Caller, credential: C, revokeCreated?: boolean) => Promise<Revoked<C>>;
+  readonly revoke: (tx: Tx, by: Caller | Actor, credential: C, revokeCreated?: boolean) => Promise<Revoked<C>>;
   readonly rotate: (
     tx: Tx,
     caller: Caller,
@@ -65,6 +68,12 @@ export interface CredentialApi<C extends Credential> {
     readonly audit: AuditAction;
   };
   readonly texts: { readonly issued: string; readonly secretless: string; readonly revoked: string };
+}
+
+/** A credential and its account, both locked. */
+export interface HeldCredential<C extends Credential> {
+  readonly account: Account;
+  readonly credential: C;
 }
 
 /** A revoked credential, with the number of live credentials that it created. */
@@ -89,12 +98,12 @@ export function createCredentialApis(dependencies: CredentialApiDependencies) {
 
 /** Ends a credential, even one that has ended before, and counts or ends those that it created. */
 async function revokeWithDescendants<C extends Credential>(
-  { revoke }: { revoke(tx: Tx, caller: Caller, credential: C): Promise<C> },
+  { revoke }: { revoke(tx: Tx, by: Caller | Actor, credential: C): Promise<C> },
   descendants: CredentialDescendants,
-  ...[tx, caller, credential, revokeCreated = false]: Parameters<CredentialApi<C>["revoke"]>
+  ...[tx, by, credential, revokeCreated = false]: Parameters<CredentialApi<C>["revoke"]>
 ): Promise<Revoked<C>> {
-  if (revokeCreated) await descendants.revokeAll(tx, caller, credential);
-  const revoked = await revoke(tx, caller, credential);
+  if (revokeCreated) await descendants.revokeAll(tx, by, credential);
+  const revoked = await revoke(tx, by, credential);
   return { credential: revoked, createdLive: await descendants.countLive(tx, credential) };
 }
 
@@ -113,6 +122,7 @@ function apiKeyApi(
       revoke: "revokeApiKey",
       rotate: "rotateApiKey",
     },
+    ofOthers: { list: "accountApiKeys", revoke: "revokeAccountApiKey" },
     audited: "api_key",
     path: "/api/account/api-keys/",
     idParameter: "key_id",
@@ -159,6 +169,7 @@ function serviceClientApi(
       revoke: "revokeServiceClient",
       rotate: "rotateServiceClientSecret",
     },
+    ofOthers: { list: "accountServiceClients", revoke: "revokeAccountServiceClient" },
     audited: "client",
     path: "/api/account/clients/",
     idParameter: "client_id",
@@ -201,7 +212,7 @@ export async function lockWithAccount<C extends Credential>(
   { store }: CredentialApi<C>,
   accountId: string,
   id: string,
-): Promise<{ readonly account: Account; readonly credential: C } | null> {
+): Promise<HeldCredential<C> | null> {
   const account = await accounts.lock(tx, accountId);
   const credential = account && (await store.lock(tx, accountId, id));
   return account && credential && { account, credential };

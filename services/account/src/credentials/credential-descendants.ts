@@ -1,6 +1,7 @@
 import type { Caller } from "@signalbox/auth";
 import type { Clock } from "@signalbox/core";
 import type { Tx } from "@signalbox/storage";
+import type { Actor } from "../audit/audit.ts";
 import type { ApiKey } from "./api-key.ts";
 import type { ApiKeys } from "./api-keys.ts";
 import type { Credential } from "./credential.ts";
@@ -28,10 +29,10 @@ export function createCredentialDescendants({ keys, apiKeys, clients, serviceCli
     },
 
     /** Revokes the live ones. */
-    async revokeAll(tx: Tx, caller: Caller, credential: Credential): Promise<void> {
+    async revokeAll(tx: Tx, by: Caller | Actor, credential: Credential): Promise<void> {
       const [createdKeys, createdClients] = await list(tx, credential);
-      for (const key of createdKeys) await apiKeys.revoke(tx, caller, key);
-      for (const client of createdClients) await serviceClients.revoke(tx, caller, client);
+      for (const key of createdKeys) await apiKeys.revoke(tx, by, key);
+      for (const client of createdClients) await serviceClients.revoke(tx, by, client);
     },
   };
 

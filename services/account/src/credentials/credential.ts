@@ -1,7 +1,8 @@
 import { type Caller, requireState } from "@signalbox/auth";
-import { type AccountState, privilegedScopes, type Role, type Scope } from "@signalbox/contracts";
+import { privilegedScopes, type Role, type Scope } from "@signalbox/contracts";
 import { AppError } from "@signalbox/core";
 import { strongEtag } from "@signalbox/http";
+import { type Account, stateOf } from "../accounts/account.ts";
 
 /** The common part of API keys and service clients: a secret that is shown once, and its permissions. */
 export interface Credential {
@@ -99,5 +100,4 @@ export function judgeNewCredential(
 }
 
 /** The edge judged the state as of moments ago; the locked row has the present one. */
-export const requireWritable = ({ status }: { readonly status: AccountState }): void =>
-  requireState({ state: status }, "write");
+export const requireWritable = (account: Account): void => requireState(stateOf(account), "write");

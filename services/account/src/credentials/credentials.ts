@@ -101,13 +101,14 @@ export function createCredentials<C extends Credential>(kind: CredentialKind<C>,
       return renamed;
     },
 
-    /** Ends a credential for good. A revoked one stays as it is. */
-    async revoke(tx: Tx, caller: Caller, credential: C): Promise<C> {
+    /** Ends a credential for good, by its owner or an administrator. A revoked one stays as it is. */
+    async revoke(tx: Tx, by: Caller | Actor, credential: C): Promise<C> {
       if (credential.revokedAt !== null) return credential;
       const now = clock.now();
       const revoked = { ...credential, revokedAt: now, accessEpoch: credential.accessEpoch + 1 };
       await store.save(tx, revoked);
-      await audit.record(tx, caller, { action: `${audited}.revoke`, subject: credential.id, fields: ["status"] });
+      const { accountId, id: subject } = credential;
+      await audit.record(tx, by, { action: `${audited}.revoke`, accountId, subject, fields: ["status"] });
       await outbox.append(tx, [kind.revoked(revoked, "revoked", now)]);
       await announceEnd(tx, kind, revoked, dependencies);
       return revoked;

@@ -91,7 +91,8 @@ export function accountResolvers({ accounts, administratorReads, supportedLocale
 
 const scalars = [
   ...(["displayName", "contactAddress", "contactAddressVerified", "pendingContactAddress"] as const),
-  ...(["locale", "timezone", "status", "createdAt", "updatedAt"] as const),
+  ...(["locale", "timezone", "status", "statusChangedAt", "statusReason"] as const),
+  ...(["createdAt", "updatedAt"] as const),
 ];
 
 /**

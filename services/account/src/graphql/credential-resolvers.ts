@@ -34,7 +34,7 @@ interface Dependencies extends CredentialApiDependencies {
 type Context = SubgraphContext<AccountLoaders>;
 
 const read = { scopes: ["account:read"], access: "own-account:read" } as const;
-const ownRead = { ...read, ownOnly: true } as const;
+const listed = { ...read, ofOthers: { scopes: ["account:admin"], access: "read" } } as const;
 const security = { scopes: ["account:security"], stepUp: true } as const;
 const renaming = { scopes: ["account:security"], stepUpFor: "another name" } as const;
 const id = z.string();
@@ -53,8 +53,8 @@ export function credentialResolvers({ accounts, pageLimits, ...parts }: Dependen
   });
   return {
     Account: {
-      apiKeys: connectionField(ownRead, ownOf(keyApi.store, pageLimits)),
-      serviceClients: connectionField(ownRead, ownOf(clientApi.store, pageLimits)),
+      apiKeys: connectionField(listed, listOf(keyApi.store, pageLimits)),
+      serviceClients: connectionField(listed, listOf(clientApi.store, pageLimits)),
     },
     ApiKey: {
       __resolveReference: field(read, (key: { id: string }, _args, { loaders }: Context) => loaders.ownApiKey(key.id)),
@@ -77,7 +77,7 @@ export function credentialResolvers({ accounts, pageLimits, ...parts }: Dependen
   };
 }
 
-function ownOf<C extends Credential>(
+function listOf<C extends Credential>(
   store: CredentialStore<C>,
   limits: PageLimits,
 ): ConnectionSpec<AccountLoaders, Pick<Account, "id">, object, C> {

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { Resolvers, SubgraphOptions } from "@signalbox/graphql";
 import type { Capabilities } from "../capabilities.ts";
+import { accountAccessResolvers } from "./account-access-resolvers.ts";
 import { accountResolvers } from "./account-resolvers.ts";
 import { administrationResolvers } from "./administration-resolvers.ts";
 import { auditResolvers } from "./audit-resolvers.ts";
@@ -28,6 +29,7 @@ export function resolversOf(capabilities: Capabilities): Table {
   return mergeTables([
     accountResolvers(capabilities),
     administrationResolvers(capabilities),
+    accountAccessResolvers(capabilities),
     auditResolvers(capabilities),
     credentialResolvers(capabilities),
     contactMutations(capabilities),

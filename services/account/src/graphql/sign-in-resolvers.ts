@@ -24,8 +24,16 @@ export function signInResolvers({ accounts, signIns, signInList, pageLimits: lim
   return {
     Account: {
       signIns: connectionField<AccountLoaders, Pick<Account, "id">, object, ListedSignIn>(
-        { scopes: ["account:read"], access: "own-account:read", ownOnly: true },
-        { limits, read: (range, _account, { caller }) => signInList.list(caller, range) },
+        {
+          scopes: ["account:read"],
+          access: "own-account:read",
+          ofOthers: { scopes: ["account:admin"], access: "read" },
+        },
+        {
+          limits,
+          read: (range, { id: accountId }, { caller: { credential } }) =>
+            signInList.list({ accountId, credential }, range),
+        },
       ),
     },
     Mutation: {

@@ -1,7 +1,7 @@
 import { builtInIssuer, type Caller, requireState, type TokenVerifier } from "@signalbox/auth";
 import { isAppError } from "@signalbox/core";
 import type { Tx } from "@signalbox/storage";
-import type { Account } from "../accounts/account.ts";
+import { type Account, stateOf } from "../accounts/account.ts";
 import type { Identity } from "../accounts/account-store.ts";
 import { type Notices, shownAddress } from "../mail/notices.ts";
 import type { Shared } from "../shared.ts";
@@ -44,7 +44,7 @@ export function createIdentities(dependencies: Dependencies) {
 
     /** Adds a login to the account; either login then reaches the account. */
     async link(tx: Tx, caller: Caller, account: Account, identity: Identity): Promise<LinkOutcome> {
-      requireState({ state: account.status }, "write");
+      requireState(stateOf(account), "write");
       const linked = await identityStore.list(account.id, tx);
       const known = linked.find((one) => sameIdentity(one, identity));
       if (known) return { outcome: "already-linked", identity: known };
@@ -62,7 +62,7 @@ export function createIdentities(dependencies: Dependencies) {
      * a new account.
      */
     async unlink(tx: Tx, caller: Caller, account: Account, id: string): Promise<"unlinked" | "last-way-in" | null> {
-      requireState({ state: account.status }, "write");
+      requireState(stateOf(account), "write");
       const linked = await identityStore.list(account.id, tx);
       const identity = linked.find((one) => identityId(one) === id);
       if (!identity) return null;

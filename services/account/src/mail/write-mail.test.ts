@@ -18,6 +18,8 @@ const contents: { readonly [Kind in MailKind]: Extract<MailContent, { kind: Kind
   "client-secret-rotated": { kind: "client-secret-rotated", client: "cli_1", address },
   "login-added": { kind: "login-added", issuer: "corp", address },
   "browser-new": { kind: "browser-new", browser: "Firefox, Linux", address },
+  "access-ended": { kind: "access-ended", id: "key_1" },
+  "signed-out": { kind: "signed-out" },
   "account-disabled": { kind: "account-disabled" },
   "account-suspended": { kind: "account-suspended" },
   "account-deleted": { kind: "account-deleted", eraseAt: new Date("2027-01-31T12:00:00Z") },

@@ -26,6 +26,10 @@ interface NoticeValues {
   readonly "login-added": From & { readonly issuer: string };
   /** To the owner of an account that a browser has signed in to for the first time. */
   readonly "browser-new": From & { readonly browser: string };
+  /** An administrator ended this key, client or sign-in. */
+  readonly "access-ended": { readonly id: string };
+  /** An administrator ended every sign-in. */
+  readonly "signed-out": object;
   readonly "account-disabled": object;
   readonly "account-suspended": object;
   /** The account can be restored until its data is erased. */
@@ -63,6 +67,8 @@ const reasons: Readonly<Record<MailKind, keyof Texts["mailReasons"]>> = {
   "client-secret-rotated": "account",
   "login-added": "account",
   "browser-new": "account",
+  "access-ended": "account",
+  "signed-out": "account",
   "account-disabled": "account",
   "account-suspended": "account",
   "account-deleted": "account",

@@ -35,9 +35,10 @@ function accessTokens(
 ): Pick<Adapter, "find" | "destroy" | "revokeByGrantId"> {
   return {
     async find(jti) {
-      const token = presentedToken.of(kind, jti);
-      const issued = token && (await issuedTokens.find(jti));
+      const presented = presentedToken.of(kind, jti);
+      const issued = presented && (await issuedTokens.find(jti));
       if (!issued) return undefined;
+      const { token, use } = presented;
       const { aud, exp, iat, scope, account_id } = token.claims;
       return {
         kind: kind === "token" ? "AccessToken" : "ClientCredentials",
@@ -45,10 +46,11 @@ function accessTokens(
         clientId: issued.clientId,
         ...(kind === "token" && { accountId: token.subject }),
         ...(typeof scope === "string" && { scope }),
-        aud,
         exp,
         iat,
-        // Without the grant: revoking one access token does not revoke its grant.
+        // As a credential it has its grant, and no audience: the provider takes tokens for itself alone. As the subject
+        // it has no grant, because revoking one access token does not revoke its grant.
+        ...(use === "credential" ? { grantId: issued.grantId } : { aud }),
         extra: { account_id },
       } as AdapterPayload;
     },

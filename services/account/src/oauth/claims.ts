@@ -91,9 +91,9 @@ function scopesOfClient({ oidc }: KoaContextWithOIDC, own: readonly string[]): r
 export function claimsOf(ctx: KoaContextWithOIDC, token: AccessToken | ClientCredentials): Record<string, unknown> {
   const client = serviceClientOf(ctx.oidc.client);
   if (client) return { account_id: client.accountId };
-  const { account, entities, params, requestParamScopes } = ctx.oidc;
-  const source = entities.RefreshToken ?? entities.AuthorizationCode;
-  const asked = [...(params?.scope ? requestParamScopes : (source?.scopes ?? []))].filter(isScope);
+  const { account } = ctx.oidc;
+  const source = sourceOf(ctx);
+  const asked = askedScopes(ctx).filter(isScope);
   if (asked.length > 0 && !token.scope) {
     throw new errors.InvalidScope("the account has none of the requested scopes", asked.join(" "));
   }
@@ -102,4 +102,28 @@ export function claimsOf(ctx: KoaContextWithOIDC, token: AccessToken | ClientCre
     roles: rolesOf(account) ?? [],
     ...(source?.authTime !== undefined && { auth_time: source.authTime }),
   };
+}
+
+const sourceOf = ({ oidc: { entities } }: KoaContextWithOIDC) => entities.RefreshToken ?? entities.AuthorizationCode;
+
+/** The scopes that the application asks for now; without the parameter, those of the code or refresh token. */
+function askedScopes(ctx: KoaContextWithOIDC): readonly string[] {
+  const { params, requestParamScopes } = ctx.oidc;
+  return [...(params?.scope ? requestParamScopes : (sourceOf(ctx)?.scopes ?? []))];
+}
+
+/** The claims of each scope about the person, in ID tokens and at the userinfo endpoint (OpenID Connect Core §5.4). */
+export const claimsByScope = {
+  openid: ["sub"],
+  email: ["email", "email_verified"],
+  profile: ["name", "locale", "zoneinfo"],
+};
+
+/**
+ * Returns the `scope` of a person's access token: the scopes of this deployment, and those that open the userinfo
+ * endpoint. No service gives the latter a meaning.
+ */
+export function scopeOfToken(ctx: KoaContextWithOIDC, { scope = "" }: AccessToken): string | undefined {
+  const aboutPerson = askedScopes(ctx).filter((name) => name in claimsByScope);
+  return [...new Set([...aboutPerson, ...scope.split(" ")])].filter(Boolean).join(" ") || undefined;
 }

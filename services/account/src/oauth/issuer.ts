@@ -30,6 +30,7 @@ import { createProviderPages } from "./provider-pages.ts";
 import { createRefreshTokens } from "./refresh-tokens.ts";
 import { createRequestLimits, type LimiterOf, type RequestLimits } from "./request-limits.ts";
 import { createSignInListener } from "./sign-in-listener.ts";
+import { createSignOut } from "./sign-out.ts";
 import { type StateStore, stateRetention } from "./state-store.ts";
 
 export interface BuiltInIssuer {
@@ -49,12 +50,12 @@ export interface BuiltInIssuer {
   startWorkers(runner: Pick<Runner, "every" | "housekeeping">): void;
 }
 
-interface Dependencies extends Pick<Shared, "pool" | "accounts" | "auditRefusals"> {
+interface Dependencies extends Pick<Shared, "pool" | "accounts" | "audit" | "auditRefusals"> {
   readonly sealer: Sealer;
   readonly state: StateStore;
   readonly issuedTokens: IssuedTokens;
   readonly signIns: SignIns;
-  readonly signInStore: Pick<SignInStore, "note">;
+  readonly signInStore: Pick<SignInStore, "note" | "findBySession">;
   readonly pages: Pages;
   readonly clients: Pick<ServiceClientStore, "findUsable" | "findById" | "touch">;
   readonly limiterOf: LimiterOf;
@@ -82,6 +83,7 @@ export function createIssuer(
   const providerClients = createProviderClients(parts);
   const presentedToken = createPresentedToken(tokens);
   const refreshTokens = createRefreshTokens(parts);
+  const signOut = createSignOut({ ...parts, clientAddress });
   const settings = {
     ...parts,
     address,
@@ -94,7 +96,7 @@ export function createIssuer(
     const metadata = applications.map(metadataOfApplication);
     const configured = providerConfiguration({ ...settings, applications: metadata, signingKeys: keys });
     const errorDocs = configuration.get("http.error-docs");
-    const shared = { ...parts, ...callers, address, providerClients, refreshTokens, errorDocs };
+    const shared = { ...parts, ...callers, address, providerClients, refreshTokens, signOut, errorDocs };
     return createProvider({ ...shared, configuration: configured });
   });
   const answerSignIn = createSignInListener({ ...parts, ...callers, address, cookieKeys });

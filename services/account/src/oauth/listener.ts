@@ -16,7 +16,7 @@ interface Dependencies {
   readonly address: Pick<IssuerAddress, "force" | "below">;
   /** Returns the provider with the present keys. */
   readonly provider: () => Provider;
-  readonly presentedToken: Pick<PresentedToken, "present">;
+  readonly presentedToken: Pick<PresentedToken, "present" | "presentCredential">;
   readonly answerSignIn: SignInListener;
   readonly limits: RequestLimits;
   readonly pages: Pages;
@@ -29,6 +29,7 @@ interface Dependencies {
 const kinds: readonly (readonly [RegExp, Kind, methods: string])[] = [
   [/^\/sign-in\/./, "sign-in", "GET, HEAD, POST"],
   [/^\/(token|introspect|revoke)$/, "client", "POST"],
+  [/^\/userinfo$/, "person", "GET, HEAD, POST"],
   [/^\/(jwks|\.well-known\/[^/]+)$/, "document", "GET, HEAD"],
   [/^\/authorize$/, "start", "GET, HEAD, POST"],
   [/^\/end-session$/, "page", "GET, HEAD, POST"],
@@ -36,12 +37,12 @@ const kinds: readonly (readonly [RegExp, Kind, methods: string])[] = [
   [/^\/(authorize|end-session)\/[^/]+$/, "page", "GET, HEAD"],
 ];
 
-type Kind = "sign-in" | "client" | "document" | "start" | "page";
+type Kind = "sign-in" | "client" | "person" | "document" | "start" | "page";
 
 /** Serves everything under `/oauth`. */
 export function createListener(dependencies: Dependencies): RequestListener {
   const { address, provider, presentedToken, answerSignIn, limits, pages } = dependencies;
-  const handlers = new WeakMap<Provider, RequestListener>();
+  const handOn = handOnTo(provider);
 
   return (request, response) => {
     address.force(request);
@@ -58,6 +59,8 @@ export function createListener(dependencies: Dependencies): RequestListener {
         return answerSignIn(provider(), path.slice("/sign-in/".length), request, response);
       case "client":
         return answerClient(path, request, response);
+      case "person":
+        return answerPerson(request, response);
       case "document":
         return handOn(request, response);
       case "start":
@@ -82,18 +85,29 @@ export function createListener(dependencies: Dependencies): RequestListener {
     await presentedToken.present(request, body, (handed) => handOn(handed, response));
   }
 
+  /** Answers a request with a person's token; a failed one is counted by the provider's steps. */
+  async function answerPerson(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await readFormBody(request);
+    if (body === null) return endWith(response, 413, { error: "invalid_request" });
+    await presentedToken.presentCredential(request, body, (handed) => handOn(handed, response));
+  }
+
   function unlessTooMany(count: Count, request: IncomingMessage, response: ServerResponse): void {
     tellCount(response, count);
     if (count.allowed) handOn(request, response);
     else pages.send(response, tooManyPage(pages.textsFor(request.headers)));
   }
+}
 
-  function handOn(request: IncomingMessage, response: ServerResponse): void {
+/** Hands a request on to the provider with the present keys. */
+function handOnTo(provider: () => Provider): RequestListener {
+  const handlers = new WeakMap<Provider, RequestListener>();
+  return (request, response) => {
     const current = provider();
     const handler = handlers.get(current) ?? (current.callback() as RequestListener);
     handlers.set(current, handler);
-    handler(request as never, response as never);
-  }
+    handler(request, response);
+  };
 }
 
 /** Lets an application's page read when to retry. */

@@ -9,40 +9,72 @@ export type PresentedToken = ReturnType<typeof createPresentedToken>;
 /** Never a valid id. */
 const unknownToken = "unknown";
 
+/** The use of a token: the request is about it, or comes with it. */
+type Use = "subject" | "credential";
+
+/** The field of a form that holds the token. */
+const fields: Readonly<Record<Use, string>> = { subject: "token", credential: "access_token" };
+
+interface Presented {
+  readonly token: VerifiedToken;
+  readonly use: Use;
+}
+
+type HandOn = (request: IncomingMessage) => void;
+
 /**
- * The access token that the present request submits for revocation or introspection, after its signature, audience and
- * time were verified. The provider refuses JWTs at these endpoints and looks up opaque values instead, so it gets the
- * `jti`, which is worthless outside of this request.
+ * The access token of the present request, after its signature, audience and time were verified: submitted for
+ * revocation or introspection, or the credential of a request for user information. The provider refuses JWTs at these
+ * endpoints and looks up opaque values instead, so it gets the `jti`, which is worthless outside of this request.
  */
 export function createPresentedToken(tokens: TokenVerifier) {
-  const storage = new AsyncLocalStorage<VerifiedToken>();
+  const storage = new AsyncLocalStorage<Presented>();
 
   return {
     /** Returns the presented token if it has this kind and this `jti`. */
-    of(kind: VerifiedToken["kind"], jti: string): VerifiedToken | undefined {
-      const token = storage.getStore();
-      return token?.kind === kind && token.claims.jti === jti ? token : undefined;
+    of(kind: VerifiedToken["kind"], jti: string): Presented | undefined {
+      const presented = storage.getStore();
+      return presented?.token.kind === kind && presented.token.claims.jti === jti ? presented : undefined;
     },
 
     /**
      * Passes a request to the provider with the `jti` in place of one of our access tokens, and with an unknown value
      * in place of any other JWT.
      */
-    async present(request: IncomingMessage, body: Buffer, handOn: (request: IncomingMessage) => void): Promise<void> {
-      const form = new URLSearchParams(body.toString());
-      const [text, ...more] = form.getAll("token");
-      // The provider reports malformed forms itself.
-      if (!isForm(request) || text === undefined || more.length > 0 || !looksLikeJwt(text)) {
-        return handOn(withBody(request, body));
-      }
+    present: (request: IncomingMessage, body: Buffer, handOn: HandOn): Promise<void> =>
+      presentInForm("subject", request, body, handOn),
+
+    /** The same for the token that a request comes with (RFC 6750 §2), in its header or its form. */
+    async presentCredential(request: IncomingMessage, body: Buffer, handOn: HandOn): Promise<void> {
+      const [scheme = "", text = ""] = (request.headers.authorization ?? "").split(" ");
+      if (!looksLikeJwt(text)) return presentInForm("credential", request, body, handOn);
       const token = await verified(text, tokens);
-      form.set("token", token ? String(token.claims.jti) : unknownToken);
-      const copy = withBody(request, Buffer.from(form.toString()));
-      if (token) storage.run(token, () => handOn(copy));
-      else handOn(copy);
+      const copy = withBody(request, body);
+      copy.headers.authorization = `${scheme} ${idOf(token)}`;
+      present(token, "credential", () => handOn(copy));
     },
   };
+
+  async function presentInForm(use: Use, request: IncomingMessage, body: Buffer, handOn: HandOn): Promise<void> {
+    const form = new URLSearchParams(body.toString());
+    const [text, ...more] = form.getAll(fields[use]);
+    // The provider reports malformed forms itself.
+    if (!isForm(request) || text === undefined || more.length > 0 || !looksLikeJwt(text)) {
+      return handOn(withBody(request, body));
+    }
+    const token = await verified(text, tokens);
+    form.set(fields[use], idOf(token));
+    const copy = withBody(request, Buffer.from(form.toString()));
+    present(token, use, () => handOn(copy));
+  }
+
+  function present(token: VerifiedToken | null, use: Use, handOn: () => void): void {
+    if (token) storage.run({ token, use }, handOn);
+    else handOn();
+  }
 }
+
+const idOf = (token: VerifiedToken | null): string => (token ? String(token.claims.jti) : unknownToken);
 
 async function verified(text: string, tokens: TokenVerifier): Promise<VerifiedToken | null> {
   try {

@@ -1,3 +1,4 @@
+import { describeState } from "@signalbox/auth";
 import { hours } from "@signalbox/core";
 import type { ClientAddress } from "@signalbox/http";
 import { inTransaction } from "@signalbox/storage";
@@ -11,13 +12,14 @@ import {
   type Grant,
   type KoaContextWithOIDC,
 } from "oidc-provider";
+import { type Account, stateOf } from "../accounts/account.ts";
 import type { Shared } from "../shared.ts";
 import { browserNameOf } from "../sign-ins/browser-name.ts";
 import type { SignInStore } from "../sign-ins/sign-in-store.ts";
 import { maySignIn } from "../sign-ins/sign-ins.ts";
 import type { PrivateJwk } from "../signing-keys/signing-key.ts";
 import { textLocales } from "../texts/texts.ts";
-import { claimsOf, providerAccountFrom, resourceServerFor } from "./claims.ts";
+import { claimsByScope, claimsOf, providerAccountFrom, resourceServerFor, scopeOfToken } from "./claims.ts";
 import type { IssuedTokens } from "./issued-tokens.ts";
 import type { IssuerAddress } from "./issuer-address.ts";
 import { loadGrant, mayIntrospect, mayRevoke, signInPolicy } from "./policies.ts";
@@ -55,6 +57,7 @@ const lifetimes = {
 const routes = {
   authorization: "/authorize",
   token: "/token",
+  userinfo: "/userinfo",
   jwks: "/jwks",
   introspection: "/introspect",
   revocation: "/revoke",
@@ -79,7 +82,7 @@ export function providerConfiguration(settings: Settings): Configuration {
     extraClientMetadata: { properties: serviceClientMetadata },
     responseTypes: ["code"],
     scopes: ["openid", "offline_access"],
-    claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name", "locale", "zoneinfo"] },
+    claims: claimsByScope,
     pkce: { required: () => true },
     enabledJWA: { idTokenSigningAlgValues: ["ES256"] },
     rotateRefreshToken: true,
@@ -92,9 +95,12 @@ export function providerConfiguration(settings: Settings): Configuration {
     formats: { customizers: { jwt: recordBeforeItLeaves(settings) } },
     interactions: { policy: signInPolicy(), url: (_ctx, { uid }) => `${address.path}/sign-in/${uid}` },
     loadExistingGrant: (ctx) => loadNotedGrant(ctx, settings),
-    async findAccount(_ctx, accountId) {
+    async findAccount(ctx, accountId) {
       const account = await accounts.find(accountId);
-      return account && maySignIn(account) ? providerAccountFrom(account) : undefined;
+      if (account && maySignIn(account)) return providerAccountFrom(account);
+      // The holder of a code or refresh token has signed in as the owner, who is told why it ended.
+      if (account && ctx.oidc.route === "token") throw endedGrant(account);
+      return undefined;
     },
     renderError: settings.providerPages.showError,
   };
@@ -117,8 +123,8 @@ function features(settings: Settings): Configuration["features"] {
     // Services do not check the proof that such a token would need.
     dPoP: { enabled: false },
     pushedAuthorizationRequests: { enabled: false },
-    // It accepts opaque access tokens only; an ID token has the same claims.
-    userinfo: { enabled: false },
+    // It accepts opaque access tokens only; see `presented-token.ts`.
+    userinfo: { enabled: true },
     clientCredentials: { enabled: true },
     introspection: { enabled: true, allowedPolicy: mayIntrospect },
     revocation: { enabled: true, allowedPolicy: mayRevoke },
@@ -130,6 +136,15 @@ function features(settings: Settings): Configuration["features"] {
       getResourceServerInfo: (ctx, resource) => resourceServerFor(ctx, resource, settings),
     },
   };
+}
+
+/** RFC 6749 §5.2 permits these characters in a description; any other reason is on the sign-in page. */
+const describable = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
+
+function endedGrant(account: Account): Error {
+  const told = describeState(stateOf(account));
+  const bare = describeState(stateOf({ ...account, statusReason: null }));
+  return new errors.CustomOIDCProviderError("invalid_grant", describable.test(told) ? told : bare);
 }
 
 /** Loads the grant, and notes its session for the person's list of sign-ins. */
@@ -150,7 +165,8 @@ type CustomizeJwt = NonNullable<NonNullable<NonNullable<NonNullable<Configuratio
 
 /** A token that is not recorded cannot be revoked, so it is not returned. */
 function recordBeforeItLeaves({ pool, issuedTokens }: Settings) {
-  return async (...[, token, { payload }]: Parameters<CustomizeJwt>): Promise<undefined> => {
+  return async (...[ctx, token, { payload }]: Parameters<CustomizeJwt>): Promise<undefined> => {
+    if (token.kind === "AccessToken") payload.scope = scopeOfToken(ctx, token);
     const issued = {
       jti: String(payload.jti),
       grantId: "grantId" in token ? (token.grantId ?? null) : null,

@@ -2,6 +2,7 @@ import type { ErrorOut, KoaContextWithOIDC } from "oidc-provider";
 import { formTargetOf, Html, html, type Page } from "../pages/page.ts";
 import type { Pages } from "../pages/pages.ts";
 import { fill, type Texts } from "../texts/texts.ts";
+import { endEverything, keptApplications, keptParameter } from "./sign-out.ts";
 
 export type ProviderPages = ReturnType<typeof createProviderPages>;
 
@@ -29,14 +30,23 @@ export function createProviderPages(pages: Pages) {
       show(ctx, { texts, title, content });
     },
 
-    /** Asks for confirmation before a sign-out. `form` is the provider's, with its CSRF token. */
-    askSignOut(ctx: KoaContextWithOIDC, form: string): void {
+    /**
+     * Asks for confirmation before a sign-out, and whether the applications that keep access shall lose it. `form` is
+     * the provider's, with its CSRF token.
+     */
+    async askSignOut(ctx: KoaContextWithOIDC, form: string): Promise<void> {
       const texts = textsOf(ctx);
-      const { title, text, yes, no } = texts.pages.signOut;
+      const { title, text, keeps, yes, all, no } = texts.pages.signOut;
+      const kept = await keptApplications(ctx);
+      const applications = new Intl.ListFormat(texts.locale).format(kept);
+      const what = kept.length === 0 ? null : html`<p>${fill(keeps, { applications })}</p>`;
+      const whole = html`<button type="submit" form="op.logoutForm" name="logout" value="${endEverything}">${all}</button>`;
       const content = html`<p>${fill(text, { server: pages.brand().name })}</p>
+${what}
 ${new Html(form)}
 <div class="buttons">
 <button type="submit" form="op.logoutForm" name="logout" value="yes" class="main">${yes}</button>
+${kept.length === 0 ? null : whole}
 <button type="submit" form="op.logoutForm">${no}</button>
 </div>`;
       show(ctx, { texts, title, content, formTargets: signOutTargets(ctx) });
@@ -57,8 +67,9 @@ ${new Html(form)}
 
     showSignedOut(ctx: KoaContextWithOIDC): void {
       const texts = textsOf(ctx);
-      const { title, text } = texts.pages.signedOut;
-      show(ctx, { texts, title, content: html`<p>${text}</p>` });
+      const { title, text, kept } = texts.pages.signedOut;
+      const what = ctx.query[keptParameter] === undefined ? null : html`<p>${kept}</p>`;
+      show(ctx, { texts, title, content: html`<p>${text}</p>\n${what}` });
     },
   };
 }

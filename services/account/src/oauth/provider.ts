@@ -8,7 +8,7 @@ import { type IssuerAddress, metadataPrefix } from "./issuer-address.ts";
 import { type ProviderClients, serviceClientOf } from "./provider-clients.ts";
 import type { ProviderPages } from "./provider-pages.ts";
 import { type RefreshTokens, RepeatedRefresh } from "./refresh-tokens.ts";
-import { type RequestLimits, tellCount, tooManyRequests } from "./request-limits.ts";
+import { type Count, type RequestLimits, tellCount, tooManyRequests } from "./request-limits.ts";
 
 interface Dependencies {
   readonly address: IssuerAddress;
@@ -16,6 +16,7 @@ interface Dependencies {
   readonly providerClients: Pick<ProviderClients, "accepts" | "noteRefused">;
   readonly refreshTokens: Pick<RefreshTokens, "keepAnswer">;
   readonly providerPages: Pick<ProviderPages, "continueSignedOut">;
+  readonly signOut: Step;
   readonly clientAddress: ClientAddress;
   /** The page that explains the error codes. */
   readonly errorDocs: string;
@@ -42,6 +43,7 @@ export function createProvider(dependencies: Dependencies): Provider {
     hiddenFromForeignPages,
     consentGiven,
     withoutScript(dependencies),
+    dependencies.signOut,
     refreshTokens.keepAnswer,
   ];
   for (const step of steps) provider.use(step);
@@ -55,11 +57,12 @@ type Step = (ctx: KoaContextWithOIDC, next: () => Promise<void>) => Promise<void
 
 /**
  * The provider lets the page of any origin read an answer until it knows the client, and so the refusal of an unknown
- * one. Public documents stay readable, and so do preflights.
+ * one. Public documents stay readable, and so do preflights, and the refusal of a token: the page sent it.
  */
 const hiddenFromForeignPages: Step = async (ctx, next) => {
   await next();
-  if (ctx.method === "POST" && !ctx.oidc?.client) ctx.remove("Access-Control-Allow-Origin");
+  if (ctx.method !== "POST" || ctx.path.toLowerCase() === "/userinfo") return;
+  if (!ctx.oidc?.client) ctx.remove("Access-Control-Allow-Origin");
 };
 
 /** The provider routes by the path below the mount, and writes public URLs. */
@@ -101,7 +104,8 @@ class TooManyRequests extends errors.CustomOIDCProviderError {
   }
 }
 
-const takesClients = new Set(["/token", "/introspect", "/revoke"]);
+/** Paths whose requests need a client's credential or its token. */
+const takesClients = new Set(["/token", "/introspect", "/revoke", "/userinfo"]);
 
 /**
  * Counts failed client authentications after they were judged, so that a client with the right secret is not refused
@@ -110,19 +114,26 @@ const takesClients = new Set(["/token", "/introspect", "/revoke"]);
 function countClients(limits: RequestLimits): Step {
   return async (ctx, next) => {
     await next();
-    if (!takesClients.has(ctx.path.toLowerCase()) || ctx.method !== "POST") return;
+    if (!takesClients.has(ctx.path.toLowerCase())) return;
     const client = ctx.oidc?.client;
     if (ctx.status === 401 || (ctx.status === 400 && !client)) {
-      const count = limits.failure(ctx.req, client?.clientId ?? null);
-      tellCount(ctx.res, count);
-      if (count.allowed) return;
-      ctx.status = 429;
-      ctx.body = tooManyRequests;
-      ctx.remove("WWW-Authenticate");
+      refuseBeyond(ctx, limits.failure(ctx.req, client?.clientId ?? null));
     } else if (client && serviceClientOf(client)) {
       tellCount(ctx.res, { ...limits.clientRemains(client.clientId), allowed: ctx.status !== 429 });
+    } else if (client && ctx.path.toLowerCase() === "/userinfo") {
+      // Only the token names the application; the other paths were counted by the listener.
+      const count = limits.application(ctx.req, client.clientId);
+      if (count) refuseBeyond(ctx, count);
     }
   };
+}
+
+function refuseBeyond(ctx: KoaContextWithOIDC, count: Count): void {
+  tellCount(ctx.res, count);
+  if (count.allowed) return;
+  ctx.status = 429;
+  ctx.body = tooManyRequests;
+  ctx.remove("WWW-Authenticate");
 }
 
 const publicDocuments = new Set(["/jwks", "/.well-known/openid-configuration", metadataPrefix]);
@@ -165,6 +176,7 @@ const refusals = [
   "grant.error",
   "introspection.error",
   "revocation.error",
+  "userinfo.error",
   "end_session.error",
   "end_session_confirm.error",
   "end_session_success.error",

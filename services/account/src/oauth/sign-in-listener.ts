@@ -124,7 +124,7 @@ const takeCode: Step = async (visit, fields, { pool, signIns, clientAddress, kno
       return pages.send(response, askCode(visit, sent.typed, result.why));
     case "account-deleted":
       await interaction.destroy();
-      return pages.send(response, deletedPage(texts));
+      return pages.send(response, deletedPage(texts, result));
     case "signed-in":
       knownBrowsers.remember(request, response, result.accountId);
       return finish(visit, result.accountId);

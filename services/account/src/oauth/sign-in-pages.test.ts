@@ -15,7 +15,7 @@ for (const locale of textLocales) {
       addressPage(texts, form, "a", texts.pages.signIn.notAnAddress),
       codePage(texts, form, sent, null),
       codePage(texts, form, sent, texts.pages.code.wrong),
-      deletedPage(texts),
+      deletedPage(texts, { at: new Date("2026-01-03T08:15:00Z"), reason: "<Notes>" }),
       lostPage(texts),
       refusedPage(texts),
       tooManyPage(texts),

@@ -1,5 +1,6 @@
 import { type Html, html, type Page } from "../pages/page.ts";
-import { fill, minutesIn, type Texts } from "../texts/texts.ts";
+import type { Deletion } from "../sign-ins/sign-ins.ts";
+import { fill, minutesIn, type Texts, timeIn } from "../texts/texts.ts";
 
 /** The common part of every sign-in form: its target, and the CSRF token. */
 export interface SignInForm {
@@ -83,9 +84,10 @@ ${guarded(form, "restart")}
 }
 
 /** Shown only after the code, so its reader has the mailbox of the account. */
-export function deletedPage(texts: Texts): Page {
-  const { title, text } = texts.pages.deleted;
-  return { status: 403, texts, title, content: html`<p>${text}</p>` };
+export function deletedPage(texts: Texts, { at, reason }: Deletion): Page {
+  const { title, text, reason: given } = texts.pages.deleted;
+  const why = reason === null ? null : html`<p>${fill(given, { reason })}</p>`;
+  return { status: 403, texts, title, content: html`<p>${fill(text, { at: timeIn(texts, at, "UTC") })}</p>\n${why}` };
 }
 
 /** The sign-in has ended, was started in another browser, or cookies are disabled. */

@@ -6,6 +6,7 @@ import {
   isSignedOut,
   type KeySet,
   looksLikeApiKey,
+  mistyped,
   type PresentedCredential,
   type Principal,
   type PrincipalCredential,
@@ -19,7 +20,7 @@ import { scopesOfRole } from "@signalbox/contracts";
 import { AppError } from "@signalbox/core";
 import type { AuditRefusals } from "@signalbox/service";
 import type { AccessAnnouncements } from "../access/access-announcements.ts";
-import type { Account } from "../accounts/account.ts";
+import { type Account, stateOf } from "../accounts/account.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
 import type { Provisioning } from "../accounts/provisioning.ts";
 import type { Refusal } from "../audit/audit.ts";
@@ -63,7 +64,7 @@ export function createPrincipals(
 
   /** An API key acts for the account that created it, with its own scopes. */
   async function fromApiKey(text: string): Promise<Principal> {
-    if (!parseApiKey(text)) throw refused("The API key is mistyped.");
+    if (!parseApiKey(text)) throw mistyped();
     const digest = digestApiKey(text);
     const key = await keys.findByDigest(digest);
     if (!key || !sameDigest(key.digest, digest)) throw refused("The API key is not known.");
@@ -134,11 +135,12 @@ function withinRolesOf(account: Account, { scopes, roles }: Access): Access {
 }
 
 function principalOf(
-  { id, status, accessEpoch, locale, createdAt }: Account,
+  account: Account,
   { scopes, roles, credential, expiresAt }: Pick<Principal, "scopes" | "roles" | "credential" | "expiresAt">,
 ): Principal {
+  const { id: accountId, accessEpoch: epoch, locale, createdAt } = account;
   const profile = { locale, createdAtMs: createdAt.getTime() };
-  return { accountId: id, state: status, epoch: accessEpoch, scopes, roles, credential, expiresAt, profile };
+  return { accountId, ...stateOf(account), epoch, scopes, roles, credential, expiresAt, profile };
 }
 
 const refused = (message: string) => new AppError("unauthorized", message);

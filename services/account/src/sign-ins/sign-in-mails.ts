@@ -31,6 +31,7 @@ const countRecent = sql(
   `select count(*) filter (where address = $1)::int as "toAddress",
      count(*) filter (where address = $1 and not known_browser)::int as "ofStrangers",
      count(*) filter (where address = $1 and asker = $2 and answered_at is null)::int as "ofAsker",
+     count(*) filter (where address = $1 and sign_in = $4 and answered_at is null)::int as "ofSignIn",
      count(*) filter (where asker = $2 and answered_at is null)::int as "fromClient"
    from sign_in_mails where sent_at > $3 and (address = $1 or (asker = $2 and answered_at is null))`,
 );
@@ -61,7 +62,7 @@ export function createSignInMails({ keys, clock }: { readonly keys: readonly str
       const row = { address: digestOf("address", address), asker, signIn: digestOf("sign-in", signIn) };
       const sentAt = clock.now();
       const since = new Date(sentAt.getTime() - hours(1));
-      const { rows } = await tx.query<RecentMails>(countRecent, [row.address, asker, since]);
+      const { rows } = await tx.query<RecentMails>(countRecent, [row.address, asker, since, row.signIn]);
       const [recent] = rows;
       if (!recent || !mayMail(kind, recent)) return false;
       const knows = kind === "known browser";

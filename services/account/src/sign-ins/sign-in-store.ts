@@ -81,6 +81,7 @@ const selectAlive = `select ${signIns.columns}, ${isOfToken("$3")} as current fr
   where account_id = $1 and ${isAlive("$2")}`;
 const listSignIns = sql("sign-in.list", `${selectAlive} and ${newestFirst(4)}`);
 const findSignIn = sql("sign-in.find", `${selectAlive} and id = $4`);
+const findBySession = sql("sign-in.find-by-session", "select id from sign_ins where account_id = $1 and session = $2");
 const listGrants = sql("sign-in.grants", `select grant_id as "grantId" from sign_in_grants where sign_in_id = $1`);
 const removeGrants = sql("sign-in.remove-grants", "delete from sign_in_grants where sign_in_id = $1");
 const removeSignIn = sql("sign-in.remove", "delete from sign_ins where id = $1");
@@ -101,6 +102,11 @@ export function createSignInStore(pool: Pool) {
     /** Finds a live sign-in of an account. */
     async find(db: Queryable, accountId: string, id: string, now: Date): Promise<SignIn | null> {
       return (await db.query<SignIn>(findSignIn, [accountId, now, null, id])).rows[0] ?? null;
+    },
+
+    /** Finds the sign-in of a session, alive or not. */
+    async findBySession(db: Queryable, accountId: string, session: Buffer): Promise<Pick<SignIn, "id"> | null> {
+      return (await db.query<Pick<SignIn, "id">>(findBySession, [accountId, session])).rows[0] ?? null;
     },
 
     /** Notes a grant of a session, and the sign-in at the first grant. */

@@ -1,10 +1,10 @@
 import { builtInIssuer, type Caller, requireState } from "@signalbox/auth";
 import type { AccountState } from "@signalbox/contracts";
 import { advisoryLock, sql, type Tx } from "@signalbox/storage";
-import type { Account } from "../accounts/account.ts";
+import { type Account, stateOf } from "../accounts/account.ts";
 import { canonicalAddress } from "../accounts/account-fields.ts";
 import type { Provisioning } from "../accounts/provisioning.ts";
-import type { Actor, Refusal } from "../audit/audit.ts";
+import { type Actor, actorOf, type Refusal } from "../audit/audit.ts";
 import { codeRefusal } from "../codes/code-answers.ts";
 import type { CodePlace } from "../codes/one-time-code.ts";
 import type { OneTimeCodes, RedeemOutcome } from "../codes/one-time-codes.ts";
@@ -53,7 +53,13 @@ export interface TypedCode {
 export type SignInOutcome =
   | { outcome: "signed-in"; accountId: string }
   | { outcome: "code-refused"; why: Exclude<RedeemOutcome, "good"> }
-  | { outcome: "account-deleted" };
+  | ({ outcome: "account-deleted" } & Deletion);
+
+/** The deletion of an account, as its owner reads it. */
+export interface Deletion {
+  readonly at: Date;
+  readonly reason: string | null;
+}
 
 interface Dependencies extends Pick<Shared, "accounts" | "audit" | "auditRefusals" | "clock"> {
   readonly provisioning: Pick<Provisioning, "create">;
@@ -91,11 +97,12 @@ export function createSignIns(dependencies: Dependencies) {
       // The account has changed the spelling since, and the reader of that mailbox has to prove it.
       if (known && known.contactAddress !== address) return { outcome: "code-refused", why: "used-up" };
       await signInMails.answered(tx, signIn);
-      const { id: accountId, status } = known ?? (await newAccount(tx, typed, dependencies.provisioning));
+      const account = known ?? (await newAccount(tx, typed, dependencies.provisioning));
+      const { id: accountId, status, statusReason: reason } = account;
       const by = ownerBy(accountId, typed);
       if (!maySignIn({ status })) {
         noteRefused(tx, { accountId, operation: "sign_in", reason: `account_${status}`, fields: ["status"], by });
-        return { outcome: "account-deleted" };
+        return { outcome: "account-deleted", at: account.statusChangedAt ?? clock.now(), reason };
       }
       await audit.record(tx, by, { action: "sign_in", accountId });
       if (known && !typed.browser?.knows(accountId)) await tellOfBrowser(tx, known, typed, dependencies);
@@ -108,14 +115,22 @@ export function createSignIns(dependencies: Dependencies) {
      * takes access away, so it needs no recent sign-in.
      */
     async signOutEverywhere(tx: Tx, caller: Caller, account: Account): Promise<Account> {
-      requireState({ state: account.status }, "own-account:write");
-      await dependencies.issuedTokens.revokeSignIns(tx, account.id);
-      const signedOut = await dependencies.stepUps.end(tx, { ...account, signedOutAt: clock.now() });
-      await dependencies.accounts.save(tx, signedOut);
-      await audit.record(tx, caller, { action: "account.sign_out" });
-      return signedOut;
+      requireState(stateOf(account), "own-account:write");
+      return signOut(tx, caller, account);
     },
+
+    /** The same for any account, whatever its state. */
+    signOutByAdministrator: (tx: Tx, caller: Caller, account: Account): Promise<Account> =>
+      signOut(tx, actorOf(caller, "administrator"), account),
   };
+
+  async function signOut(tx: Tx, by: Caller | Actor, account: Account): Promise<Account> {
+    await dependencies.issuedTokens.revokeSignIns(tx, account.id);
+    const signedOut = await dependencies.stepUps.end(tx, { ...account, signedOutAt: clock.now() });
+    await dependencies.accounts.save(tx, signedOut);
+    await audit.record(tx, by, { action: "account.sign_out", accountId: account.id });
+    return signedOut;
+  }
 }
 
 /**
@@ -184,6 +199,8 @@ interface SignInAccount {
   /** Verified, in the verified spelling. */
   readonly contactAddress: string;
   readonly status: AccountState;
+  readonly statusChangedAt: Date | null;
+  readonly statusReason: string | null;
   readonly locale: string;
   readonly timezone: string;
 }
@@ -191,7 +208,9 @@ interface SignInAccount {
 /** One living account has the address; of deleted ones, whose owners get a page about it, the newest is taken. */
 const findAccount = sql(
   "sign-in.find-account",
-  `select id, contact_address as "contactAddress", status, locale, timezone from accounts
+  `select id, contact_address as "contactAddress", status, status_changed_at as "statusChangedAt",
+     status_reason as "statusReason", locale, timezone
+   from accounts
    where verified_address = $1 and purged_at is null
    order by status <> 'deleted' desc, created_at desc, id limit 1`,
 );

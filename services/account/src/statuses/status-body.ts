@@ -17,7 +17,7 @@ const reason = ruledText(checkReason).meta({ minLength: 1, maxLength: reasonLeng
 export const StatusByAdministrator = z
   .strictObject({
     status: z.enum(accountStates).exclude(["pending"]),
-    reason: reason.describe("The reason, which the owner reads in the audit."),
+    reason: reason.describe("The reason, which the owner reads: in the account, in refusals and in the audit."),
   })
   .register(examples, { example: { status: "suspended", reason: "Payment failed three times." } });
 
@@ -25,6 +25,6 @@ export const StatusByAdministrator = z
 export const StatusByOwner = z
   .strictObject({
     status: z.literal("disabled"),
-    reason: reason.nullable().default(null).describe("Why, for the audit."),
+    reason: reason.nullable().default(null).describe("Why; shown with the account, in refusals and in the audit."),
   })
   .register(examples, { example: { status: "disabled", reason: "I moved to another product." } });

@@ -1,6 +1,6 @@
 import { type Caller, type Principal, requireState, stepUpMaxAgeMs } from "@signalbox/auth";
 import type { Queryable, Tx } from "@signalbox/storage";
-import type { Account } from "../accounts/account.ts";
+import { type Account, stateOf } from "../accounts/account.ts";
 import { actorOf } from "../audit/audit.ts";
 import { codeRefusal } from "../codes/code-answers.ts";
 import type { CodePlace } from "../codes/one-time-code.ts";
@@ -38,7 +38,7 @@ export function createStepUps(dependencies: StepUpDependencies) {
     /** Mails a code to the verified address of the caller's locked account. */
     async request(tx: Tx, caller: Caller, account: Account): Promise<RequestOutcome> {
       if (!canStepUp(caller)) return { outcome: "not-a-person" };
-      requireState({ state: account.status }, "own-account:write");
+      requireState(stateOf(account), "own-account:write");
       const { id: accountId, contactAddress: address, contactAddressVerified, locale, timezone } = account;
       if (address === null || !contactAddressVerified) return { outcome: "no-address" };
       const isAllowed = await allowances.takeMail(tx, accountId);
@@ -53,7 +53,7 @@ export function createStepUps(dependencies: StepUpDependencies) {
     /** Redeems the code. From then on the credential counts as freshly signed in, in every service. */
     async complete(tx: Tx, caller: Caller, account: Account, code: string): Promise<CompleteOutcome> {
       if (!canStepUp(caller)) return { outcome: "not-a-person" };
-      requireState({ state: account.status }, "own-account:write");
+      requireState(stateOf(account), "own-account:write");
       if (!(await allowances.takeTry(counting, account.id))) return { outcome: "too-many-tries" };
       const redeemed = await oneTimeCodes.redeem(tx, { ...stepUpPlace(caller), code });
       if (redeemed !== "good") {

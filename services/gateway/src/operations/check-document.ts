@@ -29,7 +29,7 @@ export function checkDocument(
     const document = parse(query, { maxTokens: tokensMax, noLocation: true });
     assertWithinLimits(document, limits);
     const checked = validateInTurn(schema, query, document, introspection ? openRules : closedRules);
-    return introspection ? checked : withoutSuggestions(checked);
+    return introspection || "document" in checked ? checked : { refusal: withoutSuggestions(checked.refusal) };
   } catch (error) {
     if (!(error instanceof GraphQLError)) throw error;
     return { refusal: [refusalOf(error, tokensMax).toJSON()] };
@@ -53,14 +53,10 @@ function validateInTurn(
 }
 
 /** Removes suggestions: a hidden schema must not be revealed name by name either. */
-function withoutSuggestions(checked: CheckedDocument): CheckedDocument {
-  if ("document" in checked) return checked;
-  const refusal = checked.refusal.map((error) => ({
-    ...error,
-    message: error.message.replace(/ Did you mean .*\?$/s, ""),
-  }));
-  return { refusal };
-}
+export const withoutSuggestions = (refusal: Refusal): Refusal =>
+  refusal.map((error) => ({ ...error, message: error.message.replace(/ Did you mean .*\?$/s, "") }));
+
+type Refusal = Extract<CheckedDocument, { refusal: unknown }>["refusal"];
 
 /** Converts a parser's error to the code of a limit or of a syntax error. */
 function refusalOf(error: GraphQLError, tokensMax: number): GraphQLError {

@@ -3,7 +3,7 @@ import type { DocumentNode, GraphQLError } from "graphql";
 import type { Documents } from "../documents/documents.ts";
 import type { OperationRequest } from "../documents/operation-request.ts";
 import type { Supergraph } from "../supergraph/supergraph.ts";
-import { checkDocument, type DocumentRules, moreTokens } from "./check-document.ts";
+import { checkDocument, type DocumentRules, moreTokens, withoutSuggestions } from "./check-document.ts";
 import { type Carried, type Chosen, chooseOperation } from "./choose-operation.ts";
 import type { Charged, CostLimits } from "./cost-limits.ts";
 import { hasMoreTokens } from "./document-scan.ts";
@@ -49,7 +49,10 @@ export function createPreparation(dependencies: PreparationDependencies) {
     if (caller?.principal === null && hasMoreTokens(query, tokensMax))
       return refusedWith(moreTokens(tokensMax, " Callers with a credential may send longer ones."), query);
     const chosen = chooseOperation(checked(query), supergraph.schema, request, carried);
-    if ("refusal" in chosen) return { ...chosen, query };
+    if ("refusal" in chosen) {
+      const refusal = limits().introspection ? chosen.refusal : withoutSuggestions(chosen.refusal);
+      return { ...chosen, refusal, query };
+    }
     documents.remember(request);
     const estimated = costLimits.estimate({ schema: supergraph.schema, ...chosen });
     return { ...chosen, query, estimated };

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { catalogue } from "@signalbox/contracts";
+import { judge } from "@signalbox/http";
 import { CreateEventTypeBody } from "../event-types/event-type-routes.ts";
 import { CustomEventBody, PublishBody } from "./event-routes.ts";
 
@@ -13,15 +14,16 @@ test("no event of the service, internal ones included, and none of the product c
   assert.equal(CustomEventBody.safeParse({ type: "order.created", data: {} }).success, true);
 });
 
-test("a publication that has none of the forms is refused with the name of the member at fault", () => {
-  const messageFor = (body: unknown) => PublishBody.safeParse(body).error?.issues[0]?.message;
-  assert.match(messageFor({ events: [{ type: "order.created", data: {} }] }) ?? "", /no member `events`/);
-  assert.match(messageFor({ type: "order.created" }) ?? "", /`data`/);
-  assert.match(
-    messageFor([
-      { type: "order.created", data: {} },
-      { type: 1, data: {} },
-    ]) ?? "",
-    /`1\.type`/,
-  );
+test("a publication that has none of the forms is refused with the names of the members at fault", () => {
+  const faults = (body: unknown) => {
+    const judged = judge(PublishBody, body);
+    return judged.success ? [] : judged.details.map(({ field, code, message }) => [field, code, message] as const);
+  };
+  const good = { type: "order.created", data: {} };
+  const [wrapped, ...more] = faults({ events: [good] });
+  assert.deepEqual([wrapped?.[0], wrapped?.[1], more], ["events", "unknown_member", []]);
+  assert.match(wrapped?.[2] ?? "", /no member `events`/);
+  assert.deepEqual(faults({ type: "order.created" }), [["data", "required", "Is required."]]);
+  assert.deepEqual(faults([good, { ...good, type: 1 }]), [["[1].type", "invalid_type", "Must be a text."]]);
+  assert.deepEqual(faults("x"), [["", "invalid", "Must have one of the documented forms."]]);
 });

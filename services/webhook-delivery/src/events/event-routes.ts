@@ -58,17 +58,14 @@ export const PublishBody = z
   .meta({ id: "PublishEvents" })
   .register(examples, { example });
 
-/** Names the member at fault. By itself a union only says that the body has none of its forms. */
+/** Says what to do about an unknown member, such as a list in an object. */
 function unionFault(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code !== "invalid_union") return undefined;
   const faults = issue.errors[Array.isArray(issue.input) ? 1 : 0] ?? [];
-  const first = faults.find(({ code }) => code === "unrecognized_keys") ?? faults[0];
-  if (first?.code === "unrecognized_keys") {
-    const names = first.keys.map((key) => `\`${key}\``).join(", ");
-    return `An event has no member ${names}. Send one event, or a list of events without an object around it.`;
-  }
-  const place = first?.path.map(String).join(".");
-  return first && place ? `\`${place}\`: ${first.message}` : undefined;
+  const unknown = faults.find(({ code }) => code === "unrecognized_keys");
+  if (unknown?.code !== "unrecognized_keys") return undefined;
+  const names = unknown.keys.map((key) => `\`${key}\``).join(", ");
+  return `An event has no member ${names}. Send one event, or a list of events without an object around it.`;
 }
 
 const Published = z
