@@ -12,7 +12,7 @@ export interface Bar {
 
 /** Files and lines that the `src` of a service may have. They only go down; raising one is a commit of its own. */
 const ceilings: Readonly<Record<string, readonly [files: number, lines: number]>> = {
-  account: [135, 11_900],
+  account: [135, 12_000],
   config: [42, 3_600],
   gateway: [56, 5_100],
   images: [63, 5_600],
