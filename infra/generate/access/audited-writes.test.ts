@@ -17,6 +17,7 @@ const withoutRoute = [
   "image.erase",
   "token.revoke",
   "webhook_endpoint.disable",
+  "webhook_event_type.downgrade",
   "property.expire",
   "management.read_env",
   "audit.limit",

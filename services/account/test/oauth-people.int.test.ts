@@ -116,7 +116,7 @@ test("the page says the same whether there is an account or not", async () => {
   assert.equal(seen[0], seen[1]);
 });
 
-test("after five codes in an hour the page says that none was sent, none was, and the fifth one is still good", async () => {
+test("after five codes in an hour a browser gets no other and is told, while the fifth stays good and others get one", async () => {
   const visitor = createVisitor(account);
   const address = `${crypto.randomUUID()}@example.org`;
   const { url } = await startSignIn(account);
@@ -131,13 +131,14 @@ test("after five codes in an hour the page says that none was sent, none was, an
   assert.equal(page.status, 422);
   assert.match(page.text, /role="alert">No other code was sent/);
 
-  const other = createVisitor(account);
-  const again = await other.open((await startSignIn(account)).url);
-  const refused = await other.submit(again, { address: address.toUpperCase() }, "address");
-  assert.match(refused.text, /role="alert">No code was sent/);
   const last = await visitor.submit(page, { code }, "code");
   assert.equal(last.url.origin, "https://console.example");
-  assert.equal(account.mailbox.mails.filter(({ to }) => to.toLowerCase() === address).length, 5);
+  assert.equal(account.mailbox.mails.filter(({ to }) => to === address).length, 5);
+
+  const other = createVisitor(account);
+  const again = await other.open((await startSignIn(account)).url);
+  await other.submit(again, { address: address.toUpperCase() }, "address");
+  await codeTo(account, address, 6);
 });
 
 test("wrong codes are refused on the page, and after five the right one is too", async () => {
