@@ -58,9 +58,12 @@ describe("opens a pool of its own", () => {
   });
 
   test("jobs run in parallel, one per child, and the children are reused", async () => {
-    await Promise.all(Array.from({ length: 8 }, () => images.render(photo)));
-    const { alive, started } = images.pool.state();
-    assert.deepEqual([alive, started], [2, 2]);
+    for (let round = 0; round < 2; round++) {
+      await Promise.all(Array.from({ length: 8 }, () => images.render(photo)));
+      // The quickest jobs end before the second child is ready, and do not wait for it.
+      await eventually(() => images.pool.state().alive === 2);
+    }
+    assert.equal(images.pool.state().started, 2);
   });
 
   test("a caller that leaves cancels its own job only, waiting or running", async () => {

@@ -1,15 +1,11 @@
-import { mkdtemp, rm } from "node:fs/promises";
 import { availableParallelism } from "node:os";
-import { join } from "node:path";
-import { AppError, type Clock, MiB, seconds } from "@signalbox/core";
+import { AppError, type Clock } from "@signalbox/core";
 import type { ImageJob, JobOutcome, JobResults } from "../image-jobs.ts";
 import { decoderRelease } from "../rendition.ts";
-import { type ChildAnswer, ImageChild, type MemoryGuard } from "./image-child.ts";
+import type { ChildAnswer, ImageChild, MemoryGuard } from "./image-child.ts";
+import { type ChildEnd, ImageChildren } from "./image-children.ts";
 import { type JobCost, JobCosts } from "./job-costs.ts";
 import { heavyFromMs, JobQueue, type QueuedJob } from "./job-queue.ts";
-
-/** The reason of a child's end. */
-export type ChildEnd = "crashed" | "out-of-memory" | "too-slow" | "cancelled" | "recycled" | "idle";
 
 export interface ImagePoolOptions {
   /** Folder of the children, each in a subfolder. Its creator removes it, also after a kill. */
@@ -61,11 +57,6 @@ export interface PoolState {
   readonly memoryGuard: MemoryGuard;
 }
 
-/** Jobs after which a child is replaced, before its leaks matter. */
-const jobsMax = 500;
-const residentMax = 220 * MiB;
-/** Longer than the pause between a page's requests; an idle process wastes memory. */
-const idleMsDefault = seconds(2);
 /** A child that ends between two jobs costs none of them. This many new ones in a row are no accident. */
 const newChildrenMax = 3;
 
@@ -96,23 +87,19 @@ export class ImagePool {
   readonly #options: ImagePoolOptions;
   readonly #queue: JobQueue;
   readonly #costs = new JobCosts();
-  readonly #children = new Set<ImageChild>();
-  readonly #idle: { readonly child: ImageChild; readonly timer: NodeJS.Timeout }[] = [];
-  readonly #ended: Record<ChildEnd, number>;
-  #started = 0;
+  readonly #children: ImageChildren;
   #isClosed = false;
-  #guard: MemoryGuard = "sampled";
 
   constructor(options: ImagePoolOptions) {
     this.#options = options;
     const { slots = availableParallelism(), memoryMax } = options;
     this.#queue = new JobQueue({ slots, memoryMax });
-    this.#ended = { crashed: 0, "out-of-memory": 0, "too-slow": 0, cancelled: 0, recycled: 0, idle: 0 };
+    this.#children = new ImageChildren(options);
   }
 
   /** Starts a child in advance, so that the first job need not wait for one. */
-  async warm(): Promise<void> {
-    this.#rest(await this.#start());
+  warm(): Promise<void> {
+    return this.#children.warm();
   }
 
   /** Estimates the time and memory of a job. */
@@ -148,23 +135,25 @@ export class ImagePool {
 
   state(): PoolState {
     const { running } = this.#queue;
-    const counts = { alive: this.#children.size, running, waiting: this.#queue.waiting(), started: this.#started };
-    return { ...counts, ended: { ...this.#ended }, memoryGuard: this.#guard };
+    return { ...this.#children.state(), running, waiting: this.#queue.waiting() };
   }
 
   /** Describes the enforced limits, for `info`. */
   describe(): object {
     const { memoryMax, slots = availableParallelism() } = this.#options;
-    return { decoder: decoderRelease, processes: slots, memoryMax, memoryBound: this.#guard, loaders: "allow-list" };
+    return {
+      decoder: decoderRelease,
+      processes: slots,
+      memoryMax,
+      memoryBound: this.#children.guard,
+      loaders: "allow-list",
+    };
   }
 
   /** Ends every child. Running jobs end as unavailable: their images are not the cause. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const { timer } of this.#idle.splice(0)) clearTimeout(timer);
-    const children = [...this.#children];
-    for (const child of children) child.kill();
-    await Promise.all(children.map(({ ended }) => ended));
+    await this.#children.close();
   }
 
   /** Waits for the turn of a job. */
@@ -210,20 +199,20 @@ export class ImagePool {
     const { child, answer, startedMs } = await this.#handOver(job, terms);
     const { outcome: reported, peakBytes } = answer;
     if (reported.outcome === "unwritable") {
-      this.#rest(child);
+      this.#children.rest(child);
       throw unavailable(new Error(reported.reason));
     }
     const outcome: JobOutcome<JobResults[ImageJob["kind"]]> =
       reported.outcome === "broken" && this.#isLarge(job) ? { ...reported, outcome: "out-of-memory" } : reported;
     const tookMs = clock.steadyMs() - startedMs;
-    this.#rest(child);
+    this.#children.rest(child);
     if (outcome.outcome === "rendered") {
       this.#costs.learn(job, { ms: tookMs, bytes: peakBytes });
       return outcome;
     }
     if (child.isGone) {
       const { pid } = child;
-      this.#note(outcome.outcome as ChildEnd);
+      this.#children.note(outcome.outcome as ChildEnd);
       log.warn({ pid, outcome: outcome.outcome, reason: outcome.reason, tookMs }, "an image crashed its process");
     }
     return outcome;
@@ -232,9 +221,11 @@ export class ImagePool {
   /** Gives the job to a child, and to the next one when that ended before it received it. */
   async #handOver(job: ImageJob, { signal, beforeHandOver, ...ends }: JobTerms): Promise<AnsweredJob> {
     let note = beforeHandOver;
-    const triesMax = this.#idle.length + newChildrenMax;
+    const triesMax = this.#children.idle + newChildrenMax;
     for (let tries = 0; tries < triesMax; tries++) {
-      const child = await this.#take();
+      const child = await this.#children.take().catch((cause: unknown) => {
+        throw unavailable(cause);
+      });
       // The recording is part of the measured time: the slot is occupied meanwhile.
       const startedMs = this.#options.clock.steadyMs();
       try {
@@ -242,7 +233,7 @@ export class ImagePool {
         await note?.();
         signal?.throwIfAborted();
       } catch (error) {
-        this.#rest(child);
+        this.#children.rest(child);
         throw error;
       }
       note = undefined;
@@ -260,14 +251,14 @@ export class ImagePool {
 
   /** Ends the child when its caller leaves, and then throws the signal's reason. */
   async #untilLeft<T>(child: ImageChild, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
-    const leave = () => this.#end(child, "cancelled");
+    const leave = () => this.#children.end(child, "cancelled");
     signal?.addEventListener("abort", leave, { once: true });
     try {
       const result = await work();
       signal?.throwIfAborted();
       return result;
     } catch (error) {
-      this.#rest(child);
+      this.#children.rest(child);
       throw error;
     } finally {
       signal?.removeEventListener("abort", leave);
@@ -280,67 +271,6 @@ export class ImagePool {
    */
   #isLarge(job: ImageJob): boolean {
     return this.#costs.expect(job).bytes > this.#options.memoryMax / 2;
-  }
-
-  /** Returns an idle child, or a new one. */
-  async #take(): Promise<ImageChild> {
-    for (let rested = this.#idle.pop(); rested; rested = this.#idle.pop()) {
-      clearTimeout(rested.timer);
-      if (!rested.child.isGone) return rested.child;
-    }
-    return this.#start().catch((cause: unknown) => {
-      throw unavailable(cause);
-    });
-  }
-
-  /** Keeps a child for the next job, unless it has reached its number of jobs. The last idle one stays warm. */
-  #rest(child: ImageChild): void {
-    if (child.isGone) return;
-    if (this.#isClosed || child.jobs >= jobsMax || child.residentBytes > residentMax) {
-      this.#end(child, "recycled");
-      return;
-    }
-    const timer = setTimeout(() => this.#tooMany(child), this.#options.idleMs ?? idleMsDefault);
-    timer.unref();
-    this.#idle.push({ child, timer });
-  }
-
-  #tooMany(child: ImageChild): void {
-    if (this.#idle.length <= 1) return;
-    const at = this.#idle.findIndex((rested) => rested.child === child);
-    if (at >= 0) this.#idle.splice(at, 1);
-    this.#end(child, "idle");
-  }
-
-  #end(child: ImageChild, why: ChildEnd): void {
-    this.#note(why);
-    child.kill();
-  }
-
-  #note(why: ChildEnd): void {
-    this.#ended[why]++;
-  }
-
-  async #start(): Promise<ImageChild> {
-    const scratch = await mkdtemp(join(this.#options.directory, "child-"));
-    const child = await ImageChild.start({ scratch, memoryMax: this.#options.memoryMax }).catch(async (error) => {
-      await rm(scratch, { recursive: true, force: true });
-      throw error;
-    });
-    this.#started++;
-    this.#guard = child.guard;
-    this.#children.add(child);
-    if (this.#isClosed) child.kill();
-    void child.ended.then(() => this.#bury(child, scratch));
-    return child;
-  }
-
-  async #bury(child: ImageChild, scratch: string): Promise<void> {
-    this.#children.delete(child);
-    await rm(scratch, { recursive: true, force: true });
-    if (this.#children.size > 0 || this.#isClosed) return;
-    const { log } = this.#options;
-    await this.warm().catch((error: unknown) => log.warn({ error }, "keeping a process for images warm failed"));
   }
 }
 
