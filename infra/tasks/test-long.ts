@@ -8,6 +8,7 @@ import { createWriteStream } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { pipeline } from "node:stream/promises";
+import { environment } from "@signalbox/config";
 import { root } from "../generate/repository.ts";
 import { type LongPart, longParts } from "./tests/long-parts.ts";
 import { longFolder, readLongProgress, writeLongProgress } from "./tests/long-progress.ts";
@@ -48,8 +49,12 @@ async function runParts(): Promise<boolean> {
 }
 
 /** Runs a part with its output in a file. */
-async function runPart({ command }: LongPart, log: string): Promise<boolean> {
-  const child = spawn(process.execPath, command, { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+async function runPart({ command, variables }: LongPart, log: string): Promise<boolean> {
+  const child = spawn(process.execPath, command, {
+    cwd: root,
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...environment(), ...variables },
+  });
   const stop = (signal: NodeJS.Signals) => child.kill(signal);
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, stop);
   const ended = new Promise<number>((resolve, reject) => {

@@ -8,8 +8,8 @@ import { OperationMaker } from "./operations.ts";
 import { supergraphs } from "./supergraphs.ts";
 import { TestSupergraph } from "./test-supergraph.ts";
 
-/** Number of operations per property. The build server runs ten thousand in all. */
-const numRuns = Number(process.env.FEDERATION_RUNS ?? (process.env.CI ? 1_112 : 150));
+/** Number of operations per property. `npm run test:long -- fuzzing` runs ten thousand in all. */
+const numRuns = Number(process.env.FEDERATION_RUNS ?? 150);
 const choices = fc.array(fc.nat(1_000), { minLength: 4, maxLength: 120, size: "max" });
 const opened = Object.entries(supergraphs).map(([name, source]) => ({ name, graph: new TestSupergraph(source) }));
 after(async () => {

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 
 const prefix = "whd_";
 const crockford = "0123456789abcdefghjkmnpqrstvwxyz";
-/** The 26 digits of an id: ten for the 48 bits of the time, the others for 80 bits of a digest. */
+/** The 26 digits of an id: ten for the 48 bits of the time, twice eight for 80 bits of a digest. */
 const digits = 26;
 const digestBits = 80n;
 /** Upper bound for the time of an event. */
@@ -13,14 +13,16 @@ const timeMsMax = Date.UTC(9999, 0);
  * key refuses a second delivery, and it begins with the time of the event, which finds the row.
  */
 export function deliveryIdOf(eventId: string, eventTime: Date, endpointId: string): string {
-  const digest = hash("sha256", `${eventId}\n${endpointId}`, "hex").slice(0, 20);
-  let rest = (BigInt(eventTime.getTime()) << digestBits) | BigInt(`0x${digest}`);
+  const digest = hash("sha256", `${eventId}\n${endpointId}`, "buffer");
+  const ofDigest = (from: number) => base32(digest.readUIntBE(from, 5), 8);
+  return prefix + base32(eventTime.getTime(), 10) + ofDigest(0) + ofDigest(5);
+}
+
+/** Writes a whole number below 2^53 with so many digits. A bitwise operator would cut it to 32 bits. */
+function base32(value: number, count: number): string {
   let text = "";
-  for (let place = 0; place < digits; place++) {
-    text = crockford[Number(rest & 31n)] + text;
-    rest >>= 5n;
-  }
-  return prefix + text;
+  for (let rest = value; text.length < count; rest = Math.floor(rest / 32)) text = crockford[rest % 32] + text;
+  return text;
 }
 
 /** Returns the event's time from the id of a delivery; null for any other text. */

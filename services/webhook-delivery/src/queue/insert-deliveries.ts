@@ -88,13 +88,36 @@ const insert = sql(
      insert into delivery_queue (endpoint_id, due_at, delivery_id, created_at, leased_by, order_key, sequence)
      select endpoint_id,
        case when waits then 'infinity' when leased then date_trunc('milliseconds', statement_timestamp()) + $18::int * interval '1 ms'
-         else least(created_at, statement_timestamp()) + delay_ms * interval '1 ms' + place * interval '1 microsecond' end,
+         else least(created_at, statement_timestamp()) + delay_ms * interval '1 ms' + ($25::int + place) * interval '1 microsecond' end,
        id, created_at, case when leased then $19::int end, order_key, sequence
      from given join created using (id)
    )
    select array(select account_id from stale) as stale, array(select id from created) as created,
      date_trunc('milliseconds', statement_timestamp()) + $18::int * interval '1 ms' as "leasedUntil"`,
 );
+
+interface Inserted {
+  /** Accounts whose endpoints have changed since the plan; then nothing is stored. */
+  readonly stale: readonly string[];
+  /** Ids of the deliveries that did not exist before. */
+  readonly created: readonly string[];
+  readonly leasedUntil: Date;
+}
+
+interface Terms {
+  readonly leaseMs: number;
+  readonly instance: number | null;
+}
+
+/** The part of a write that comes once: the endpoints to judge, and the events with the numbers of their deliveries. */
+interface OncePerWrite {
+  readonly accounts: readonly Fingerprint[];
+  readonly ofOperators: Pick<Fingerprint, "fingerprint"> | null;
+  readonly counts: ReadonlyMap<NewEvent, number>;
+}
+
+/** Deliveries in one statement: ten thousand at once would hold the process for a tenth of a second. */
+const rowsMax = 1_000;
 
 /**
  * Stores events with their deliveries. When the endpoints of an account have changed, it stores nothing and returns the
@@ -105,13 +128,32 @@ export async function insertDeliveries(
   accounts: readonly Fingerprint[],
   ofOperators: Pick<Fingerprint, "fingerprint"> | null,
   deliveries: readonly NewDelivery[],
-  { leaseMs, instance }: { readonly leaseMs: number; readonly instance: number | null },
+  terms: Terms,
   keptEvents: readonly NewEvent[] = [],
-) {
+): Promise<Inserted> {
   const counts = new Map<NewEvent, number>(keptEvents.map((event) => [event, 1]));
   for (const { event } of deliveries) counts.set(event, (counts.get(event) ?? 0) + 1);
+  const first = await insertPart(tx, deliveries.slice(0, rowsMax), 0, terms, { accounts, ofOperators, counts });
+  if (first.stale.length > 0) return first;
+  const created = [...first.created];
+  for (let from = rowsMax; from < deliveries.length; from += rowsMax) {
+    const part = await insertPart(tx, deliveries.slice(from, from + rowsMax), from, terms, nothing);
+    for (const id of part.created) created.push(id);
+  }
+  return { ...first, created };
+}
+
+const nothing: OncePerWrite = { accounts: [], ofOperators: null, counts: new Map() };
+
+async function insertPart(
+  tx: Tx,
+  deliveries: readonly NewDelivery[],
+  from: number,
+  { leaseMs, instance }: Terms,
+  { accounts, ofOperators, counts }: OncePerWrite,
+): Promise<Inserted> {
   const events = [...counts.keys()];
-  const { rows } = await tx.query<{ stale: string[]; created: string[]; leasedUntil: Date }>(insert, [
+  const { rows } = await tx.query<Inserted>(insert, [
     accounts.map(({ accountId }) => accountId),
     accounts.map(({ fingerprint }) => fingerprint),
     ...columnsOf(deliveries, [
@@ -142,6 +184,7 @@ export async function insertDeliveries(
     ]),
     events.map(({ aboutAccountId }) => aboutAccountId ?? null),
     ofOperators?.fingerprint ?? null,
+    from,
   ]);
-  return rows[0] as (typeof rows)[number];
+  return rows[0] as Inserted;
 }
