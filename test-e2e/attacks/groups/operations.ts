@@ -37,7 +37,9 @@ export async function operationsOf(
   const declared = await declaredAccess();
   const owner = await ownerOfEverything(scene);
   const attempts = new Map([...readsOf(owner, declared, scene), ...fieldsOf(owner, declared, scene)]);
-  const writes = Object.entries(recipes).filter(([name]) => !madeHere.includes(name) && isWanted(name));
+  const writes = Object.entries(recipes).filter(
+    ([name]) => !attempts.has(name) && !madeHere.includes(name) && isWanted(name),
+  );
   await inLanes(writes, 8, async ([name, recipe]) => attempts.set(name, await recipe(scene.world)));
   const operations = [...attempts].map(([name, attempt]) => {
     const access = declared.get(name);

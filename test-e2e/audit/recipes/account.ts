@@ -17,6 +17,16 @@ export const credential = (
     return make(person, id, `/api/account/${what}/${id}`);
   });
 
+/** An administrator's write to a credential of another account. */
+export const credentialOfOther = (
+  what: "api-keys" | "clients",
+  make: (administrator: Pick<Person, "headers">, accountId: string, id: string) => Attempt,
+): Recipe =>
+  fresh(async (person, { administrator, send }) => {
+    const { id } = (await send(person.headers, `/api/account/${what}/`, { body: named })).json;
+    return make({ headers: administrator }, person.id, id);
+  });
+
 /** A write to a pending contact address, with the mailed code. */
 const pending = (make: (person: Person, mail: { code: string }) => Attempt): Recipe =>
   fresh(async (person, { send, mailTo }) => {
@@ -88,6 +98,18 @@ export const accountRecipes: Recipes = {
     return rest({ headers: { "x-api-key": key } }, "DELETE", "/api/account/current-api-key/");
   }),
   "POST /api/accounts/{account_id}/status": changeStatus,
+  "DELETE /api/accounts/{account_id}/api-keys/{key_id}": credentialOfOther("api-keys", (administrator, account, id) =>
+    rest(administrator, "DELETE", `/api/accounts/${account}/api-keys/${id}`),
+  ),
+  "Mutation.revokeAccountApiKey": credentialOfOther("api-keys", (administrator, accountId, id) =>
+    graph(administrator, "revokeAccountApiKey", "RevokeAccountApiKeyInput", { accountId, id }),
+  ),
+  "DELETE /api/accounts/{account_id}/sign-ins/": fresh(({ id }, { administrator: headers }) =>
+    rest({ headers }, "DELETE", `/api/accounts/${id}/sign-ins/`),
+  ),
+  "Mutation.signOutAccount": fresh(({ id }, { administrator: headers }) =>
+    graph({ headers }, "signOutAccount", "SignOutAccountInput", { accountId: id }),
+  ),
   "Mutation.updateAccount": fresh((person) =>
     graph(person, "updateAccount", "UpdateAccountInput", { displayName: "Eve" }),
   ),

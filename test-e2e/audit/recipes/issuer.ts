@@ -1,5 +1,5 @@
 import type { Person } from "../world.ts";
-import { credential, named } from "./account.ts";
+import { credential, credentialOfOther, named } from "./account.ts";
 import { type Attempt, fresh, graph, type Recipe, type Recipes, rest } from "./attempt.ts";
 
 /** A write to a sign-in with a browser. */
@@ -9,6 +9,16 @@ const signIn =
     const headers = await world.signIn();
     const [{ id }] = (await world.send(headers, "/api/account/sign-ins/")).json.items;
     return make({ headers }, id);
+  };
+
+/** An administrator's write to a sign-in of another account. */
+const signInOfOther =
+  (make: (administrator: Pick<Person, "headers">, accountId: string, id: string) => Attempt): Recipe =>
+  async (world) => {
+    const headers = await world.signIn();
+    const { id } = (await world.send(headers, "/api/account/")).json;
+    const [signIn] = (await world.send(headers, "/api/account/sign-ins/")).json.items;
+    return make({ headers: world.administrator }, id, signIn.id);
   };
 
 const operating = { roles: ["admin", "operator"] };
@@ -39,6 +49,18 @@ export const recipesOfIssuer: Recipes = {
     rest(person, "DELETE", `/api/account/sign-ins/${id}`),
   ),
   "Mutation.endSignIn": signIn((person, id) => graph(person, "endSignIn", "EndSignInInput", { id })),
+  "DELETE /api/accounts/{account_id}/sign-ins/{sign_in_id}": signInOfOther((administrator, account, id) =>
+    rest(administrator, "DELETE", `/api/accounts/${account}/sign-ins/${id}`),
+  ),
+  "Mutation.endAccountSignIn": signInOfOther((administrator, accountId, id) =>
+    graph(administrator, "endAccountSignIn", "EndAccountSignInInput", { accountId, id }),
+  ),
+  "DELETE /api/accounts/{account_id}/clients/{client_id}": credentialOfOther("clients", (administrator, account, id) =>
+    rest(administrator, "DELETE", `/api/accounts/${account}/clients/${id}`),
+  ),
+  "Mutation.revokeAccountServiceClient": credentialOfOther("clients", (administrator, accountId, id) =>
+    graph(administrator, "revokeAccountServiceClient", "RevokeAccountServiceClientInput", { accountId, id }),
+  ),
   "PATCH /api/accounts/{account_id}": fresh((person) => rest(person, "PATCH", `/api/accounts/${person.id}`, operating)),
   "Mutation.setAccountRoles": fresh((person) =>
     graph(person, "setAccountRoles", "SetAccountRolesInput", { accountId: person.id, roles: ["admin"] }),
