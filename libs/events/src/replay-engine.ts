@@ -15,7 +15,8 @@ import {
 } from "@signalbox/storage";
 import type { Outbox } from "./outbox/outbox.ts";
 
-/** The columns that every replay has. Its service adds the choice, the position and the counts. A type, so that it counts as a record of columns. */
+/** The columns that every replay has; its service adds the choice, the position and the counts. */
+// Not an interface: `table` takes rows as records.
 export type ReplayRow = {
   readonly id: string;
   readonly accountId: string;
