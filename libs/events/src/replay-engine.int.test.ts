@@ -19,7 +19,7 @@ const kind: ReplayKind<Walk> = {
   listedBy: "account_id",
   parent: "owner_id",
   runningMax: 1,
-  lateMsMax: 0,
+  lateMsMax: hours(1),
   ended: (status, endedAt) => ({ status, endedAt }),
 };
 const totalMax = 4_000;
@@ -41,16 +41,14 @@ before(async () => {
 });
 after(() => service.close());
 
-const start = (
-  total: number,
-  { rate = null, ownerId = randomId("own"), dryRun = false }: Partial<Walk & { dryRun: boolean }> = {},
-) => {
-  const own = { id: randomId("walk"), accountId, ownerId, status: "running", eventTypes: [], rate, total, sent: 0 };
-  const walk = { ...own, createdAt: new Date(), endedAt: null };
-  return inTransaction(service.pool, (tx) => engine.start(tx, ownerId, walk, { totalMax, dryRun, entry }));
+const start = (changes: Partial<Walk>, dryRun = false) => {
+  const ids = { id: randomId("walk"), accountId, ownerId: randomId("own"), eventTypes: [] };
+  const walk = { ...ids, status: "running", rate: null, total: 3, sent: 0, createdAt: new Date(), endedAt: null };
+  const replay = { ...walk, ...changes };
+  return inTransaction(service.pool, (tx) => engine.start(tx, replay.ownerId, replay, { totalMax, dryRun, entry }));
 };
-const started = async (total: number, rate: number | null = null): Promise<Walk> => {
-  const answer = await start(total, { rate });
+const started = async (changes: Partial<Walk> = {}): Promise<Walk> => {
+  const answer = await start(changes);
   assert.ok(answer.outcome === "started");
   return answer.replay;
 };
@@ -63,12 +61,10 @@ const send = (most: number) =>
   });
 
 test("a replay goes on behind its last committed step, and is done with the last", async () => {
-  const { id } = await started(3);
+  const { id } = await started();
   await send(2);
-  await assert.rejects(
-    engine.step(() => Promise.reject(new Error("killed"))),
-    /killed/,
-  );
+  const killed = engine.step(() => Promise.reject(new Error("killed")));
+  await assert.rejects(killed, /killed/);
   const between = await engine.find(id, accountId);
   assert.deepEqual([between?.sent, between?.status, between?.endedAt], [2, "running", null]);
   assert.deepEqual([await send(2), await send(2)], ["again", "done"]);
@@ -79,28 +75,34 @@ test("a replay goes on behind its last committed step, and is done with the last
 });
 
 test("a dry run counts, and neither too many items nor one replay too many are started", async () => {
-  const first = await started(totalMax);
+  const first = await started();
+  const { ownerId } = first;
   const before = entries;
-  assert.deepEqual(await start(totalMax, { dryRun: true, ownerId: first.ownerId }), {
-    outcome: "counted",
-    count: totalMax,
-  });
-  assert.deepEqual(await start(totalMax + 1), { outcome: "too-many", max: totalMax });
-  assert.deepEqual(await start(1, { ownerId: first.ownerId }), { outcome: "limit-reached", max: 1 });
+  const counted = await start({ ownerId, total: totalMax }, true);
+  assert.deepEqual(counted, { outcome: "counted", count: totalMax });
+  assert.deepEqual(await start({ total: totalMax + 1 }), { outcome: "too-many", max: totalMax });
+  assert.deepEqual(await start({ ownerId }), { outcome: "limit-reached", max: 1 });
   assert.equal(entries, before);
   await cancel(first);
 });
 
 test("a cancelled replay takes no further step, and is cancelled once", async () => {
-  const cancelled = await cancel(await started(2));
+  const cancelled = await cancel(await started());
   const before = entries;
   assert.deepEqual([await cancel(cancelled), await send(1), entries], [cancelled, "done", before]);
 });
 
 test("a step waits for the time that its items take, or that it asks for", async () => {
   for (const step of [() => send(totalMax - 1), () => engine.step(async () => ({ waitMs: hours(1) }))]) {
-    const walk = await started(totalMax, 1);
+    const walk = await started({ total: totalMax, rate: 1 });
     assert.deepEqual([await step(), await step()], ["again", "done"]);
     await cancel(walk);
   }
+});
+
+test("a late step makes up for the delay that its kind allows, and no more", async () => {
+  const walk = await started({ total: totalMax, rate: 1 });
+  await service.pool.query(sql("", "update walks set due_at = due_at - interval '10 h'"));
+  assert.deepEqual([await send(3_600), await send(300), await send(1)], ["again", "again", "done"]);
+  await cancel(walk);
 });

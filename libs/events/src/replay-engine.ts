@@ -30,9 +30,15 @@ export type ReplayRow = {
   readonly createdAt: Date;
 };
 const common = {
-  ...{ id: "text", accountId: "text", status: "text", eventTypes: "text[]", rate: "int4", total: "int4" },
+  id: "text",
+  accountId: "text",
+  status: "text",
+  eventTypes: "text[]",
+  rate: "int4",
+  total: "int4",
+  createdAt: "timestamptz",
   // By the clock of the database, which is the same for all instances.
-  ...{ createdAt: "timestamptz", dueAt: "interval + statement_timestamp()" },
+  dueAt: "interval + statement_timestamp()",
 };
 
 /** The replays of one service. Names become part of statements. */

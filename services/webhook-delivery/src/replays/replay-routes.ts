@@ -177,12 +177,7 @@ const viewReplay = (replay: Replay) => ({
 });
 
 function answerOfStart(result: ReplayOutcome): HttpResponse {
-  switch (result.outcome) {
-    case "started":
-      return accepted(viewReplay(result.replay));
-    case "counted":
-      return ok({ count: result.count });
-    default:
-      return refusedWith(refusedReplay(result));
-  }
+  if (result.outcome === "started") return accepted(viewReplay(result.replay));
+  if (result.outcome === "counted") return ok({ count: result.count });
+  return refusedWith(refusedReplay(result));
 }

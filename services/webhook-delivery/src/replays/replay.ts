@@ -26,8 +26,15 @@ export type ReplayFilter = Pick<Replay, "endpointId" | "statuses" | "eventTypes"
 export const replayKind: ReplayKind<Replay> = {
   table: "replays",
   columns: {
-    ...{ endpointId: "text", statuses: "text[]", eventIds: "text[]", fromTime: "timestamptz", toTime: "timestamptz" },
-    ...{ replayed: "int4", placeTime: "timestamptz", placeId: "text", endedAt: "timestamptz" },
+    endpointId: "text",
+    statuses: "text[]",
+    eventIds: "text[]",
+    fromTime: "timestamptz",
+    toTime: "timestamptz",
+    replayed: "int4",
+    placeTime: "timestamptz",
+    placeId: "text",
+    endedAt: "timestamptz",
   },
   progress: ["replayed", "placeTime", "placeId", "endedAt"],
   listedBy: "account_id",

@@ -45,12 +45,10 @@ export function createReplays({ pool, endpointStore, outbox, clock, deliveriesMa
     },
 
     /** Cancels a replay; deliveries already queued go out. */
-    cancel: (tx: Tx, caller: Caller, replay: Replay): Promise<Replay> =>
-      engine.cancel(
-        tx,
-        replay,
-        audited(caller, { action: "webhook_endpoint.cancel_replay", subject: replay.endpointId }),
-      ),
+    cancel(tx: Tx, caller: Caller, replay: Replay): Promise<Replay> {
+      const entry = audited(caller, { action: "webhook_endpoint.cancel_replay", subject: replay.endpointId });
+      return engine.cancel(tx, replay, entry);
+    },
 
     /** Queues the next deliveries of a replay that is due; returns "again" while there may be more. */
     step: () =>

@@ -14,7 +14,7 @@ import {
 import { z } from "zod";
 import type { SourceStore } from "../sources/source-store.ts";
 import { viewReplay } from "./replay.ts";
-import type { NewReplay, Replays } from "./replays.ts";
+import type { NewReplay, ReplayOutcome, Replays } from "./replays.ts";
 
 const exampleId = "rpl_01kbdq4v00e8w9x2m5n7p3r6tz";
 const path = "/api/v1/webhooks/sources/:id/replays";
@@ -167,27 +167,14 @@ export function newReplayOf(body: z.output<typeof CreateReplayBody>): NewReplay 
   };
 }
 
-function answerOfCreate(result: Awaited<ReturnType<Replays["create"]>>): HttpResponse {
-  switch (result.outcome) {
-    case "started":
-      return accepted(viewReplay(result.replay));
-    case "counted":
-      return ok({ count: result.count });
-    default: {
-      const refusal = replayRefusal(result);
-      return refused(409, "conflict", refusal);
-    }
-  }
+function answerOfCreate(result: ReplayOutcome): HttpResponse {
+  if (result.outcome === "started") return accepted(viewReplay(result.replay));
+  if (result.outcome === "counted") return ok({ count: result.count });
+  return refused(409, "conflict", replayRefusal(result));
 }
 
 /** Describes why a replay cannot start, for REST and GraphQL. */
-export function replayRefusal({
-  outcome,
-  max,
-}: {
-  readonly outcome: "too-many" | "limit-reached";
-  readonly max: number;
-}) {
+export function replayRefusal({ outcome, max }: Exclude<ReplayOutcome, { outcome: "started" | "counted" }>) {
   const message =
     outcome === "too-many"
       ? `A replay has at most ${max} webhooks; choose a shorter time.`

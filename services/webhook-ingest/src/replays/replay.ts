@@ -23,8 +23,15 @@ export interface Replay extends ReplayRow {
 export const replayKind: ReplayKind<Replay> = {
   table: "received_replays",
   columns: {
-    ...{ sourceId: "text", receivedIds: "text[]", fromAt: "timestamptz", toAt: "timestamptz", published: "int4" },
-    ...{ missing: "int4", positionAt: "timestamptz", positionId: "text", finishedAt: "timestamptz" },
+    sourceId: "text",
+    receivedIds: "text[]",
+    fromAt: "timestamptz",
+    toAt: "timestamptz",
+    published: "int4",
+    missing: "int4",
+    positionAt: "timestamptz",
+    positionId: "text",
+    finishedAt: "timestamptz",
   },
   progress: ["published", "missing", "positionAt", "positionId", "finishedAt"],
   listedBy: "source_id",
