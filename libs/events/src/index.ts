@@ -23,4 +23,5 @@ export {
 } from "./outbox/dead-events.ts";
 export { createOutbox, type Outbox } from "./outbox/outbox.ts";
 export { eventsProperties } from "./properties.ts";
+export { createReplayEngine, type ReplayKind, type ReplayRow, type ReplayStep } from "./replay-engine.ts";
 export { stateRepetitionMs, topicSettings } from "./topic-settings.ts";

@@ -47,7 +47,7 @@ export function refusedReplay(result: Exclude<ReplayOutcome, { outcome: "started
   switch (result.outcome) {
     case "no-endpoint":
       return { code: "not_found", message: "There is no such endpoint." };
-    case "running":
+    case "limit-reached":
       return { code: "conflict", message: "A replay of this endpoint is running: wait for it, or cancel it." };
     case "too-many": {
       const message = `More than ${result.max} deliveries match: choose a shorter time.`;

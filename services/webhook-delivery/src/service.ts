@@ -33,8 +33,7 @@ import type { Properties } from "./properties.ts";
 import { orderRetention } from "./queue/delivery-order.ts";
 import { openEngine } from "./queue/open-engine.ts";
 import { idleMsMax } from "./queue/queue-worker.ts";
-import { createReplayStore, replayRetention } from "./replays/replay-store.ts";
-import { createReplays } from "./replays/replays.ts";
+import { createReplays, replayRetention } from "./replays/replays.ts";
 import { loadersOf, resolversOf } from "./resolvers.ts";
 import { createServiceRoutes } from "./routes.ts";
 import { createSigningKeyStore } from "./signing-keys/signing-key-store.ts";
@@ -114,7 +113,6 @@ function createStores(pool: Pool, sealer: Sealer, mayWrite: (accountId: string) 
     deliveryStore: createDeliveryStore({ pool, mayWrite }),
     eventStore: createEventStore(pool),
     eventTypeStore: createEventTypeStore(pool),
-    replayStore: createReplayStore(pool),
   };
 }
 

@@ -87,19 +87,6 @@ test("a replay keeps to its rate, one runs at a time, and a cancelled one queues
   await eventually(() => receiver.requests.length === replayed + 30);
 });
 
-test("a replay started by an instance with a fast clock begins at once", async (t) => {
-  const { id: endpoint_id } = await newEndpoint();
-  await publish(2);
-  await inStatus("succeeded", 2);
-  const { clock } = delivery.context;
-  const { now } = clock;
-  const ahead = t.mock.method(clock, "now", () => new Date(now().getTime() + 3_600_000));
-  const started = await start({ endpoint_id });
-  ahead.mock.restore();
-  assert.equal(started.body.created_at > new Date(Date.now() + 1_800_000).toISOString(), true);
-  assert.equal((await ended(started.body.id)).replayed, 2);
-});
-
 test("a replay of a paused endpoint waits, and another account's deliveries cannot be replayed", async () => {
   const { id: endpoint_id } = await newEndpoint();
   await publish(2);

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { WebhookSourceResource } from "@signalbox/contracts";
+import { seconds } from "@signalbox/core";
 import { exportRoutes } from "@signalbox/http";
 import { createNameLookup, createOutboundClient } from "@signalbox/net";
 import { ownPorts, type ServiceContext, type ServiceParts } from "@signalbox/runtime";
@@ -9,9 +10,8 @@ import { createSealer } from "@signalbox/storage";
 import type { Properties } from "./properties.ts";
 import { openReceiving } from "./receiving/receiving.ts";
 import { sealedProofs } from "./rejections/rejection-store.ts";
-import { createReplayStore } from "./replays/replay-store.ts";
+import { publishAgain } from "./replays/publish-again.ts";
 import { createReplays } from "./replays/replays.ts";
-import { startReplays } from "./replays/run-replays.ts";
 import { loadersOf, resolversOf } from "./resolvers.ts";
 import { createServiceRoutes } from "./routes.ts";
 import { createKeySets } from "./sources/key-sets.ts";
@@ -65,14 +65,14 @@ export async function createService(context: ServiceContext<Properties>): Promis
     areIntegrationsEnabled,
   });
   startRemovedSourceCleanup({ runner, pool });
-  const replayStore = createReplayStore(pool);
-  const replays = createReplays({ ...receiving, replayStore, outbox, clock });
-  startReplays({ ...receiving, runner, pool, replayStore, sourceStore, outbox, clock });
+  const replays = createReplays({ ...receiving, pool, outbox, clock });
+  const publishing = { ...receiving, sourceStore, outbox };
+  runner.every("replays", seconds(1), () => replays.step((tx, replay) => publishAgain(tx, replay, publishing)));
   consume("accounts", { "account.deleted": ({ subject }, { tx }) => sources.deleteAllOf(tx, subject) });
 
   const parts = {
     ...receiving,
-    ...{ sources, sourceSecrets, sourceAddresses, sourceStore, replays, replayStore, pageLimits },
+    ...{ sources, sourceSecrets, sourceAddresses, sourceStore, replays, pageLimits },
   };
   return serve({
     title: "Signalbox webhook ingest",

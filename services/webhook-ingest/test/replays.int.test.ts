@@ -152,18 +152,6 @@ test("a replay can be cancelled, at most three run at once, and a paused source 
   assert.deepEqual([quick.status, quick.published], ["completed", 6]);
 });
 
-test("a replay started by an instance with a fast clock runs at once on the others", async (t) => {
-  const who = testPerson();
-  const { source, ids } = await sourceWith(who, ["a", "b", "c"]);
-  const { clock } = ingest.context;
-  const { now } = clock;
-  const ahead = t.mock.method(clock, "now", () => new Date(now().getTime() + 3_600_000));
-  const { body } = await start(who, source, { ids });
-  ahead.mock.restore();
-  assert.equal(body.created_at > new Date(Date.now() + 1_800_000).toISOString(), true);
-  assert.deepEqual((await ended(who, source, body)).published, 3);
-});
-
 test("webhooks that are gone in their turn are counted as missing, and the rest is published", async () => {
   const who = testPerson();
   const { source, ids } = await sourceWith(who, ["a", "b", "c"]);

@@ -7,7 +7,7 @@ import { schemaDifference } from "@signalbox/storage/authoring";
 import { createSubgraphClient, eventually, serveListener, testPerson } from "@signalbox/testing";
 import { createReceivedStore } from "../src/receiving/received-store.ts";
 import { createRejectionStore } from "../src/rejections/rejection-store.ts";
-import { createReplayStore } from "../src/replays/replay-store.ts";
+import { createReplays } from "../src/replays/replays.ts";
 import { loadersOf, resolversOf } from "../src/resolvers.ts";
 import { createSourceStore } from "../src/sources/source-store.ts";
 import { type Harness, prismaDirectory, sourcesPath, startIngest } from "./harness.ts";
@@ -294,7 +294,7 @@ test("a hundred sources of a query are one statement, each of their lists is one
     sourceStore: createSourceStore(pool, {} as Sealer),
     receivedStore: createReceivedStore({ pool, clock, keepMs: () => 0 }),
     rejectionStore: createRejectionStore(pool, {} as Sealer),
-    replayStore: createReplayStore(pool),
+    replays: createReplays({ pool, clock } as Parameters<typeof createReplays>[0]),
   };
   const pageLimits = { maxPageSize: () => 100, pageSize: () => 20 };
   const typeDefs = await readFile(new URL("../schema.graphql", import.meta.url), "utf8");

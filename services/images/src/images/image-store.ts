@@ -1,9 +1,10 @@
+import { Copies } from "@signalbox/cache";
 import type { ImageResource } from "@signalbox/contracts";
+import { seconds } from "@signalbox/core";
 import { type ListRange, newestFirstOf, type Pool, type Queryable, sql, type Tx, table } from "@signalbox/storage";
 import type { OriginalId } from "../blobs/blob-keys.ts";
 import type { Prisma, PrismaClient } from "../generated/prisma/client.ts";
 import type { Image } from "./image.ts";
-import { RecordCopies } from "./record-copies.ts";
 
 export interface ImageFilter {
   readonly tag?: string | undefined;
@@ -104,9 +105,12 @@ const sumUsage = sql(
 );
 const deleteImage = sql("image.delete", "delete from images where id = $1");
 const deleteImages = sql("image.delete-many", "delete from images where id = any($1)");
+/** Too short to be noticed, and long enough for a popular image to be read once a second. */
+const copyMs = seconds(1);
+
 /** Image records in PostgreSQL: prepared statements, and Prisma for lists with their many filters. */
 export function createImageStore(pool: Pool, prisma: PrismaClient) {
-  const copies = new RecordCopies((imageId) => first(pool, findImage, [imageId]));
+  const copies = new Copies((imageId) => first(pool, findImage, [imageId]), { max: 10_000, ttlMs: copyMs });
 
   return {
     /** Finds an image of any account, at most a second old: callers check the access. */

@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import { operators } from "../queue/insert-deliveries.ts";
 import type { EndpointStore } from "./endpoint-store.ts";
 import type { AccountEndpoints, SigningEndpoint } from "./signing-endpoint.ts";
@@ -13,19 +14,12 @@ export function createEndpointDirectory(
   endpointStore: Pick<EndpointStore, "ofAccounts" | "ofOperators">,
   accountsMax: number,
 ) {
-  const known = new Map<string, AccountEndpoints>();
+  const known = new LRUCache<string, AccountEndpoints>({ max: accountsMax });
   let operatorEndpoints: AccountEndpoints | null = null;
 
   async function load(accountIds: readonly string[]): Promise<readonly AccountEndpoints[]> {
     const loaded = await endpointStore.ofAccounts(accountIds);
-    for (const account of loaded) {
-      known.delete(account.accountId);
-      known.set(account.accountId, account);
-    }
-    for (const accountId of known.keys()) {
-      if (known.size <= accountsMax) break;
-      known.delete(accountId);
-    }
+    for (const account of loaded) known.set(account.accountId, account);
     return loaded;
   }
 

@@ -1,9 +1,9 @@
+import { Copies } from "@signalbox/cache";
 import { draft } from "@signalbox/contracts";
 import { type Clock, seconds } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import { audited, systemActor } from "@signalbox/service";
 import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
-import { LRUCache } from "lru-cache";
 import type { EventType, EventTypeStore } from "./event-type-store.ts";
 import type { SchemaTimeout } from "./schema-thread.ts";
 
@@ -21,35 +21,28 @@ export type EnforcedType = Pick<EventType, "accountId" | "name" | "revision" | "
 };
 
 /** Time for which another instance may use an outdated type. */
-const rememberMs = seconds(1);
-const accountsMax = 1_000;
+const limits = { max: 1_000, ttlMs: seconds(1) };
 
 export type EnforcedTypes = ReturnType<typeof createEnforcedTypes>;
 
 /** Creates the cache of the types whose events are checked. */
 export function createEnforcedTypes(dependencies: EnforcedDependencies) {
   const { pool, eventTypeStore } = dependencies;
-  const known = new LRUCache<string, ReadonlyMap<string, EnforcedType>>({ max: accountsMax, ttl: rememberMs });
+  const copies = new Copies(async (accountId): Promise<ReadonlyMap<string, EnforcedType>> => {
+    const types = await eventTypeStore.list(accountId);
+    const enforced = types.filter(({ schema, enforcement }) => schema !== null && enforcement !== "off");
+    return new Map(enforced.map((type) => [type.name, { ...type, schema: JSON.stringify(type.schema) }]));
+  }, limits);
   return {
     /** Returns the account's types with a schema to check, by name; cached for a second. */
-    async ofAccount(accountId: string): Promise<ReadonlyMap<string, EnforcedType>> {
-      const remembered = known.get(accountId);
-      if (remembered) return remembered;
-      const found = new Map<string, EnforcedType>();
-      for (const type of await eventTypeStore.list(accountId)) {
-        if (type.schema === null || type.enforcement === "off") continue;
-        found.set(type.name, { ...type, schema: JSON.stringify(type.schema) });
-      }
-      known.set(accountId, found);
-      return found;
-    },
+    ofAccount: (accountId: string) => copies.find(accountId),
 
-    forget: (accountId: string): void => void known.delete(accountId),
+    forgetAfter: (tx: Tx, accountId: string): void => copies.forgetAfter(tx, [accountId]),
 
     /** Lets a type whose schema cannot be applied only warn, unless it was changed meanwhile. */
     async downgrade({ accountId, name, revision }: EnforcedType, reason: SchemaTimeout): Promise<void> {
       await inTransaction(pool, async (tx) => {
-        tx.afterCommit(() => void known.delete(accountId));
+        copies.forgetAfter(tx, [accountId]);
         const type = await eventTypeStore.lock(tx, accountId, name);
         if (type?.revision === revision) await saveDowngraded(dependencies, tx, type, reason);
       });

@@ -9,7 +9,7 @@ import type { SchemaThreads } from "./schema-threads.ts";
 
 interface EventTypeDependencies {
   readonly eventTypeStore: EventTypeStore;
-  readonly enforcedTypes: Pick<EnforcedTypes, "forget">;
+  readonly enforcedTypes: Pick<EnforcedTypes, "forgetAfter">;
   readonly schemaThreads: Pick<SchemaThreads, "ask">;
   readonly outbox: Outbox;
   readonly clock: Clock;
@@ -41,7 +41,7 @@ export function createEventTypes({
     action: "create" | "update" | "delete",
     type: EventType,
   ): Promise<void> {
-    tx.afterCommit(() => enforcedTypes.forget(type.accountId));
+    enforcedTypes.forgetAfter(tx, type.accountId);
     await outbox.append(tx, [audited(caller, { action: `webhook_event_type.${action}`, subject: type.id })]);
   }
 

@@ -5,12 +5,10 @@ import type { EndpointLoaders } from "../endpoints/endpoint-resolvers.ts";
 import { refusedReplay } from "../refusals.ts";
 import type { Replay } from "./replay.ts";
 import { filterOf, StartReplayBody } from "./replay-routes.ts";
-import type { ReplayStore } from "./replay-store.ts";
 import type { Replays } from "./replays.ts";
 
 export interface ReplayFields {
   readonly replays: Replays;
-  readonly replayStore: Pick<ReplayStore, "list" | "lock">;
   readonly clock: Clock;
   readonly pageLimits: PageLimits;
 }
@@ -18,12 +16,12 @@ export interface ReplayFields {
 const write = { scopes: ["webhooks:write"] } as const;
 
 /** GraphQL fields of replays. */
-export function replayResolvers({ replays, replayStore, clock, pageLimits }: ReplayFields): Resolvers<EndpointLoaders> {
+export function replayResolvers({ replays, clock, pageLimits }: ReplayFields): Resolvers<EndpointLoaders> {
   return {
     Account: {
       webhookReplays: connectionField(
         { scopes: ["webhooks:read"], ownOnly: true },
-        { limits: pageLimits, read: (range, { id }: { readonly id: string }) => replayStore.list(id, range) },
+        { limits: pageLimits, read: (range, { id }: { readonly id: string }) => replays.list(range, id) },
       ),
     },
     WebhookReplay: {
@@ -52,7 +50,7 @@ export function replayResolvers({ replays, replayStore, clock, pageLimits }: Rep
         },
         (_input, context, { id }: { readonly id: string }) =>
           context.write({
-            find: (tx) => replayStore.lock(tx, context.caller.accountId, id),
+            find: (tx) => replays.lock(tx, id, context.caller.accountId),
             change: (tx, replay) => replays.cancel(tx, context.caller, replay),
             missing: "There is no such replay.",
           }),

@@ -16,12 +16,10 @@ import {
 import { z } from "zod";
 import { refusedReplay } from "../refusals.ts";
 import { type Replay, type ReplayFilter, replayedStatuses, replayStatuses } from "./replay.ts";
-import type { ReplayStore } from "./replay-store.ts";
 import type { ReplayOutcome, Replays } from "./replays.ts";
 
 export interface ReplayRoutes {
   readonly replays: Replays;
-  readonly replayStore: Pick<ReplayStore, "find" | "list" | "lock">;
   readonly clock: Clock;
   readonly pageLimits: PageLimits;
 }
@@ -108,14 +106,14 @@ export function replayRoutes(parts: ReplayRoutes): Routes {
   return routes;
 }
 
-function declareReads(routes: Routes, { replayStore, pageLimits }: ReplayRoutes): void {
+function declareReads(routes: Routes, { replays, pageLimits }: ReplayRoutes): void {
   routes.get(base, {
     operationId: "webhookReplays",
     summary: "List replays, newest first",
     auth: read,
     query: z.object(pageParameters(pageLimits)),
     responses: { 200: pageOf(ReplayResource) },
-    handle: ({ caller, query }) => listPage(query, (range) => replayStore.list(caller.accountId, range), viewReplay),
+    handle: ({ caller, query }) => listPage(query, (range) => replays.list(range, caller.accountId), viewReplay),
   });
 
   routes.get(`${base}/:id`, {
@@ -124,13 +122,13 @@ function declareReads(routes: Routes, { replayStore, pageLimits }: ReplayRoutes)
     auth: read,
     responses: { 200: ReplayResource, 404: "error" },
     async handle({ caller, params }) {
-      const replay = await replayStore.find(caller.accountId, params.id);
+      const replay = await replays.find(params.id, caller.accountId);
       return replay ? ok(viewReplay(replay)) : refused(404, "not_found");
     },
   });
 }
 
-function declareWrites(routes: Routes, { replays, replayStore, clock }: ReplayRoutes): void {
+function declareWrites(routes: Routes, { replays, clock }: ReplayRoutes): void {
   routes.post(base, {
     operationId: "startWebhookReplay",
     summary: "Replay deliveries that succeeded, were exhausted or parked",
@@ -155,7 +153,7 @@ function declareWrites(routes: Routes, { replays, replayStore, clock }: ReplayRo
     responses: { 200: ReplayResource, 404: "error" },
     idempotent: true,
     write: {
-      find: (tx, { caller, params }) => replayStore.lock(tx, caller.accountId, params.id),
+      find: (tx, { caller, params }) => replays.lock(tx, params.id, caller.accountId),
       change: (tx, replay, { caller }) => replays.cancel(tx, caller, replay),
       answer: (replay) => ok(viewReplay(replay)),
     },
@@ -179,14 +177,7 @@ const viewReplay = (replay: Replay) => ({
 });
 
 function answerOfStart(result: ReplayOutcome): HttpResponse {
-  switch (result.outcome) {
-    case "started":
-      return accepted(viewReplay(result.replay));
-    case "counted":
-      return ok({ count: result.count });
-    case "no-endpoint":
-    case "running":
-    case "too-many":
-      return refusedWith(refusedReplay(result));
-  }
+  if (result.outcome === "started") return accepted(viewReplay(result.replay));
+  if (result.outcome === "counted") return ok({ count: result.count });
+  return refusedWith(refusedReplay(result));
 }

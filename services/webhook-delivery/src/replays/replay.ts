@@ -1,23 +1,17 @@
+import type { ReplayKind, ReplayRow } from "@signalbox/events";
+
 /** A replay: deliveries of an endpoint that go out again. */
-export interface Replay {
-  readonly id: string;
-  readonly accountId: string;
+export interface Replay extends ReplayRow {
   readonly endpointId: string;
   readonly statuses: readonly ReplayedStatus[];
-  /** Names of events, or prefixes that end in `*`; empty for all. */
-  readonly eventTypes: readonly string[];
   readonly eventIds: readonly string[];
   readonly fromTime: Date;
   readonly toTime: Date;
-  /** Deliveries per second; null for no limit. */
-  readonly rate: number | null;
   readonly status: (typeof replayStatuses)[number];
-  readonly total: number;
   readonly replayed: number;
   /** Position: the last delivery that was queued. */
   readonly placeTime: Date;
   readonly placeId: string;
-  readonly createdAt: Date;
   readonly endedAt: Date | null;
 }
 
@@ -28,3 +22,25 @@ type ReplayedStatus = (typeof replayedStatuses)[number];
 
 /** Filter of the deliveries of a replay. */
 export type ReplayFilter = Pick<Replay, "endpointId" | "statuses" | "eventTypes" | "eventIds" | "fromTime" | "toTime">;
+
+export const replayKind: ReplayKind<Replay> = {
+  table: "replays",
+  columns: {
+    endpointId: "text",
+    statuses: "text[]",
+    eventIds: "text[]",
+    fromTime: "timestamptz",
+    toTime: "timestamptz",
+    replayed: "int4",
+    placeTime: "timestamptz",
+    placeId: "text",
+    endedAt: "timestamptz",
+  },
+  progress: ["replayed", "placeTime", "placeId", "endedAt"],
+  listedBy: "account_id",
+  parent: "endpoint_id",
+  runningMax: 1,
+  // A step queues a whole second: making up for a late one would double its rate.
+  lateMsMax: 0,
+  ended: (status, endedAt) => ({ status, endedAt }),
+};

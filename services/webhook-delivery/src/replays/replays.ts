@@ -1,16 +1,15 @@
 import type { Caller } from "@signalbox/auth";
-import { type Clock, newId, seconds } from "@signalbox/core";
-import type { Outbox } from "@signalbox/events";
+import { type Clock, newId } from "@signalbox/core";
+import { createReplayEngine, type Outbox } from "@signalbox/events";
 import { audited } from "@signalbox/service";
-import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
+import type { Pool, RetentionRule, Tx } from "@signalbox/storage";
 import { requireScopeOf } from "../endpoints/endpoint.ts";
 import type { EndpointStore } from "../endpoints/endpoint-store.ts";
-import type { Replay, ReplayFilter } from "./replay.ts";
-import type { ReplayStore } from "./replay-store.ts";
+import { type Replay, type ReplayFilter, replayKind } from "./replay.ts";
+import { countWanted, queueStep } from "./replayed-deliveries.ts";
 
 interface ReplayDependencies {
   readonly pool: Pool;
-  readonly replayStore: ReplayStore;
   readonly endpointStore: Pick<EndpointStore, "lock">;
   readonly outbox: Outbox;
   readonly clock: Clock;
@@ -20,94 +19,53 @@ interface ReplayDependencies {
   readonly wake: () => void;
 }
 
-export type ReplayOutcome =
-  | { readonly outcome: "started"; readonly replay: Replay }
-  | { readonly outcome: "counted"; readonly count: number }
-  | { readonly outcome: "no-endpoint" | "running" }
-  | { readonly outcome: "too-many"; readonly max: number };
-
-/**
- * Queued deliveries of an endpoint beyond which a replay waits, because queued ones go out even after it is cancelled.
- */
-const queuedMax = 1_000;
-/** Deliveries of one step, in one transaction, without a rate. */
-const stepMax = 500;
-const stepMs = seconds(1);
-
 export type Replays = ReturnType<typeof createReplays>;
 
-/**
- * Creates the operations on replays. A replay runs in steps, each in one transaction, so that it continues after any
- * interruption.
- */
-export function createReplays(dependencies: ReplayDependencies) {
-  const { pool, replayStore, endpointStore, outbox, clock, deliveriesMax } = dependencies;
+/** Creates the operations on replays. */
+export function createReplays({ pool, endpointStore, outbox, clock, deliveriesMax, wake }: ReplayDependencies) {
+  const engine = createReplayEngine(replayKind, { pool, outbox, clock });
   return {
-    /** Starts a replay of the matching deliveries, or counts them. */
-    async start(
-      tx: Tx,
-      caller: Caller,
-      filter: ReplayFilter,
-      rate: number | null,
-      dryRun: boolean,
-    ): Promise<ReplayOutcome> {
+    ...engine,
+
+    /** Starts a replay of the matching deliveries, or counts them, up to as many as one may have. */
+    async start(tx: Tx, caller: Caller, filter: ReplayFilter, rate: number | null, dryRun: boolean) {
       const { accountId } = caller;
       const endpoint = await endpointStore.lock(tx, accountId, filter.endpointId);
-      if (endpoint === null) return { outcome: "no-endpoint" };
+      if (endpoint === null) return { outcome: "no-endpoint" } as const;
       requireScopeOf(endpoint, caller);
-      const max = deliveriesMax();
-      const total = await replayStore.countWanted(tx, filter, max + 1);
-      if (dryRun) return { outcome: "counted", count: Math.min(total, max) };
-      if (total > max) return { outcome: "too-many", max };
-      if (await replayStore.isRunning(tx, endpoint.id)) return { outcome: "running" };
+      const totalMax = deliveriesMax();
+      const total = await countWanted(tx, filter, dryRun ? totalMax : totalMax + 1);
       const at = clock.now();
       const replay: Replay = {
         ...{ ...filter, id: newId("whr", at.getTime()), accountId, rate, status: "running", total, replayed: 0 },
         ...{ placeTime: filter.fromTime, placeId: "", createdAt: at, endedAt: null },
       };
-      await replayStore.insert(tx, replay);
-      await outbox.append(tx, [audited(caller, { action: "webhook_endpoint.replay", subject: endpoint.id })]);
-      return { outcome: "started", replay };
+      const entry = audited(caller, { action: "webhook_endpoint.replay", subject: endpoint.id });
+      return engine.start(tx, endpoint.id, replay, { totalMax, dryRun, entry });
     },
 
-    /** Cancels a replay; deliveries already queued go out. An ended replay stays as it is. */
-    async cancel(tx: Tx, caller: Caller, replay: Replay): Promise<Replay> {
-      if (replay.status !== "running") return replay;
-      const cancelled = { ...replay, status: "cancelled", endedAt: clock.now() } as const;
-      await replayStore.save(tx, cancelled, 0);
+    /** Cancels a replay; deliveries already queued go out. */
+    cancel(tx: Tx, caller: Caller, replay: Replay): Promise<Replay> {
       const entry = audited(caller, { action: "webhook_endpoint.cancel_replay", subject: replay.endpointId });
-      await outbox.append(tx, [entry]);
-      return cancelled;
+      return engine.cancel(tx, replay, entry);
     },
 
-    /** Runs one step of a due replay; returns "again" while there may be another. */
-    async step(): Promise<"again" | "done"> {
-      return inTransaction(pool, (tx) => stepOf(dependencies, tx));
-    },
+    /** Queues the next deliveries of a replay that is due; returns "again" while there may be more. */
+    step: () =>
+      engine.step(async (tx, replay) => {
+        const step = await queueStep(tx, replay);
+        if ("replay" in step) tx.afterCommit(wake);
+        return step;
+      }),
   };
 }
 
-async function stepOf({ replayStore, clock, wake }: ReplayDependencies, tx: Tx): Promise<"again" | "done"> {
-  const replay = await replayStore.lockDue(tx);
-  if (replay === null) return "done";
-  const room = queuedMax - (await replayStore.countQueued(tx, replay.endpointId, queuedMax));
-  const limit = Math.min(room, replay.rate ?? stepMax);
-  if (limit <= 0) {
-    await replayStore.save(tx, replay, stepMs);
-    return "again";
-  }
-  const apartUs = replay.rate === null ? 1 : Math.floor(1_000_000 / replay.rate);
-  const { count, placeTime, placeId } = await replayStore.queueNext(tx, replay, limit, apartUs);
-  const isOver = count < limit;
-  const stepped = {
-    ...replay,
-    status: isOver ? "done" : "running",
-    replayed: replay.replayed + count,
-    placeTime: placeTime ?? replay.placeTime,
-    placeId: placeId ?? replay.placeId,
-    endedAt: isOver ? clock.now() : null,
-  } as const;
-  await replayStore.save(tx, stepped, replay.rate === null ? 0 : stepMs);
-  tx.afterCommit(wake);
-  return "again";
-}
+export type ReplayOutcome = Awaited<ReturnType<Replays["start"]>>;
+
+/** Retention of replays: their deliveries are gone by then. */
+export const replayRetention = (keepMs: () => number): RetentionRule => ({
+  name: "trim replays",
+  table: "replays",
+  column: "created_at",
+  keepMs,
+});

@@ -3,12 +3,10 @@ import { z } from "zod";
 import type { SourceStore } from "../sources/source-store.ts";
 import type { Replay } from "./replay.ts";
 import { CreateReplayBody, newReplayOf, replayRefusal } from "./replay-routes.ts";
-import type { ReplayStore } from "./replay-store.ts";
 import type { Replays } from "./replays.ts";
 
 export interface ReplayFields {
   readonly sourceStore: Pick<SourceStore, "lock">;
-  readonly replayStore: ReplayStore;
   readonly replays: Replays;
   readonly pageLimits: PageLimits;
 }
@@ -21,12 +19,12 @@ const read = { scopes: ["webhooks:read"] } as const;
 const write = { scopes: ["webhooks:write"] } as const;
 
 /** GraphQL fields of replays. */
-export function replayResolvers({ sourceStore, replayStore, replays, pageLimits }: ReplayFields): Resolvers<unknown> {
+export function replayResolvers({ sourceStore, replays, pageLimits }: ReplayFields): Resolvers<unknown> {
   return {
     WebhookSource: {
       replays: connectionField(read, {
         limits: pageLimits,
-        readMany: (range, sourceIds, { caller }) => replayStore.list(caller.accountId, sourceIds, range),
+        readMany: (range, sourceIds, { caller }) => replays.list(range, caller.accountId, sourceIds),
         parentId: ({ sourceId }: Replay) => sourceId,
       }),
     },
@@ -49,7 +47,7 @@ export function replayResolvers({ sourceStore, replayStore, replays, pageLimits 
             change: (tx, source) => replays.create(tx, caller, source, newReplayOf(input)),
             missing: "There is no such source.",
           });
-          if (result.outcome === "created") return { replay: result.replay };
+          if (result.outcome === "started") return { replay: result.replay };
           if (result.outcome === "counted") return { count: result.count };
           throw refusalError({ code: "conflict", ...replayRefusal(result) });
         },
@@ -58,7 +56,7 @@ export function replayResolvers({ sourceStore, replayStore, replays, pageLimits 
         { ...write, audit: "webhook_source.cancel_replay", input: z.strictObject({}), payload: "replay" },
         (_input, context, { sourceId, id }: OfSource & { readonly id: string }) =>
           context.write({
-            find: (tx) => replayStore.lock(tx, context.caller.accountId, sourceId, id),
+            find: (tx) => replays.lock(tx, id, context.caller.accountId, sourceId),
             change: (tx, replay) => replays.cancel(tx, context.caller, replay),
             missing: "There is no such replay.",
           }),

@@ -14,8 +14,7 @@ import {
 import { z } from "zod";
 import type { SourceStore } from "../sources/source-store.ts";
 import { viewReplay } from "./replay.ts";
-import type { ReplayStore } from "./replay-store.ts";
-import type { NewReplay, Replays } from "./replays.ts";
+import type { NewReplay, ReplayOutcome, Replays } from "./replays.ts";
 
 const exampleId = "rpl_01kbdq4v00e8w9x2m5n7p3r6tz";
 const path = "/api/v1/webhooks/sources/:id/replays";
@@ -88,7 +87,6 @@ const ReplayCount = z
 
 export interface ReplayRoutes {
   readonly sourceStore: SourceStore;
-  readonly replayStore: ReplayStore;
   readonly replays: Replays;
   readonly pageLimits: PageLimits;
 }
@@ -101,7 +99,7 @@ export function replayRoutes(parts: ReplayRoutes): Routes {
   return routes;
 }
 
-function declareReads(routes: Routes, { sourceStore, replayStore, pageLimits }: ReplayRoutes): void {
+function declareReads(routes: Routes, { sourceStore, replays, pageLimits }: ReplayRoutes): void {
   routes.get(path, {
     operationId: "receivedWebhookReplays",
     summary: "List the replays of a source, newest first",
@@ -110,7 +108,7 @@ function declareReads(routes: Routes, { sourceStore, replayStore, pageLimits }: 
     responses: { 200: pageOf(ReplayResource), 404: "error" },
     async handle({ caller: { accountId }, params: { id }, query }) {
       if ((await sourceStore.find(accountId, id)) === null) return refused(404, "not_found");
-      return listPage(query, (range) => replayStore.list(accountId, [id], range), viewReplay);
+      return listPage(query, (range) => replays.list(range, accountId, [id]), viewReplay);
     },
   });
   routes.get(`${path}/:replay_id`, {
@@ -119,13 +117,13 @@ function declareReads(routes: Routes, { sourceStore, replayStore, pageLimits }: 
     auth: read,
     responses: { 200: ReplayResource, 404: "error" },
     async handle({ caller, params }) {
-      const replay = await replayStore.find(caller.accountId, params.id, params.replay_id);
+      const replay = await replays.find(params.replay_id, caller.accountId, params.id);
       return replay ? ok(viewReplay(replay)) : refused(404, "not_found");
     },
   });
 }
 
-function declareWrites(routes: Routes, { sourceStore, replayStore, replays }: ReplayRoutes): void {
+function declareWrites(routes: Routes, { sourceStore, replays }: ReplayRoutes): void {
   routes.post(path, {
     operationId: "createReceivedWebhookReplay",
     summary: "Publish received webhooks again",
@@ -151,7 +149,7 @@ function declareWrites(routes: Routes, { sourceStore, replayStore, replays }: Re
     responses: { 200: ReplayResource, 404: "error" },
     idempotent: true,
     write: {
-      find: (tx, { caller, params }) => replayStore.lock(tx, caller.accountId, params.id, params.replay_id),
+      find: (tx, { caller, params }) => replays.lock(tx, params.replay_id, caller.accountId, params.id),
       change: (tx, replay, { caller }) => replays.cancel(tx, caller, replay),
       answer: (replay) => ok(viewReplay(replay)),
     },
@@ -169,27 +167,14 @@ export function newReplayOf(body: z.output<typeof CreateReplayBody>): NewReplay 
   };
 }
 
-function answerOfCreate(result: Awaited<ReturnType<Replays["create"]>>): HttpResponse {
-  switch (result.outcome) {
-    case "created":
-      return accepted(viewReplay(result.replay));
-    case "counted":
-      return ok({ count: result.count });
-    default: {
-      const refusal = replayRefusal(result);
-      return refused(409, "conflict", refusal);
-    }
-  }
+function answerOfCreate(result: ReplayOutcome): HttpResponse {
+  if (result.outcome === "started") return accepted(viewReplay(result.replay));
+  if (result.outcome === "counted") return ok({ count: result.count });
+  return refused(409, "conflict", replayRefusal(result));
 }
 
 /** Describes why a replay cannot start, for REST and GraphQL. */
-export function replayRefusal({
-  outcome,
-  max,
-}: {
-  readonly outcome: "too-many" | "limit-reached";
-  readonly max: number;
-}) {
+export function replayRefusal({ outcome, max }: Exclude<ReplayOutcome, { outcome: "started" | "counted" }>) {
   const message =
     outcome === "too-many"
       ? `A replay has at most ${max} webhooks; choose a shorter time.`

@@ -1,28 +1,45 @@
+import { seconds } from "@signalbox/core";
+import type { ReplayKind, ReplayRow } from "@signalbox/events";
 import type { ReceivedChoice } from "../receiving/received-store.ts";
 
 /** A replay: received webhooks of a source that are published again, in the order of their arrival. */
-export interface Replay {
-  readonly id: string;
+export interface Replay extends ReplayRow {
   readonly sourceId: string;
-  readonly accountId: string;
   readonly status: "running" | "completed" | "cancelled";
   /** The chosen webhooks in their order; empty for all between the times. */
   readonly receivedIds: readonly string[];
-  readonly eventTypes: readonly string[];
   readonly fromAt: Date;
   readonly toAt: Date;
-  /** Webhooks per second. */
   readonly rate: number;
-  readonly total: number;
   readonly published: number;
   /** Number of webhooks chosen by id that were past the retention when their turn came. */
   readonly missing: number;
   /** Position: the last webhook that was published. */
   readonly positionAt: Date;
   readonly positionId: string;
-  readonly createdAt: Date;
   readonly finishedAt: Date | null;
 }
+
+export const replayKind: ReplayKind<Replay> = {
+  table: "received_replays",
+  columns: {
+    sourceId: "text",
+    receivedIds: "text[]",
+    fromAt: "timestamptz",
+    toAt: "timestamptz",
+    published: "int4",
+    missing: "int4",
+    positionAt: "timestamptz",
+    positionId: "text",
+    finishedAt: "timestamptz",
+  },
+  progress: ["published", "missing", "positionAt", "positionId", "finishedAt"],
+  listedBy: "source_id",
+  parent: "source_id",
+  runningMax: 3,
+  lateMsMax: seconds(1),
+  ended: (status, finishedAt) => ({ status: status === "done" ? "completed" : status, finishedAt }),
+};
 
 /** Selection of webhooks: by id, or by time and type; without an end, until now. */
 export type ReplayChoice =

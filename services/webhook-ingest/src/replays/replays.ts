@@ -1,15 +1,14 @@
 import type { Caller } from "@signalbox/auth";
 import { AppError, type Clock, newId } from "@signalbox/core";
-import type { Outbox } from "@signalbox/events";
+import { createReplayEngine, type Outbox } from "@signalbox/events";
 import { audited } from "@signalbox/service";
-import { startOfDay, type Tx } from "@signalbox/storage";
+import { type Pool, startOfDay, type Tx } from "@signalbox/storage";
 import type { ReceivedStore } from "../receiving/received-store.ts";
 import type { Source } from "../sources/source.ts";
-import { choiceOf, type Replay, type ReplayChoice } from "./replay.ts";
-import type { ReplayStore } from "./replay-store.ts";
+import { choiceOf, type Replay, type ReplayChoice, replayKind } from "./replay.ts";
 
 interface Dependencies {
-  readonly replayStore: Pick<ReplayStore, "insert" | "save" | "lockCount">;
+  readonly pool: Pool;
   readonly receivedStore: Pick<ReceivedStore, "existing" | "count">;
   readonly outbox: Outbox;
   readonly clock: Clock;
@@ -27,14 +26,16 @@ export interface NewReplay {
 
 /** Largest number of webhooks of one replay. */
 const totalMax = 1_000_000;
-/** Largest number of running replays of one source. */
-const runningMax = 3;
 
 export type Replays = ReturnType<typeof createReplays>;
+export type ReplayOutcome = Awaited<ReturnType<Replays["create"]>>;
 
 /** Creates the operations on replays, for subscribers that lost webhooks or could not read them. */
-export function createReplays({ replayStore, receivedStore, outbox, clock, keepMs }: Dependencies) {
+export function createReplays({ pool, receivedStore, outbox, clock, keepMs }: Dependencies) {
+  const engine = createReplayEngine(replayKind, { pool, outbox, clock });
   return {
+    ...engine,
+
     /**
      * Starts a replay; a dry run counts its webhooks.
      * @throws AppError `validation_error` for unknown ids
@@ -44,26 +45,13 @@ export function createReplays({ replayStore, receivedStore, outbox, clock, keepM
       if ("ids" in choice) await assertThere(source, started.receivedIds);
       const total =
         "ids" in choice ? started.receivedIds.length : await receivedStore.count(choiceOf(started), totalMax);
-      if (total > totalMax) return { outcome: "too-many", max: totalMax } as const;
-      if (dryRun) return { outcome: "counted", count: total } as const;
-      if ((await replayStore.lockCount(tx, source.id)) >= runningMax) {
-        return { outcome: "limit-reached", max: runningMax } as const;
-      }
-      const replay = { ...started, total };
-      await replayStore.insert(tx, replay);
-      await outbox.append(tx, [audited(caller, { action: "webhook_source.replay", subject: source.id })]);
-      return { outcome: "created", replay } as const;
+      const entry = audited(caller, { action: "webhook_source.replay", subject: source.id });
+      return engine.start(tx, source.id, { ...started, total }, { totalMax, dryRun, entry });
     },
 
-    /** Cancels a replay; published webhooks stay published. An ended replay stays as it is. */
-    async cancel(tx: Tx, caller: Caller, replay: Replay): Promise<Replay> {
-      if (replay.status !== "running") return replay;
-      const cancelled = { ...replay, status: "cancelled", finishedAt: clock.now() } as const;
-      await replayStore.save(tx, cancelled);
-      const entry = audited(caller, { action: "webhook_source.cancel_replay", subject: replay.sourceId });
-      await outbox.append(tx, [entry]);
-      return cancelled;
-    },
+    /** Cancels a replay; published webhooks stay published. */
+    cancel: (tx: Tx, caller: Caller, replay: Replay): Promise<Replay> =>
+      engine.cancel(tx, replay, audited(caller, { action: "webhook_source.cancel_replay", subject: replay.sourceId })),
   };
 
   async function assertThere({ id }: Source, ids: readonly string[]): Promise<void> {

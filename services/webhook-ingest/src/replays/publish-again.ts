@@ -1,7 +1,6 @@
-import { type Clock, minutes, seconds } from "@signalbox/core";
-import type { Outbox } from "@signalbox/events";
-import type { Runner } from "@signalbox/runtime";
-import { dayMs, inTransaction, type Pool, startOfDay, type Tx } from "@signalbox/storage";
+import { minutes } from "@signalbox/core";
+import type { Outbox, ReplayStep } from "@signalbox/events";
+import { dayMs, startOfDay, type Tx } from "@signalbox/storage";
 import { schemeOf } from "@signalbox/webhook-signatures";
 import { decodeBody } from "../receiving/decode-body.ts";
 import type { Payload } from "../receiving/delivery.ts";
@@ -11,16 +10,11 @@ import { webhookReceived } from "../receiving/webhook-received.ts";
 import type { Source } from "../sources/source.ts";
 import type { SourceStore } from "../sources/source-store.ts";
 import { choiceOf, type Replay } from "./replay.ts";
-import type { ReplayStore } from "./replay-store.ts";
 
 interface Dependencies {
-  readonly runner: Pick<Runner, "every">;
-  readonly pool: Pool;
-  readonly replayStore: Pick<ReplayStore, "lockDue" | "save" | "postpone" | "keepPace">;
   readonly receivedStore: Pick<ReceivedStore, "findMany" | "next">;
   readonly sourceStore: Pick<SourceStore, "find">;
   readonly outbox: Pick<Outbox, "append">;
-  readonly clock: Clock;
   readonly webhookBytesMax: () => number;
   readonly eventBytesMax: number;
   /** Returns true when the account may publish webhooks now. */
@@ -29,39 +23,22 @@ interface Dependencies {
 
 /** Webhooks of one transaction: some twenty mebibytes of the largest ones. */
 const stepMax = 20;
-const everyMs = seconds(1);
 /** Largest number of day tables that one statement reads. */
 const windowDays = 7;
 
-/**
- * Starts the worker of replays. Each step publishes a few webhooks in one transaction with their events, so that a
- * crash neither repeats nor loses any.
- */
-export function startReplays(dependencies: Dependencies): void {
-  const { runner, pool } = dependencies;
-  runner.every("replays", everyMs, () => inTransaction(pool, (tx) => step(tx, dependencies)));
-}
-
-async function step(tx: Tx, dependencies: Dependencies): Promise<"again" | "done"> {
-  const { replayStore, sourceStore, outbox, clock, mayWrite } = dependencies;
-  const replay = await replayStore.lockDue(tx);
-  if (replay === null) return "done";
+/** Publishes the next few webhooks of a replay; waits while the account may publish none. */
+export async function publishAgain(tx: Tx, replay: Replay, dependencies: Dependencies): Promise<ReplayStep<Replay>> {
+  const { sourceStore, outbox, mayWrite } = dependencies;
   const source = await sourceStore.find(replay.accountId, replay.sourceId);
-  if (source === null || !mayWrite(replay.accountId)) {
-    await replayStore.postpone(tx, replay, minutes(1));
-    return "again";
-  }
-  const { webhooks, ...after } = await nextOf(replay, dependencies);
+  if (source === null || !mayWrite(replay.accountId)) return { waitMs: minutes(1) };
+  const { webhooks, isLast, ...position } = await nextOf(replay, dependencies);
   const payloads = await Promise.all(webhooks.map((webhook) => payloadOf(source, webhook, dependencies)));
   const events = webhooks.map((webhook, nth) =>
     webhookReceived(source, { ...webhook, payload: payloads[nth] as Payload }, { isReplay: true }),
   );
   await outbox.append(tx, events);
-  const published = replay.published + webhooks.length;
-  const ending = after.isLast ? { status: "completed" as const, finishedAt: clock.now() } : {};
-  await replayStore.save(tx, { ...replay, ...after, ...ending, published });
-  await replayStore.keepPace(tx, replay, (webhooks.length * 1_000) / replay.rate);
-  return "again";
+  const count = webhooks.length;
+  return { replay: { ...replay, ...position, published: replay.published + count }, count, isLast };
 }
 
 /** Returns the next webhooks of a replay, and the position after them. */
