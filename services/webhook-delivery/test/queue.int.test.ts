@@ -291,6 +291,18 @@ test("up to five secrets of overlapping rotations sign, a sixth is 409, and the 
   assert.equal((await rotate({ overlap_seconds: 0 })).status, 200);
 });
 
+test("a rotation without overlap ends every older secret, and is never one too many", async () => {
+  const endpoint = await newEndpoint();
+  const rotate = (overlap_seconds: number) =>
+    delivery.send(who, "POST", `${endpointsPath}/${endpoint.id}/secret/rotate`, { body: { overlap_seconds } });
+  for (let count = 0; count < 4; count++) assert.equal((await rotate(600)).status, 200);
+  assert.equal((await rotate(600)).status, 409);
+  assert.equal((await rotate(0)).status, 200);
+  await delivery.createImage(who.accountId);
+  const { headers } = await receiver.waitFor(() => true);
+  assert.equal(String(headers["webhook-signature"]).split(" ").length, 1);
+});
+
 test("an endpoint that another instance changed is looked up again", async () => {
   const endpoint = await newEndpoint();
   await delivery.createImage(who.accountId);

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { type Caller, requireStepUp } from "@signalbox/auth";
-import { type Clock, randomId, seconds } from "@signalbox/core";
+import { type Clock, hours, randomId, seconds } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import { audited } from "@signalbox/service";
-import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
+import { inTransaction, isLive, olderAfter, type Pool, type Tx } from "@signalbox/storage";
 import { LRUCache } from "lru-cache";
 import type { LiveKey, SigningKeyStore } from "./signing-key-store.ts";
 
@@ -18,6 +18,8 @@ export type SigningKeys = ReturnType<typeof createSigningKeys>;
 
 /** The signing key and the previous one, whose URLs stay valid. */
 const liveMax = 2;
+/** Every URL that a key signed has expired by then: it lives for a week, and up to a day is added. */
+const longestOverlapMs = hours(8 * 24);
 /** A removed key verifies no longer than any other revocation takes. */
 const rememberedMs = seconds(1);
 
@@ -29,18 +31,21 @@ export function createSigningKeys({ pool, signingKeyStore, outbox, clock }: Depe
   /** Creation time is forced to be after the previous key's, even if clocks differ. */
   function newKey(accountId: string, former: LiveKey | undefined): LiveKey {
     const createdAt = new Date(Math.max(clock.nowMs(), (former?.createdAt.getTime() ?? 0) + 1));
-    return { id: randomId("key"), accountId, secret: randomBytes(32), createdAt };
+    return { id: randomId("key"), accountId, secret: randomBytes(32), createdAt, endsAt: null };
+  }
+
+  function read(keyId: string): Promise<LiveKey | null> {
+    const found = signingKeyStore.find(keyId);
+    byId.set(keyId, found);
+    found.catch(() => byId.delete(keyId));
+    return found;
   }
 
   return {
     /** Finds a live key. */
-    find(keyId: string): Promise<LiveKey | null> {
-      const known = byId.get(keyId);
-      if (known) return known;
-      const found = signingKeyStore.find(keyId);
-      byId.set(keyId, found);
-      found.catch(() => byId.delete(keyId));
-      return found;
+    async find(keyId: string): Promise<LiveKey | null> {
+      const key = await (byId.get(keyId) ?? read(keyId));
+      return key && isLive(key, clock.now()) ? key : null;
     },
 
     /** Returns the signing key of an account and creates the first one on demand. */
@@ -60,23 +65,23 @@ export function createSigningKeys({ pool, signingKeyStore, outbox, clock }: Depe
     },
 
     /**
-     * Rotates an account's key. URLs of the previous key stay valid until they expire or the next rotation; those of
-     * older keys end now.
+     * Rotates an account's key, and returns the new one and the older ones. URLs of the previous key stay valid until they
+     * expire, the overlap ends or the next rotation; those of older keys end now, so no limit refuses a rotation.
      */
-    async rotate(tx: Tx, caller: Caller): Promise<{ readonly key: LiveKey; readonly former: LiveKey | null }> {
+    async rotate(tx: Tx, caller: Caller, overlapMs = longestOverlapMs) {
       requireStepUp(caller, clock);
       const { accountId } = caller;
-      const live = await signingKeyStore.lock(tx, accountId);
-      const key = newKey(accountId, live[0]);
+      const keys = await signingKeyStore.lock(tx, accountId);
+      const older = olderAfter(keys, { overlapMs, now: clock.now() }).slice(0, liveMax - 1);
+      const key = newKey(accountId, keys[0]);
+      await signingKeyStore.keepOlder(tx, accountId, older);
       await signingKeyStore.insert(tx, key);
-      const gone = live.slice(liveMax - 1).map(({ id }) => id);
-      await signingKeyStore.removeMany(tx, gone);
       await outbox.append(tx, [audited(caller, { action: "image.rotate_signing_key" })]);
       tx.afterCommit(() => {
         signing.delete(accountId);
-        for (const id of gone) byId.delete(id);
+        for (const { id } of keys) byId.delete(id);
       });
-      return { key, former: live[0] ?? null };
+      return { key, older };
     },
   };
 }

@@ -1,5 +1,13 @@
 import { newId } from "@signalbox/core";
-import { type SealedColumn, type Sealer, sql, type Tx, table } from "@signalbox/storage";
+import {
+  keepValues,
+  type RotatingValue,
+  type SealedColumn,
+  type Sealer,
+  sql,
+  type Tx,
+  table,
+} from "@signalbox/storage";
 import { openSigningKey, sealedSigningKeys } from "../signing-keys/signing-key-store.ts";
 import type { Opening } from "./signing-endpoint.ts";
 
@@ -10,21 +18,15 @@ const secrets = table("endpoint_secrets", {
   createdAt: "timestamptz",
   expiresAt: "timestamptz",
 });
-const expireSecrets = sql(
-  "endpoint.expire-secrets",
-  "update endpoint_secrets set expires_at = $2 where endpoint_id = $1 and expires_at is null",
-);
-const forgetSecrets = sql(
-  "endpoint.forget-secrets",
-  "delete from endpoint_secrets where endpoint_id = $1 and expires_at <= $2",
-);
+const keepOlder = keepValues("endpoint_secrets", "endpoint_id");
 const removePrevious = sql(
   "endpoint.remove-previous-secrets",
   "delete from endpoint_secrets where endpoint_id = $1 and expires_at is not null",
 );
-const countSecrets = sql(
-  "endpoint.count-secrets",
-  "select count(*)::int as count from endpoint_secrets where endpoint_id = $1",
+const listSecrets = sql(
+  "endpoint.list-secrets",
+  `select id, created_at as "createdAt", expires_at as "endsAt" from endpoint_secrets where endpoint_id = $1
+   order by created_at desc, id desc`,
 );
 const findSecret = sql(
   "endpoint.find-secret",
@@ -81,14 +83,11 @@ export function createSecretStore(sealer: Sealer) {
 
   return {
     insert,
-    /** Counts the secrets that sign at this time, and deletes expired ones. */
-    async countLive(tx: Tx, id: string, at: Date): Promise<number> {
-      await tx.query(forgetSecrets, [id, at]);
-      return (await tx.query<{ count: number }>(countSecrets, [id])).rows[0]?.count ?? 0;
-    },
-    /** Adds the newest secret; the previous one expires at `previousUntil`. */
-    async add(tx: Tx, id: string, secret: string, at: Date, previousUntil: Date): Promise<void> {
-      await tx.query(expireSecrets, [id, previousUntil]);
+    /** Lists the secrets of an endpoint with their ends, newest first. */
+    list: async (tx: Tx, id: string) => (await tx.query<RotatingValue>(listSecrets, [id])).rows,
+    /** Adds the newest secret. Of the others those in `older` stay, each until its end. */
+    async add(tx: Tx, id: string, secret: string, at: Date, older: readonly RotatingValue[]): Promise<void> {
+      await keepOlder(tx, id, older);
       await insert(tx, id, secret, at);
     },
     /** Removes all secrets but the newest; returns their number. */

@@ -1,12 +1,12 @@
+import type { Ending } from "@signalbox/storage";
 import type { CertificatePair } from "./client-certificate.ts";
 import { type Endpoint, withDefaultSettings } from "./endpoint.ts";
 import { certificateName, headerName } from "./endpoint-settings.ts";
 import { compileFilter, type FilterTest } from "./event-filter.ts";
 
-/** A secret that signs deliveries until it expires; the newest has no expiry. */
-export interface LiveSecret {
+/** A secret that signs deliveries until its end. */
+export interface LiveSecret extends Ending {
   readonly secret: string;
-  readonly expiresAt: Date | null;
 }
 
 /** An endpoint with everything its deliveries need, opened and compiled once. */
@@ -89,7 +89,7 @@ function openEndpoint(stored: StoredEndpoint, keys: readonly LiveSecret[], openi
 const acceptAll: FilterTest = () => true;
 const liveSecret = (secret: string, expiresAt: string | null): LiveSecret => ({
   secret,
-  expiresAt: expiresAt === null ? null : new Date(expiresAt),
+  endsAt: expiresAt === null ? null : new Date(expiresAt),
 });
 const certificateOf = (text: string | null): CertificatePair | "missing" =>
   text === null ? "missing" : (JSON.parse(text) as CertificatePair);

@@ -68,11 +68,11 @@ export function signingKeyRoutes({ signingKeys, signingKeyStore, clock }: Signin
   return routes;
 }
 
-const viewKey = ({ id, publicKey, createdAt, expiresAt }: SigningKey) => ({
+const viewKey = ({ id, publicKey, createdAt, endsAt }: SigningKey) => ({
   id,
   public_key: publicKey,
   created_at: createdAt.toISOString(),
-  expires_at: expiresAt?.toISOString() ?? null,
+  expires_at: endsAt?.toISOString() ?? null,
 });
 
 function answerOfRotation(result: RotatedKey): HttpResponse {

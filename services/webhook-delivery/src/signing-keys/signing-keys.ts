@@ -2,7 +2,7 @@ import type { Caller } from "@signalbox/auth";
 import { type Clock, seconds } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import { audited } from "@signalbox/service";
-import type { Tx } from "@signalbox/storage";
+import { type Rotation, rotate, type Tx } from "@signalbox/storage";
 import { createSigningKey } from "@signalbox/webhook-signatures";
 import type { EndpointStore } from "../endpoints/endpoint-store.ts";
 import type { SigningKey, SigningKeyStore } from "./signing-key-store.ts";
@@ -20,7 +20,7 @@ const liveKeysMax = 5;
 
 export type RotatedKey =
   | { readonly outcome: "rotated"; readonly key: SigningKey }
-  | { readonly outcome: "limit-reached"; readonly max: number };
+  | Exclude<Rotation<SigningKey>, { outcome: "rotated" }>;
 
 export type SigningKeys = ReturnType<typeof createSigningKeys>;
 
@@ -35,7 +35,7 @@ export function createSigningKeys(dependencies: SigningKeyDependencies) {
     async ensure(tx: Tx, accountId: string): Promise<void> {
       const at = clock.now();
       if ((await signingKeyStore.lockAllOf(tx, accountId, at)).length > 0) return;
-      await signingKeyStore.insert(tx, accountId, createSigningKey(), at, at);
+      await signingKeyStore.insert(tx, accountId, createSigningKey(), at);
     },
 
     /**
@@ -46,9 +46,9 @@ export function createSigningKeys(dependencies: SigningKeyDependencies) {
       const at = clock.now();
       const overlapMs = overlapSeconds === undefined ? rotationOverlapMs() : seconds(overlapSeconds);
       const live = await signingKeyStore.lockAllOf(tx, accountId, at);
-      if (live.length >= liveKeysMax) return { outcome: "limit-reached", max: liveKeysMax };
-      const until = new Date(at.getTime() + overlapMs);
-      const key = await signingKeyStore.insert(tx, accountId, createSigningKey(), at, until);
+      const rotation = rotate(live, { max: liveKeysMax, overlapMs, now: at });
+      if (rotation.outcome !== "rotated") return rotation;
+      const key = await signingKeyStore.insert(tx, accountId, createSigningKey(), at, rotation.older);
       await endpointStore.touchAll(tx, accountId);
       await outbox.append(tx, [audited(caller, { action: "webhook_signing_key.rotate", subject: key.id })]);
       return { outcome: "rotated", key };

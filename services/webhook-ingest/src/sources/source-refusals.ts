@@ -21,8 +21,14 @@ export function refusedCreation(
 
 /** Refusal of one secret too many. */
 export const tooManySecrets = ({ max }: LimitReached): Refusal =>
-  tooMany("secret", `A source has at most ${max} secrets at once; wait until one ends, or replace them.`);
+  tooMany(
+    "secret",
+    `A source has at most ${max} secrets at once; wait until one ends, or rotate with an overlap of 0 seconds.`,
+  );
 
 /** Refusal of one address too many. */
 export const tooManyAddresses = ({ max }: LimitReached): Refusal =>
-  tooMany("ingest_path", `A source has at most ${max} addresses at once; wait until one ends.`);
+  tooMany(
+    "ingest_path",
+    `A source has at most ${max} addresses at once; wait until one ends, or rotate with an overlap of 0 seconds.`,
+  );

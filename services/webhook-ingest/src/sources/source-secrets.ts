@@ -2,7 +2,7 @@ import { type Caller, requireStepUp } from "@signalbox/auth";
 import { type Clock, seconds } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import { audited } from "@signalbox/service";
-import type { Tx } from "@signalbox/storage";
+import { rotate, type Tx } from "@signalbox/storage";
 import type { KnownSources } from "./known-sources.ts";
 import { type Source, sourceUpdated } from "./source.ts";
 import type { AssertUsable } from "./source-settings.ts";
@@ -41,18 +41,17 @@ export function createSourceSecrets(dependencies: SecretDependencies) {
       assertUsable(source.scheme, source.settings, secret);
       const found = await sourceStore.findWithSecrets(source.id, tx);
       const { current, former, verifyToken } = found?.secrets ?? { current: secret, former: [], verifyToken: null };
-      const nowMs = clock.nowMs();
-      const live = former.filter(({ endsAtMs }) => endsAtMs > nowMs);
-      const kept =
-        overlapSeconds === 0 ? live : [{ secret: current, endsAtMs: nowMs + seconds(overlapSeconds) }, ...live];
-      if (kept.length >= secretsMax) return { outcome: "limit-reached", max: secretsMax } as const;
+      const now = clock.now();
+      const values = [{ secret: current, endsAt: null }, ...former];
+      const rotation = rotate(values, { max: secretsMax, overlapMs: seconds(overlapSeconds), now });
+      if (rotation.outcome !== "rotated") return rotation;
       const rotated: Source = {
         ...source,
-        formerSecretsEndAt: kept.map(({ endsAtMs }) => new Date(endsAtMs)),
+        formerSecretsEndAt: rotation.older.flatMap(({ endsAt }) => endsAt ?? []),
         revision: source.revision + 1,
-        updatedAt: clock.now(),
+        updatedAt: now,
       };
-      await sourceStore.save(tx, rotated, { current: secret, former: kept, verifyToken });
+      await sourceStore.save(tx, rotated, { current: secret, former: rotation.older, verifyToken });
       tx.afterCommit(() => knownSources.forget(source.id));
       const change = { action: "webhook_source.rotate_secret", subject: source.id, fields: ["secret"] } as const;
       await outbox.append(tx, [sourceUpdated(rotated, ["secret"]), audited(caller, change)]);
