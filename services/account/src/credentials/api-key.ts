@@ -34,7 +34,7 @@ const apiKeys = table("api_keys", {
   replacedBy: "text",
 });
 
-const lockLivePredecessors = sql(
+const predecessors = sql(
   "api_keys.lock-live-predecessors",
   `with recursive older as (
      select replaces as id from api_keys where id = $1
@@ -44,27 +44,20 @@ const lockLivePredecessors = sql(
      and (expires_at is null or expires_at > $2) order by created_at desc, id desc for update`,
 );
 
-export interface ApiKeyStore extends CredentialStore<ApiKey> {
-  /** Reads and locks the live keys that the key `id` replaced, directly or through others, newest first. */
-  lockLivePredecessors(tx: Tx, id: string, now: Date): Promise<ApiKey[]>;
-}
+const fromRow = (row: ApiKey) => ({ ...row, scopes: row.scopes.filter(isScope), roles: row.roles.filter(isRole) });
 
-export function createApiKeyStore(pool: Pool): ApiKeyStore {
-  const fromRow = (row: ApiKey) => ({ ...row, scopes: row.scopes.filter(isScope), roles: row.roles.filter(isRole) });
-  const store = createCredentialStore<ApiKey, ApiKey>(pool, {
+/** Reads and locks the live keys that the key `id` replaced, directly or through others, newest first. */
+export const lockLivePredecessors = async (tx: Tx, id: string, now: Date): Promise<ApiKey[]> =>
+  (await tx.query<ApiKey>(predecessors, [id, now])).rows.map(fromRow);
+
+export function createApiKeyStore(pool: Pool): CredentialStore<ApiKey> {
+  return createCredentialStore<ApiKey, ApiKey>(pool, {
     name: "api_keys",
     table: apiKeys,
     save: apiKeys.update("name", "expiresAt", "revokedAt", "accessEpoch", "replacedBy"),
     isCurrent: "replaced_by is null",
     fromRow,
   });
-  return {
-    ...store,
-    async lockLivePredecessors(tx, id, now) {
-      const { rows } = await tx.query<ApiKey>(lockLivePredecessors, [id, now]);
-      return rows.map(fromRow);
-    },
-  };
 }
 
 /** Shows a key to its owner. */
@@ -135,10 +128,7 @@ export function expiryOfReplacement({ createdAt, expiresAt }: ApiKey, now: Date)
   return expiresAt && new Date(now.getTime() + expiresAt.getTime() - createdAt.getTime());
 }
 
-/**
- * The old key after its rotation: it ends with the overlap, never later than its own expiry; without an overlap at
- * once.
- */
+/** The old key after its rotation: it expires at this end, and without one it is revoked. */
 export function replacedKey(key: ApiKey, replacedBy: string, endsAt: Date | null, now: Date): ApiKey {
   const next = { ...key, replacedBy, accessEpoch: key.accessEpoch + 1 };
   return endsAt === null ? { ...next, revokedAt: now } : { ...next, expiresAt: endsAt };

@@ -5,13 +5,14 @@ import type { Account } from "../accounts/account.ts";
 import { type Notice, shownAddress } from "../mail/notices.ts";
 import {
   type ApiKey,
-  type ApiKeyStore,
   apiKeyEvents,
   expiryOfReplacement,
+  lockLivePredecessors,
   makeApiKey,
   replacedKey,
 } from "./api-key.ts";
 import { type CredentialStatus, creatorOf, requireNoLongerLife, requireWritable, statusOf } from "./credential.ts";
+import type { CredentialStore } from "./credential-store.ts";
 import { type CredentialDependencies, createCredentials, type Issued } from "./credentials.ts";
 
 export type RotateKeyOutcome =
@@ -21,7 +22,7 @@ export type RotateKeyOutcome =
   | { outcome: "limit-reached"; max: number };
 
 interface Dependencies extends CredentialDependencies {
-  readonly apiKeys: ApiKeyStore;
+  readonly apiKeys: CredentialStore<ApiKey>;
   /** Part of every key's text, so that test keys and real keys differ at sight. */
   readonly keyEnvironment: string;
   readonly keysMax: () => number;
@@ -71,8 +72,7 @@ export function createApiKeys(dependencies: Dependencies) {
       if (status !== "active") return { outcome: "ended", status };
       if (old.replacedBy !== null) return { outcome: "already-replaced", by: old.replacedBy };
       requireNoWider(caller, old);
-      const predecessors = await store.lockLivePredecessors(tx, old.id, now);
-      const keys = [old, ...predecessors];
+      const keys = [old, ...(await lockLivePredecessors(tx, old.id, now))];
       const max = liveShare * keysMax();
       const others = (await store.countLive(tx, account.id, now)).live - keys.length;
       const values = keys.map(({ expiresAt: endsAt }) => ({ endsAt }));
@@ -116,12 +116,11 @@ async function retire(
 ): Promise<void> {
   const { id, accountId, accessEpoch: epoch, revokedAt } = key;
   const changed = changedMembers(old, key, { expiresAt: "expires_at", replacedBy: "replaced_by" });
-  const isEnded = revokedAt !== null;
+  const state = revokedAt === null ? "active" : "revoked";
+  const { revoked, updated } = apiKeyEvents;
   await store.save(tx, key);
-  await outbox.append(tx, [
-    isEnded ? apiKeyEvents.revoked(key, "rotated", now) : apiKeyEvents.updated(key, changed, now),
-  ]);
-  await access.announce(tx, { kind: "key", id, accountId, state: isEnded ? "revoked" : "active", epoch });
+  await outbox.append(tx, [state === "revoked" ? revoked(key, "rotated", now) : updated(key, changed, now)]);
+  await access.announce(tx, { kind: "key", id, accountId, state, epoch });
 }
 
 /** The answer shows a working key, so the caller needs every scope and role of the key. */

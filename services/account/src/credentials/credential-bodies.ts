@@ -12,7 +12,6 @@ import { booleanParameter } from "@signalbox/http";
 import { z } from "zod";
 
 const name = displayName.meta({ examples: ["deploy"] });
-const overlapSecondsDefault = 24 * 3600;
 
 const newCredential = (noun: string, scopesMeaning: string) =>
   z.strictObject({
@@ -32,9 +31,7 @@ const newCredential = (noun: string, scopesMeaning: string) =>
 
 const rotation = (noun: string) =>
   z.strictObject({
-    overlap_seconds: overlapSeconds(`the old ${noun} works beside the new one`)
-      .default(overlapSecondsDefault)
-      .meta({ examples: [3600] }),
+    overlap_seconds: overlapSeconds(`the old ${noun} works beside the new one`).default(86_400),
   });
 
 export const NewApiKey = newCredential("key", "A subset of the creator's own.");

@@ -146,11 +146,9 @@ export function digestClientSecret(text: string): Buffer | null {
 
 /** Returns true for the digest of a valid secret. Compares all in constant time. */
 export function acceptsSecret(client: ServiceClient, digest: Uint8Array, now: Date): boolean {
-  const live = secretsOf(client).filter((secret) => isLive(secret, now));
-  return live.filter((secret) => sameDigest(secret.digest, digest)).length > 0;
+  return secretsOf(client).filter((secret) => isLive(secret, now) && sameDigest(secret.digest, digest)).length > 0;
 }
 
 /** End of the previous secret; null when only one is valid. */
-export function previousSecretUntil({ previousUntil: endsAt }: ServiceClient, now: Date): Date | null {
-  return isLive({ endsAt }, now) ? endsAt : null;
-}
+export const previousSecretUntil = ({ previousUntil: endsAt }: ServiceClient, now: Date): Date | null =>
+  isLive({ endsAt }, now) ? endsAt : null;

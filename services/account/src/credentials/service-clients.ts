@@ -7,7 +7,6 @@ import { requireNoLongerLife, requireWritable, statusOf } from "./credential.ts"
 import { type CreateOutcome, type CredentialDependencies, createCredentials, type Issued } from "./credentials.ts";
 import {
   makeServiceClient,
-  previousSecretUntil,
   type ServiceClient,
   type ServiceClientStore,
   secretsOf,
@@ -18,7 +17,7 @@ import {
 export type RotateSecretOutcome =
   | ({ outcome: "issued" } & Issued<ServiceClient>)
   | { outcome: "not-active" }
-  | { outcome: "already-rotated"; previousUntil: Date };
+  | { outcome: "already-rotated"; previousUntil: Date | null };
 
 interface Dependencies extends CredentialDependencies {
   readonly clients: ServiceClientStore;
@@ -70,8 +69,7 @@ export function createServiceClients({ clients, clientsMax, hasIssuer, ...depend
       const now = clock.now();
       if (statusOf(client, now) !== "active") return { outcome: "not-active" };
       const rotation = rotate(secretsOf(client), { max: secretsMax, overlapMs: seconds(overlapSeconds), now });
-      if (rotation.outcome !== "rotated")
-        return { outcome: "already-rotated", previousUntil: previousSecretUntil(client, now) ?? now };
+      if (rotation.outcome !== "rotated") return { outcome: "already-rotated", previousUntil: client.previousUntil };
       requireScopes(caller, client.scopes);
       requireNoLongerLife(caller, client.expiresAt);
       const rotated = withNewSecret(client, rotation.older[0]);
