@@ -10,7 +10,6 @@ import { type EventFields, eventResolvers } from "./events/event-resolvers.ts";
 import type { EventStore } from "./events/event-store.ts";
 import { tooManyKeys } from "./refusals.ts";
 import { type ReplayFields, replayResolvers } from "./replays/replay-resolvers.ts";
-import type { SigningKey } from "./signing-keys/signing-key-store.ts";
 import type { SigningKeys } from "./signing-keys/signing-keys.ts";
 
 interface KeyFields {
@@ -36,7 +35,6 @@ export function resolversOf(fields: Fields): Resolvers<Loaders> {
 
 /** GraphQL field of signing keys. The public keys are read over REST, without a sign-in. */
 const keyResolvers = ({ signingKeys }: KeyFields): Resolvers<unknown> => ({
-  WebhookSigningKey: { expiresAt: ({ endsAt }: SigningKey) => endsAt },
   Mutation: {
     rotateWebhookSigningKey: mutation(
       {

@@ -13,7 +13,7 @@ export const identifier = (what: string) => z.string().min(1).describe(`${what}.
 export const liveValues = (noun: string) =>
   z
     .array(z.object({ id: z.string(), created_at: timestamp, ends_at: timestamp.nullable() }))
-    .describe(`The live ${noun}, newest first, each with the time at which it ends; null for none.`);
+    .describe(`The live ${noun}, newest first, each with its end; null for none.`);
 
 /** The input of a rotation. `effect` says what goes on for that time. */
 export const overlapSeconds = (effect: string, max = 7 * 24 * 3600) =>

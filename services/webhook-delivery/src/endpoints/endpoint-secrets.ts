@@ -35,12 +35,12 @@ export function createEndpointSecrets({
       requireScopeOf(endpoint, caller);
       const overlapMs = overlapSeconds === undefined ? rotationOverlapMs() : seconds(overlapSeconds);
       const now = clock.now();
-      const values = await secretStore.list(tx, endpoint.id);
-      const rotation = rotate(values, { max: liveSecretsMax, overlapMs, now });
+      const rotation = rotate(endpoint.secrets, { max: liveSecretsMax, overlapMs, now });
       if (rotation.outcome !== "rotated") return rotation;
       const secret = createEndpointSecret();
-      await secretStore.add(tx, endpoint.id, secret, now, rotation.older);
-      const rotated = { ...endpoint, revision: endpoint.revision + 1, updatedAt: now };
+      await secretStore.keep(tx, endpoint.id, rotation.older);
+      const secrets = [await secretStore.insert(tx, endpoint.id, secret, now), ...rotation.older];
+      const rotated = { ...endpoint, secrets, revision: endpoint.revision + 1, updatedAt: now };
       await endpointStore.save(tx, rotated);
       const change = { action: "webhook_endpoint.rotate_secret", subject: endpoint.id, fields: ["secret"] } as const;
       await outbox.append(tx, [endpointUpdated(rotated, ["secret"]), audited(caller, change)]);
@@ -50,8 +50,10 @@ export function createEndpointSecrets({
     /** Ends the overlap now: from here on only the newest secret signs. */
     async removePrevious(tx: Tx, caller: Caller, endpoint: Endpoint): Promise<void> {
       requireScopeOf(endpoint, caller);
-      if ((await secretStore.removePrevious(tx, endpoint.id)) === 0) return;
-      const changed = { ...endpoint, revision: endpoint.revision + 1, updatedAt: clock.now() };
+      const secrets = endpoint.secrets.filter(({ endsAt }) => endsAt === null);
+      if (secrets.length === endpoint.secrets.length) return;
+      await secretStore.keep(tx, endpoint.id, secrets);
+      const changed = { ...endpoint, secrets, revision: endpoint.revision + 1, updatedAt: clock.now() };
       await endpointStore.save(tx, changed);
       const change = { action: "webhook_endpoint.rotate_secret", subject: endpoint.id, fields: ["secret"] } as const;
       await outbox.append(tx, [endpointUpdated(changed, ["secret"]), audited(caller, change)]);

@@ -18,16 +18,7 @@ const secrets = table("endpoint_secrets", {
   createdAt: "timestamptz",
   expiresAt: "timestamptz",
 });
-const keepOlder = keepValues("endpoint_secrets", "endpoint_id");
-const removePrevious = sql(
-  "endpoint.remove-previous-secrets",
-  "delete from endpoint_secrets where endpoint_id = $1 and expires_at is not null",
-);
-const listSecrets = sql(
-  "endpoint.list-secrets",
-  `select id, created_at as "createdAt", expires_at as "endsAt" from endpoint_secrets where endpoint_id = $1
-   order by created_at desc, id desc`,
-);
+const keep = keepValues("endpoint_secrets", "endpoint_id");
 const findSecret = sql(
   "endpoint.find-secret",
   `select sealed from endpoint_secrets join endpoints p on p.id = endpoint_id
@@ -72,26 +63,15 @@ export const openingWith = (sealer: Sealer): Opening => ({
 /** Stores the sealed secrets of endpoints and the sealed parts of their settings in PostgreSQL. */
 export function createSecretStore(sealer: Sealer) {
   const { secret: open } = openingWith(sealer);
-  const insert = (tx: Tx, endpointId: string, secret: string, at: Date) =>
-    secrets.insert(tx, {
-      id: newId("whk", at.getTime()),
-      endpointId,
-      sealed: sealer.seal(secret, place(endpointId)),
-      createdAt: at,
-      expiresAt: null,
-    });
-
   return {
-    insert,
-    /** Lists the secrets of an endpoint with their ends, newest first. */
-    list: async (tx: Tx, id: string) => (await tx.query<RotatingValue>(listSecrets, [id])).rows,
-    /** Adds the newest secret. Of the others those in `older` stay, each until its end. */
-    async add(tx: Tx, id: string, secret: string, at: Date, older: readonly RotatingValue[]): Promise<void> {
-      await keepOlder(tx, id, older);
-      await insert(tx, id, secret, at);
+    /** Inserts the newest secret of an endpoint. */
+    async insert(tx: Tx, endpointId: string, secret: string, createdAt: Date): Promise<RotatingValue> {
+      const value = { id: newId("whk", createdAt.getTime()), createdAt };
+      const sealed = sealer.seal(secret, place(endpointId));
+      await secrets.insert(tx, { ...value, endpointId, sealed, expiresAt: null });
+      return { ...value, endsAt: null };
     },
-    /** Removes all secrets but the newest; returns their number. */
-    removePrevious: async (tx: Tx, id: string): Promise<number> => (await tx.query(removePrevious, [id])).rowCount,
+    keep,
     /** Returns the newest secret in the clear; null when the account has no such endpoint. */
     async find(tx: Tx, accountId: string, id: string): Promise<string | null> {
       const [row] = (await tx.query<{ sealed: string }>(findSecret, [id, accountId])).rows;

@@ -1,6 +1,7 @@
 import { examples, identifier, timestamp } from "@signalbox/contracts";
 import type { Clock } from "@signalbox/core";
 import { createRoutes, type HttpResponse, ok, type Routes, refusedWith } from "@signalbox/http";
+import { viewValue } from "@signalbox/storage";
 import { z } from "zod";
 import { OverlapBody } from "../endpoints/endpoint-bodies.ts";
 import { tooManyKeys } from "../refusals.ts";
@@ -18,7 +19,7 @@ const SigningKeyResource = z
     id: identifier("The key"),
     public_key: z.string().describe("`whpk_` and the 32 bytes of an Ed25519 key in base 64."),
     created_at: timestamp,
-    expires_at: timestamp.nullable().describe("Time at which it stops signing; null for the newest."),
+    ends_at: timestamp.nullable().describe("Time at which it stops signing; null for the newest."),
   })
   .meta({ id: "WebhookSigningKey" })
   .register(examples, {
@@ -26,7 +27,7 @@ const SigningKeyResource = z
       id: "whp_01kdzq5a7m2n4p6q8r0s1t3v5w",
       public_key: "whpk_1SiA4o9hyqTCpIqC5V9HUakiiaeACeqfZTInDBbOir4=",
       created_at: "2026-01-01T09:00:00.000Z",
-      expires_at: null,
+      ends_at: null,
     },
   });
 
@@ -68,12 +69,7 @@ export function signingKeyRoutes({ signingKeys, signingKeyStore, clock }: Signin
   return routes;
 }
 
-const viewKey = ({ id, publicKey, createdAt, endsAt }: SigningKey) => ({
-  id,
-  public_key: publicKey,
-  created_at: createdAt.toISOString(),
-  expires_at: endsAt?.toISOString() ?? null,
-});
+const viewKey = (key: SigningKey) => ({ ...viewValue(key), public_key: key.publicKey });
 
 function answerOfRotation(result: RotatedKey): HttpResponse {
   switch (result.outcome) {
