@@ -29,6 +29,14 @@ export function createEndpointSecrets({
   clock,
   rotationOverlapMs,
 }: SecretDependencies) {
+  async function save(tx: Tx, caller: Caller, endpoint: Endpoint, secrets: Endpoint["secrets"]): Promise<Endpoint> {
+    const changed = { ...endpoint, secrets, revision: endpoint.revision + 1, updatedAt: clock.now() };
+    await endpointStore.save(tx, changed);
+    const change = { action: "webhook_endpoint.rotate_secret", subject: endpoint.id, fields: ["secret"] } as const;
+    await outbox.append(tx, [endpointUpdated(changed, ["secret"]), audited(caller, change)]);
+    return changed;
+  }
+
   return {
     /** Gives the endpoint a new secret. The previous secrets sign beside it until their overlaps end. */
     async rotate(tx: Tx, caller: Caller, endpoint: Endpoint, overlapSeconds?: number) {
@@ -40,11 +48,7 @@ export function createEndpointSecrets({
       const secret = createEndpointSecret();
       await secretStore.keep(tx, endpoint.id, rotation.older);
       const secrets = [await secretStore.insert(tx, endpoint.id, secret, now), ...rotation.older];
-      const rotated = { ...endpoint, secrets, revision: endpoint.revision + 1, updatedAt: now };
-      await endpointStore.save(tx, rotated);
-      const change = { action: "webhook_endpoint.rotate_secret", subject: endpoint.id, fields: ["secret"] } as const;
-      await outbox.append(tx, [endpointUpdated(rotated, ["secret"]), audited(caller, change)]);
-      return { outcome: "rotated", endpoint: rotated, secret } as const;
+      return { outcome: "rotated", endpoint: await save(tx, caller, endpoint, secrets), secret } as const;
     },
 
     /** Ends the overlap now: from here on only the newest secret signs. */
@@ -53,10 +57,7 @@ export function createEndpointSecrets({
       const secrets = endpoint.secrets.filter(({ endsAt }) => endsAt === null);
       if (secrets.length === endpoint.secrets.length) return;
       await secretStore.keep(tx, endpoint.id, secrets);
-      const changed = { ...endpoint, secrets, revision: endpoint.revision + 1, updatedAt: clock.now() };
-      await endpointStore.save(tx, changed);
-      const change = { action: "webhook_endpoint.rotate_secret", subject: endpoint.id, fields: ["secret"] } as const;
-      await outbox.append(tx, [endpointUpdated(changed, ["secret"]), audited(caller, change)]);
+      await save(tx, caller, endpoint, secrets);
     },
 
     /** Shows the secret of an endpoint; null when the caller has no such endpoint. */

@@ -1,12 +1,12 @@
 import { examples, identifier, timestamp } from "@signalbox/contracts";
 import type { Clock } from "@signalbox/core";
-import { createRoutes, type HttpResponse, ok, type Routes, refusedWith } from "@signalbox/http";
+import { createRoutes, ok, type Routes, refusedWith } from "@signalbox/http";
 import { viewValue } from "@signalbox/storage";
 import { z } from "zod";
 import { OverlapBody } from "../endpoints/endpoint-bodies.ts";
 import { tooManyKeys } from "../refusals.ts";
 import type { SigningKey, SigningKeyStore } from "./signing-key-store.ts";
-import type { RotatedKey, SigningKeys } from "./signing-keys.ts";
+import type { SigningKeys } from "./signing-keys.ts";
 
 export interface SigningKeyRoutes {
   readonly signingKeys: SigningKeys;
@@ -63,19 +63,10 @@ export function signingKeyRoutes({ signingKeys, signingKeyStore, clock }: Signin
     idempotent: true,
     create: {
       run: (tx, { caller, body }) => signingKeys.rotate(tx, caller, body.overlap_seconds),
-      answer: answerOfRotation,
+      answer: (result) => (result.outcome === "rotated" ? ok(viewKey(result.key)) : refusedWith(tooManyKeys(result))),
     },
   });
   return routes;
 }
 
 const viewKey = (key: SigningKey) => ({ ...viewValue(key), public_key: key.publicKey });
-
-function answerOfRotation(result: RotatedKey): HttpResponse {
-  switch (result.outcome) {
-    case "rotated":
-      return ok(viewKey(result.key));
-    case "limit-reached":
-      return refusedWith(tooManyKeys(result));
-  }
-}

@@ -2,10 +2,10 @@ import type { Caller } from "@signalbox/auth";
 import { type Clock, seconds } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import { audited } from "@signalbox/service";
-import { type Rotation, rotate, type Tx } from "@signalbox/storage";
+import { rotate, type Tx } from "@signalbox/storage";
 import { createSigningKey } from "@signalbox/webhook-signatures";
 import type { EndpointStore } from "../endpoints/endpoint-store.ts";
-import type { SigningKey, SigningKeyStore } from "./signing-key-store.ts";
+import type { SigningKeyStore } from "./signing-key-store.ts";
 
 interface SigningKeyDependencies {
   readonly signingKeyStore: SigningKeyStore;
@@ -17,10 +17,6 @@ interface SigningKeyDependencies {
 
 /** Every live key adds a signature to every `v1a` delivery. */
 const liveKeysMax = 5;
-
-export type RotatedKey =
-  | { readonly outcome: "rotated"; readonly key: SigningKey }
-  | Exclude<Rotation<SigningKey>, { outcome: "rotated" }>;
 
 export type SigningKeys = ReturnType<typeof createSigningKeys>;
 
@@ -41,7 +37,7 @@ export function createSigningKeys(dependencies: SigningKeyDependencies) {
     /**
      * Adds a key. The previous ones sign beside it until their overlaps end, so that receivers can fetch the new one.
      */
-    async rotate(tx: Tx, caller: Caller, overlapSeconds?: number): Promise<RotatedKey> {
+    async rotate(tx: Tx, caller: Caller, overlapSeconds?: number) {
       const { accountId } = caller;
       const at = clock.now();
       const overlapMs = overlapSeconds === undefined ? rotationOverlapMs() : seconds(overlapSeconds);
@@ -51,7 +47,7 @@ export function createSigningKeys(dependencies: SigningKeyDependencies) {
       const key = await signingKeyStore.insert(tx, accountId, createSigningKey(), at, rotation.older);
       await endpointStore.touchAll(tx, accountId);
       await outbox.append(tx, [audited(caller, { action: "webhook_signing_key.rotate", subject: key.id })]);
-      return { outcome: "rotated", key };
+      return { outcome: "rotated", key } as const;
     },
   };
 }
