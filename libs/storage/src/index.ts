@@ -35,7 +35,6 @@ export {
   isLive,
   olderAfter,
   type RotatingValue,
-  type Rotation,
   rotate,
   viewValue,
 } from "./rotation.ts";

@@ -25,6 +25,7 @@ test("a value that was made to end never ends later than that", () => {
 
 test("without an overlap every older value ends, at the limit too", () => {
   assert.deepEqual(rotated([null, after(1), after(2)], 0), []);
+  assert.deepEqual(rotated([null], 0, 0), []);
 });
 
 test("one live value more than the limit is refused, and ended ones do not count", () => {

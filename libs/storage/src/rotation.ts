@@ -9,7 +9,7 @@ export interface RotatingValue extends Ending {
   readonly createdAt: Date;
 }
 
-export type Rotation<Value> =
+type Rotation<Value> =
   /** `older` stay valid beside the new value, newest first, each until its end. */
   | { readonly outcome: "rotated"; readonly older: readonly Value[] }
   | { readonly outcome: "limit-reached"; readonly max: number };
@@ -22,13 +22,16 @@ interface RotationTerms {
 /** Returns true until the end of a value has come. */
 export const isLive = ({ endsAt }: Ending, now: Date): boolean => endsAt === null || endsAt > now;
 
-/** Judges a rotation of `values`, newest first. At most `max` are live after it, the new one included. */
+/**
+ * Judges a rotation of `values`, newest first. At most `max` are live after it, the new one included. One without an
+ * overlap leaves no older value and is never refused, wherever a limit was lowered to.
+ */
 export function rotate<Value extends Ending>(
   values: readonly Value[],
   { max, ...terms }: RotationTerms & { readonly max: number },
 ): Rotation<Value> {
   const older = olderAfter(values, terms);
-  return older.length < max ? { outcome: "rotated", older } : { outcome: "limit-reached", max };
+  return older.length === 0 || older.length < max ? { outcome: "rotated", older } : { outcome: "limit-reached", max };
 }
 
 /**
