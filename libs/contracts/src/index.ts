@@ -55,7 +55,7 @@ export {
 export { AuditEntryResource, auditEntryExample } from "./resources/audit-entry.ts";
 export { ApiKeyResource, apiKeyExample, ServiceClientResource, serviceClientExample } from "./resources/credentials.ts";
 export { displayName, displayNameOr } from "./resources/display-name.ts";
-export { examples, identifier, timestamp } from "./resources/fields.ts";
+export { examples, identifier, liveValues, overlapSeconds, timestamp } from "./resources/fields.ts";
 export { FlagDefinition } from "./resources/flag.ts";
 export {
   ImageDeletionResource,

@@ -4,6 +4,7 @@ export { databaseOptions } from "./database/database-options.ts";
 export { createDayTables, type DayTable, tableOfDay } from "./database/day-tables.ts";
 export { dayMs, type Stretch, startOfDay, stretchesBack } from "./database/days.ts";
 export { isUndone, toAppError } from "./database/errors.ts";
+export { keepValues } from "./database/keep-values.ts";
 export {
   type ListRange,
   newestFirst,
@@ -29,5 +30,13 @@ export { type ObjectFiles, openObjectFiles } from "./objects/object-files.ts";
 export type { ObjectStore } from "./objects/object-store.ts";
 export { openObjectStore } from "./objects/open-object-store.ts";
 export { openOwnFolder } from "./objects/own-folder.ts";
+export {
+  type Ending,
+  isLive,
+  olderAfter,
+  type RotatingValue,
+  rotate,
+  viewValue,
+} from "./rotation.ts";
 export { type SealedColumn, startResealing } from "./sealed/resealing.ts";
 export { createSealer, SealError, type SealedPlace, type Sealer } from "./sealed/sealer.ts";

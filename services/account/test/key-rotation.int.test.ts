@@ -127,6 +127,29 @@ test("a rotation without overlap ends the old key at once, everywhere", async ()
   await elsewhere.close();
 });
 
+test("a rotation without overlap ends the keys of earlier rotations too, in a full account as well", async () => {
+  const headers = account.person();
+  const first = await newKey(headers);
+  const [short, long] = [seconds(60) / 1000, hours(24) / 1000];
+  const second = (await rotate(headers, first.id, { overlap_seconds: long })).body;
+  const third = (await rotate(headers, second.id, { overlap_seconds: short })).body;
+  const others = [await newKey(headers), await newKey(headers)];
+  const newest = (await rotate(headers, others[0].id)).body;
+  const full = await rotate(headers, newest.id);
+  assert.deepEqual([full.status, full.body.error.details[0].code], [409, "too_many"]);
+  const last = await rotate(headers, third.id, { overlap_seconds: 0 });
+  assert.equal(last.status, 201);
+  for (const { key } of [first, second, third]) assert.equal(await statusWith(key), 401);
+  for (const { key } of [last.body, newest, ...others]) assert.equal(await statusWith(key), 200);
+  const said = (await saidOf(headers, first.id, 4)).filter(({ name }) => name === "api_key.revoked");
+  assert.deepEqual(
+    said.map((event) => [dataOf(event).reason, dataOf(event).changed]),
+    [["rotated", ["status", "revoked_at"]]],
+  );
+  const left = await read(headers, first.id);
+  assert.deepEqual([left.status, left.replaced_by], ["revoked", second.id]);
+});
+
 test("a rotation repeated under its Idempotency-Key shows the same key and makes one", async () => {
   const headers = account.person();
   const { id } = await newKey(headers);

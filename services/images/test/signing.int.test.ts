@@ -79,7 +79,7 @@ test("after a rotation the URLs of the previous key stay valid, and after the ne
   const first = (await signed(who, id)).url;
   const { status, body } = await rotate();
   assert.equal(status, 201);
-  assert.ok(first.includes(`v1.${body.former.id}.`));
+  assert.ok(first.includes(`v1.${body.secrets[1].id}.`));
   const second = (await signed(who, id)).url;
   assert.ok(second.includes(`v1.${body.id}.`));
   assert.deepEqual([(await get(first)).status, (await get(second)).status], [200, 200]);
@@ -88,6 +88,24 @@ test("after a rotation the URLs of the previous key stay valid, and after the ne
   assert.deepEqual([(await get(first)).status, (await get(second)).status], [403, 200]);
   const entries = (await images.auditOf(who.accountId, 5)) as unknown as { data: { action: string } }[];
   assert.equal(entries.filter(({ data }) => data.action === "image.rotate_signing_key").length, 2);
+});
+
+test("a rotation without overlap ends the URLs of every older key, and one with an overlap when that ends", async () => {
+  const who = owner();
+  const { id } = await uploaded(who);
+  const rotate = (overlap_seconds: number) =>
+    images.send(who, "POST", "/images/signing-keys/rotate", { body: { overlap_seconds } });
+  const first = (await signed(who, id)).url;
+  assert.equal((await rotate(600)).status, 201);
+  const second = (await signed(who, id)).url;
+  clock.advance(seconds(599));
+  assert.deepEqual([(await get(first)).status, (await get(second)).status], [200, 200]);
+  clock.advance(seconds(1));
+  assert.deepEqual([(await get(first)).status, (await get(second)).status], [403, 200]);
+  await rotate(0);
+  clock.advance(seconds(2));
+  assert.equal((await get(second)).status, 403);
+  assert.equal((await get((await signed(who, id)).url)).status, 200);
 });
 
 test("each signed URL leaves an entry with its image and credential, by both edges, and a refused one leaves none", async () => {

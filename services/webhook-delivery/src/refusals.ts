@@ -27,11 +27,14 @@ export const disabledEndpoint: Refusal = {
 
 /** Refusal of one secret too many. */
 export const tooManySecrets = ({ max }: LimitReached): Refusal =>
-  tooMany("secret", `The endpoint has ${max} live secrets; end the overlap of the older ones first.`);
+  tooMany(
+    "secret",
+    `The endpoint has ${max} live secrets; end the older ones, or rotate with an overlap of 0 seconds.`,
+  );
 
 /** Refusal of one signing key too many. */
 export const tooManyKeys = ({ max }: LimitReached): Refusal =>
-  tooMany("key", `The account has ${max} live keys; wait until the overlap of the older ones has ended.`);
+  tooMany("key", `The account has ${max} live keys; wait until one ends, or rotate with an overlap of 0 seconds.`);
 
 /** Describes why an event type was not declared. */
 export function refusedType(

@@ -28,8 +28,11 @@ test("a new endpoint shows its secret once, and every other field always", async
   assert.equal(headers.get("location"), pathOf(body));
   assert.match(body.secret, /^whsec_[A-Za-z0-9+/]{43}=$/);
   const { secret, ...shown } = body;
+  const [{ id: secretId, ...live }] = shown.secrets;
+  assert.match(secretId, /^whk_/);
+  assert.deepEqual(live, { created_at: body.created_at, ends_at: null });
   assert.deepEqual(
-    { ...shown, id: "", created_at: "", updated_at: "" },
+    { ...shown, id: "", secrets: [], created_at: "", updated_at: "" },
     {
       ...{ id: "", ...given, description: null, scope: "account", status: "enabled", disabled_reason: null },
       settings: {
@@ -37,7 +40,7 @@ test("a new endpoint shows its secret once, and every other field always", async
         ...{ rate: null, ordered: false, order_hold_seconds: null, filter: null, headers: [], metadata: {} },
         ...{ signatures: [], client_certificate: null, api_version: null, format: "envelope" },
       },
-      ...{ created_at: "", updated_at: "" },
+      ...{ secrets: [], created_at: "", updated_at: "" },
     },
   );
   assert.deepEqual((await delivery.send(who, "GET", pathOf(body))).body, shown);

@@ -195,7 +195,7 @@ test("a replay is counted, started and cancelled, an endpoint tested, and a sign
 
   const tested = await run(named("testWebhookEndpoint", "attempt { status decision }"), { id: endpointId });
   assert.deepEqual(tested.attempt, { status: 200, decision: "succeeded" });
-  const key = `mutation { it: rotateWebhookSigningKey { webhookSigningKey { publicKey expiresAt } errors { code } } }`;
+  const key = `mutation { it: rotateWebhookSigningKey { webhookSigningKey { publicKey endsAt } errors { code } } }`;
   const rotated = await run(key);
   assert.match(rotated.webhookSigningKey.publicKey, /^whpk_/);
 });

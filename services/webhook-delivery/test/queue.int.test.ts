@@ -282,13 +282,32 @@ test("up to five secrets of overlapping rotations sign, a sixth is 409, and the 
   await delivery.createImage(who.accountId);
   const { headers } = await receiver.waitFor(() => true);
   assert.equal(String(headers["webhook-signature"]).split(" ").length, 5);
+  const liveSecrets = async () => {
+    const { body } = await delivery.send(who, "GET", `${endpointsPath}/${endpoint.id}`);
+    return body.secrets.map(({ ends_at }: { ends_at: string | null }) => ends_at !== null);
+  };
+  assert.deepEqual(await liveSecrets(), [false, true, true, true, true]);
   const ended = await delivery.send(who, "DELETE", `${endpointsPath}/${endpoint.id}/secret/previous`);
   assert.equal(ended.status, 204);
   receiver.clear();
   await delivery.createImage(who.accountId);
   const after = await receiver.waitFor(() => true);
   assert.equal(String(after.headers["webhook-signature"]).split(" ").length, 1);
-  assert.equal((await rotate({ overlap_seconds: 0 })).status, 200);
+  assert.deepEqual(await liveSecrets(), [false]);
+  assert.deepEqual((await rotate({ overlap_seconds: 0 })).body.secrets.length, 1);
+});
+
+test("a rotation without overlap ends every older secret, and is never one too many", async () => {
+  const endpoint = await newEndpoint();
+  const rotate = (overlap_seconds: number) =>
+    delivery.send(who, "POST", `${endpointsPath}/${endpoint.id}/secret/rotate`, { body: { overlap_seconds } });
+  for (let count = 0; count < 3; count++) assert.equal((await rotate(600)).status, 200);
+  const atOnce = await Promise.all([rotate(600), rotate(600), rotate(600)]);
+  assert.deepEqual(atOnce.map(({ status }) => status).sort(), [200, 409, 409]);
+  assert.equal((await rotate(0)).status, 200);
+  await delivery.createImage(who.accountId);
+  const { headers } = await receiver.waitFor(() => true);
+  assert.equal(String(headers["webhook-signature"]).split(" ").length, 1);
 });
 
 test("an endpoint that another instance changed is looked up again", async () => {

@@ -158,6 +158,16 @@ test("v1a signatures verify with the public keys, with all of them while a rotat
   const second = await receiver.waitFor(() => true);
   for (const { public_key } of keys) assert.equal(await verifiedByKey(second, public_key), true);
   assert.equal(await verifiedByKey({ ...second, body: Buffer.from("{}") }, key?.public_key ?? ""), false);
+  const rotate = (overlap_seconds: number) =>
+    delivery.send(who, "POST", "/api/v1/webhooks/keys/rotate", { body: { overlap_seconds } });
+  for (let count = 0; count < 3; count++) await rotate(600);
+  assert.equal((await rotate(600)).status, 409, "five keys at most");
+  const { body: last } = await rotate(0);
+  assert.deepEqual(
+    (await keysOf()).map(({ id }) => id),
+    [last.id],
+    "without an overlap every older key ends",
+  );
   const stored = JSON.stringify((await run("select k::text as t from signing_keys k")).rows);
   assert.doesNotMatch(stored, /whsk_/);
 });

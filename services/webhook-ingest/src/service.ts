@@ -18,9 +18,8 @@ import { createKeySets } from "./sources/key-sets.ts";
 import { createKnownSources } from "./sources/known-sources.ts";
 import { startRemovedSourceCleanup } from "./sources/removed-source-cleanup.ts";
 import { viewSource } from "./sources/source.ts";
-import { createSourceAddresses } from "./sources/source-addresses.ts";
 import { createSourceIdAt } from "./sources/source-id-at.ts";
-import { createSourceSecrets } from "./sources/source-secrets.ts";
+import { createSourceRotations } from "./sources/source-rotations.ts";
 import { createAssertUsable } from "./sources/source-settings.ts";
 import { createSourceStore, sealedSecrets } from "./sources/source-store.ts";
 import { createSources } from "./sources/sources.ts";
@@ -54,8 +53,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
     areIntegrationsEnabled,
     assertUsable,
   });
-  const sourceSecrets = createSourceSecrets({ sourceStore, knownSources, outbox, clock, assertUsable });
-  const sourceAddresses = createSourceAddresses({ sourceStore, knownSources, outbox, clock });
+  const sourceRotations = createSourceRotations({ sourceStore, knownSources, outbox, clock, assertUsable });
   const keySets = createKeySets({ ...context, outbound });
   const receiving = await openReceiving(context, opened, {
     knownSources,
@@ -72,7 +70,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
 
   const parts = {
     ...receiving,
-    ...{ sources, sourceSecrets, sourceAddresses, sourceStore, replays, pageLimits },
+    ...{ sources, sourceRotations, sourceStore, replays, pageLimits },
   };
   return serve({
     title: "Signalbox webhook ingest",

@@ -81,6 +81,17 @@ test("three addresses are live at once, and one more is refused", async () => {
   );
 });
 
+test("a rotation without overlap ends every former address, and is never one too many", async () => {
+  const who = testPerson();
+  const source = await newSource(who);
+  const second = await rotate(who, source, { overlap_seconds: 1_000 });
+  const third = await rotate(who, source, { overlap_seconds: 1_000 });
+  const { status, body } = await rotate(who, source, { overlap_seconds: 0 });
+  assert.deepEqual([status, body.former_ingest_paths], [200, []]);
+  for (const { ingest_path } of [source, second.body, third.body]) assert.equal(await statusAt(ingest_path), 404);
+  assert.equal(await statusAt(body.ingest_path), 202);
+});
+
 test("a rotation is announced and audited, and rejections at the new address belong to the source", async () => {
   const who = testPerson();
   const source = await newSource(who);

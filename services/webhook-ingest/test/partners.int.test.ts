@@ -276,6 +276,19 @@ test("a rotated secret and the former one verify until the overlap ends, three a
   await eventually(async () => assert.deepEqual((await verifying()).slice(0, 3), [401, 401, 202]));
 });
 
+test("a rotation without overlap ends every former secret, and is never one too many", async () => {
+  const who = testPerson();
+  const [first = "", ...next] = ["the first secret of all", "the second one of them", "the third one of them"];
+  const source = await ingest.newSource(who, { scheme: "hmac", secret: first });
+  const rotate = (secret: string, overlap_seconds: number) =>
+    ingest.send(who, "POST", `${sourcesPath}/${source.id}/secret/rotate`, { body: { secret, overlap_seconds } });
+  for (const secret of next) assert.equal((await rotate(secret, 1_000)).status, 200);
+  const { status, body } = await rotate("the fourth ends the others", 0);
+  assert.deepEqual([status, body.overlaps_end_at], [200, []]);
+  for (const secret of [first, ...next]) assert.equal((await ingest.post(source, signedWith(secret))).status, 401);
+  assert.equal((await ingest.post(source, signedWith("the fourth ends the others"))).status, 202);
+});
+
 test("a secret that is too short, or has white space at its ends, is 422 with the reason", async () => {
   for (const secret of ["short", " the secret of a shop", "the secret of a shop\n", "x".repeat(513)]) {
     const body = { name: "Shop", scheme: "hmac", secret };

@@ -34,7 +34,7 @@ async function rotate(scene: Scene): Promise<void> {
   const { account, owner } = ownerOf(scene);
   const done = scene.history.begin("signed-urls", "rotate-signing-key", { account });
   const reply = await owner("/images/signing-keys/rotate", { method: "POST" });
-  done(outcomeOf(reply), { key: reply?.json?.id, former: reply?.json?.former?.id, status: reply?.status });
+  done(outcomeOf(reply), { key: reply?.json?.id, former: reply?.json?.secrets?.[1]?.id, status: reply?.status });
 }
 
 async function sign(scene: Scene, turn: number): Promise<SignedUrl | null> {

@@ -9,6 +9,16 @@ export const timestamp = z.iso
 /** An identifier. Clients treat it as opaque. */
 export const identifier = (what: string) => z.string().min(1).describe(`${what}. Opaque.`);
 
+/** The live values of what rotates, in every view of its owner. */
+export const liveValues = (noun: string) =>
+  z
+    .array(z.object({ id: z.string(), created_at: timestamp, ends_at: timestamp.nullable() }))
+    .describe(`The live ${noun}, newest first, each with its end; null for none.`);
+
+/** The input of a rotation. `effect` says what goes on for that time. */
+export const overlapSeconds = (effect: string, max = 7 * 24 * 3600) =>
+  z.int().min(0).max(max).describe(`Seconds for which ${effect}. 0 ends every older one at once.`);
+
 /** Any JSON value, kept as it came. */
 export const jsonValue = z.unknown().describe("Any JSON value.");
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { examples, identifier, jsonValue, timestamp } from "./fields.ts";
+import { examples, identifier, jsonValue, liveValues, timestamp } from "./fields.ts";
 
 export const webhookEndpointScopes = ["account", "all"] as const;
 const webhookEndpointStatuses = ["enabled", "paused", "disabled"] as const;
@@ -57,6 +57,7 @@ export const WebhookEndpointResource = z
     status: z.enum(webhookEndpointStatuses),
     disabled_reason: z.string().nullable().describe("Why it is disabled, when it is."),
     settings: WebhookEndpointSettings,
+    secrets: liveValues("secrets").optional(),
     created_at: timestamp,
     updated_at: timestamp,
   })
@@ -87,6 +88,7 @@ export const webhookEndpointExample: WebhookEndpointResource = {
     api_version: null,
     format: "envelope",
   },
+  secrets: [{ id: "whk_01kdzq5a7m2n4p6q8r0s1t3v5w", created_at: "2026-01-01T09:00:00.000Z", ends_at: null }],
   created_at: "2026-01-01T09:00:00.000Z",
   updated_at: "2026-01-01T09:00:00.000Z",
 };

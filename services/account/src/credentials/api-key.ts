@@ -1,7 +1,7 @@
 import { createApiKey, digestApiKey, parseApiKey } from "@signalbox/auth";
 import { type ApiKeyResource, draft, isRole, isScope, type Role } from "@signalbox/contracts";
 import { randomId } from "@signalbox/core";
-import { type Pool, table } from "@signalbox/storage";
+import { type Pool, sql, type Tx, table } from "@signalbox/storage";
 import { type Credential, type NewCredential, statusOf } from "./credential.ts";
 import { type CredentialStore, createCredentialStore } from "./credential-store.ts";
 import type { CredentialOrigin, EndReason, Issued } from "./credentials.ts";
@@ -34,13 +34,29 @@ const apiKeys = table("api_keys", {
   replacedBy: "text",
 });
 
+const predecessors = sql(
+  "api_keys.lock-live-predecessors",
+  `with recursive older as (
+     select replaces as id from api_keys where id = $1
+     union select replaces from api_keys join older using (id)
+   )
+   select ${apiKeys.columns} from api_keys where id in (select id from older) and revoked_at is null
+     and (expires_at is null or expires_at > $2) order by created_at desc, id desc for update`,
+);
+
+const fromRow = (row: ApiKey) => ({ ...row, scopes: row.scopes.filter(isScope), roles: row.roles.filter(isRole) });
+
+/** Reads and locks the live keys that the key `id` replaced, directly or through others, newest first. */
+export const lockLivePredecessors = async (tx: Tx, id: string, now: Date): Promise<ApiKey[]> =>
+  (await tx.query<ApiKey>(predecessors, [id, now])).rows.map(fromRow);
+
 export function createApiKeyStore(pool: Pool): CredentialStore<ApiKey> {
   return createCredentialStore<ApiKey, ApiKey>(pool, {
     name: "api_keys",
     table: apiKeys,
     save: apiKeys.update("name", "expiresAt", "revokedAt", "accessEpoch", "replacedBy"),
     isCurrent: "replaced_by is null",
-    fromRow: (row) => ({ ...row, scopes: row.scopes.filter(isScope), roles: row.roles.filter(isRole) }),
+    fromRow,
   });
 }
 
@@ -112,20 +128,8 @@ export function expiryOfReplacement({ createdAt, expiresAt }: ApiKey, now: Date)
   return expiresAt && new Date(now.getTime() + expiresAt.getTime() - createdAt.getTime());
 }
 
-/** A replaced key. `changed` has the wire names of the changed fields. */
-export interface ReplacedKey {
-  readonly key: ApiKey;
-  readonly changed: string[];
-}
-
-/**
- * The old key after its rotation: it ends with the overlap, never later than its own expiry; without an overlap at
- * once.
- */
-export function replacedKey(key: ApiKey, replacedBy: string, overlapMs: number, now: Date): ReplacedKey {
+/** The old key after its rotation: it expires at this end, and without one it is revoked. */
+export function replacedKey(key: ApiKey, replacedBy: string, endsAt: Date | null, now: Date): ApiKey {
   const next = { ...key, replacedBy, accessEpoch: key.accessEpoch + 1 };
-  if (overlapMs === 0) return { key: { ...next, revokedAt: now }, changed: ["status", "revoked_at", "replaced_by"] };
-  const end = new Date(now.getTime() + overlapMs);
-  if (key.expiresAt !== null && key.expiresAt <= end) return { key: next, changed: ["replaced_by"] };
-  return { key: { ...next, expiresAt: end }, changed: ["expires_at", "replaced_by"] };
+  return endsAt === null ? { ...next, revokedAt: now } : { ...next, expiresAt: endsAt };
 }

@@ -1,9 +1,16 @@
 import { type Caller, requireScopes } from "@signalbox/auth";
-import { AppError, seconds } from "@signalbox/core";
-import type { Tx } from "@signalbox/storage";
+import { AppError, changedMembers, seconds } from "@signalbox/core";
+import { rotate, type Tx } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
 import { type Notice, shownAddress } from "../mail/notices.ts";
-import { type ApiKey, apiKeyEvents, expiryOfReplacement, makeApiKey, replacedKey } from "./api-key.ts";
+import {
+  type ApiKey,
+  apiKeyEvents,
+  expiryOfReplacement,
+  lockLivePredecessors,
+  makeApiKey,
+  replacedKey,
+} from "./api-key.ts";
 import { type CredentialStatus, creatorOf, requireNoLongerLife, requireWritable, statusOf } from "./credential.ts";
 import type { CredentialStore } from "./credential-store.ts";
 import { type CredentialDependencies, createCredentials, type Issued } from "./credentials.ts";
@@ -48,7 +55,10 @@ export function createApiKeys(dependencies: Dependencies) {
   return {
     ...shared,
 
-    /** Creates a key that replaces another: same name, scopes and lifetime. The old one ends with the overlap. */
+    /**
+     * Creates a key that replaces another: same name, scopes and lifetime. The old one ends with the overlap; without
+     * one it ends at once, and so do the keys that it replaced.
+     */
     async rotate(
       tx: Tx,
       caller: Caller,
@@ -62,15 +72,23 @@ export function createApiKeys(dependencies: Dependencies) {
       if (status !== "active") return { outcome: "ended", status };
       if (old.replacedBy !== null) return { outcome: "already-replaced", by: old.replacedBy };
       requireNoWider(caller, old);
+      const keys = [old, ...(await lockLivePredecessors(tx, old.id, now))];
       const max = liveShare * keysMax();
-      if ((await store.countLive(tx, account.id, now)).live >= max) return { outcome: "limit-reached", max };
+      const others = (await store.countLive(tx, account.id, now)).live - keys.length;
+      const values = keys.map(({ expiresAt: endsAt }) => ({ endsAt }));
+      const rotation = rotate(values, { max: max - others, overlapMs: seconds(overlapSeconds), now });
+      if (rotation.outcome !== "rotated") return { outcome: "limit-reached", max };
 
       const expiresAt = endOfReplacement(caller, old, now);
       const wanted = { ...old, expiresAt, createdBy: creatorOf(caller), replaces: old.id };
       const issued = makeApiKey(wanted, keyEnvironment, now);
       await store.insert(tx, issued.credential);
       await outbox.append(tx, [apiKeyEvents.created(issued.credential)]);
-      await retire(tx, old, issued.credential, overlapSeconds, dependencies);
+      const [kept] = rotation.older;
+      for (const key of kept ? [old] : keys) {
+        const replaced = replacedKey(key, key.replacedBy ?? issued.credential.id, kept?.endsAt ?? null, now);
+        await retire(tx, key, replaced, now, dependencies);
+      }
       await audit.record(tx, caller, { action: "api_key.rotate", subject: old.id, fields: ["replaced_by"] });
       await dependencies.notices.queue(tx, account, noticeOf(issued.credential, shownAddress(caller)));
       return { outcome: "issued", ...issued };
@@ -92,19 +110,17 @@ function endOfReplacement(caller: Caller, old: ApiKey, now: Date): Date | null {
 async function retire(
   tx: Tx,
   old: ApiKey,
-  successor: ApiKey,
-  overlapSeconds: number,
+  key: ApiKey,
+  now: Date,
   { apiKeys: store, outbox, access }: Pick<Dependencies, "apiKeys" | "outbox" | "access">,
 ): Promise<void> {
-  const now = successor.createdAt;
-  const { key, changed } = replacedKey(old, successor.id, seconds(overlapSeconds), now);
   const { id, accountId, accessEpoch: epoch, revokedAt } = key;
-  const isEnded = revokedAt !== null;
+  const changed = changedMembers(old, key, { expiresAt: "expires_at", replacedBy: "replaced_by" });
+  const state = revokedAt === null ? "active" : "revoked";
+  const { revoked, updated } = apiKeyEvents;
   await store.save(tx, key);
-  await outbox.append(tx, [
-    isEnded ? apiKeyEvents.revoked(key, "rotated", now) : apiKeyEvents.updated(key, changed, now),
-  ]);
-  await access.announce(tx, { kind: "key", id, accountId, state: isEnded ? "revoked" : "active", epoch });
+  await outbox.append(tx, [state === "revoked" ? revoked(key, "rotated", now) : updated(key, changed, now)]);
+  await access.announce(tx, { kind: "key", id, accountId, state, epoch });
 }
 
 /** The answer shows a working key, so the caller needs every scope and role of the key. */

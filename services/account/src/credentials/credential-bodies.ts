@@ -3,6 +3,7 @@ import {
   apiKeyExample,
   displayName,
   examples,
+  overlapSeconds,
   ServiceClientResource,
   scopes,
   serviceClientExample,
@@ -11,8 +12,6 @@ import { booleanParameter } from "@signalbox/http";
 import { z } from "zod";
 
 const name = displayName.meta({ examples: ["deploy"] });
-const overlapSecondsMax = 7 * 24 * 3600;
-const overlapSecondsDefault = 24 * 3600;
 
 const newCredential = (noun: string, scopesMeaning: string) =>
   z.strictObject({
@@ -32,15 +31,7 @@ const newCredential = (noun: string, scopesMeaning: string) =>
 
 const rotation = (noun: string) =>
   z.strictObject({
-    overlap_seconds: z
-      .int()
-      .min(0)
-      .max(overlapSecondsMax)
-      .default(overlapSecondsDefault)
-      .meta({
-        description: `Time that the old ${noun} works beside the new one; 0 ends it at once.`,
-        examples: [3600],
-      }),
+    overlap_seconds: overlapSeconds(`the old ${noun} works beside the new one`).default(86_400),
   });
 
 export const NewApiKey = newCredential("key", "A subset of the creator's own.");

@@ -41,7 +41,7 @@ export function refusedSecretRotation(result: Refused<RotateSecretOutcome>): Ref
     case "not-active":
       return conflict("status", "not_active", "The client is revoked or has expired.");
     case "already-rotated": {
-      const until = result.previousUntil.toISOString();
+      const until = result.previousUntil?.toISOString();
       const message = `The previous secret is valid until ${until}. Rotate after that, or with an overlap of 0 seconds, which ends every older secret at once.`;
       return conflict("overlap_seconds", "already_rotated", message);
     }

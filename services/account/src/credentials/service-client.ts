@@ -1,7 +1,7 @@
 import { createApiKey, digestApiKey, parseApiKey, sameDigest } from "@signalbox/auth";
 import { draft, isScope, type ServiceClientResource } from "@signalbox/contracts";
-import { randomId, seconds } from "@signalbox/core";
-import { type Pool, sql, table } from "@signalbox/storage";
+import { randomId } from "@signalbox/core";
+import { type Ending, isLive, type Pool, sql, table } from "@signalbox/storage";
 import { type Credential, type NewCredential, statusOf } from "./credential.ts";
 import { type CredentialStore, createCredentialStore } from "./credential-store.ts";
 import type { CredentialOrigin, EndReason, Issued } from "./credentials.ts";
@@ -122,14 +122,21 @@ export function makeServiceClient(
   return { credential, secret };
 }
 
-/** Gives a client a new secret. The old one stays valid for the overlap; without an overlap it ends at once. */
-export function withNewSecret(client: ServiceClient, overlapSeconds: number, now: Date): Issued<ServiceClient> {
+/** A secret of a client, of which only the digest is stored. */
+interface ClientSecret extends Ending {
+  readonly digest: Uint8Array;
+}
+
+/** Returns the secrets of a client with their ends, the newest first. */
+export function secretsOf({ digest, previousDigest, previousUntil: endsAt }: ServiceClient): ClientSecret[] {
+  return [{ digest, endsAt: null }, ...(previousDigest && endsAt ? [{ digest: previousDigest, endsAt }] : [])];
+}
+
+/** Gives a client a new secret. `previous` stays valid until its end. */
+export function withNewSecret(client: ServiceClient, previous: ClientSecret | undefined): Issued<ServiceClient> {
   const secret = createApiKey(prefix);
-  const previous =
-    overlapSeconds === 0
-      ? { previousDigest: null, previousUntil: null }
-      : { previousDigest: client.digest, previousUntil: new Date(now.getTime() + seconds(overlapSeconds)) };
-  return { credential: { ...client, ...previous, digest: digestApiKey(secret) }, secret };
+  const { digest: previousDigest = null, endsAt: previousUntil = null } = previous ?? {};
+  return { credential: { ...client, previousDigest, previousUntil, digest: digestApiKey(secret) }, secret };
 }
 
 /** Digests a presented secret; null when its check digits are wrong. */
@@ -139,11 +146,9 @@ export function digestClientSecret(text: string): Buffer | null {
 
 /** Returns true for the digest of a valid secret. Compares all in constant time. */
 export function acceptsSecret(client: ServiceClient, digest: Uint8Array, now: Date): boolean {
-  const previous = previousSecretUntil(client, now) === null ? null : client.previousDigest;
-  return [client.digest, previous].filter((kept) => kept !== null && sameDigest(kept, digest)).length > 0;
+  return secretsOf(client).filter((secret) => isLive(secret, now) && sameDigest(secret.digest, digest)).length > 0;
 }
 
 /** End of the previous secret; null when only one is valid. */
-export function previousSecretUntil({ previousUntil }: ServiceClient, now: Date): Date | null {
-  return previousUntil !== null && previousUntil > now ? previousUntil : null;
-}
+export const previousSecretUntil = ({ previousUntil: endsAt }: ServiceClient, now: Date): Date | null =>
+  isLive({ endsAt }, now) ? endsAt : null;

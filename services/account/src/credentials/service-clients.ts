@@ -1,14 +1,15 @@
 import { type Caller, requireScopes } from "@signalbox/auth";
-import type { Tx } from "@signalbox/storage";
+import { seconds } from "@signalbox/core";
+import { rotate, type Tx } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
 import { shownAddress } from "../mail/notices.ts";
 import { requireNoLongerLife, requireWritable, statusOf } from "./credential.ts";
 import { type CreateOutcome, type CredentialDependencies, createCredentials, type Issued } from "./credentials.ts";
 import {
   makeServiceClient,
-  previousSecretUntil,
   type ServiceClient,
   type ServiceClientStore,
+  secretsOf,
   serviceClientEvents,
   withNewSecret,
 } from "./service-client.ts";
@@ -16,7 +17,7 @@ import {
 export type RotateSecretOutcome =
   | ({ outcome: "issued" } & Issued<ServiceClient>)
   | { outcome: "not-active" }
-  | { outcome: "already-rotated"; previousUntil: Date };
+  | { outcome: "already-rotated"; previousUntil: Date | null };
 
 interface Dependencies extends CredentialDependencies {
   readonly clients: ServiceClientStore;
@@ -24,6 +25,9 @@ interface Dependencies extends CredentialDependencies {
   /** True when the built-in issuer runs; only it issues tokens to clients. */
   readonly hasIssuer: boolean;
 }
+
+/** The newest secret and the one before it. */
+const secretsMax = 2;
 
 /** The service clients of an account: programs that get tokens from the built-in issuer and act for the account. */
 export function createServiceClients({ clients, clientsMax, hasIssuer, ...dependencies }: Dependencies) {
@@ -64,11 +68,11 @@ export function createServiceClients({ clients, clientsMax, hasIssuer, ...depend
       requireWritable(account);
       const now = clock.now();
       if (statusOf(client, now) !== "active") return { outcome: "not-active" };
-      const previousUntil = previousSecretUntil(client, now);
-      if (previousUntil && overlapSeconds > 0) return { outcome: "already-rotated", previousUntil };
+      const rotation = rotate(secretsOf(client), { max: secretsMax, overlapMs: seconds(overlapSeconds), now });
+      if (rotation.outcome !== "rotated") return { outcome: "already-rotated", previousUntil: client.previousUntil };
       requireScopes(caller, client.scopes);
       requireNoLongerLife(caller, client.expiresAt);
-      const rotated = withNewSecret(client, overlapSeconds, now);
+      const rotated = withNewSecret(client, rotation.older[0]);
       await clients.save(tx, rotated.credential);
       const fields = ["client_secret"];
       await audit.record(tx, caller, { action: "client.rotate_secret", subject: client.id, fields });

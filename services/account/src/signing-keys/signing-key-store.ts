@@ -1,23 +1,17 @@
-import { type Queryable, type SealedColumn, type SealedPlace, type Sealer, sql, type Tx } from "@signalbox/storage";
+import {
+  type Queryable,
+  type SealedColumn,
+  type SealedPlace,
+  type Sealer,
+  sql,
+  type Tx,
+  table,
+} from "@signalbox/storage";
 import { type PrivateJwk, publicJwkOf, type SigningKey } from "./signing-key.ts";
 
-export interface SigningKeyStore {
-  /** Keeps other instances from creating keys until the transaction ends. */
-  lock(tx: Tx): Promise<void>;
-  /** @throws SealError when the sealing key of one of them is gone. */
-  list(db: Queryable): Promise<readonly SigningKey[]>;
-  insert(tx: Tx, key: SigningKey): Promise<void>;
-  /** Sets the time at which keys without a successor stop signing. */
-  retire(tx: Tx, at: Date): Promise<void>;
-  remove(tx: Tx, key: SigningKey): Promise<void>;
-}
-
-interface Row {
+interface Row extends Omit<SigningKey, "privateJwk"> {
   readonly kid: string;
   readonly sealedPrivateJwk: string;
-  readonly createdAt: Date;
-  readonly activeFrom: Date;
-  readonly retiredAt: Date | null;
 }
 
 /** Arbitrary, but different from every other advisory lock of this database. */
@@ -25,19 +19,16 @@ const lockNumber = 4_202_001;
 
 const lockKeys = sql("oauth-key.lock", "select pg_advisory_xact_lock($1)");
 
-const listKeys = sql(
-  "oauth-key.list",
-  `select kid, sealed_private_jwk as "sealedPrivateJwk", created_at as "createdAt", active_from as "activeFrom",
-     retired_at as "retiredAt"
-   from oauth_signing_keys`,
-);
-
-const insertKey = sql(
-  "oauth-key.insert",
-  `insert into oauth_signing_keys (kid, algorithm, public_jwk, sealed_private_jwk, created_at, active_from)
-   values ($1, $2, $3, $4, $5, $6)`,
-);
-
+const keys = table("oauth_signing_keys", {
+  kid: "text",
+  algorithm: "text",
+  publicJwk: "jsonb",
+  sealedPrivateJwk: "text",
+  createdAt: "timestamptz",
+  activeFrom: "timestamptz",
+  retiredAt: "timestamptz",
+});
+const listKeys = sql("oauth-key.list", `select ${keys.columns} from oauth_signing_keys`);
 const retireKeys = sql("oauth-key.retire", "update oauth_signing_keys set retired_at = $1 where retired_at is null");
 const removeKey = sql("oauth-key.remove", "delete from oauth_signing_keys where kid = $1");
 
@@ -52,28 +43,26 @@ export const sealedSigningKeys: SealedColumn = {
 };
 
 /** Signing keys in PostgreSQL, their private halves sealed. */
-export function createSigningKeyStore(sealer: Sealer): SigningKeyStore {
+export function createSigningKeyStore(sealer: Sealer) {
   return {
-    async lock(tx) {
-      await tx.query(lockKeys, [lockNumber]);
-    },
-    async list(db) {
+    /** Keeps other instances from creating keys until the transaction ends. */
+    lock: async (tx: Tx): Promise<void> => void (await tx.query(lockKeys, [lockNumber])),
+    /** @throws SealError when the sealing key of one of them is gone. */
+    async list(db: Queryable): Promise<readonly SigningKey[]> {
       const { rows } = await db.query<Row>(listKeys);
-      return rows.map(({ kid, sealedPrivateJwk, ...times }) => {
+      return rows.map(({ kid, sealedPrivateJwk, createdAt, activeFrom, retiredAt }) => {
         const privateJwk = JSON.parse(sealer.open(sealedPrivateJwk, placeOf(kid)).toString()) as PrivateJwk;
-        return { privateJwk, ...times };
+        return { privateJwk, createdAt, activeFrom, retiredAt };
       });
     },
-    async insert(tx, key) {
-      const { kid, alg } = key.privateJwk;
-      const sealed = sealer.seal(JSON.stringify(key.privateJwk), placeOf(kid));
-      await tx.query(insertKey, [kid, alg, JSON.stringify(publicJwkOf(key)), sealed, key.createdAt, key.activeFrom]);
+    async insert(tx: Tx, { privateJwk, ...times }: SigningKey): Promise<void> {
+      const { kid, alg: algorithm } = privateJwk;
+      const sealedPrivateJwk = sealer.seal(JSON.stringify(privateJwk), placeOf(kid));
+      await keys.insert(tx, { kid, algorithm, publicJwk: publicJwkOf({ privateJwk }), sealedPrivateJwk, ...times });
     },
-    async retire(tx, at) {
-      await tx.query(retireKeys, [at]);
-    },
-    async remove(tx, { privateJwk }) {
-      await tx.query(removeKey, [privateJwk.kid]);
-    },
+    /** Sets the time at which keys without a successor stop signing. */
+    retire: async (tx: Tx, at: Date): Promise<void> => void (await tx.query(retireKeys, [at])),
+    remove: async (tx: Tx, { privateJwk }: SigningKey): Promise<void> =>
+      void (await tx.query(removeKey, [privateJwk.kid])),
   };
 }

@@ -39,7 +39,7 @@ export function newSigningKey(createdAt: Date, activeFrom: Date): SigningKey {
   return { privateJwk, createdAt, activeFrom, retiredAt: null };
 }
 
-export function publicJwkOf({ privateJwk: { d: _private, ...publicJwk } }: SigningKey): PublicJwk {
+export function publicJwkOf({ privateJwk: { d: _private, ...publicJwk } }: Pick<SigningKey, "privateJwk">): PublicJwk {
   return publicJwk;
 }
 

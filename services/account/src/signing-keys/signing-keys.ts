@@ -19,16 +19,6 @@ export interface KeyRing {
   readonly publicKeys: KeySet;
 }
 
-export interface SigningKeys {
-  /** Returns the same ring until a key is added or removed. It is empty before the first `keep`. */
-  current(): KeyRing;
-  /**
-   * Reads the keys of other instances, creates the first key and due successors, and removes keys whose last token has
-   * ended. Several instances may run it at once: one creates the key, and the others find it.
-   */
-  keep(): Promise<void>;
-}
-
 interface Dependencies {
   readonly pool: Pool;
   readonly sealer: Sealer;
@@ -36,20 +26,27 @@ interface Dependencies {
   readonly rotationDays: () => number;
 }
 
+export type SigningKeys = ReturnType<typeof createSigningKeys>;
+
 /** The signing keys of the built-in issuer, as this instance knows them. */
-export function createSigningKeys({ pool, sealer, clock, rotationDays }: Dependencies): SigningKeys {
+export function createSigningKeys({ pool, sealer, clock, rotationDays }: Dependencies) {
   const store = createSigningKeyStore(sealer);
   const nextOf = (keys: readonly SigningKey[], now: Date) => nextActiveFrom(keys, now, rotationDays() * hours(24));
   let known: readonly SigningKey[] = [];
   let ring: KeyRing = { privateKeys: [], publicKeys: { keys: [] } };
 
   return {
-    current() {
+    /** Returns the same ring until a key is added or removed. It is empty before the first `keep`. */
+    current(): KeyRing {
       const published = publishedKeys(known, clock.now());
       if (!isRingOf(published, ring)) ring = ringOf(published);
       return ring;
     },
-    async keep() {
+    /**
+     * Reads the keys of other instances, creates the first key and due successors, and removes keys whose last token
+     * has ended. Several instances may run it at once: one creates the key, and the others find it.
+     */
+    async keep(): Promise<void> {
       known = await store.list(pool);
       if (!isRotationDue()) return;
       await inTransaction(pool, rotate);

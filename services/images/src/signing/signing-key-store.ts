@@ -1,16 +1,24 @@
-import { type Pool, type SealedColumn, type Sealer, sql, type Tx, table } from "@signalbox/storage";
+import {
+  keepValues,
+  type Pool,
+  type RotatingValue,
+  type SealedColumn,
+  type Sealer,
+  sql,
+  type Tx,
+  table,
+} from "@signalbox/storage";
 import type { SigningKey } from "./signature.ts";
 
-/** A key that signs and verifies, or only verifies after it was replaced. */
-export interface LiveKey extends SigningKey {
-  readonly createdAt: Date;
-}
+/** A key that signs and verifies, or only verifies after it was replaced, until its end. */
+export interface LiveKey extends SigningKey, RotatingValue {}
 
 interface Row {
   readonly id: string;
   readonly accountId: string;
   readonly sealedSecret: string;
   readonly createdAt: Date;
+  readonly expiresAt: Date | null;
 }
 
 const keys = table("signing_keys", {
@@ -18,6 +26,7 @@ const keys = table("signing_keys", {
   accountId: "text",
   sealedSecret: "text",
   createdAt: "timestamptz",
+  expiresAt: "timestamptz",
 });
 const select = `select ${keys.columns} from signing_keys`;
 const newest = "order by created_at desc, id desc";
@@ -25,7 +34,7 @@ const findKey = sql("signing-key.find", `${select} where id = $1`);
 const listKeys = sql("signing-key.list", `${select} where account_id = $1 ${newest}`);
 // Two concurrent first signatures must not both create a key: the second waits and finds that of the first.
 const lockAccount = sql("signing-key.lock", "select pg_advisory_xact_lock(hashtextextended('signing-key ' || $1, 0))");
-const removeKeys = sql("signing-key.remove-many", "delete from signing_keys where id = any($1)");
+const keepOlder = keepValues("signing_keys", "account_id");
 const removeOf = sql("signing-key.remove-of", "delete from signing_keys where account_id = $1");
 
 const place = (id: unknown) => ({ service: "images", table: "signing_keys", row: String(id) });
@@ -40,8 +49,9 @@ export type SigningKeyStore = ReturnType<typeof createSigningKeyStore>;
 
 /** The sealed signing keys of accounts. */
 export function createSigningKeyStore(pool: Pool, sealer: Sealer) {
-  const keyFrom = ({ sealedSecret, ...row }: Row): LiveKey => ({
+  const keyFrom = ({ sealedSecret, expiresAt: endsAt, ...row }: Row): LiveKey => ({
     ...row,
+    endsAt,
     secret: sealer.open(sealedSecret, place(row.id)),
   });
   return {
@@ -50,20 +60,20 @@ export function createSigningKeyStore(pool: Pool, sealer: Sealer) {
       return rows[0] ? keyFrom(rows[0]) : null;
     },
 
-    /** Lists the live keys of an account, newest first. */
+    /** Lists the keys of an account, newest first. */
     list: async (accountId: string): Promise<LiveKey[]> =>
       (await pool.query<Row>(listKeys, [accountId])).rows.map(keyFrom),
 
-    /** Lists the live keys of an account and locks them. */
+    /** Lists the keys of an account and locks them. */
     async lock(tx: Tx, accountId: string): Promise<LiveKey[]> {
       await tx.query(lockAccount, [accountId]);
       return (await tx.query<Row>(listKeys, [accountId])).rows.map(keyFrom);
     },
 
-    insert: (tx: Tx, { secret, ...key }: LiveKey) =>
-      keys.insert(tx, { ...key, sealedSecret: sealer.seal(secret, place(key.id)) }),
+    insert: (tx: Tx, { secret, endsAt: expiresAt, ...key }: LiveKey) =>
+      keys.insert(tx, { ...key, expiresAt, sealedSecret: sealer.seal(secret, place(key.id)) }),
 
-    removeMany: async (tx: Tx, keyIds: readonly string[]): Promise<void> => void (await tx.query(removeKeys, [keyIds])),
+    keepOlder,
 
     removeOf: async (tx: Tx, accountId: string): Promise<void> => void (await tx.query(removeOf, [accountId])),
   };

@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { type Caller, requireStepUp } from "@signalbox/auth";
 import { Copies } from "@signalbox/cache";
-import { type Clock, randomId, seconds } from "@signalbox/core";
+import { type Clock, hours, randomId, seconds } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import { audited } from "@signalbox/service";
-import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
+import { inTransaction, isLive, olderAfter, type Pool, type Tx } from "@signalbox/storage";
 import type { LiveKey, SigningKeyStore } from "./signing-key-store.ts";
 
 interface Dependencies {
@@ -18,6 +18,8 @@ export type SigningKeys = ReturnType<typeof createSigningKeys>;
 
 /** The signing key and the previous one, whose URLs stay valid. */
 const liveMax = 2;
+/** Every URL that a key signed has expired by then: it lives for a week, and up to a day is added. */
+const longestOverlapMs = hours(8 * 24);
 /** A removed key verifies no longer than any other revocation takes. */
 const copies = { max: 10_000, ttlMs: seconds(1) };
 
@@ -32,7 +34,7 @@ export function createSigningKeys({ pool, signingKeyStore, outbox, clock }: Depe
   /** Creation time is forced to be after the previous key's, even if clocks differ. */
   function newKey(accountId: string, former: LiveKey | undefined): LiveKey {
     const createdAt = new Date(Math.max(clock.nowMs(), (former?.createdAt.getTime() ?? 0) + 1));
-    return { id: randomId("key"), accountId, secret: randomBytes(32), createdAt };
+    return { id: randomId("key"), accountId, secret: randomBytes(32), createdAt, endsAt: null };
   }
 
   /** Creates the first key of an account, unless another request was faster. */
@@ -47,27 +49,33 @@ export function createSigningKeys({ pool, signingKeyStore, outbox, clock }: Depe
 
   return {
     /** Finds a live key. */
-    find: (keyId: string): Promise<LiveKey | null> => byId.find(keyId),
+    async find(keyId: string): Promise<LiveKey | null> {
+      const key = await byId.find(keyId);
+      return key && isLive(key, clock.now()) ? key : null;
+    },
 
     /** Returns the signing key of an account and creates the first one on demand. */
     forSigning: (accountId: string): Promise<LiveKey> => signing.find(accountId),
 
     /**
-     * Rotates an account's key. URLs of the previous key stay valid until they expire or the next rotation; those of
-     * older keys end now.
+     * Rotates an account's key, and returns the new one and the older ones. URLs of the previous key stay valid until they
+     * expire, the overlap ends or the next rotation; those of older keys end now, so no limit refuses a rotation.
      */
-    async rotate(tx: Tx, caller: Caller): Promise<{ readonly key: LiveKey; readonly former: LiveKey | null }> {
+    async rotate(tx: Tx, caller: Caller, overlapMs = longestOverlapMs) {
       requireStepUp(caller, clock);
       const { accountId } = caller;
-      const live = await signingKeyStore.lock(tx, accountId);
-      const key = newKey(accountId, live[0]);
+      const keys = await signingKeyStore.lock(tx, accountId);
+      const older = olderAfter(keys, { overlapMs, now: clock.now() }).slice(0, liveMax - 1);
+      const key = newKey(accountId, keys[0]);
+      await signingKeyStore.keepOlder(tx, accountId, older);
       await signingKeyStore.insert(tx, key);
-      const gone = live.slice(liveMax - 1).map(({ id }) => id);
-      await signingKeyStore.removeMany(tx, gone);
       await outbox.append(tx, [audited(caller, { action: "image.rotate_signing_key" })]);
       signing.forgetAfter(tx, [accountId]);
-      byId.forgetAfter(tx, gone);
-      return { key, former: live[0] ?? null };
+      byId.forgetAfter(
+        tx,
+        keys.map(({ id }) => id),
+      );
+      return { key, older };
     },
   };
 }

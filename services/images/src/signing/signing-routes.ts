@@ -1,10 +1,11 @@
-import { examples, identifier, imageExample, timestamp } from "@signalbox/contracts";
+import { examples, identifier, imageExample, liveValues, overlapSeconds, timestamp } from "@signalbox/contracts";
+import { seconds } from "@signalbox/core";
 import { createRoutes, type HttpResponse, type Routes, refused } from "@signalbox/http";
+import { viewValue } from "@signalbox/storage";
 import { z } from "zod";
 import type { ImageStore } from "../images/image-store.ts";
 import { SignedUrlBody, splitSignedUrlBody } from "./signed-url-body.ts";
 import type { SignedUrls } from "./signed-urls.ts";
-import type { LiveKey } from "./signing-key-store.ts";
 import type { SigningKeys } from "./signing-keys.ts";
 
 interface Dependencies {
@@ -24,21 +25,28 @@ const SignedUrlView = z
     },
   });
 
-const SigningKeyView = z
-  .object({
-    id: identifier("The key"),
-    created_at: timestamp,
-    former: z
-      .object({ id: identifier("The key"), created_at: timestamp })
-      .nullable()
-      .describe("The key before it, whose URLs hold until they expire or the next rotation."),
+const RotationBody = z
+  .strictObject({
+    overlap_seconds: overlapSeconds("URLs of the present key hold. Default: until they expire").optional(),
   })
+  .meta({ id: "RotateImageSigningKey" })
+  .register(examples, { example: { overlap_seconds: 3_600 } });
+
+const SigningKeyView = z
+  .object({ id: identifier("The key"), created_at: timestamp, secrets: liveValues("keys") })
   .meta({ id: "ImageSigningKey" })
   .register(examples, {
     example: {
       id: "key_5Yb0cPq7TnV2sKxW9mRdLh",
       created_at: "2026-01-01T09:00:00.000Z",
-      former: { id: "key_3kVn7RtY1bQzXw5Lm9PdHc", created_at: "2025-10-01T09:00:00.000Z" },
+      secrets: [
+        { id: "key_5Yb0cPq7TnV2sKxW9mRdLh", created_at: "2026-01-01T09:00:00.000Z", ends_at: null },
+        {
+          id: "key_3kVn7RtY1bQzXw5Lm9PdHc",
+          created_at: "2025-10-01T09:00:00.000Z",
+          ends_at: "2026-01-09T09:00:00.000Z",
+        },
+      ],
     },
   });
 
@@ -76,18 +84,19 @@ function declareKeys(routes: Routes, { signingKeys }: Dependencies): void {
     operationId: "rotateImageSigningKey",
     summary: "Sign URLs with a new key",
     description:
-      "URLs of the current key stay valid until they expire or the next rotation; those of the previous key end now. Rotate twice to end all immediately.",
+      "URLs of the current key stay valid until they expire, the overlap ends or the next rotation; those of the previous key end now. Without an overlap all end now.",
     auth: { scopes: ["images:write"], stepUp: true },
     audit: "image.rotate_signing_key",
+    body: RotationBody,
     responses: { 201: SigningKeyView },
     create: {
-      run: (tx, { caller }) => signingKeys.rotate(tx, caller),
-      answer: ({ key, former }) => shown({ ...viewKey(key), former: former && viewKey(former) }),
+      run: (tx, { caller, body: { overlap_seconds } }) =>
+        signingKeys.rotate(tx, caller, overlap_seconds === undefined ? undefined : seconds(overlap_seconds)),
+      answer: ({ key, older }) =>
+        shown({ id: key.id, created_at: key.createdAt.toISOString(), secrets: [key, ...older].map(viewValue) }),
     },
   });
 }
-
-const viewKey = ({ id, createdAt }: LiveKey) => ({ id, created_at: createdAt.toISOString() });
 
 /** A created value without a URL of its own. */
 const shown = (value: unknown): HttpResponse => ({ status: 201, body: { kind: "json", value } });

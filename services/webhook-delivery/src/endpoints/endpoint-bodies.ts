@@ -1,5 +1,6 @@
 import {
   examples,
+  overlapSeconds,
   WebhookEndpointResource,
   webhookEndpointExample,
   webhookEndpointScopes,
@@ -59,12 +60,9 @@ export const secretExample = "whsec_ZXhhbXBsZSBvZiBhIHNlY3JldCBvZiAzMiBi";
 
 export const OverlapBody = z
   .strictObject({
-    overlap_seconds: z
-      .int()
-      .min(0)
-      .max(604_800)
-      .optional()
-      .describe("Seconds for which the previous secret still signs as well. Default: a setting of the service."),
+    overlap_seconds: overlapSeconds(
+      "the previous one still signs as well. Default: a setting of the service",
+    ).optional(),
   })
   .meta({ id: "RotateWebhookEndpointSecret" })
   .register(examples, { example: { overlap_seconds: 3_600 } });

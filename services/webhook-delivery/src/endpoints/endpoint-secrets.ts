@@ -2,7 +2,7 @@ import type { Caller } from "@signalbox/auth";
 import { type Clock, seconds } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import { audited } from "@signalbox/service";
-import type { Tx } from "@signalbox/storage";
+import { rotate, type Tx } from "@signalbox/storage";
 import { createEndpointSecret } from "@signalbox/webhook-signatures";
 import { type Endpoint, endpointUpdated, requireScopeOf } from "./endpoint.ts";
 import type { EndpointStore } from "./endpoint-store.ts";
@@ -29,31 +29,35 @@ export function createEndpointSecrets({
   clock,
   rotationOverlapMs,
 }: SecretDependencies) {
+  async function save(tx: Tx, caller: Caller, endpoint: Endpoint, secrets: Endpoint["secrets"]): Promise<Endpoint> {
+    const changed = { ...endpoint, secrets, revision: endpoint.revision + 1, updatedAt: clock.now() };
+    await endpointStore.save(tx, changed);
+    const change = { action: "webhook_endpoint.rotate_secret", subject: endpoint.id, fields: ["secret"] } as const;
+    await outbox.append(tx, [endpointUpdated(changed, ["secret"]), audited(caller, change)]);
+    return changed;
+  }
+
   return {
     /** Gives the endpoint a new secret. The previous secrets sign beside it until their overlaps end. */
     async rotate(tx: Tx, caller: Caller, endpoint: Endpoint, overlapSeconds?: number) {
       requireScopeOf(endpoint, caller);
       const overlapMs = overlapSeconds === undefined ? rotationOverlapMs() : seconds(overlapSeconds);
       const now = clock.now();
-      const live = await secretStore.countLive(tx, endpoint.id, now);
-      if (live >= liveSecretsMax) return { outcome: "limit-reached", max: liveSecretsMax } as const;
+      const rotation = rotate(endpoint.secrets, { max: liveSecretsMax, overlapMs, now });
+      if (rotation.outcome !== "rotated") return rotation;
       const secret = createEndpointSecret();
-      await secretStore.add(tx, endpoint.id, secret, now, new Date(now.getTime() + overlapMs));
-      const rotated = { ...endpoint, revision: endpoint.revision + 1, updatedAt: clock.now() };
-      await endpointStore.save(tx, rotated);
-      const change = { action: "webhook_endpoint.rotate_secret", subject: endpoint.id, fields: ["secret"] } as const;
-      await outbox.append(tx, [endpointUpdated(rotated, ["secret"]), audited(caller, change)]);
-      return { outcome: "rotated", endpoint: rotated, secret } as const;
+      await secretStore.keep(tx, endpoint.id, rotation.older);
+      const secrets = [await secretStore.insert(tx, endpoint.id, secret, now), ...rotation.older];
+      return { outcome: "rotated", endpoint: await save(tx, caller, endpoint, secrets), secret } as const;
     },
 
     /** Ends the overlap now: from here on only the newest secret signs. */
     async removePrevious(tx: Tx, caller: Caller, endpoint: Endpoint): Promise<void> {
       requireScopeOf(endpoint, caller);
-      if ((await secretStore.removePrevious(tx, endpoint.id)) === 0) return;
-      const changed = { ...endpoint, revision: endpoint.revision + 1, updatedAt: clock.now() };
-      await endpointStore.save(tx, changed);
-      const change = { action: "webhook_endpoint.rotate_secret", subject: endpoint.id, fields: ["secret"] } as const;
-      await outbox.append(tx, [endpointUpdated(changed, ["secret"]), audited(caller, change)]);
+      const secrets = endpoint.secrets.filter(({ endsAt }) => endsAt === null);
+      if (secrets.length === endpoint.secrets.length) return;
+      await secretStore.keep(tx, endpoint.id, secrets);
+      await save(tx, caller, endpoint, secrets);
     },
 
     /** Shows the secret of an endpoint; null when the caller has no such endpoint. */

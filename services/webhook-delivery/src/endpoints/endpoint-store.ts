@@ -10,7 +10,7 @@ import {
   table,
 } from "@signalbox/storage";
 import { fingerprintOf, operators } from "../queue/insert-deliveries.ts";
-import { type Endpoint, withDefaultSettings } from "./endpoint.ts";
+import { type Endpoint, endpointFromRow } from "./endpoint.ts";
 import { type AccountEndpoints, type Opening, openAccount, type StoredAccount } from "./signing-endpoint.ts";
 
 const endpoints = table("endpoints", {
@@ -38,7 +38,10 @@ const saveEndpoint = endpoints.update(
   "updatedAt",
 );
 
-const select = `select ${endpoints.columns} from endpoints`;
+const value = "'id', id, 'createdAt', created_at, 'endsAt', expires_at";
+const liveSecrets = `(select jsonb_agg(jsonb_build_object(${value}) order by created_at desc, id desc) from endpoint_secrets
+  where endpoint_id = endpoints.id and (expires_at is null or expires_at > statement_timestamp()))`;
+const select = `select ${endpoints.columns}, ${liveSecrets} as secrets from endpoints`;
 const findEndpoint = sql("endpoint.find", `${select} where id = $1 and account_id = $2 and deleted_at is null`);
 const findEndpoints = sql(
   "endpoint.find-many",
@@ -48,7 +51,7 @@ const listEndpoints = sql(
   "endpoint.list",
   `${select} where account_id = $1 and deleted_at is null and ${newestFirst(2)}`,
 );
-const lockEndpoint = sql("endpoint.lock", `${findEndpoint.text} for update`);
+const lockEndpoint = sql("endpoint.lock", "select from endpoints where id = $1 and account_id = $2 for update");
 const lockEndpointById = sql("endpoint.lock-by-id", `${select} where id = $1 and deleted_at is null for update`);
 const lockEndpoints = sql(
   "endpoint.lock-all",
@@ -66,15 +69,15 @@ const releaseEndpoint = sql(
 const accountsOf = sql(
   "endpoint.accounts",
   `select a.account_id as "accountId", fingerprint, endpoints, (
-     select jsonb_agg(jsonb_build_object('id', id, 'sealed', sealed, 'expiresAt', expires_at) order by created_at desc, id desc)
+     select jsonb_agg(jsonb_build_object(${value}, 'sealed', sealed) order by created_at desc, id desc)
      from signing_keys where account_id = a.account_id) as "signingKeys"
    from unnest($1::text[]) as a (account_id) cross join lateral (
      select ${fingerprintOf("p")}::text as fingerprint, coalesce(jsonb_agg(to_jsonb(p) || jsonb_build_object('secrets', (
-         select jsonb_agg(jsonb_build_object('sealed', sealed, 'expiresAt', expires_at) order by created_at desc, id desc)
+         select jsonb_agg(jsonb_build_object(${value}, 'sealed', sealed) order by created_at desc, id desc)
          from endpoint_secrets where endpoint_id = p.id), 'credentials', (
          select jsonb_object_agg(name, sealed) from endpoint_credentials where endpoint_id = p.id)) order by p.id), '[]')
        as endpoints
-     from (${select} where account_id = a.account_id and deleted_at is null) as p
+     from (select ${endpoints.columns} from endpoints where account_id = a.account_id and deleted_at is null) as p
    ) as account`,
 );
 const operatorsNow = sql(
@@ -94,14 +97,18 @@ const touchEndpoints = sql(
  */
 export function createEndpointStore(pool: Pool, opening: Opening) {
   const rowsOf = async (from: Queryable, ...query: Parameters<Queryable["query"]>): Promise<Endpoint[]> =>
-    (await from.query<Endpoint>(...query)).rows.map(withDefaultSettings);
+    (await from.query<Endpoint>(...query)).rows.map(endpointFromRow);
   const rowOf = async (...query: Parameters<typeof rowsOf>): Promise<Endpoint | null> =>
     (await rowsOf(...query))[0] ?? null;
   return {
     find: (accountId: string, id: string) => rowOf(pool, findEndpoint, [id, accountId]),
     findMany: (accountId: string, ids: readonly string[]) => rowsOf(pool, findEndpoints, [ids, accountId]),
     list: (accountId: string, range: ListRange) => rowsOf(pool, listEndpoints, [accountId, ...rangeValues(range)]),
-    lock: (tx: Tx, accountId: string, id: string) => rowOf(tx, lockEndpoint, [id, accountId]),
+    /** Locks the endpoint, and then reads it: a statement that waits for the lock reads secrets of before. */
+    async lock(tx: Tx, accountId: string, id: string): Promise<Endpoint | null> {
+      await tx.query(lockEndpoint, [id, accountId]);
+      return rowOf(tx, findEndpoint, [id, accountId]);
+    },
     lockById: (tx: Tx, id: string) => rowOf(tx, lockEndpointById, [id]),
     lockAllOf: (tx: Tx, accountId: string) => rowsOf(tx, lockEndpoints, [accountId]),
     /** Counts the account's endpoints, and blocks a concurrent insert until the transaction ends. */

@@ -1,6 +1,7 @@
 import { type Caller, requireScopes } from "@signalbox/auth";
 import { draft, type EventDraft, matchesEventType, type WebhookEndpointResource } from "@signalbox/contracts";
 import { newId, type Patch } from "@signalbox/core";
+import { type RotatingValue, viewValue } from "@signalbox/storage";
 import { defaultSettings, type EndpointSettings, type GivenSettings } from "./endpoint-settings.ts";
 
 /** An endpoint of an account: the URL that its events are delivered to. Its secret is stored apart, sealed. */
@@ -15,6 +16,8 @@ export interface Endpoint {
   readonly status: WebhookEndpointResource["status"];
   readonly disabledReason: string | null;
   readonly settings: EndpointSettings;
+  /** The secrets that sign now, newest first, without their texts. */
+  readonly secrets: readonly RotatingValue[];
   readonly revision: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -49,16 +52,26 @@ export function endpointFrom(
     accountId,
     status: "enabled",
     disabledReason: null,
+    secrets: [],
     revision: 1,
     createdAt: at,
     updatedAt: at,
   };
 }
 
-/** Adds default values for settings that are newer than the stored row. */
-export const withDefaultSettings = <Row extends Endpoint>(row: Row): Row => ({
+/** Reads the times of values that came as JSON. */
+export const withTimes = <Value extends RotatingValue>(values: readonly Value[] | null): Value[] =>
+  (values ?? []).map((value) => ({
+    ...value,
+    createdAt: new Date(value.createdAt),
+    endsAt: value.endsAt && new Date(value.endsAt),
+  }));
+
+/** Converts a row. Settings that are newer than it get their defaults. */
+export const endpointFromRow = (row: Endpoint): Endpoint => ({
   ...row,
   settings: { ...defaultSettings, ...row.settings },
+  secrets: withTimes(row.secrets),
 });
 
 /**
@@ -86,6 +99,7 @@ export function viewEndpoint(endpoint: Endpoint): WebhookEndpointResource {
     status: endpoint.status,
     disabled_reason: endpoint.disabledReason,
     settings: endpoint.settings,
+    secrets: endpoint.secrets.map(viewValue),
     created_at: endpoint.createdAt.toISOString(),
     updated_at: endpoint.updatedAt.toISOString(),
   };

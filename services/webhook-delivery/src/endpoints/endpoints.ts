@@ -54,11 +54,11 @@ export function createEndpoints(dependencies: EndpointDependencies) {
       if ((await endpointStore.lockCount(tx, accountId)) >= max) return { outcome: "limit-reached", max } as const;
       const at = clock.now();
       const { settings, credentials } = settle(defaultSettings, wanted.settings ?? {}, at);
-      const endpoint = endpointFrom({ ...wanted, url, settings }, accountId, at);
+      const made = endpointFrom({ ...wanted, url, settings }, accountId, at);
       const secret = createEndpointSecret();
       if (settings.signatures.includes("v1a")) await signingKeys.ensure(tx, accountId);
-      await endpointStore.insert(tx, endpoint);
-      await secretStore.insert(tx, endpoint.id, secret, at);
+      await endpointStore.insert(tx, made);
+      const endpoint = { ...made, secrets: [await secretStore.insert(tx, made.id, secret, at)] };
       await secretStore.saveCredentials(tx, endpoint.id, credentials);
       const entry = audited(caller, {
         action: "webhook_endpoint.create",

@@ -1,5 +1,13 @@
 import { newId } from "@signalbox/core";
-import { type SealedColumn, type Sealer, sql, type Tx, table } from "@signalbox/storage";
+import {
+  keepValues,
+  type RotatingValue,
+  type SealedColumn,
+  type Sealer,
+  sql,
+  type Tx,
+  table,
+} from "@signalbox/storage";
 import { openSigningKey, sealedSigningKeys } from "../signing-keys/signing-key-store.ts";
 import type { Opening } from "./signing-endpoint.ts";
 
@@ -10,22 +18,7 @@ const secrets = table("endpoint_secrets", {
   createdAt: "timestamptz",
   expiresAt: "timestamptz",
 });
-const expireSecrets = sql(
-  "endpoint.expire-secrets",
-  "update endpoint_secrets set expires_at = $2 where endpoint_id = $1 and expires_at is null",
-);
-const forgetSecrets = sql(
-  "endpoint.forget-secrets",
-  "delete from endpoint_secrets where endpoint_id = $1 and expires_at <= $2",
-);
-const removePrevious = sql(
-  "endpoint.remove-previous-secrets",
-  "delete from endpoint_secrets where endpoint_id = $1 and expires_at is not null",
-);
-const countSecrets = sql(
-  "endpoint.count-secrets",
-  "select count(*)::int as count from endpoint_secrets where endpoint_id = $1",
-);
+const keep = keepValues("endpoint_secrets", "endpoint_id");
 const findSecret = sql(
   "endpoint.find-secret",
   `select sealed from endpoint_secrets join endpoints p on p.id = endpoint_id
@@ -70,29 +63,15 @@ export const openingWith = (sealer: Sealer): Opening => ({
 /** Stores the sealed secrets of endpoints and the sealed parts of their settings in PostgreSQL. */
 export function createSecretStore(sealer: Sealer) {
   const { secret: open } = openingWith(sealer);
-  const insert = (tx: Tx, endpointId: string, secret: string, at: Date) =>
-    secrets.insert(tx, {
-      id: newId("whk", at.getTime()),
-      endpointId,
-      sealed: sealer.seal(secret, place(endpointId)),
-      createdAt: at,
-      expiresAt: null,
-    });
-
   return {
-    insert,
-    /** Counts the secrets that sign at this time, and deletes expired ones. */
-    async countLive(tx: Tx, id: string, at: Date): Promise<number> {
-      await tx.query(forgetSecrets, [id, at]);
-      return (await tx.query<{ count: number }>(countSecrets, [id])).rows[0]?.count ?? 0;
+    /** Inserts the newest secret of an endpoint. */
+    async insert(tx: Tx, endpointId: string, secret: string, createdAt: Date): Promise<RotatingValue> {
+      const value = { id: newId("whk", createdAt.getTime()), createdAt };
+      const sealed = sealer.seal(secret, place(endpointId));
+      await secrets.insert(tx, { ...value, endpointId, sealed, expiresAt: null });
+      return { ...value, endsAt: null };
     },
-    /** Adds the newest secret; the previous one expires at `previousUntil`. */
-    async add(tx: Tx, id: string, secret: string, at: Date, previousUntil: Date): Promise<void> {
-      await tx.query(expireSecrets, [id, previousUntil]);
-      await insert(tx, id, secret, at);
-    },
-    /** Removes all secrets but the newest; returns their number. */
-    removePrevious: async (tx: Tx, id: string): Promise<number> => (await tx.query(removePrevious, [id])).rowCount,
+    keep,
     /** Returns the newest secret in the clear; null when the account has no such endpoint. */
     async find(tx: Tx, accountId: string, id: string): Promise<string | null> {
       const [row] = (await tx.query<{ sealed: string }>(findSecret, [id, accountId])).rows;

@@ -1,12 +1,12 @@
+import type { RotatingValue } from "@signalbox/storage";
 import type { CertificatePair } from "./client-certificate.ts";
-import { type Endpoint, withDefaultSettings } from "./endpoint.ts";
+import { type Endpoint, endpointFromRow, withTimes } from "./endpoint.ts";
 import { certificateName, headerName } from "./endpoint-settings.ts";
 import { compileFilter, type FilterTest } from "./event-filter.ts";
 
-/** A secret that signs deliveries until it expires; the newest has no expiry. */
-export interface LiveSecret {
+/** A secret that signs deliveries until its end. */
+export interface LiveSecret extends RotatingValue {
   readonly secret: string;
-  readonly expiresAt: Date | null;
 }
 
 /** An endpoint with everything its deliveries need, opened and compiled once. */
@@ -30,11 +30,8 @@ export interface AccountEndpoints {
   readonly endpoints: readonly SigningEndpoint[];
 }
 
-/** A sealed secret with its expiry, as read from JSON. */
-interface StoredSecret {
-  readonly id: string;
+interface StoredSecret extends RotatingValue {
   readonly sealed: string;
-  readonly expiresAt: string | null;
 }
 
 export interface StoredAccount extends Omit<AccountEndpoints, "endpoints"> {
@@ -46,7 +43,7 @@ export interface StoredAccount extends Omit<AccountEndpoints, "endpoints"> {
 interface StoredEndpoint extends Omit<Endpoint, "createdAt" | "updatedAt"> {
   readonly createdAt: string;
   readonly updatedAt: string;
-  readonly secrets: readonly StoredSecret[] | null;
+  readonly secrets: readonly StoredSecret[];
   readonly credentials: Readonly<Record<string, string>> | null;
 }
 
@@ -60,16 +57,17 @@ export interface Opening {
 /** Opens the sealed parts of an account's endpoints, and compiles their filters. */
 export function openAccount(account: StoredAccount, opening: Opening): AccountEndpoints {
   const { accountId, fingerprint } = account;
-  const keys = (account.signingKeys ?? []).map(({ id, sealed, expiresAt }) =>
-    liveSecret(opening.signingKey(id, sealed), expiresAt),
-  );
+  const keys = withTimes(account.signingKeys).map((key) => ({
+    ...key,
+    secret: opening.signingKey(key.id, key.sealed),
+  }));
   const endpoints = account.endpoints.map((stored) => openEndpoint(stored, keys, opening));
   return { accountId, fingerprint, endpoints };
 }
 
 function openEndpoint(stored: StoredEndpoint, keys: readonly LiveSecret[], opening: Opening): SigningEndpoint {
-  const { secrets, credentials, createdAt, updatedAt, ...rest } = stored;
-  const endpoint = withDefaultSettings({ ...rest, createdAt: new Date(createdAt), updatedAt: new Date(updatedAt) });
+  const { credentials, createdAt, updatedAt, ...rest } = stored;
+  const endpoint = endpointFromRow({ ...rest, createdAt: new Date(createdAt), updatedAt: new Date(updatedAt) });
   const { settings } = endpoint;
   const credentialOf = (name: string): string | null => {
     const sealed = credentials?.[name];
@@ -78,7 +76,7 @@ function openEndpoint(stored: StoredEndpoint, keys: readonly LiveSecret[], openi
   const filter = settings.filter === null ? acceptAll : compileFilter(settings.filter);
   return {
     ...endpoint,
-    secrets: (secrets ?? []).map(({ sealed, expiresAt }) => liveSecret(opening.secret(stored.id, sealed), expiresAt)),
+    secrets: withTimes(stored.secrets).map((one) => ({ ...one, secret: opening.secret(stored.id, one.sealed) })),
     signingKeys: settings.signatures.includes("v1a") ? keys : [],
     filter: typeof filter === "function" ? filter : acceptAll,
     headers: headersOf(endpoint, credentialOf),
@@ -87,10 +85,6 @@ function openEndpoint(stored: StoredEndpoint, keys: readonly LiveSecret[], openi
 }
 
 const acceptAll: FilterTest = () => true;
-const liveSecret = (secret: string, expiresAt: string | null): LiveSecret => ({
-  secret,
-  expiresAt: expiresAt === null ? null : new Date(expiresAt),
-});
 const certificateOf = (text: string | null): CertificatePair | "missing" =>
   text === null ? "missing" : (JSON.parse(text) as CertificatePair);
 

@@ -1,5 +1,6 @@
 import { type Clock, newId } from "@signalbox/core";
 import { isOutboundError, type OutboundClient } from "@signalbox/net";
+import { isLive } from "@signalbox/storage";
 import { deliveryHeaders } from "@signalbox/webhook-signatures";
 import type { Attempt } from "../deliveries/delivery.ts";
 import { type AttemptResult, controlOf, retryAfterMs } from "../deliveries/judge-attempt.ts";
@@ -76,7 +77,7 @@ function messageOf(delivery: LeasedDelivery, endpoint: SigningEndpoint, at: Date
   const isOriginal = settings.format === "original" && delivery.eventType === "webhook.received";
   const { body, headers } = isOriginal ? originalOf(delivery.body) : { body: delivery.body, headers: {} };
   const live = (secrets: readonly LiveSecret[]) =>
-    secrets.filter(({ expiresAt }) => expiresAt === null || expiresAt > at).map(({ secret }) => secret);
+    secrets.filter((secret) => isLive(secret, at)).map(({ secret }) => secret);
   const signed = deliveryHeaders({
     eventId: delivery.eventId,
     eventType: delivery.eventType,

@@ -1,11 +1,12 @@
 import { examples, identifier, timestamp } from "@signalbox/contracts";
 import type { Clock } from "@signalbox/core";
-import { createRoutes, type HttpResponse, ok, type Routes, refusedWith } from "@signalbox/http";
+import { createRoutes, ok, type Routes, refusedWith } from "@signalbox/http";
+import { viewValue } from "@signalbox/storage";
 import { z } from "zod";
 import { OverlapBody } from "../endpoints/endpoint-bodies.ts";
 import { tooManyKeys } from "../refusals.ts";
 import type { SigningKey, SigningKeyStore } from "./signing-key-store.ts";
-import type { RotatedKey, SigningKeys } from "./signing-keys.ts";
+import type { SigningKeys } from "./signing-keys.ts";
 
 export interface SigningKeyRoutes {
   readonly signingKeys: SigningKeys;
@@ -18,7 +19,7 @@ const SigningKeyResource = z
     id: identifier("The key"),
     public_key: z.string().describe("`whpk_` and the 32 bytes of an Ed25519 key in base 64."),
     created_at: timestamp,
-    expires_at: timestamp.nullable().describe("Time at which it stops signing; null for the newest."),
+    ends_at: timestamp.nullable().describe("Time at which it stops signing; null for the newest."),
   })
   .meta({ id: "WebhookSigningKey" })
   .register(examples, {
@@ -26,7 +27,7 @@ const SigningKeyResource = z
       id: "whp_01kdzq5a7m2n4p6q8r0s1t3v5w",
       public_key: "whpk_1SiA4o9hyqTCpIqC5V9HUakiiaeACeqfZTInDBbOir4=",
       created_at: "2026-01-01T09:00:00.000Z",
-      expires_at: null,
+      ends_at: null,
     },
   });
 
@@ -62,24 +63,10 @@ export function signingKeyRoutes({ signingKeys, signingKeyStore, clock }: Signin
     idempotent: true,
     create: {
       run: (tx, { caller, body }) => signingKeys.rotate(tx, caller, body.overlap_seconds),
-      answer: answerOfRotation,
+      answer: (result) => (result.outcome === "rotated" ? ok(viewKey(result.key)) : refusedWith(tooManyKeys(result))),
     },
   });
   return routes;
 }
 
-const viewKey = ({ id, publicKey, createdAt, expiresAt }: SigningKey) => ({
-  id,
-  public_key: publicKey,
-  created_at: createdAt.toISOString(),
-  expires_at: expiresAt?.toISOString() ?? null,
-});
-
-function answerOfRotation(result: RotatedKey): HttpResponse {
-  switch (result.outcome) {
-    case "rotated":
-      return ok(viewKey(result.key));
-    case "limit-reached":
-      return refusedWith(tooManyKeys(result));
-  }
-}
+const viewKey = (key: SigningKey) => ({ ...viewValue(key), public_key: key.publicKey });

@@ -1,15 +1,21 @@
 import { newId } from "@signalbox/core";
-import { advisoryLock, type Pool, type SealedColumn, type Sealer, sql, type Tx, table } from "@signalbox/storage";
+import {
+  advisoryLock,
+  keepValues,
+  type Pool,
+  type RotatingValue,
+  type SealedColumn,
+  type Sealer,
+  sql,
+  type Tx,
+  table,
+} from "@signalbox/storage";
 
 /** A public key of an account, which verifies `v1a` signatures. */
-export interface SigningKey {
-  readonly id: string;
+export interface SigningKey extends RotatingValue {
   readonly accountId: string;
   /** `whpk_` and 32 bytes in base 64. */
   readonly publicKey: string;
-  readonly createdAt: Date;
-  /** Time at which it stops signing; null for the newest. */
-  readonly expiresAt: Date | null;
 }
 
 const keys = table("signing_keys", {
@@ -20,17 +26,13 @@ const keys = table("signing_keys", {
   createdAt: "timestamptz",
   expiresAt: "timestamptz",
 });
-const shown = `id, account_id as "accountId", public_key as "publicKey", created_at as "createdAt", expires_at as "expiresAt"`;
+const shown = `id, account_id as "accountId", public_key as "publicKey", created_at as "createdAt", expires_at as "endsAt"`;
 const listKeys = sql(
   "signing-key.list",
   `select ${shown} from signing_keys
    where account_id = $1 and (expires_at is null or expires_at > $2) order by created_at desc, id desc`,
 );
-const forgetKeys = sql("signing-key.forget", "delete from signing_keys where account_id = $1 and expires_at <= $2");
-const expireKeys = sql(
-  "signing-key.expire",
-  "update signing_keys set expires_at = $2 where account_id = $1 and expires_at is null",
-);
+const keepOlder = keepValues("signing_keys", "account_id");
 
 const place = (id: unknown) => ({ service: "webhook-delivery", table: "signing_keys", row: String(id) });
 
@@ -59,20 +61,19 @@ export function createSigningKeyStore(pool: Pool, sealer: Sealer) {
       return (await tx.query<SigningKey>(listKeys, [accountId, at])).rows;
     },
 
-    /** Adds the newest key; the previous one expires at `previousUntil`. */
+    /** Adds the newest key. Of the others those in `older` stay, each until its end. */
     async insert(
       tx: Tx,
       accountId: string,
       { privateKey, publicKey }: { readonly privateKey: string; readonly publicKey: string },
       at: Date,
-      previousUntil: Date,
+      older: readonly SigningKey[] = [],
     ): Promise<SigningKey> {
       const id = newId("whp", at.getTime());
-      await tx.query(forgetKeys, [accountId, at]);
-      await tx.query(expireKeys, [accountId, previousUntil]);
-      const key = { id, accountId, publicKey, createdAt: at, expiresAt: null };
-      await keys.insert(tx, { ...key, sealed: sealer.seal(privateKey, place(id)) });
-      return key;
+      await keepOlder(tx, accountId, older);
+      const key = { id, accountId, publicKey, createdAt: at };
+      await keys.insert(tx, { ...key, expiresAt: null, sealed: sealer.seal(privateKey, place(id)) });
+      return { ...key, endsAt: null };
     },
   };
 }

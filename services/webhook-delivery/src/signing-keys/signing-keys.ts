@@ -2,10 +2,10 @@ import type { Caller } from "@signalbox/auth";
 import { type Clock, seconds } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import { audited } from "@signalbox/service";
-import type { Tx } from "@signalbox/storage";
+import { rotate, type Tx } from "@signalbox/storage";
 import { createSigningKey } from "@signalbox/webhook-signatures";
 import type { EndpointStore } from "../endpoints/endpoint-store.ts";
-import type { SigningKey, SigningKeyStore } from "./signing-key-store.ts";
+import type { SigningKeyStore } from "./signing-key-store.ts";
 
 interface SigningKeyDependencies {
   readonly signingKeyStore: SigningKeyStore;
@@ -17,10 +17,6 @@ interface SigningKeyDependencies {
 
 /** Every live key adds a signature to every `v1a` delivery. */
 const liveKeysMax = 5;
-
-export type RotatedKey =
-  | { readonly outcome: "rotated"; readonly key: SigningKey }
-  | { readonly outcome: "limit-reached"; readonly max: number };
 
 export type SigningKeys = ReturnType<typeof createSigningKeys>;
 
@@ -35,23 +31,23 @@ export function createSigningKeys(dependencies: SigningKeyDependencies) {
     async ensure(tx: Tx, accountId: string): Promise<void> {
       const at = clock.now();
       if ((await signingKeyStore.lockAllOf(tx, accountId, at)).length > 0) return;
-      await signingKeyStore.insert(tx, accountId, createSigningKey(), at, at);
+      await signingKeyStore.insert(tx, accountId, createSigningKey(), at);
     },
 
     /**
      * Adds a key. The previous ones sign beside it until their overlaps end, so that receivers can fetch the new one.
      */
-    async rotate(tx: Tx, caller: Caller, overlapSeconds?: number): Promise<RotatedKey> {
+    async rotate(tx: Tx, caller: Caller, overlapSeconds?: number) {
       const { accountId } = caller;
       const at = clock.now();
       const overlapMs = overlapSeconds === undefined ? rotationOverlapMs() : seconds(overlapSeconds);
       const live = await signingKeyStore.lockAllOf(tx, accountId, at);
-      if (live.length >= liveKeysMax) return { outcome: "limit-reached", max: liveKeysMax };
-      const until = new Date(at.getTime() + overlapMs);
-      const key = await signingKeyStore.insert(tx, accountId, createSigningKey(), at, until);
+      const rotation = rotate(live, { max: liveKeysMax, overlapMs, now: at });
+      if (rotation.outcome !== "rotated") return rotation;
+      const key = await signingKeyStore.insert(tx, accountId, createSigningKey(), at, rotation.older);
       await endpointStore.touchAll(tx, accountId);
       await outbox.append(tx, [audited(caller, { action: "webhook_signing_key.rotate", subject: key.id })]);
-      return { outcome: "rotated", key };
+      return { outcome: "rotated", key } as const;
     },
   };
 }

@@ -119,7 +119,7 @@ async function hintsOf(
     const body = repaired(webhook.body, repair);
     if (body && !body.equals(webhook.body) && (await verifies({ ...webhook, body }, timeless))) hints.push(hint);
   }
-  const ended = secrets.former.map((secret) => ({ ...secret, endsAtMs: anyTime }));
+  const ended = secrets.former.map((secret) => ({ ...secret, endsAt: null }));
   if (await verifies(webhook, { ...timeless, secrets: { ...secrets, former: ended } })) {
     hints.push("It is signed with a secret whose overlap has ended.");
   }

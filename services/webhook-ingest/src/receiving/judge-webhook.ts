@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { matchesEventType } from "@signalbox/contracts";
 import { type Clock, newId } from "@signalbox/core";
+import { isLive } from "@signalbox/storage";
 import {
   answerChallenge,
   type Claim,
@@ -149,11 +150,11 @@ export function judgeWebhook(judge: Judge, webhook: DecodedWebhook, known: Known
 function verifyBytes({ clock, toleranceMs }: Judge, webhook: DecodedWebhook, { source, secrets, scheme }: KnownSource) {
   const { method, headers, decoding } = webhook;
   const { signatureOver, publicUrl, toleranceSeconds } = source.settings;
-  const nowMs = clock.nowMs();
-  const former = secrets.former.filter(({ endsAtMs }) => endsAtMs > nowMs).map(({ secret }) => secret);
+  const now = clock.now();
+  const former = secrets.former.filter((secret) => isLive(secret, now)).map(({ secret }) => secret);
   const limits = {
     secrets: [secrets.current, ...former],
-    nowSeconds: Math.floor(nowMs / 1000),
+    nowSeconds: Math.floor(now.getTime() / 1000),
     toleranceSeconds: toleranceSeconds ?? toleranceMs() / 1000,
   };
   const isOverWire = signatureOver !== "decoded";

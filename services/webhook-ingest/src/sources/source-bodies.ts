@@ -1,4 +1,4 @@
-import { displayName, examples, webhookSchemes } from "@signalbox/contracts";
+import { displayName, examples, overlapSeconds, webhookSchemes } from "@signalbox/contracts";
 import { type Preset, type PresetName, presets } from "@signalbox/webhook-signatures";
 import { z } from "zod";
 import type { NewSource } from "./source.ts";
@@ -53,24 +53,14 @@ export const CreateSourceBody = z
 export const RotateSecretBody = z
   .strictObject({
     secret,
-    overlap_seconds: z
-      .int()
-      .min(0)
-      .max(604_800)
-      .default(86_400)
-      .describe("Seconds for which the present secret still verifies."),
+    overlap_seconds: overlapSeconds("the present secret still verifies").default(86_400),
   })
   .meta({ id: "RotateWebhookSourceSecret" })
   .register(examples, { example: { secret: "the next secret of the shop", overlap_seconds: 3_600 } });
 
 export const RotateUrlBody = z
   .strictObject({
-    overlap_seconds: z
-      .int()
-      .min(0)
-      .max(86_400)
-      .default(86_400)
-      .describe("Seconds for which the present address is still accepted."),
+    overlap_seconds: overlapSeconds("the present address is still accepted", 86_400).default(86_400),
   })
   .meta({ id: "RotateWebhookSourceUrl" })
   .register(examples, { example: { overlap_seconds: 3_600 } });

@@ -2,17 +2,15 @@ import { mutation, refusalError, type SubgraphContext } from "@signalbox/graphql
 import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
 import type { Source } from "./source.ts";
-import type { SourceAddresses } from "./source-addresses.ts";
 import { CreateSourceBody, newSourceOf, RotateSecretBody, RotateUrlBody, UpdateSourceBody } from "./source-bodies.ts";
 import { refusedCreation, tooManyAddresses, tooManySecrets } from "./source-refusals.ts";
-import type { SourceSecretOperations } from "./source-secrets.ts";
+import type { SourceRotations } from "./source-rotations.ts";
 import type { SourceStore } from "./source-store.ts";
 import type { Sources } from "./sources.ts";
 
 export interface SourceMutations {
   readonly sources: Sources;
-  readonly sourceSecrets: SourceSecretOperations;
-  readonly sourceAddresses: SourceAddresses;
+  readonly sourceRotations: SourceRotations;
   readonly sourceStore: SourceStore;
 }
 
@@ -24,7 +22,7 @@ const writers = { scopes: ["webhooks:write"] } as const;
 const payload = "webhookSource";
 
 /** GraphQL mutations of sources: the operations of REST, with the same rules. */
-export function sourceMutations({ sources, sourceSecrets, sourceAddresses, sourceStore }: SourceMutations) {
+export function sourceMutations({ sources, sourceRotations, sourceStore }: SourceMutations) {
   /** Finds and locks a source of the caller, and changes it. */
   const changeOwn = <Result>(
     { caller, write }: SubgraphContext<unknown>,
@@ -57,7 +55,7 @@ export function sourceMutations({ sources, sourceSecrets, sourceAddresses, sourc
       { ...writers, stepUp: true, audit: "webhook_source.rotate_secret", input: RotateSecretBody, payload },
       async ({ secret, overlap_seconds: overlapSeconds }, context, args: Named) => {
         const result = await changeOwn(context, args, (tx, source) =>
-          sourceSecrets.rotate(tx, context.caller, source, { secret, overlapSeconds }),
+          sourceRotations.rotateSecret(tx, context.caller, source, secret, overlapSeconds),
         );
         if (result.outcome !== "rotated") throw refusalError(tooManySecrets(result));
         return result.source;
@@ -67,7 +65,7 @@ export function sourceMutations({ sources, sourceSecrets, sourceAddresses, sourc
       { ...writers, audit: "webhook_source.rotate_url", input: RotateUrlBody, payload },
       async ({ overlap_seconds: overlapSeconds }, context, args: Named) => {
         const result = await changeOwn(context, args, (tx, source) =>
-          sourceAddresses.rotate(tx, context.caller, source, overlapSeconds),
+          sourceRotations.rotateAddress(tx, context.caller, source, overlapSeconds),
         );
         if (result.outcome !== "rotated") throw refusalError(tooManyAddresses(result));
         return result.source;

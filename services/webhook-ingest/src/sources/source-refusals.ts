@@ -19,10 +19,8 @@ export function refusedCreation(
     : tooMany("sources", `The account has ${result.max} sources; delete one that is not needed.`);
 }
 
-/** Refusal of one secret too many. */
-export const tooManySecrets = ({ max }: LimitReached): Refusal =>
-  tooMany("secret", `A source has at most ${max} secrets at once; wait until one ends, or replace them.`);
+const tooManyLive = (field: string, noun: string, { max }: LimitReached): Refusal =>
+  tooMany(field, `A source has at most ${max} ${noun} at once; wait until one ends, or rotate with an overlap of 0.`);
 
-/** Refusal of one address too many. */
-export const tooManyAddresses = ({ max }: LimitReached): Refusal =>
-  tooMany("ingest_path", `A source has at most ${max} addresses at once; wait until one ends.`);
+export const tooManySecrets = (result: LimitReached) => tooManyLive("secret", "secrets", result);
+export const tooManyAddresses = (result: LimitReached) => tooManyLive("ingest_path", "addresses", result);

@@ -18,18 +18,13 @@ import {
 import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
 import { type Source, viewSource } from "./source.ts";
-import type { SourceAddresses } from "./source-addresses.ts";
 import { CreateSourceBody, newSourceOf, RotateSecretBody, RotateUrlBody, UpdateSourceBody } from "./source-bodies.ts";
+import type { SourceMutations } from "./source-mutations.ts";
 import { refusedCreation, tooManyAddresses, tooManySecrets } from "./source-refusals.ts";
-import type { SourceSecretOperations } from "./source-secrets.ts";
 import type { SourceStore } from "./source-store.ts";
 import type { Sources } from "./sources.ts";
 
-export interface SourceRoutes {
-  readonly sources: Sources;
-  readonly sourceSecrets: SourceSecretOperations;
-  readonly sourceAddresses: SourceAddresses;
-  readonly sourceStore: SourceStore;
+export interface SourceRoutes extends SourceMutations {
   readonly pageLimits: PageLimits;
 }
 
@@ -42,8 +37,7 @@ export function sourceRoutes(parts: SourceRoutes): Routes {
   const routes = createRoutes({ exampleIds: { id: webhookSourceExample.id } });
   declareReads(routes, parts);
   declareWrites(routes, parts);
-  declareSecrets(routes, parts);
-  declareAddresses(routes, parts);
+  declareRotations(routes, parts);
   return routes;
 }
 
@@ -112,7 +106,7 @@ function declareWrites(routes: Routes, { sources, sourceStore }: SourceRoutes): 
   });
 }
 
-function declareSecrets(routes: Routes, { sourceSecrets, sourceStore }: SourceRoutes): void {
+function declareRotations(routes: Routes, { sourceRotations, sourceStore }: SourceRoutes): void {
   routes.post(`${path}/:id/secret/rotate`, {
     operationId: "rotateWebhookSourceSecret",
     summary: "Give a source its partner's next secret",
@@ -125,13 +119,11 @@ function declareSecrets(routes: Routes, { sourceSecrets, sourceStore }: SourceRo
     write: {
       ...ownSource(sourceStore),
       change: (tx, source, { caller, body: { secret, overlap_seconds: overlapSeconds } }) =>
-        sourceSecrets.rotate(tx, caller, source, { secret, overlapSeconds }),
+        sourceRotations.rotateSecret(tx, caller, source, secret, overlapSeconds),
       answer: (result) => (result.outcome === "rotated" ? show(result.source) : refusedWith(tooManySecrets(result))),
     },
   });
-}
 
-function declareAddresses(routes: Routes, { sourceAddresses, sourceStore }: SourceRoutes): void {
   routes.post(`${path}/:id/rotate-url`, {
     operationId: "rotateWebhookSourceUrl",
     summary: "Give a source another address",
@@ -145,7 +137,7 @@ function declareAddresses(routes: Routes, { sourceAddresses, sourceStore }: Sour
     idempotent: true,
     write: {
       ...ownSource(sourceStore),
-      change: (tx, source, { caller, body }) => sourceAddresses.rotate(tx, caller, source, body.overlap_seconds),
+      change: (tx, source, { caller, body }) => sourceRotations.rotateAddress(tx, caller, source, body.overlap_seconds),
       answer: (result) => (result.outcome === "rotated" ? show(result.source) : refusedWith(tooManyAddresses(result))),
     },
   });

@@ -1,5 +1,6 @@
 import {
   advisoryLock,
+  type Ending,
   type ListRange,
   newestFirst,
   type Pool,
@@ -69,7 +70,7 @@ const place = (id: unknown) => ({ service: "webhook-ingest", table: "sources", r
 const placeOfFormer = (id: unknown) => place(`${id} former`);
 const placeOfToken = (id: unknown) => place(`${id} verify token`);
 
-/** Secrets of a partner: the current one, and the former ones until they expire. */
+/** Secrets of a partner: the current one, and the former ones with their ends. */
 export interface SourceSecrets {
   readonly current: string;
   readonly former: readonly FormerSecret[];
@@ -77,9 +78,8 @@ export interface SourceSecrets {
   readonly verifyToken: string | null;
 }
 
-interface FormerSecret {
+interface FormerSecret extends Ending {
   readonly secret: string;
-  readonly endsAtMs: number;
 }
 
 interface SealedSource extends Source {
@@ -150,11 +150,15 @@ export function createSourceStore(pool: Pool, sealer: Sealer) {
       if (row === undefined) return null;
       const { sealedSecret, sealedFormerSecrets, sealedVerifyToken, ...source } = row;
       const former = sealedFormerSecrets ? sealer.open(sealedFormerSecrets, placeOfFormer(id)).toString("utf8") : "[]";
+      const formerSecrets = JSON.parse(former) as FormerSecret[];
       return {
         source,
         secrets: {
           current: sealer.open(sealedSecret, place(id)).toString("utf8"),
-          former: JSON.parse(former),
+          former: formerSecrets.map(({ secret }, at) => ({
+            secret,
+            endsAt: source.formerSecretsEndAt[at] ?? source.updatedAt,
+          })),
           verifyToken: sealedVerifyToken && sealer.open(sealedVerifyToken, placeOfToken(id)).toString("utf8"),
         },
       };
@@ -166,7 +170,7 @@ export function createSourceStore(pool: Pool, sealer: Sealer) {
       sealedSecret: sealer.seal(current, place(id)),
       sealedFormerSecrets: former.length === 0 ? null : sealer.seal(JSON.stringify(former), placeOfFormer(id)),
       sealedVerifyToken: verifyToken === null ? null : sealer.seal(verifyToken, placeOfToken(id)),
-      formerSecretsEndAt: former.map(({ endsAtMs }) => new Date(endsAtMs)),
+      formerSecretsEndAt: former.flatMap(({ endsAt }) => endsAt ?? []),
     };
   }
 }

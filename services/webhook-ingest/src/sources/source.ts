@@ -1,5 +1,6 @@
 import { draft, type WebhookSourceResource } from "@signalbox/contracts";
 import { type Patch, randomId } from "@signalbox/core";
+import { type Ending, isLive } from "@signalbox/storage";
 import type { SchemeName } from "@signalbox/webhook-signatures";
 import { type SettingsPatch, type SourceSettings, viewSourceSettings } from "./source-settings.ts";
 
@@ -74,12 +75,21 @@ export const isSourceId = (text: string): boolean => text.startsWith("src_");
 /** Returns the last segment of the path that the partner posts to. */
 export const addressOf = ({ id, address }: Pick<Source, "id" | "address">): string => address ?? id;
 
-/** Returns true when webhooks to this address are accepted. */
-export function isLiveAddress(source: Source, address: string, nowMs: number): boolean {
-  if (address === addressOf(source)) return true;
-  const endsAt = source.formerAddressesEndAt[source.formerAddresses.indexOf(address)];
-  return endsAt !== undefined && endsAt.getTime() > nowMs;
+/** An address of a source: the last segment of a path that the partner may post to. */
+interface SourceAddress extends Ending {
+  readonly address: string;
 }
+
+/** Returns the addresses of a source with their ends, the present one first. */
+export function addressesOf(source: Source): SourceAddress[] {
+  const { formerAddresses, formerAddressesEndAt, updatedAt } = source;
+  const former = formerAddresses.map((address, at) => ({ address, endsAt: formerAddressesEndAt[at] ?? updatedAt }));
+  return [{ address: addressOf(source), endsAt: null }, ...former];
+}
+
+/** Returns true when webhooks to this address are accepted. */
+export const isLiveAddress = (source: Source, address: string, nowMs: number): boolean =>
+  addressesOf(source).some((one) => one.address === address && isLive(one, new Date(nowMs)));
 
 /** Returns true when the source and its account accept webhooks now. A stopped source does, and drops them. */
 export const isOpen = (source: Source, mayWrite: (accountId: string) => boolean): boolean =>

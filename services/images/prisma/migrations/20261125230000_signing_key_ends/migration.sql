@@ -1,0 +1,2 @@
+-- signalbox: expand
+ALTER TABLE "signing_keys" ADD COLUMN     "expires_at" TIMESTAMPTZ(3);
