@@ -1,28 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Clock } from "@signalbox/core";
-import type { Logger, Outage } from "@signalbox/telemetry";
+import type { Outage } from "@signalbox/telemetry";
 import type { Admin, Consumer, EachBatchPayload } from "kafkajs";
 import {
   type BroadcastOptions,
   type BroadcastReader,
+  beginningOf,
   type ReceivedRecord,
   type TopicPartition,
   UnknownTopic,
 } from "../event-log.ts";
 import { ReaderProgress } from "../reader-progress.ts";
-import { BreakableClient, type CreateClient } from "./breakable-client.ts";
-import { onFetched } from "./dead-brokers.ts";
-import { bootGroup, deleteBootGroup, sweepBootGroups } from "./kafka-groups.ts";
-import { fetchLimits, toReceivedRecord } from "./kafkajs.ts";
-import { ReadPositions } from "./read-positions.ts";
-
-interface Parts {
-  readonly createClient: CreateClient;
-  readonly admin: () => Promise<Admin>;
-  readonly ping: () => Promise<unknown>;
-  readonly log: Logger;
-  readonly clock: Clock;
-}
+import { bootGroup, deleteBootGroup, kafkaRanges, sweepBootGroups } from "./kafka-groups.ts";
+import { BreakableClient, consumerSettings, type KafkaParts, runSettings, toReceivedRecord } from "./kafkajs.ts";
+import { onFetched } from "./patches/dead-leaders.ts";
 
 const retryMs = 1_000;
 
@@ -31,7 +21,7 @@ const retryMs = 1_000;
  * It never commits; positions are kept here and sought again after each rebalance. The group is deleted at close, and
  * those of crashed instances at the next open.
  */
-export function openKafkaBroadcast(parts: Parts, options: BroadcastOptions): BroadcastReader {
+export function openKafkaBroadcast(parts: KafkaParts, options: BroadcastOptions): BroadcastReader {
   const { admin, ping, log, clock } = parts;
   const progress = new ReaderProgress(clock, ping);
   const reader = new KafkaReader(parts, options, progress);
@@ -40,23 +30,18 @@ export function openKafkaBroadcast(parts: Parts, options: BroadcastOptions): Bro
     .then((client) => sweepBootGroups(client, options.service, () => reader.group))
     .catch((error: unknown) => log.debug({ error }, "groups of former readers could not be swept"));
 
-  return {
-    caughtUp: progress.caughtUp,
-    ended: progress.ended,
-    ageMs: () => progress.ageMs(),
-    health: () => progress.health(),
-    liveness: () => progress.liveness(),
+  return Object.assign(progress, {
     async close() {
       reader.stop();
       await finished;
       const { group } = reader;
-      if (group !== null)
-        await admin().then(
-          (client) => deleteBootGroup(client, group),
-          () => {},
-        );
+      if (group === null) return;
+      await admin().then(
+        (client) => deleteBootGroup(client, group),
+        () => {},
+      );
     },
-  };
+  });
 }
 
 /** Thrown when the reader's owner could not take a record: kafkajs alone would repeat the same record for ever. */
@@ -65,7 +50,7 @@ class OwnerFailed extends Error {}
 class KafkaReader {
   /** The group of the current consumer. */
   group: string | null = null;
-  readonly #parts: Parts;
+  readonly #parts: KafkaParts;
   readonly #options: BroadcastOptions;
   readonly #progress: ReaderProgress;
   readonly #outage: Outage;
@@ -75,7 +60,7 @@ class KafkaReader {
   #positions: ReadPositions | null = null;
   #stopListening = () => {};
 
-  constructor(parts: Parts, options: BroadcastOptions, progress: ReaderProgress) {
+  constructor(parts: KafkaParts, options: BroadcastOptions, progress: ReaderProgress) {
     this.#parts = parts;
     this.#options = options;
     this.#progress = progress;
@@ -114,19 +99,15 @@ class KafkaReader {
     const positions = await this.#findPositions();
     const client = new BreakableClient(this.#parts.createClient);
     const consumer = client.kafka.consumer({
+      ...consumerSettings(async () => false),
       groupId: this.group,
-      ...fetchLimits,
-      maxWaitTimeInMs: 500,
-      allowAutoTopicCreation: false,
-      retry: { initialRetryTime: 100, maxRetryTime: 2_000, retries: 8, restartOnFailure: async () => false },
     });
     const { crashed, crash } = this.#watch(consumer, positions);
     try {
       await consumer.connect();
       await consumer.subscribe({ topics: [...topics], fromBeginning: from === "start" });
       await consumer.run({
-        autoCommit: false,
-        eachBatchAutoResolve: false,
+        ...runSettings,
         eachBatch: (payload) =>
           this.#eachBatch(payload, positions).catch((error: unknown) => {
             if (!(error instanceof OwnerFailed)) throw error;
@@ -195,6 +176,68 @@ class KafkaReader {
       await this.#options.onRecord(record);
     } catch (error) {
       throw new OwnerFailed("the owner of the reader failed", { cause: error });
+    }
+  }
+}
+
+interface Position {
+  readonly topic: string;
+  readonly partition: number;
+  /** The offset to read next. */
+  next: bigint;
+  /** The end of the partition when the reader opened. */
+  readonly end: bigint;
+  /** Time of its broker's last answer, on the steady clock. */
+  heardMs: number;
+}
+
+/**
+ * The positions of a broadcast reader in each partition. Nothing is committed: they restore the reader after a
+ * rebalance.
+ */
+class ReadPositions {
+  readonly #positions = new Map<string, Position>();
+
+  /** Asks the broker for the first and last offset of each partition. @throws UnknownTopic */
+  static async find(admin: Admin, topics: readonly string[], from: BroadcastOptions["from"]): Promise<ReadPositions> {
+    const found = new ReadPositions();
+    for (const range of await kafkaRanges(admin, topics)) {
+      const { topic, partition, end } = range;
+      found.#positions.set(`${topic}/${partition}`, {
+        topic,
+        partition,
+        next: beginningOf(from, range),
+        end,
+        heardMs: 0,
+      });
+    }
+    return found;
+  }
+
+  of(topic: string, partition: number): Position | undefined {
+    return this.#positions.get(`${topic}/${partition}`);
+  }
+
+  /** Returns true when every record that existed when the reader opened has been read. */
+  areAtEnd(): boolean {
+    return [...this.#positions.values()].every(({ next, end }) => next >= end);
+  }
+
+  markHeard(answered: readonly TopicPartition[], nowMs: number): void {
+    for (const { topic, partition } of answered) {
+      const position = this.of(topic, partition);
+      if (position) position.heardMs = nowMs;
+    }
+  }
+
+  /** Returns the time of the oldest last answer over all partitions. */
+  heardMs(): number {
+    return Math.min(...[...this.#positions.values()].map(({ heardMs }) => heardMs));
+  }
+
+  seek(consumer: Consumer): void {
+    for (const { topic, partition, next } of this.#positions.values()) {
+      consumer.seek({ topic, partition, offset: String(next) });
     }
   }
 }
