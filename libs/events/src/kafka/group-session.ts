@@ -172,7 +172,7 @@ const goOnMs = 300;
  * Commits offsets, one request at a time and the newest of each partition. Reading continues while the coordinator is
  * slow or away: outstanding offsets go with the next commit, or once the coordinator answers again.
  */
-export class OffsetCommits {
+class OffsetCommits {
   readonly #owed = new Map<string, TopicPartition & { readonly offset: string }>();
   #send: Send = async () => {};
   #sending: Promise<void> | null = null;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Outage } from "@signalbox/telemetry";
-import type { Admin, Consumer, EachBatchPayload } from "kafkajs";
+import type { Consumer, EachBatchPayload } from "kafkajs";
 import {
   type BroadcastOptions,
   type BroadcastReader,
@@ -44,6 +44,17 @@ export function openKafkaBroadcast(parts: KafkaParts, options: BroadcastOptions)
   });
 }
 
+interface Position {
+  readonly topic: string;
+  readonly partition: number;
+  /** The offset to read next. */
+  next: bigint;
+  /** The end of the partition when the reader opened. */
+  readonly end: bigint;
+  /** Time of its broker's last answer, on the steady clock. */
+  heardMs: number;
+}
+
 /** Thrown when the reader's owner could not take a record: kafkajs alone would repeat the same record for ever. */
 class OwnerFailed extends Error {}
 
@@ -57,7 +68,8 @@ class KafkaReader {
   readonly #part: string;
   readonly #closing = new AbortController();
   readonly #stopped = Promise.withResolvers<void>();
-  #positions: ReadPositions | null = null;
+  /** By topic and partition. Nothing is committed: they restore the reader after a rebalance. */
+  readonly #positions = new Map<string, Position>();
   #stopListening = () => {};
 
   constructor(parts: KafkaParts, options: BroadcastOptions, progress: ReaderProgress) {
@@ -96,20 +108,17 @@ class KafkaReader {
     const { service, instance, topics, from } = this.#options;
     // A new group each time: in the former one our own lost member would hold the partitions until its session ends.
     this.group = bootGroup(service, instance);
-    const positions = await this.#findPositions();
+    await this.#findPositions();
     const client = new BreakableClient(this.#parts.createClient);
-    const consumer = client.kafka.consumer({
-      ...consumerSettings(async () => false),
-      groupId: this.group,
-    });
-    const { crashed, crash } = this.#watch(consumer, positions);
+    const consumer = client.kafka.consumer({ ...consumerSettings(async () => false), groupId: this.group });
+    const { crashed, crash } = this.#watch(consumer);
     try {
       await consumer.connect();
       await consumer.subscribe({ topics: [...topics], fromBeginning: from === "start" });
       await consumer.run({
         ...runSettings,
         eachBatch: (payload) =>
-          this.#eachBatch(payload, positions).catch((error: unknown) => {
+          this.#eachBatch(payload).catch((error: unknown) => {
             if (!(error instanceof OwnerFailed)) throw error;
             crash(error);
           }),
@@ -122,38 +131,50 @@ class KafkaReader {
   }
 
   /** Finds the start positions once: later consumers continue from the positions of the former one. */
-  async #findPositions(): Promise<ReadPositions> {
-    if (this.#positions) return this.#positions;
+  async #findPositions(): Promise<void> {
+    if (this.#positions.size > 0) return;
     const { topics, from } = this.#options;
-    this.#positions = await ReadPositions.find(await this.#parts.admin(), topics, from);
-    if (this.#positions.areAtEnd()) this.#progress.markCurrent();
-    return this.#positions;
+    for (const range of await kafkaRanges(await this.#parts.admin(), topics)) {
+      const { topic, partition, end } = range;
+      const next = beginningOf(from, range);
+      this.#positions.set(`${topic}/${partition}`, { topic, partition, next, end, heardMs: 0 });
+    }
+    this.#markIfAtEnd();
   }
 
-  #watch(consumer: Consumer, positions: ReadPositions) {
+  /** Notes when every record that existed when the reader opened has been read. */
+  #markIfAtEnd(): void {
+    if (this.#progress.isCaughtUp()) return;
+    if ([...this.#positions.values()].every(({ next, end }) => next >= end)) this.#progress.markCurrent();
+  }
+
+  #watch(consumer: Consumer) {
     const { promise: crashed, reject: crash } = Promise.withResolvers<never>();
     crashed.catch(() => {}); // it may crash while it is being stopped
     consumer.on("consumer.crash", ({ payload }) => crash(payload.error));
     consumer.on("consumer.group_join", ({ payload }) => {
       this.#outage.passed(this.#part);
-      positions.seek(consumer);
+      for (const { topic, partition, next } of this.#positions.values())
+        consumer.seek({ topic, partition, offset: String(next) });
       this.#stopListening();
-      this.#stopListening = onFetched(payload.memberId, (answered) => this.#heard(answered, positions));
+      this.#stopListening = onFetched(payload.memberId, (answered) => this.#heard(answered));
     });
     return { crashed, crash };
   }
 
-  #heard(answered: readonly TopicPartition[], positions: ReadPositions): void {
+  /** Notes an answer. The reader is as current as the partition that was heard of longest ago. */
+  #heard(answered: readonly TopicPartition[]): void {
     this.#progress.markHeard();
-    positions.markHeard(answered, this.#parts.clock.steadyMs());
-    if (this.#progress.isCaughtUp()) this.#progress.markCurrent(positions.heardMs());
+    for (const { topic, partition } of answered) {
+      const position = this.#positions.get(`${topic}/${partition}`);
+      if (position) position.heardMs = this.#parts.clock.steadyMs();
+    }
+    if (!this.#progress.isCaughtUp()) return;
+    this.#progress.markCurrent(Math.min(...[...this.#positions.values()].map(({ heardMs }) => heardMs)));
   }
 
-  async #eachBatch(
-    { batch, heartbeat, isRunning, resolveOffset }: EachBatchPayload,
-    positions: ReadPositions,
-  ): Promise<void> {
-    const position = positions.of(batch.topic, batch.partition);
+  async #eachBatch({ batch, heartbeat, isRunning, resolveOffset }: EachBatchPayload): Promise<void> {
+    const position = this.#positions.get(`${batch.topic}/${batch.partition}`);
     if (!position) return;
     for (const message of batch.messages) {
       if (!isRunning() || this.#closing.signal.aborted) return;
@@ -167,7 +188,7 @@ class KafkaReader {
     // Compaction and control records leave gaps: everything that the fetch covered is read.
     const covered = BigInt(batch.lastOffset()) + 1n;
     if (covered > position.next) position.next = covered;
-    if (!this.#progress.isCaughtUp() && positions.areAtEnd()) this.#progress.markCurrent();
+    this.#markIfAtEnd();
     await heartbeat();
   }
 
@@ -176,68 +197,6 @@ class KafkaReader {
       await this.#options.onRecord(record);
     } catch (error) {
       throw new OwnerFailed("the owner of the reader failed", { cause: error });
-    }
-  }
-}
-
-interface Position {
-  readonly topic: string;
-  readonly partition: number;
-  /** The offset to read next. */
-  next: bigint;
-  /** The end of the partition when the reader opened. */
-  readonly end: bigint;
-  /** Time of its broker's last answer, on the steady clock. */
-  heardMs: number;
-}
-
-/**
- * The positions of a broadcast reader in each partition. Nothing is committed: they restore the reader after a
- * rebalance.
- */
-class ReadPositions {
-  readonly #positions = new Map<string, Position>();
-
-  /** Asks the broker for the first and last offset of each partition. @throws UnknownTopic */
-  static async find(admin: Admin, topics: readonly string[], from: BroadcastOptions["from"]): Promise<ReadPositions> {
-    const found = new ReadPositions();
-    for (const range of await kafkaRanges(admin, topics)) {
-      const { topic, partition, end } = range;
-      found.#positions.set(`${topic}/${partition}`, {
-        topic,
-        partition,
-        next: beginningOf(from, range),
-        end,
-        heardMs: 0,
-      });
-    }
-    return found;
-  }
-
-  of(topic: string, partition: number): Position | undefined {
-    return this.#positions.get(`${topic}/${partition}`);
-  }
-
-  /** Returns true when every record that existed when the reader opened has been read. */
-  areAtEnd(): boolean {
-    return [...this.#positions.values()].every(({ next, end }) => next >= end);
-  }
-
-  markHeard(answered: readonly TopicPartition[], nowMs: number): void {
-    for (const { topic, partition } of answered) {
-      const position = this.of(topic, partition);
-      if (position) position.heardMs = nowMs;
-    }
-  }
-
-  /** Returns the time of the oldest last answer over all partitions. */
-  heardMs(): number {
-    return Math.min(...[...this.#positions.values()].map(({ heardMs }) => heardMs));
-  }
-
-  seek(consumer: Consumer): void {
-    for (const { topic, partition, next } of this.#positions.values()) {
-      consumer.seek({ topic, partition, offset: String(next) });
     }
   }
 }

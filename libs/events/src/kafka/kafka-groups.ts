@@ -13,16 +13,11 @@ export async function kafkaGroups(admin: Admin): Promise<string[]> {
     .sort();
 }
 
-/** Lists the topics for which the group has committed offsets. */
-async function topicsOfGroup(admin: Admin, group: string): Promise<string[]> {
-  return (await admin.fetchOffsets({ groupId: group })).map(({ topic }) => topic).sort();
-}
-
 /** Sets the committed offsets of a group without members. @throws Error when it has some, or is unknown. */
 export async function rewindKafkaGroup(admin: Admin, group: string, to: RewindTarget): Promise<void> {
   const { groups } = await admin.describeGroups([group]);
   refuseLiving(group, groups[0]?.members.length ?? 0);
-  const topics = await topicsOfGroup(admin, group);
+  const topics = (await admin.fetchOffsets({ groupId: group })).map(({ topic }) => topic);
   if (topics.length === 0) throw unknownGroup(group);
   for (const topic of topics) {
     const partitions = await offsetsAt(admin, topic, to);

@@ -111,24 +111,9 @@ export class KafkaPublisher {
     }
   }
 
-  /** Sends the records, and breaks off when the signal aborts. */
-  async #send(placed: readonly Placed[], signal: AbortSignal): Promise<void> {
+  #send(placed: readonly Placed[], signal: AbortSignal): Promise<void> {
     if (this.#producer.isBroken) this.#producer = new BreakableProducer(this.#createClient);
-    const producer = this.#producer;
-    const late = new LateAnswer("Kafka did not acknowledge in time");
-    const aborted = Promise.withResolvers<never>();
-    aborted.promise.catch(() => {}); // it may abort after the last wait
-    const breakOff = () => {
-      producer.break(late);
-      aborted.reject(late);
-    };
-    signal.addEventListener("abort", breakOff, { once: true });
-    try {
-      if (signal.aborted) throw late;
-      await Promise.race([producer.send(messagesOf(placed)), aborted.promise]);
-    } finally {
-      signal.removeEventListener("abort", breakOff);
-    }
+    return this.#producer.send(messagesOf(placed), signal);
   }
 }
 
@@ -225,21 +210,33 @@ class BreakableProducer {
     return this.#client.isBroken;
   }
 
-  /** Sends with acknowledgement of all replicas. */
-  async send(topicMessages: TopicMessages[]): Promise<void> {
+  /** Sends with acknowledgement of all replicas, and breaks off all requests for good when the signal aborts. */
+  async send(topicMessages: TopicMessages[], signal: AbortSignal): Promise<void> {
+    const late = new LateAnswer("Kafka did not acknowledge in time");
+    if (signal.aborted) throw late;
+    const aborted = Promise.withResolvers<never>();
+    aborted.promise.catch(() => {}); // it may abort after the last wait
+    const breakOff = () => {
+      aborted.reject(late);
+      if (this.isBroken) return;
+      this.#client.break(late);
+      void this.close().catch(() => {});
+    };
+    signal.addEventListener("abort", breakOff, { once: true });
+    try {
+      await Promise.race([aborted.promise, this.#send(topicMessages)]);
+    } finally {
+      signal.removeEventListener("abort", breakOff);
+    }
+  }
+
+  async #send(topicMessages: TopicMessages[]): Promise<void> {
     this.#connecting ??= this.#producer.connect();
     await this.#connecting.catch((error: unknown) => {
       this.#connecting = null;
       throw error;
     });
     await this.#producer.sendBatch({ acks: -1, timeout: replicasMs, compression: zstd, topicMessages });
-  }
-
-  /** Breaks off all requests for good: the next publish takes another producer. */
-  break(reason: Error): void {
-    if (this.isBroken) return;
-    this.#client.break(reason);
-    void this.close().catch(() => {});
   }
 
   close(): Promise<void> {

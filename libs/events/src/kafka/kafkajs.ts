@@ -70,7 +70,7 @@ function forward(log: Logger, { namespace, log: { message, timestamp: _, logger:
 
 export const zstd = CompressionTypes.ZSTD;
 
-/** What readers need to open a client of their own. */
+/** The parts from which a reader opens a client of its own. */
 export interface KafkaParts {
   readonly createClient: CreateClient;
   readonly admin: () => Promise<Admin>;

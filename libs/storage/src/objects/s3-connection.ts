@@ -41,7 +41,7 @@ export interface S3Timeouts {
 }
 
 /** The bucket, as one request sees it. */
-export interface S3Bucket {
+interface S3Bucket {
   readonly client: Client;
   readonly name: string;
   /** Stores an object in one request. Returns the head of the answer. */

@@ -55,7 +55,7 @@ export function createS3Store(connection: S3Connection, presign: NonNullable<Obj
     async get(key, { range, signal } = {}) {
       checkKey(key);
       try {
-        const part = range && "suffix" in range ? await endOf(await head(key, signal), range.suffix) : range;
+        const part = range && "suffix" in range ? endOf(await head(key, signal), range.suffix) : range;
         if (part === null) return null;
         return await getPart(connection, key, part, signal);
       } catch (error) {
