@@ -26,8 +26,10 @@ test("the first request that times out breaks its connection off", async (contex
   });
   await connection.connect();
   const [socket] = (await accepted) as [Socket];
+  context.after(() => [socket, connection.socket].forEach((one) => void one.destroy()));
   const reset = assert.rejects(once(socket.resume(), "close"), { code: "ECONNRESET" });
   await assert.rejects(connection.send(apiVersions.protocol({ version: 0 })()), { name: "KafkaJSRequestTimeoutError" });
+  assert.ok(connection.socket.destroyed);
   await reset;
   assert.equal(connection.isConnected(), false);
 });
