@@ -1,11 +1,12 @@
 import type { Clock } from "@signalbox/core";
 import type { Logger } from "@signalbox/telemetry";
-import type { Admin, Consumer } from "kafkajs";
+import kafkajs, { type Admin, type Consumer } from "kafkajs";
+import { bounded } from "../concurrency.ts";
 import type { SubscribeOptions, TopicPartition } from "../event-log.ts";
-import { onFetched } from "./dead-brokers.ts";
-import { brokerResource } from "./kafkajs.ts";
-import { OffsetCommits } from "./offset-commits.ts";
-import { onExpiredRecords } from "./offset-resets.ts";
+import { isAway, LateAnswer } from "./kafka-errors.ts";
+import { readSettings } from "./kafka-topics.ts";
+import { onFetched } from "./patches/dead-leaders.ts";
+import { onExpiredRecords } from "./patches/expired-records.ts";
 
 interface GroupSessionParts {
   readonly group: string;
@@ -30,9 +31,9 @@ export class GroupSession {
   /** The error of the broker that ended the generation. */
   #end: unknown = null;
   #assigned: readonly TopicPartition[] = [];
-  #aliveMs: number;
+  #aliveMs = 0;
   /** Time of the coordinator's last answer. */
-  #memberMs: number;
+  #memberMs = 0;
 
   constructor(consumer: Consumer, { group, sessionTimeoutMs, log, clock, onExpired }: GroupSessionParts) {
     this.#group = group;
@@ -40,11 +41,9 @@ export class GroupSession {
     this.#log = log;
     this.#clock = clock;
     this.#onExpired = onExpired;
-    this.#aliveMs = clock.steadyMs();
-    this.#memberMs = clock.steadyMs();
+    this.#answered();
     consumer.on("consumer.heartbeat", () => {
-      this.#alive();
-      this.#memberMs = this.#clock.steadyMs();
+      this.#answered();
       void this.commits.settle().catch(() => {}); // the next commit throws it
     });
     consumer.on("consumer.group_join", ({ payload }) => this.#joined(payload.memberId, payload.memberAssignment));
@@ -53,7 +52,7 @@ export class GroupSession {
     this.crashed = crashed.promise;
     this.crashed.catch(() => {}); // callers handle it
     consumer.on("consumer.crash", ({ payload: { error, restart } }) => {
-      this.#away(error);
+      log.outage("The event log").failed(`group ${group}`, error);
       // kafkajs restarts by itself after most crashes.
       if (!restart) crashed.reject(new Error(`the consumer of group ${group} crashed`, { cause: error }));
     });
@@ -102,16 +101,21 @@ export class GroupSession {
     this.#stopListening();
   }
 
-  #alive(): void {
+  #fetched(): void {
     this.#aliveMs = this.#clock.steadyMs();
   }
 
-  #joined(memberId: string, assignment: Readonly<Record<string, readonly number[]>>): void {
-    this.#alive();
+  /** Notes an answer of the coordinator. */
+  #answered(): void {
+    this.#fetched();
     this.#memberMs = this.#clock.steadyMs();
+  }
+
+  #joined(memberId: string, assignment: Readonly<Record<string, readonly number[]>>): void {
+    this.#answered();
     this.commits.forget();
     this.#stopListening();
-    const stopFetched = onFetched(memberId, () => this.#alive());
+    const stopFetched = onFetched(memberId, () => this.#fetched());
     const stopExpired = this.#onExpired ? onExpiredRecords(memberId, this.#onExpired) : () => {};
     this.#stopListening = () => {
       stopFetched();
@@ -125,10 +129,6 @@ export class GroupSession {
     );
     const assigned = this.#assigned.map(({ topic, partition }) => `${topic}/${partition}`);
     this.#log.info({ group: this.#group, assigned }, "joined the group");
-  }
-
-  #away(error: Error): void {
-    this.#log.outage("The event log").failed(`group ${this.#group}`, error);
   }
 }
 
@@ -145,22 +145,83 @@ const property = "group.min.session.timeout.ms";
 export async function groupSessionMs(admin: Admin, log: Logger): Promise<number> {
   const { controller, brokers } = await admin.describeCluster();
   const name = String(controller ?? brokers[0]?.nodeId);
-  const answer = await admin
-    .describeConfigs({
-      includeSynonyms: false,
-      resources: [{ type: brokerResource, name, configNames: [property] }],
-    })
-    .catch((error: unknown) => {
-      log.debug({ error }, `Kafka does not show ${property}`);
-      return null;
-    });
-  const entries = answer?.resources[0]?.configEntries ?? [];
-  const allowedMs = Number(entries.find(({ configName }) => configName === property)?.configValue ?? kafkasOwnMs);
+  const settings = await readSettings(admin, kafkajs.ConfigResourceTypes.BROKER, [name], [property]).catch(
+    (error: unknown) => log.debug({ error }, `Kafka does not show ${property}`),
+  );
+  const allowedMs = Number(settings?.get(name)?.get(property) ?? kafkasOwnMs);
   if (allowedMs > wantedMs) {
-    log.info(
-      { allowed_ms: allowedMs },
-      `A dead member is noticed later than needed: Kafka's ${property} is above ${wantedMs}`,
-    );
+    const message = `A dead member is noticed later than needed: Kafka's ${property} is above ${wantedMs}`;
+    log.info({ allowed_ms: allowedMs }, message);
   }
   return Math.max(wantedMs, allowedMs);
+}
+
+interface TopicOffsets {
+  readonly topic: string;
+  readonly partitions: { readonly partition: number; readonly offset: string }[];
+}
+
+type Send = (offsets: { topics: TopicOffsets[] }) => Promise<void>;
+
+/**
+ * A commit waits for every replica of the group's offsets, and a broker that has just died counts as one for seconds.
+ */
+const goOnMs = 300;
+
+/**
+ * Commits offsets, one request at a time and the newest of each partition. Reading continues while the coordinator is
+ * slow or away: outstanding offsets go with the next commit, or once the coordinator answers again.
+ */
+class OffsetCommits {
+  readonly #owed = new Map<string, TopicPartition & { readonly offset: string }>();
+  #send: Send = async () => {};
+  #sending: Promise<void> | null = null;
+  /** True while commits are not awaited, because the last one was not answered in time. */
+  #isSlow = false;
+
+  /** Resolves when the offset is committed, or outstanding. Rejects when the group rebalances. */
+  async commit({ topic, partition }: TopicPartition, offset: string, send: Send): Promise<void> {
+    this.#owed.set(`${topic}/${partition}`, { topic, partition, offset });
+    this.#send = send;
+    try {
+      await bounded(this.settle(), this.#isSlow ? 0 : goOnMs, () => new LateAnswer("the coordinator is slow"));
+    } catch (error) {
+      if (!isAway(error)) throw error;
+      this.#isSlow = true;
+    }
+  }
+
+  /** Commits the outstanding offsets. */
+  async settle(): Promise<void> {
+    while (this.#sending) await this.#sending.catch(() => {});
+    if (this.#owed.size === 0) return;
+    this.#sending = this.#sendOwed().finally(() => {
+      this.#sending = null;
+    });
+    await this.#sending;
+  }
+
+  /** Drops the outstanding offsets: a new generation of the group begins at the committed ones. */
+  forget(): void {
+    this.#owed.clear();
+  }
+
+  async #sendOwed(): Promise<void> {
+    const owed = new Map(this.#owed);
+    this.#owed.clear();
+    try {
+      await this.#send({ topics: topicsOf([...owed.values()]) });
+      this.#isSlow = false;
+    } catch (error) {
+      if (isAway(error)) for (const [name, one] of owed) if (!this.#owed.has(name)) this.#owed.set(name, one);
+      throw error;
+    }
+  }
+}
+
+function topicsOf(offsets: readonly (TopicPartition & { readonly offset: string })[]): TopicOffsets[] {
+  return [...Map.groupBy(offsets, ({ topic }) => topic)].map(([topic, ofTopic]) => ({
+    topic,
+    partitions: ofTopic.map(({ partition, offset }) => ({ partition, offset })),
+  }));
 }

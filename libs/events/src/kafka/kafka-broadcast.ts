@@ -1,28 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Clock } from "@signalbox/core";
-import type { Logger, Outage } from "@signalbox/telemetry";
-import type { Admin, Consumer, EachBatchPayload } from "kafkajs";
+import type { Outage } from "@signalbox/telemetry";
+import type { Consumer, EachBatchPayload } from "kafkajs";
 import {
   type BroadcastOptions,
   type BroadcastReader,
+  beginningOf,
   type ReceivedRecord,
   type TopicPartition,
   UnknownTopic,
 } from "../event-log.ts";
 import { ReaderProgress } from "../reader-progress.ts";
-import { BreakableClient, type CreateClient } from "./breakable-client.ts";
-import { onFetched } from "./dead-brokers.ts";
-import { bootGroup, deleteBootGroup, sweepBootGroups } from "./kafka-groups.ts";
-import { fetchLimits, toReceivedRecord } from "./kafkajs.ts";
-import { ReadPositions } from "./read-positions.ts";
-
-interface Parts {
-  readonly createClient: CreateClient;
-  readonly admin: () => Promise<Admin>;
-  readonly ping: () => Promise<unknown>;
-  readonly log: Logger;
-  readonly clock: Clock;
-}
+import { bootGroup, deleteBootGroup, kafkaRanges, sweepBootGroups } from "./kafka-groups.ts";
+import { BreakableClient, consumerSettings, type KafkaParts, runSettings, toReceivedRecord } from "./kafkajs.ts";
+import { onFetched } from "./patches/dead-leaders.ts";
 
 const retryMs = 1_000;
 
@@ -31,7 +21,7 @@ const retryMs = 1_000;
  * It never commits; positions are kept here and sought again after each rebalance. The group is deleted at close, and
  * those of crashed instances at the next open.
  */
-export function openKafkaBroadcast(parts: Parts, options: BroadcastOptions): BroadcastReader {
+export function openKafkaBroadcast(parts: KafkaParts, options: BroadcastOptions): BroadcastReader {
   const { admin, ping, log, clock } = parts;
   const progress = new ReaderProgress(clock, ping);
   const reader = new KafkaReader(parts, options, progress);
@@ -40,23 +30,29 @@ export function openKafkaBroadcast(parts: Parts, options: BroadcastOptions): Bro
     .then((client) => sweepBootGroups(client, options.service, () => reader.group))
     .catch((error: unknown) => log.debug({ error }, "groups of former readers could not be swept"));
 
-  return {
-    caughtUp: progress.caughtUp,
-    ended: progress.ended,
-    ageMs: () => progress.ageMs(),
-    health: () => progress.health(),
-    liveness: () => progress.liveness(),
+  return Object.assign(progress, {
     async close() {
       reader.stop();
       await finished;
       const { group } = reader;
-      if (group !== null)
-        await admin().then(
-          (client) => deleteBootGroup(client, group),
-          () => {},
-        );
+      if (group === null) return;
+      await admin().then(
+        (client) => deleteBootGroup(client, group),
+        () => {},
+      );
     },
-  };
+  });
+}
+
+interface Position {
+  readonly topic: string;
+  readonly partition: number;
+  /** The offset to read next. */
+  next: bigint;
+  /** The end of the partition when the reader opened. */
+  readonly end: bigint;
+  /** Time of its broker's last answer, on the steady clock. */
+  heardMs: number;
 }
 
 /** Thrown when the reader's owner could not take a record: kafkajs alone would repeat the same record for ever. */
@@ -65,17 +61,18 @@ class OwnerFailed extends Error {}
 class KafkaReader {
   /** The group of the current consumer. */
   group: string | null = null;
-  readonly #parts: Parts;
+  readonly #parts: KafkaParts;
   readonly #options: BroadcastOptions;
   readonly #progress: ReaderProgress;
   readonly #outage: Outage;
   readonly #part: string;
   readonly #closing = new AbortController();
   readonly #stopped = Promise.withResolvers<void>();
-  #positions: ReadPositions | null = null;
+  /** By topic and partition. Nothing is committed: they restore the reader after a rebalance. */
+  readonly #positions = new Map<string, Position>();
   #stopListening = () => {};
 
-  constructor(parts: Parts, options: BroadcastOptions, progress: ReaderProgress) {
+  constructor(parts: KafkaParts, options: BroadcastOptions, progress: ReaderProgress) {
     this.#parts = parts;
     this.#options = options;
     this.#progress = progress;
@@ -111,24 +108,17 @@ class KafkaReader {
     const { service, instance, topics, from } = this.#options;
     // A new group each time: in the former one our own lost member would hold the partitions until its session ends.
     this.group = bootGroup(service, instance);
-    const positions = await this.#findPositions();
+    await this.#findPositions();
     const client = new BreakableClient(this.#parts.createClient);
-    const consumer = client.kafka.consumer({
-      groupId: this.group,
-      ...fetchLimits,
-      maxWaitTimeInMs: 500,
-      allowAutoTopicCreation: false,
-      retry: { initialRetryTime: 100, maxRetryTime: 2_000, retries: 8, restartOnFailure: async () => false },
-    });
-    const { crashed, crash } = this.#watch(consumer, positions);
+    const consumer = client.kafka.consumer({ ...consumerSettings(async () => false), groupId: this.group });
+    const { crashed, crash } = this.#watch(consumer);
     try {
       await consumer.connect();
       await consumer.subscribe({ topics: [...topics], fromBeginning: from === "start" });
       await consumer.run({
-        autoCommit: false,
-        eachBatchAutoResolve: false,
+        ...runSettings,
         eachBatch: (payload) =>
-          this.#eachBatch(payload, positions).catch((error: unknown) => {
+          this.#eachBatch(payload).catch((error: unknown) => {
             if (!(error instanceof OwnerFailed)) throw error;
             crash(error);
           }),
@@ -141,38 +131,50 @@ class KafkaReader {
   }
 
   /** Finds the start positions once: later consumers continue from the positions of the former one. */
-  async #findPositions(): Promise<ReadPositions> {
-    if (this.#positions) return this.#positions;
+  async #findPositions(): Promise<void> {
+    if (this.#positions.size > 0) return;
     const { topics, from } = this.#options;
-    this.#positions = await ReadPositions.find(await this.#parts.admin(), topics, from);
-    if (this.#positions.areAtEnd()) this.#progress.markCurrent();
-    return this.#positions;
+    for (const range of await kafkaRanges(await this.#parts.admin(), topics)) {
+      const { topic, partition, end } = range;
+      const next = beginningOf(from, range);
+      this.#positions.set(`${topic}/${partition}`, { topic, partition, next, end, heardMs: 0 });
+    }
+    this.#markIfAtEnd();
   }
 
-  #watch(consumer: Consumer, positions: ReadPositions) {
+  /** Notes when every record that existed when the reader opened has been read. */
+  #markIfAtEnd(): void {
+    if (this.#progress.isCaughtUp()) return;
+    if ([...this.#positions.values()].every(({ next, end }) => next >= end)) this.#progress.markCurrent();
+  }
+
+  #watch(consumer: Consumer) {
     const { promise: crashed, reject: crash } = Promise.withResolvers<never>();
     crashed.catch(() => {}); // it may crash while it is being stopped
     consumer.on("consumer.crash", ({ payload }) => crash(payload.error));
     consumer.on("consumer.group_join", ({ payload }) => {
       this.#outage.passed(this.#part);
-      positions.seek(consumer);
+      for (const { topic, partition, next } of this.#positions.values())
+        consumer.seek({ topic, partition, offset: String(next) });
       this.#stopListening();
-      this.#stopListening = onFetched(payload.memberId, (answered) => this.#heard(answered, positions));
+      this.#stopListening = onFetched(payload.memberId, (answered) => this.#heard(answered));
     });
     return { crashed, crash };
   }
 
-  #heard(answered: readonly TopicPartition[], positions: ReadPositions): void {
+  /** Notes an answer. The reader is as current as the partition that was heard of longest ago. */
+  #heard(answered: readonly TopicPartition[]): void {
     this.#progress.markHeard();
-    positions.markHeard(answered, this.#parts.clock.steadyMs());
-    if (this.#progress.isCaughtUp()) this.#progress.markCurrent(positions.heardMs());
+    for (const { topic, partition } of answered) {
+      const position = this.#positions.get(`${topic}/${partition}`);
+      if (position) position.heardMs = this.#parts.clock.steadyMs();
+    }
+    if (!this.#progress.isCaughtUp()) return;
+    this.#progress.markCurrent(Math.min(...[...this.#positions.values()].map(({ heardMs }) => heardMs)));
   }
 
-  async #eachBatch(
-    { batch, heartbeat, isRunning, resolveOffset }: EachBatchPayload,
-    positions: ReadPositions,
-  ): Promise<void> {
-    const position = positions.of(batch.topic, batch.partition);
+  async #eachBatch({ batch, heartbeat, isRunning, resolveOffset }: EachBatchPayload): Promise<void> {
+    const position = this.#positions.get(`${batch.topic}/${batch.partition}`);
     if (!position) return;
     for (const message of batch.messages) {
       if (!isRunning() || this.#closing.signal.aborted) return;
@@ -186,7 +188,7 @@ class KafkaReader {
     // Compaction and control records leave gaps: everything that the fetch covered is read.
     const covered = BigInt(batch.lastOffset()) + 1n;
     if (covered > position.next) position.next = covered;
-    if (!this.#progress.isCaughtUp() && positions.areAtEnd()) this.#progress.markCurrent();
+    this.#markIfAtEnd();
     await heartbeat();
   }
 

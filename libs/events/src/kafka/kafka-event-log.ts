@@ -1,17 +1,19 @@
 import type { Admin, Kafka } from "kafkajs";
 import type { EventLog, EventLogContext } from "../event-log.ts";
-import { type CreateClient, publishTimeouts } from "./breakable-client.ts";
 import { groupSessionMs } from "./group-session.ts";
-import { ensureKafkaAccess, verifyKafkaAccess } from "./kafka-access.ts";
 import { openKafkaBroadcast } from "./kafka-broadcast.ts";
-import { kafkaGroups, rewindKafkaGroup } from "./kafka-groups.ts";
-import { kafkaLag, kafkaRanges } from "./kafka-lag.ts";
-import { KafkaPublisher } from "./kafka-publish.ts";
-import { kafkaRisks } from "./kafka-risks.ts";
+import { kafkaGroups, kafkaLag, kafkaRanges, rewindKafkaGroup } from "./kafka-groups.ts";
+import { KafkaPublisher, publishTimeouts } from "./kafka-publish.ts";
 import { openKafkaSubscription } from "./kafka-subscription.ts";
-import { ensureKafkaTopics, verifyKafkaTopics } from "./kafka-topics.ts";
+import {
+  ensureKafkaAccess,
+  ensureKafkaTopics,
+  kafkaRisks,
+  verifyKafkaAccess,
+  verifyKafkaTopics,
+} from "./kafka-topics.ts";
 import { parseKafkaUrl } from "./kafka-url.ts";
-import { createKafka } from "./kafkajs.ts";
+import { type CreateClient, createKafka } from "./kafkajs.ts";
 
 /** Creates the event log on Apache Kafka: `kafka://host:port,host:port`. Connects on first use. */
 export function createKafkaEventLog(url: string, { clientId, log, metrics, clock }: EventLogContext): EventLog {

@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto";
+import { type Clock, hours } from "@signalbox/core";
 import type { Admin } from "kafkajs";
-import { type RewindTarget, refuseLiving, unknownGroup } from "../event-log.ts";
+import { type PartitionLag, type PartitionRange, type RewindTarget, refuseLiving, unknownGroup } from "../event-log.ts";
+import { requireKafkaTopics } from "./kafka-topics.ts";
 
 /** Lists the groups that commit offsets, without the temporary groups of broadcast readers. */
 export async function kafkaGroups(admin: Admin): Promise<string[]> {
@@ -11,16 +13,11 @@ export async function kafkaGroups(admin: Admin): Promise<string[]> {
     .sort();
 }
 
-/** Lists the topics for which the group has committed offsets. */
-async function topicsOfGroup(admin: Admin, group: string): Promise<string[]> {
-  return (await admin.fetchOffsets({ groupId: group })).map(({ topic }) => topic).sort();
-}
-
 /** Sets the committed offsets of a group without members. @throws Error when it has some, or is unknown. */
 export async function rewindKafkaGroup(admin: Admin, group: string, to: RewindTarget): Promise<void> {
   const { groups } = await admin.describeGroups([group]);
   refuseLiving(group, groups[0]?.members.length ?? 0);
-  const topics = await topicsOfGroup(admin, group);
+  const topics = (await admin.fetchOffsets({ groupId: group })).map(({ topic }) => topic);
   if (topics.length === 0) throw unknownGroup(group);
   for (const topic of topics) {
     const partitions = await offsetsAt(admin, topic, to);
@@ -65,4 +62,97 @@ export async function sweepBootGroups(admin: Admin, service: string, ownGroup: (
   const { groups: described } = await admin.describeGroups(candidates);
   const empty = described.filter(({ state }) => state === "Empty" || state === "Dead").map(({ groupId }) => groupId);
   if (empty.length > 0) await admin.deleteGroups(empty);
+}
+
+/** Bounds of the age of a record. */
+interface AgeBracket {
+  readonly offset: bigint;
+  youngerMs: number;
+  olderMs: number;
+}
+
+const oldestMs = hours(24 * 30);
+const precisionMs = 100;
+
+/** Measures the lag of the group, for every partition of the topics. */
+export async function kafkaLag(
+  admin: Admin,
+  clock: Pick<Clock, "nowMs">,
+  group: string,
+  topics: readonly string[] = [], // empty: all topics of the group
+): Promise<PartitionLag[]> {
+  const fetched = await admin.fetchOffsets({ groupId: group, topics: [...topics] });
+  const lags = fetched.map(async ({ topic, partitions }) => {
+    const committed = new Map(partitions.map(({ partition, offset }) => [partition, BigInt(offset)]));
+    return lagOfTopic(admin, clock.nowMs(), topic, committed);
+  });
+  return (await Promise.all(lags)).flat();
+}
+
+async function lagOfTopic(
+  admin: Admin,
+  nowMs: number,
+  topic: string,
+  committedOf: ReadonlyMap<number, bigint>,
+): Promise<PartitionLag[]> {
+  const positions = (await admin.fetchTopicOffsets(topic)).map(({ partition, low, high }) => {
+    const known = committedOf.get(partition) ?? -1n; // also the broker's answer for a group that never committed
+    return { partition, committed: known < BigInt(low) ? BigInt(low) : known, end: BigInt(high) };
+  });
+  const waiting = positions.filter(({ committed, end }) => committed < end);
+  const ages = await agesOf(admin, nowMs, topic, new Map(waiting.map((one) => [one.partition, one.committed])));
+  return positions.map(({ partition, committed, end }) => {
+    const seconds = (ages.get(partition) ?? 0) / 1000;
+    return { topic, partition, committed, end, messages: Number(end - committed), seconds };
+  });
+}
+
+/**
+ * Finds the ages of records, by partition and offset, by asking for the first offset at a time. Each request halves the
+ * error of one age and covers all partitions, which are mostly about as old.
+ */
+async function agesOf(
+  admin: Admin,
+  nowMs: number,
+  topic: string,
+  offsets: ReadonlyMap<number, bigint>,
+): Promise<Map<number, number>> {
+  const brackets = new Map<number, AgeBracket>();
+  for (const [partition, offset] of offsets) brackets.set(partition, { offset, youngerMs: 0, olderMs: oldestMs });
+  for (const bracket of brackets.values()) {
+    while (isWide(bracket)) {
+      const ageMs = middleOf(bracket);
+      for (const first of await admin.fetchTopicOffsetsByTimestamp(topic, Math.floor(nowMs - ageMs))) {
+        const asked = brackets.get(first.partition);
+        if (asked) narrow(asked, ageMs, BigInt(first.offset));
+      }
+    }
+  }
+  return new Map([...brackets].map(([partition, { olderMs }]) => [partition, olderMs]));
+}
+
+function isWide({ youngerMs, olderMs }: AgeBracket): boolean {
+  return olderMs - youngerMs > Math.max(precisionMs, olderMs / 100);
+}
+
+/** Returns the geometric middle: ages spread over many magnitudes, and it finds seconds as quickly as days. */
+function middleOf({ youngerMs, olderMs }: AgeBracket): number {
+  return youngerMs < 1 ? Math.min(olderMs / 2, 1000) : Math.sqrt(youngerMs * olderMs);
+}
+
+/** Narrows a bracket. @param first the first offset that is not older than the age, or the end of the partition */
+function narrow(bracket: AgeBracket, ageMs: number, first: bigint): void {
+  if (first < 0n || first > bracket.offset) bracket.youngerMs = Math.max(bracket.youngerMs, ageMs);
+  else bracket.olderMs = Math.min(bracket.olderMs, ageMs);
+}
+
+/** Returns the current range of each partition of the topics. @throws UnknownTopic */
+export async function kafkaRanges(admin: Admin, topics: readonly string[]): Promise<PartitionRange[]> {
+  await requireKafkaTopics(admin, topics);
+  const bounds = topics.map(async (topic) =>
+    (await admin.fetchTopicOffsets(topic)).map(({ partition, low, high }) => {
+      return { topic, partition, first: BigInt(low), end: BigInt(high) };
+    }),
+  );
+  return (await Promise.all(bounds)).flat();
 }

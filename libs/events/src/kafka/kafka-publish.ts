@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { MiB } from "@signalbox/core";
-import type { Admin, ISocketFactory, Kafka, TopicMessages } from "kafkajs";
+import type { Admin, Producer, TopicMessages } from "kafkajs";
 import { type LogRecord, type PartitionAtFault, PublishError } from "../event-log.ts";
 import { partitionOf } from "../partition-of.ts";
-import { BreakableProducer } from "./breakable-client.ts";
 import { isMoving, isUnreachable, LateAnswer, linksOf } from "./kafka-errors.ts";
-import { partitionsTaken } from "./partition-answers.ts";
+import { BreakableClient, type CreateClient, zstd } from "./kafkajs.ts";
+import { noLeader } from "./patches/leaderless-partitions.ts";
+import { partitionsTaken } from "./patches/partial-produce.ts";
 
 /** Bound of one request before compression, so that a batch of one partition fits its topic. */
 const requestBytesMax = MiB;
@@ -14,8 +15,6 @@ const timeoutMs = 4_300;
 /** Retries of a partition that is new or just gets another leader, and the pause before each. */
 const movesMax = 5;
 const moveMs = 100;
-/** Kafka's leader id of a partition without a leader. */
-const noLeader = -1;
 
 /** A record with its partition, and the broker that leads the partition as far as known. */
 interface Placed {
@@ -29,13 +28,13 @@ interface Placed {
  * Records that it took without acknowledging are on the log twice, and readers remove duplicates.
  */
 export class KafkaPublisher {
-  readonly #createClient: (socketFactory: ISocketFactory) => Kafka;
+  readonly #createClient: CreateClient;
   readonly #admin: () => Promise<Admin>;
   /** The leader of each partition, by topic. */
   readonly #leadersOf = new Map<string, readonly number[]>();
   #producer: BreakableProducer;
 
-  constructor(createClient: (socketFactory: ISocketFactory) => Kafka, admin: () => Promise<Admin>) {
+  constructor(createClient: CreateClient, admin: () => Promise<Admin>) {
     this.#createClient = createClient;
     this.#admin = admin;
     this.#producer = new BreakableProducer(createClient);
@@ -112,24 +111,9 @@ export class KafkaPublisher {
     }
   }
 
-  /** Sends the records, and breaks off when the signal aborts. */
-  async #send(placed: readonly Placed[], signal: AbortSignal): Promise<void> {
+  #send(placed: readonly Placed[], signal: AbortSignal): Promise<void> {
     if (this.#producer.isBroken) this.#producer = new BreakableProducer(this.#createClient);
-    const producer = this.#producer;
-    const late = new LateAnswer("Kafka did not acknowledge in time");
-    const aborted = Promise.withResolvers<never>();
-    aborted.promise.catch(() => {}); // it may abort after the last wait
-    const breakOff = () => {
-      producer.break(late);
-      aborted.reject(late);
-    };
-    signal.addEventListener("abort", breakOff, { once: true });
-    try {
-      if (signal.aborted) throw late;
-      await Promise.race([producer.send(messagesOf(placed)), aborted.promise]);
-    } finally {
-      signal.removeEventListener("abort", breakOff);
-    }
+    return this.#producer.send(messagesOf(placed), signal);
   }
 }
 
@@ -195,3 +179,67 @@ function toPublishError(error: unknown): PublishError {
 }
 
 const messageOf = (error: unknown): string => `Kafka did not take the records: ${(error as Error).message}`;
+
+/** Longest time that a publisher waits for one request. */
+export const publishTimeouts = { connectionTimeout: 2_000, requestTimeout: 4_000 };
+/** Longest time that the broker waits for its replicas. */
+const replicasMs = 2_000;
+
+/**
+ * A producer whose connections can be broken off, so that a late request does not land behind its repetition. It
+ * repeats nothing by itself and is not kafkajs's idempotent one, which loses its sequence after a reconnect.
+ */
+class BreakableProducer {
+  readonly #client: BreakableClient;
+  readonly #producer: Producer;
+  #connecting: Promise<void> | null = null;
+
+  constructor(createClient: CreateClient) {
+    this.#client = new BreakableClient(createClient);
+    this.#producer = this.#client.kafka.producer({
+      allowAutoTopicCreation: false,
+      createPartitioner:
+        () =>
+        ({ message, partitionMetadata }) =>
+          partitionOf(String(message.key), partitionMetadata.length),
+      retry: { retries: 0 },
+    });
+  }
+
+  get isBroken(): boolean {
+    return this.#client.isBroken;
+  }
+
+  /** Sends with acknowledgement of all replicas, and breaks off all requests for good when the signal aborts. */
+  async send(topicMessages: TopicMessages[], signal: AbortSignal): Promise<void> {
+    const late = new LateAnswer("Kafka did not acknowledge in time");
+    if (signal.aborted) throw late;
+    const aborted = Promise.withResolvers<never>();
+    aborted.promise.catch(() => {}); // it may abort after the last wait
+    const breakOff = () => {
+      aborted.reject(late);
+      if (this.isBroken) return;
+      this.#client.break(late);
+      void this.close().catch(() => {});
+    };
+    signal.addEventListener("abort", breakOff, { once: true });
+    try {
+      await Promise.race([aborted.promise, this.#send(topicMessages)]);
+    } finally {
+      signal.removeEventListener("abort", breakOff);
+    }
+  }
+
+  async #send(topicMessages: TopicMessages[]): Promise<void> {
+    this.#connecting ??= this.#producer.connect();
+    await this.#connecting.catch((error: unknown) => {
+      this.#connecting = null;
+      throw error;
+    });
+    await this.#producer.sendBatch({ acks: -1, timeout: replicasMs, compression: zstd, topicMessages });
+  }
+
+  close(): Promise<void> {
+    return this.#producer.disconnect();
+  }
+}

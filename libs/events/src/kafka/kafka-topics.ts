@@ -1,88 +1,96 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Admin } from "kafkajs";
-import { type TopicProblem, type TopicSpec, UnknownTopic } from "../event-log.ts";
+import { hours, seconds } from "@signalbox/core";
+import kafkajs, { type AclEntry, type Admin, type ITopicMetadata } from "kafkajs";
+import { type LogAccess, type TopicProblem, type TopicSpec, UnknownTopic } from "../event-log.ts";
 import { compactionLagMs } from "../topic-settings.ts";
-import { topicResource } from "./kafkajs.ts";
+import { linksOf } from "./kafka-errors.ts";
 
-interface ConfigEntry {
-  readonly name: string;
-  readonly value: string;
-}
+const {
+  AclOperationTypes: operation,
+  AclPermissionTypes: permission,
+  AclResourceTypes: resource,
+  ConfigResourceTypes: configured,
+  ResourcePatternTypes: pattern,
+} = kafkajs;
 
 /**
  * A compacted topic is cleaned segment by segment, never the newest one: without this setting a small topic keeps a
  * week of it.
  */
-const compactedSegmentMs = 6 * 60 * 60 * 1000;
-
-const leadersMsMax = 30_000;
-const leadersPollMs = 100;
+const compactedSegmentMs = hours(6);
+const inSyncProperty = "min.insync.replicas";
+const inSyncMin = 2;
+const copiesMin = 3;
+const leadersMsMax = seconds(30);
+const settledMsMax = seconds(10);
+const pollMs = 100;
 
 /**
  * Creates missing topics and corrects the settings of others. The number of partitions of an existing topic never
  * changes. Returns the remaining differences.
  */
 export async function ensureKafkaTopics(admin: Admin, specs: readonly TopicSpec[]): Promise<TopicProblem[]> {
-  const known = new Set(await admin.listTopics());
-  const missing = specs.filter(({ name }) => !known.has(name));
-  if (missing.length > 0) {
-    await admin.createTopics({
-      waitForLeaders: false,
-      topics: missing.map((spec) => ({
-        topic: spec.name,
-        numPartitions: spec.partitions,
-        replicationFactor: spec.replicas ?? -1, // the broker's default
-        configEntries: configOf(spec),
-      })),
-    });
-    await waitForLeaders(
-      admin,
-      missing.map(({ name }) => name),
-    );
-  }
-  const present = specs.filter(({ name }) => known.has(name));
-  const differing = (await configProblems(admin, present)).map(({ topic }) => topic);
-  const corrected = present.filter(({ name }) => differing.includes(name));
+  const { missing, present } = await lookUp(admin, specs);
+  if (missing.length > 0) await createTopics(admin, missing);
+  const differing = new Set((await configProblems(admin, present)).map(({ topic }) => topic));
+  const corrected = present.filter(({ name }) => differing.has(name));
   if (corrected.length > 0) {
-    await admin.alterConfigs({
-      validateOnly: false,
-      resources: corrected.map((spec) => ({
-        type: topicResource,
-        name: spec.name,
-        configEntries: configOf(spec),
-      })),
-    });
-    await settled(() => configProblems(admin, corrected));
+    const resources = corrected.map((spec) => ({
+      type: configured.TOPIC,
+      name: spec.name,
+      configEntries: configOf(spec),
+    }));
+    await admin.alterConfigs({ validateOnly: false, resources });
+    await settled(() => configProblems(admin, corrected), settledMsMax);
   }
   return verifyKafkaTopics(admin, specs);
 }
 
-/** Waits until each partition has a broker. Metadata travels from the controller to the brokers in moments. */
-async function waitForLeaders(admin: Admin, names: readonly string[]): Promise<void> {
-  for (let waitedMs = 0; waitedMs < leadersMsMax; waitedMs += leadersPollMs) {
-    const { topics } = await admin.fetchTopicMetadata();
-    const ready = topics.filter(({ partitions }) => partitions.every(({ leader }) => leader >= 0));
-    if (names.every((name) => ready.some((topic) => topic.name === name))) return;
-    await sleep(leadersPollMs);
-  }
-  throw new Error(`partitions of new topics have no broker after ${leadersMsMax} ms: ${names.join(", ")}`);
-}
-
 /** Lists the differences between the topics of the cluster and the wanted ones. */
 export async function verifyKafkaTopics(admin: Admin, specs: readonly TopicSpec[]): Promise<TopicProblem[]> {
-  const known = new Set(await admin.listTopics());
-  const present = specs.filter(({ name }) => known.has(name));
-  const missing = specs
-    .filter(({ name }) => !known.has(name))
-    .map(({ name }) => ({ topic: name, problem: "is missing" }));
-  return [...missing, ...(await partitionProblems(admin, present)), ...(await configProblems(admin, present))];
+  const { missing, present } = await lookUp(admin, specs);
+  return [
+    ...missing.map(({ name }) => ({ topic: name, problem: "is missing" })),
+    ...(await partitionProblems(admin, present)),
+    ...(await configProblems(admin, present)),
+  ];
 }
 
 /** Checks that the topics exist before they are read. @throws UnknownTopic */
 export async function requireKafkaTopics(admin: Admin, names: readonly string[]): Promise<void> {
+  const { missing } = await lookUp(
+    admin,
+    names.map((name) => ({ name })),
+  );
+  if (missing[0]) throw new UnknownTopic(missing[0].name);
+}
+
+async function lookUp<T extends { readonly name: string }>(admin: Admin, wanted: readonly T[]) {
   const known = new Set(await admin.listTopics());
-  const missing = names.find((name) => !known.has(name));
-  if (missing !== undefined) throw new UnknownTopic(missing);
+  const { present = [], missing = [] } = Object.groupBy(wanted, ({ name }) =>
+    known.has(name) ? "present" : "missing",
+  );
+  return { present, missing };
+}
+
+/** Creates topics and waits until each partition has a broker: metadata travels to the brokers in moments. */
+async function createTopics(admin: Admin, specs: readonly TopicSpec[]): Promise<void> {
+  await admin.createTopics({
+    waitForLeaders: false,
+    topics: specs.map((spec) => ({
+      topic: spec.name,
+      numPartitions: spec.partitions,
+      replicationFactor: spec.replicas ?? -1, // the broker's default
+      configEntries: configOf(spec),
+    })),
+  });
+  const leaderless = await settled(async () => {
+    const { topics } = await admin.fetchTopicMetadata();
+    const led = topics.filter(({ partitions }) => partitions.every(({ leader }) => leader >= 0));
+    return specs.filter(({ name }) => !led.some((topic) => topic.name === name)).map(({ name }) => name);
+  }, leadersMsMax);
+  if (leaderless.length === 0) return;
+  throw new Error(`partitions of new topics have no broker after ${leadersMsMax} ms: ${leaderless.join(", ")}`);
 }
 
 async function partitionProblems(admin: Admin, specs: readonly TopicSpec[]): Promise<TopicProblem[]> {
@@ -90,7 +98,7 @@ async function partitionProblems(admin: Admin, specs: readonly TopicSpec[]): Pro
   const { topics } = await admin.fetchTopicMetadata({ topics: specs.map(({ name }) => name) });
   return specs.flatMap(({ name, partitions, replicas }) => {
     const has = topics.find((topic) => topic.name === name)?.partitions ?? [];
-    const copies = Math.min(...has.map((partition) => partition.replicas.length));
+    const copies = copiesOf(has);
     const problems: string[] = [];
     if (has.length !== partitions)
       problems.push(`has ${has.length} partitions instead of ${partitions}; a change would move keys`);
@@ -100,30 +108,27 @@ async function partitionProblems(admin: Admin, specs: readonly TopicSpec[]): Pro
   });
 }
 
+/** Returns the copies of the partition with the fewest. */
+const copiesOf = (partitions: ITopicMetadata["partitions"]): number =>
+  Math.min(...partitions.map(({ replicas }) => replicas.length));
+
 async function configProblems(admin: Admin, specs: readonly TopicSpec[]): Promise<TopicProblem[]> {
-  if (specs.length === 0) return [];
-  const { resources } = await admin.describeConfigs({
-    includeSynonyms: false,
-    resources: specs.map((spec) => ({
-      type: topicResource,
-      name: spec.name,
-      configNames: configOf(spec).map(({ name }) => name),
-    })),
-  });
-  return specs.flatMap((spec) => {
-    const entries = resources.find(({ resourceName }) => resourceName === spec.name)?.configEntries ?? [];
-    return configOf(spec).flatMap(({ name, value }) => {
-      const has = entries.find(({ configName }) => configName === name)?.configValue;
+  const properties = new Set(specs.flatMap(configOf).map(({ name }) => name));
+  const names = specs.map(({ name }) => name);
+  const settingsOf = await readSettings(admin, configured.TOPIC, names, [...properties]);
+  return specs.flatMap((spec) =>
+    configOf(spec).flatMap(({ name, value }) => {
+      const has = settingsOf.get(spec.name)?.get(name);
       return has === value ? [] : [{ topic: spec.name, problem: `${name} is ${has} instead of ${value}` }];
-    });
-  });
+    }),
+  );
 }
 
-function configOf(spec: TopicSpec): ConfigEntry[] {
+function configOf(spec: TopicSpec): { name: string; value: string }[] {
   const common = [
     { name: "cleanup.policy", value: spec.cleanup },
     { name: "max.message.bytes", value: String(spec.maxMessageBytes) },
-    ...(spec.minInSync === undefined ? [] : [{ name: "min.insync.replicas", value: String(spec.minInSync) }]),
+    ...(spec.minInSync === undefined ? [] : [{ name: inSyncProperty, value: String(spec.minInSync) }]),
   ];
   if (spec.cleanup === "delete") return [...common, { name: "retention.ms", value: String(spec.retentionMs) }];
   return [
@@ -134,17 +139,161 @@ function configOf(spec: TopicSpec): ConfigEntry[] {
   ];
 }
 
-const waitMsMax = 10_000;
-const pollMs = 100;
+/** Reads settings of topics or brokers: the values of the properties, by name. */
+export async function readSettings(admin: Admin, type: number, names: readonly string[], properties: string[]) {
+  if (names.length === 0) return new Map<string, Map<string, string>>();
+  const resources = names.map((name) => ({ type, name, configNames: properties }));
+  const answer = await admin.describeConfigs({ includeSynonyms: false, resources });
+  return new Map(
+    answer.resources.map(({ resourceName, configEntries }) => {
+      return [resourceName, new Map(configEntries.map(({ configName, configValue }) => [configName, configValue]))];
+    }),
+  );
+}
 
 /**
  * Repeats the question until no problem is left, and returns the remaining ones in the end: a change reaches the
  * controller at once, and the brokers a moment later.
  */
-export async function settled<T>(ask: () => Promise<readonly T[]>): Promise<T[]> {
+async function settled<T>(ask: () => Promise<T[]>, waitMsMax: number): Promise<T[]> {
   for (let waitedMs = 0; ; waitedMs += pollMs) {
     const problems = await ask();
-    if (problems.length === 0 || waitedMs >= waitMsMax) return [...problems];
+    if (problems.length === 0 || waitedMs >= waitMsMax) return problems;
     await sleep(pollMs);
   }
+}
+
+/** The safety settings of a topic. */
+export interface TopicSafety {
+  readonly name: string;
+  /** Of the partition with the fewest. */
+  readonly copies: number;
+  readonly minInSync: number;
+}
+
+/** Lists, one sentence each, the reasons why existing topics can lose acknowledged records. */
+export async function kafkaRisks(admin: Admin, names: readonly string[]): Promise<string[]> {
+  const known = new Set(await admin.listTopics());
+  const present = names.filter((name) => known.has(name));
+  if (present.length === 0) return [];
+  const [{ topics }, settingsOf] = await Promise.all([
+    admin.fetchTopicMetadata({ topics: present }),
+    readSettings(admin, configured.TOPIC, present, [inSyncProperty]),
+  ]);
+  return describeRisks(
+    topics.map(({ name, partitions }) => {
+      const minInSync = Number(settingsOf.get(name)?.get(inSyncProperty));
+      return { name, copies: copiesOf(partitions), minInSync };
+    }),
+  );
+}
+
+/** Describes each missing safeguard once for all topics: they mostly share their settings. */
+export function describeRisks(topics: readonly TopicSafety[]): string[] {
+  const few = topics.filter(({ copies }) => copies < copiesMin).map(({ name }) => name);
+  const loose = topics.filter(({ minInSync }) => minInSync < inSyncMin).map(({ name }) => name);
+  return [
+    ...(few.length > 0 ? [`Kafka has a replication factor below ${copiesMin} for: ${few.join(", ")}`] : []),
+    ...(loose.length > 0 ? [`Kafka has ${inSyncProperty} below ${inSyncMin} for: ${loose.join(", ")}`] : []),
+  ];
+}
+
+/** Common prefix of our topics; every principal may read their settings. */
+const ourTopics = "signalbox.";
+
+/**
+ * Adds the missing rights of each principal and removes those that the table does not give. Returns the remaining
+ * differences.
+ */
+export async function ensureKafkaAccess(admin: Admin, access: readonly LogAccess[]): Promise<string[]> {
+  for (const wanted of access) {
+    const { missing, surplus } = await difference(admin, wanted);
+    if (missing.length > 0) await admin.createAcls({ acl: missing });
+    if (surplus.length > 0) await admin.deleteAcls({ filters: surplus });
+  }
+  return settled(() => verifyKafkaAccess(admin, access), settledMsMax);
+}
+
+/** Lists the missing rights of each principal, and the surplus ones. */
+export async function verifyKafkaAccess(admin: Admin, access: readonly LogAccess[]): Promise<string[]> {
+  const problems: string[] = [];
+  for (const wanted of access) {
+    const { missing, surplus } = await difference(admin, wanted);
+    problems.push(...missing.map((entry) => `${wanted.principal} may not ${describe(entry)}`));
+    problems.push(...surplus.map((entry) => `${wanted.principal} may ${describe(entry)}, which it does not need`));
+  }
+  return problems;
+}
+
+async function difference(admin: Admin, wanted: LogAccess): Promise<{ missing: AclEntry[]; surplus: AclEntry[] }> {
+  const has = await entriesOf(admin, wanted.principal);
+  const needs = neededBy(wanted);
+  const outside = (entries: readonly AclEntry[]) => {
+    const texts = new Set(entries.map(textOf));
+    return (entry: AclEntry) => !texts.has(textOf(entry));
+  };
+  return { missing: needs.filter(outside(has)), surplus: has.filter(outside(needs)) };
+}
+
+async function entriesOf(admin: Admin, principal: string): Promise<AclEntry[]> {
+  const filter = {
+    principal,
+    resourceType: resource.ANY,
+    resourcePatternType: pattern.ANY,
+    operation: operation.ANY,
+    permissionType: permission.ANY,
+  };
+  const { resources } = await admin.describeAcls(filter).catch((error: unknown) => {
+    if (![...linksOf(error)].some(({ type }) => type === "SECURITY_DISABLED")) throw error;
+    throw new Error("The broker enforces no access rights. Set authorizer.class.name.", { cause: error });
+  });
+  return resources.flatMap(({ acls, resourceType, resourceName, resourcePatternType }) =>
+    acls.map((acl) => ({ ...acl, resourceType, resourceName, resourcePatternType })),
+  );
+}
+
+/**
+ * Lists the needed ACL entries. Reading and writing imply describing; the others are for requests that the client makes
+ * on its way.
+ */
+function neededBy({ principal, writes, reads, groupPrefix }: LogAccess): AclEntry[] {
+  const to = (...operations: number[]) => ({
+    on: (resourceType: number, resourcePatternType: number, resourceName: string): AclEntry[] =>
+      operations.map((one) => ({
+        principal,
+        host: "*",
+        permissionType: permission.ALLOW,
+        operation: one,
+        resourceType,
+        resourcePatternType,
+        resourceName,
+      })),
+  });
+  return [
+    ...writes.flatMap((topic) => to(operation.WRITE).on(resource.TOPIC, pattern.LITERAL, topic)),
+    ...reads.flatMap((topic) => to(operation.READ).on(resource.TOPIC, pattern.LITERAL, topic)),
+    ...to(operation.DESCRIBE, operation.DESCRIBE_CONFIGS).on(resource.TOPIC, pattern.PREFIXED, ourTopics),
+    // For the shortest session that the brokers allow.
+    ...to(operation.DESCRIBE_CONFIGS).on(resource.CLUSTER, pattern.LITERAL, "kafka-cluster"),
+    // Groups that a reader uses once are deleted with it.
+    ...to(operation.READ, operation.DELETE).on(resource.GROUP, pattern.PREFIXED, groupPrefix),
+  ];
+}
+
+const textOf = (entry: AclEntry): string =>
+  [
+    entry.resourceType,
+    entry.resourcePatternType,
+    entry.resourceName,
+    entry.operation,
+    entry.permissionType,
+    entry.host,
+  ].join(" ");
+
+function describe(entry: AclEntry): string {
+  const word = (words: object, value: number) =>
+    (Object.entries(words).find(([, number]) => number === value)?.[0] ?? String(value)).toLowerCase();
+  const kind = word(resource, entry.resourceType);
+  const rest = entry.resourcePatternType === pattern.PREFIXED ? "*" : "";
+  return `${word(operation, entry.operation)} the ${kind} ${entry.resourceName}${rest}`;
 }

@@ -1,14 +1,30 @@
-import { createRequire } from "node:module";
+import net, { isIP, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import tls from "node:tls";
 import { promisify } from "node:util";
 import { constants, zstdCompress, zstdDecompress } from "node:zlib";
-import { MiB, systemClock } from "@signalbox/core";
+import { type Clock, MiB } from "@signalbox/core";
 import type { Logger } from "@signalbox/telemetry";
-import "./dead-brokers.ts";
-import "./partition-answers.ts";
-import type { Socket } from "node:net";
-import { TLSSocket } from "node:tls";
-import kafkajs, { type IHeaders, type Kafka, type KafkaConfig, type KafkaMessage, type LogEntry } from "kafkajs";
+import kafkajs, {
+  type Admin,
+  type IHeaders,
+  type ISocketFactory,
+  type Kafka,
+  type KafkaConfig,
+  type KafkaMessage,
+  type LogEntry,
+} from "kafkajs";
 import type { ReceivedRecord } from "../event-log.ts";
+import "./patches/dead-coordinators.ts";
+import "./patches/dead-leaders.ts";
+import "./patches/expired-records.ts";
+import "./patches/idle-timers.ts";
+import "./patches/leaderless-partitions.ts";
+import "./patches/living-brokers.ts";
+import "./patches/one-connection.ts";
+import "./patches/partial-produce.ts";
+import { breakOff } from "./patches/silent-connections.ts";
+import "./patches/start-offsets.ts";
 
 // kafkajs is CommonJS: only the default import holds all of it.
 const { CompressionCodecs, CompressionTypes, Kafka: KafkaClient, logLevel } = kafkajs;
@@ -23,41 +39,6 @@ CompressionCodecs[CompressionTypes.ZSTD] = () => ({
   compress: (encoder: { buffer: Buffer }) => compress(encoder.buffer, zstdOptions),
   decompress: (buffer: Buffer) => decompress(buffer),
 });
-
-/**
- * Bytes on the wire; JSON is several times larger once decompressed. A single larger record is delivered all the same:
- * the broker gives the first partition of a fetch at least one, and kafkajs shuffles the order.
- */
-export const fetchLimits = { maxBytesPerPartition: MiB, maxBytes: 4 * MiB };
-
-interface RequestQueue {
-  throttleCheckTimeoutId: NodeJS.Timeout | null;
-  throttledUntil: number;
-  readonly pending: readonly unknown[];
-  checkPendingRequests(): void;
-  scheduleCheckPendingRequests(): void;
-}
-
-/**
- * Schedules a check of a connection only while something waits: kafkajs 2.2.4 wakes every connection each millisecond,
- * even when idle (tulios/kafkajs#1751: 3 idle producers burn 2 % of a core and print TimeoutNegativeWarning).
- */
-function stopIdleTimers(): void {
-  const queue = createRequire(import.meta.url)("kafkajs/src/network/requestQueue/index.js").prototype as RequestQueue;
-  queue.scheduleCheckPendingRequests = function scheduleCheckPendingRequests(this: RequestQueue) {
-    if (this.throttleCheckTimeoutId) return;
-    const throttledMs = this.throttledUntil - systemClock.nowMs();
-    if (this.pending.length === 0 && throttledMs <= 0) return;
-    this.throttleCheckTimeoutId = setTimeout(
-      () => {
-        this.throttleCheckTimeoutId = null;
-        this.checkPendingRequests();
-      },
-      throttledMs > 0 ? throttledMs : 10,
-    );
-  };
-}
-stopIdleTimers();
 
 /** Creates the client of one process and service. It connects on first use. */
 export function createKafka(
@@ -88,8 +69,29 @@ function forward(log: Logger, { namespace, log: { message, timestamp: _, logger:
 }
 
 export const zstd = CompressionTypes.ZSTD;
-export const topicResource = kafkajs.ConfigResourceTypes.TOPIC;
-export const brokerResource = kafkajs.ConfigResourceTypes.BROKER;
+
+/** The parts from which a reader opens a client of its own. */
+export interface KafkaParts {
+  readonly createClient: CreateClient;
+  readonly admin: () => Promise<Admin>;
+  readonly ping: () => Promise<unknown>;
+  readonly log: Logger;
+  readonly clock: Clock;
+}
+
+/** The settings of every consumer. */
+export const consumerSettings = (restartOnFailure: () => Promise<boolean>) => ({
+  // Bytes on the wire; JSON is several times larger once decompressed. A single larger record is delivered all the
+  // same: the broker gives the first partition of a fetch at least one, and kafkajs shuffles the order.
+  maxBytesPerPartition: MiB,
+  maxBytes: 4 * MiB,
+  maxWaitTimeInMs: 500,
+  allowAutoTopicCreation: false,
+  retry: { initialRetryTime: 100, maxRetryTime: 2_000, retries: 8, restartOnFailure },
+});
+
+/** Offsets are resolved and committed by the handlers alone. */
+export const runSettings = { autoCommit: false, eachBatchAutoResolve: false };
 
 export function toReceivedRecord(topic: string, partition: number, message: KafkaMessage): ReceivedRecord {
   return {
@@ -112,53 +114,52 @@ function toText(headers: IHeaders): Record<string, string> {
   return text;
 }
 
-interface Connection {
-  readonly socket: Socket | undefined;
-  connect(): Promise<boolean>;
-  send(request: unknown): Promise<unknown>;
+/** Longest time that a broker may take to close a part of a client. */
+const disconnectMs = 2_000;
+const keepAliveMs = 60_000;
+
+export type CreateClient = (socketFactory: ISocketFactory) => Kafka;
+
+/** A kafkajs client whose connections can be broken off, because kafkajs itself waits for every answer. */
+export class BreakableClient {
+  readonly kafka: Kafka;
+  readonly #sockets = new Set<Socket>();
+  #broken: Error | null = null;
+
+  constructor(create: CreateClient) {
+    this.kafka = create((options) => this.#open(options));
+  }
+
+  get isBroken(): boolean {
+    return this.#broken !== null;
+  }
+
+  /** Breaks off all requests for good: no connection is opened any more. */
+  break(reason: Error): void {
+    if (this.#broken) return;
+    this.#broken = reason;
+    for (const socket of this.#sockets) breakOff(socket, reason);
+  }
+
+  /**
+   * Disconnects a part of this client in order, or breaks it off when that takes too long. The client is unusable
+   * afterwards.
+   */
+  async end(part: { disconnect(): Promise<void> }): Promise<void> {
+    // kafkajs waits for the answer to a join request, which takes as long as the group has a silent member.
+    await Promise.race([part.disconnect().catch(() => {}), sleep(disconnectMs, undefined, { ref: false })]);
+    this.break(new Error("the client is closed"));
+  }
+
+  #open({ host, port, ssl, onConnect }: Parameters<ISocketFactory>[0]): Socket {
+    if (this.#broken) throw this.#broken;
+    const name = isIP(host) ? {} : { servername: host };
+    const socket = ssl
+      ? tls.connect({ host, port, ...name, ...ssl }, onConnect)
+      : net.connect({ host, port }, onConnect);
+    socket.setKeepAlive(true, keepAliveMs);
+    this.#sockets.add(socket);
+    socket.once("close", () => this.#sockets.delete(socket));
+    return socket;
+  }
 }
-
-const connection: Connection = createRequire(import.meta.url)("kafkajs/src/network/connection.js").prototype;
-
-/** Ends a connection of kafkajs at once, by a reset: after an orderly end, buffered data might still be delivered. */
-export function breakOff(socket: Socket, reason: Error): void {
-  // A socket that is still connecting would first connect and then be reset.
-  if (socket instanceof TLSSocket || socket.connecting || socket.writableEnded) return void socket.destroy(reason);
-  socket.resetAndDestroy();
-  socket.emit("error", reason); // kafkajs listens for this event only
-}
-
-/**
- * Shares one connection attempt: kafkajs 2.2.4 opens a socket for each request that finds none, and keeps only the last
- * of them.
- */
-function connectOnce(): void {
-  const { connect } = connection;
-  const connecting = new WeakMap<object, Promise<boolean>>();
-  connection.connect = function connectOnceAtATime(this: Connection) {
-    const known = connecting.get(this);
-    if (known) return known;
-    const attempt = connect.call(this).finally(() => connecting.delete(this));
-    connecting.set(this, attempt);
-    this.socket?.setMaxListeners(0); // each request that fails meanwhile adds a listener
-    return attempt;
-  };
-}
-
-/**
- * Breaks off silent connections: kafkajs keeps using a connection that does not answer, into a network that is gone.
- */
-function breakOffSilentConnections(): void {
-  const { send } = connection;
-  connection.send = async function sendOrBreakOff(this: Connection, request) {
-    try {
-      return await send.call(this, request);
-    } catch (error) {
-      if ((error as Error).name === "KafkaJSRequestTimeoutError" && this.socket) breakOff(this.socket, error as Error);
-      throw error;
-    }
-  };
-}
-
-connectOnce();
-breakOffSilentConnections();

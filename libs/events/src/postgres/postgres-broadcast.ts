@@ -47,18 +47,13 @@ export function openPostgresBroadcast(parts: Parts, options: BroadcastOptions): 
   const reader = new PostgresReader(parts, options, progress);
   const stopListening = parts.wakeUps.listen({ topics: options.topics, onRecords: reader.wake });
   const finished = progress.follow(reader.run());
-  return {
-    caughtUp: progress.caughtUp,
-    ended: progress.ended,
-    ageMs: () => progress.ageMs(),
-    health: () => progress.health(),
-    liveness: () => progress.liveness(),
+  return Object.assign(progress, {
     async close() {
       reader.stop();
       stopListening();
       await finished;
     },
-  };
+  });
 }
 
 class PostgresReader {

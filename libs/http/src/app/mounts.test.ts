@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { RequestListener } from "node:http";
 import { type TestContext, test } from "node:test";
+import express from "express";
 import { serveRoutes, testLimiter, testLimits } from "../edge-fixture.ts";
 import { createRoutes } from "../routes/create-routes.ts";
 
@@ -15,6 +16,21 @@ test("a mounted listener answers every path under its prefix and sees the whole 
     assert.equal(await (await request(path)).text(), path);
   }
   assert.equal((await request("/oauthx")).status, 404);
+});
+
+test("an Express application of a team's own is mounted as it is, with its middleware and the whole path", async (t) => {
+  const app = express();
+  app.use(express.json());
+  app.post(
+    "/oauth/echo",
+    (request, response) => void response.status(202).json({ ...request.body, path: request.path }),
+  );
+  const { request } = await serveMounted(t, app);
+  const headers = { "content-type": "application/json" };
+  const answer = await request("/oauth/echo", { method: "POST", headers, body: '{"a":1}' });
+  assert.deepEqual([answer.status, await answer.json()], [202, { a: 1, path: "/oauth/echo" }]);
+  assert.equal(answer.headers.get("x-content-type-options"), "nosniff");
+  assert.equal((await request("/oauth/nothing")).status, 404);
 });
 
 test("answers of a mounted listener have the common headers, which it may replace", async (t) => {

@@ -21,8 +21,9 @@ export async function awaitBucket(
   for (let pause = 0; ; pause++) {
     try {
       // A listing, because the refusal of a HEAD has no body that could give the reason.
-      const response = await connection.send({ method: "GET", query: { "list-type": "2", "max-keys": "1" } });
-      response.resume();
+      await connection.send({ method: "GET" }, ({ client, name }) =>
+        client.listObjectsV2Query(name, "", "", "", 1, ""),
+      );
       return;
     } catch (error) {
       if (error instanceof S3Refusal) throw new Error(`${where} ${reasonOf(error, bucket)}`, { cause: error });

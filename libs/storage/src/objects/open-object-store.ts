@@ -63,12 +63,12 @@ function withMetrics(connection: S3Connection, metrics: Metrics): S3Connection {
   const duration = metrics.histogram("signalbox_blob_seconds");
   return {
     ...connection,
-    async send(request) {
+    async send(request, ask) {
       const startedMs = systemClock.steadyMs();
       const observe = (outcome: string) =>
         duration.observe({ method: request.method, outcome }, (systemClock.steadyMs() - startedMs) / 1000);
       try {
-        const answer = await connection.send(request);
+        const answer = await connection.send(request, ask);
         observe("answered");
         return answer;
       } catch (error) {
@@ -83,10 +83,10 @@ function withMetrics(connection: S3Connection, metrics: Metrics): S3Connection {
 function withSpans(connection: S3Connection, tracer: Tracer): S3Connection {
   return {
     ...connection,
-    send: (request) => {
-      if (tracer.traceparent() === undefined) return connection.send(request);
+    send: (request, ask) => {
+      if (tracer.traceparent() === undefined) return connection.send(request, ask);
       const attributes = { "http.request.method": request.method, "aws.s3.key": request.key };
-      return tracer.span(`S3 ${request.method}`, { kind: "client", attributes }, () => connection.send(request));
+      return tracer.span(`S3 ${request.method}`, { kind: "client", attributes }, () => connection.send(request, ask));
     },
   };
 }

@@ -1,8 +1,14 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import http, { type ClientRequest, type IncomingMessage } from "node:http";
-import https from "node:https";
+import https, { type RequestOptions } from "node:https";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
+import { urlToHttpOptions } from "node:url";
+import { systemClock } from "@signalbox/core";
+import type { Client } from "minio";
+import type { PutOptions } from "./object-store.ts";
+import { presignPut } from "./presign-put.ts";
 import type { S3Location } from "./s3-location.ts";
 import { storeAway } from "./store-away.ts";
 
@@ -10,25 +16,19 @@ interface S3Request {
   readonly method: "GET" | "HEAD" | "PUT" | "DELETE";
   /** Absent for the bucket itself. */
   readonly key?: string;
-  readonly query?: Record<string, string>;
-  readonly headers?: Record<string, string>;
-  readonly body?: AsyncIterable<Uint8Array>;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A refusal of the S3 server. `code` is its error code, such as `NoSuchBucket`. */
+/** A refusal of the S3 server. `code` is its error code, such as `NoSuchBucket`; that of an upload is in the cause. */
 export class S3Refusal extends Error {
   override readonly name = "S3Refusal";
   readonly status: number;
   readonly code: string;
-  readonly headers: http.IncomingHttpHeaders;
 
-  constructor(response: IncomingMessage, body: string) {
-    const code = /<Code>([^<]*)</.exec(body)?.[1] ?? "";
-    super(`the object store answered ${response.statusCode} ${code}`.trim());
-    this.status = response.statusCode ?? 0;
+  constructor(status: number, code: string, options?: ErrorOptions) {
+    super(`the object store answered ${status} ${code}`.trim(), options);
+    this.status = status;
     this.code = code;
-    this.headers = response.headers;
   }
 }
 
@@ -40,50 +40,92 @@ export interface S3Timeouts {
   readonly readerMs: number;
 }
 
+/** The bucket, as one request sees it. */
+interface S3Bucket {
+  readonly client: Client;
+  readonly name: string;
+  /** Stores an object in one request. Returns the head of the answer. */
+  upload(key: string, body: AsyncIterable<Uint8Array>, options: PutOptions): Promise<IncomingMessage>;
+}
+
 export interface S3Connection {
   /**
-   * Returns the response of a success. Throws `S3Refusal`, or `AppError("unavailable")` when the server is unreachable
+   * Returns the answer to one request. Throws `S3Refusal`, or `AppError("unavailable")` when the server is unreachable
    * or overloaded.
    */
-  send(request: S3Request): Promise<IncomingMessage>;
+  send<T>(request: S3Request, ask: (bucket: S3Bucket) => Promise<T>): Promise<T>;
   close(): void;
 }
 
+/** A request on its way: the minio client passes no signal to it, and no status back. */
+interface Exchange {
+  readonly signal: AbortSignal | undefined;
+  status: number;
+}
+
 const signatureSeconds = 300;
-const busyStatuses = [408, 429, 500, 502, 503, 504];
+const busyStatuses = [408, 429, 499, 500, 502, 503, 504, 520];
 
 /**
- * Sends signed requests to a bucket. The minio client makes the signatures; the request is ours, because minio's own
- * repeats an upload whose stream is already consumed, waits without bound, prints to the console, and cannot write
- * conditionally.
+ * Asks a bucket through the minio client, on a transport that bounds each wait. An upload is a request of our own:
+ * minio's cannot be conditional, and it repeats one whose stream is already consumed.
  */
 export async function connectS3(
-  { host, port, tls, bucket, region }: S3Location,
+  location: S3Location,
   keys: { accessKey: string; secretKey: string },
   timeouts: S3Timeouts,
 ): Promise<S3Connection> {
+  const { host, port, tls, bucket, region } = location;
+  const { request, Agent } = tls ? https : http;
+  const agent = new Agent({ keepAlive: true, maxSockets: 64, maxFreeSockets: 16 });
+  const exchanges = new AsyncLocalStorage<Exchange>();
+
+  function open(options: RequestOptions, onResponse?: (response: IncomingMessage) => void): ClientRequest {
+    const exchange = exchanges.getStore() as Exchange;
+    const { signal } = exchange;
+    const opened = request({ ...options, timeout: timeouts.silenceMs, ...(signal && { signal }) });
+    boundWaits(opened, timeouts);
+    return opened.once("response", (response) => {
+      exchange.status = response.statusCode ?? 0;
+      if (busyStatuses.includes(exchange.status)) response.resume(); // minio would leave it unread
+      onResponse?.(response);
+    });
+  }
+
   // 14 MiB that only services with objects need.
   const { Client } = await import("minio");
-  const signer = new Client({ endPoint: host, port, useSSL: tls, pathStyle: true, region, ...keys });
-  const transport = tls ? https : http;
-  const agent = new transport.Agent({ keepAlive: true, maxSockets: 64, maxFreeSockets: 16 });
-
-  const attempt = async ({ method, key = "", query = {}, headers = {}, body, signal }: S3Request) => {
-    const url = await signer.presignedUrl(method, bucket, key, signatureSeconds, query);
+  const client = new Client({
+    ...keys,
+    endPoint: host,
+    port,
+    useSSL: tls,
+    region,
+    transportAgent: agent,
+    transport: { request: open as typeof http.request },
+    retryOptions: { disableRetry: true }, // a retry would print to the console
+  });
+  const upload: S3Bucket["upload"] = (key, body, { size, contentType, ifAbsent }) => {
+    const now = new Date(systemClock.nowMs());
+    const signing = { location, ...keys, origin: null };
+    const signed = presignPut(signing, key, { size, contentType, now, expiresInSeconds: signatureSeconds });
+    const headers = { ...signed.headers, "content-length": size, ...(ifAbsent && { "if-none-match": "*" }) };
     // A stream can be sent only once, so it does not risk a kept connection that the server has just closed.
-    const connection = { agent: body ? false : agent, timeout: timeouts.silenceMs };
-    const request = transport.request(url, { method, headers, ...connection, ...(signal && { signal }) });
-    boundWaits(request, timeouts);
-    return await exchange(request, body);
+    const options = { ...urlToHttpOptions(new URL(signed.url)), method: "PUT", headers, agent: false };
+    return exchangeBody(open(options), body);
   };
+  const attempt = <T>(exchange: Exchange, ask: (asked: S3Bucket) => Promise<T>): Promise<T> =>
+    exchanges.run(exchange, () => ask({ client, name: bucket, upload }));
 
   return {
-    async send(request) {
+    async send({ method, signal }, ask) {
+      const exchange: Exchange = { signal, status: 0 };
       try {
-        return await retryOnce(() => attempt(request), request.body === undefined);
+        return await retryOnce(() => attempt(exchange, ask), method !== "PUT");
       } catch (error) {
         if (error instanceof SourceFailure) throw error.cause;
-        if (error instanceof S3Refusal && busyStatuses.includes(error.status)) throw storeAway(error);
+        if (busyStatuses.includes(exchange.status)) throw storeAway(error);
+        if (error instanceof S3Refusal) throw error;
+        if (exchange.status >= 300) throw new S3Refusal(exchange.status, (error as { code?: string }).code ?? "");
         throw isNetworkFailure(error) ? storeAway(error) : error;
       }
     },
@@ -92,20 +134,20 @@ export async function connectS3(
 }
 
 /** Sends the body and waits for the response, in whichever order they end. */
-async function exchange(request: ClientRequest, body: AsyncIterable<Uint8Array> | undefined): Promise<IncomingMessage> {
+async function exchangeBody(request: ClientRequest, body: AsyncIterable<Uint8Array>): Promise<IncomingMessage> {
   const answered = new Promise<IncomingMessage>((resolve, reject) => {
     request.once("response", resolve);
     request.on("error", reject);
   });
-  const sending = body ? sendBody(request, body) : undefined;
-  if (!sending) request.end();
+  const sending = sendBody(request, body);
   const response = await answered.catch((error: unknown) => {
-    throw sending?.failure() ?? error; // a broken source also shows as a broken connection
+    throw sending.failure() ?? error; // a broken source also shows as a broken connection
   });
-  if ((response.statusCode ?? 500) < 300) return response;
-  const refusal = new S3Refusal(response, await text(response));
+  const status = response.statusCode ?? 500;
+  if (status < 300) return response.resume();
+  const reason = await text(response);
   request.destroy(); // a refusal may come before the body was sent
-  throw refusal;
+  throw new S3Refusal(status, "", { cause: new Error(reason) });
 }
 
 /** Streams the body into the request. `failure` is the reason why the source ended early, if it did. */

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
+import { createServer as createHttpServer } from "node:http";
 import { createServer, type Server } from "node:net";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
@@ -120,6 +121,38 @@ it("a server that accepts and says nothing is unavailable after the bound", asyn
     await assert.rejects(store.put("a/1", Buffer.from("abc"), plain), away);
   } finally {
     silent.close();
+  }
+});
+
+it("an aborted read ends although the server says nothing", async () => {
+  const abort = new AbortController();
+  const silent = createServer(() => abort.abort());
+  try {
+    const url = `s3+http://127.0.0.1:${await listen(silent)}/bucket`;
+    const store = await openObjectStore({ url, ...keys, runner, log });
+    await assert.rejects(store.get("a/1", { signal: abort.signal }), { name: "AbortError" });
+  } finally {
+    silent.close();
+  }
+});
+
+it("an overloaded server is unavailable, and nothing is printed or repeated", async (context) => {
+  let requests = 0;
+  const busy = createHttpServer((request, response) => {
+    requests++;
+    request.resume();
+    response.writeHead(503).end("<Error><Code>SlowDown</Code></Error>");
+  });
+  const printed = context.mock.method(console, "warn", () => {});
+  try {
+    const url = `s3+http://127.0.0.1:${await listen(busy)}/bucket`;
+    const store = await openObjectStore({ url, ...keys, runner, log });
+    await assert.rejects(store.get("a/1"), away);
+    await assert.rejects(store.list("a/", { limit: 1 }), away);
+    await assert.rejects(store.put("a/1", Buffer.from("abc"), plain), away);
+    assert.deepEqual([requests, printed.mock.callCount()], [3, 0]);
+  } finally {
+    busy.close();
   }
 });
 

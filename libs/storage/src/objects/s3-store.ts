@@ -1,5 +1,4 @@
-import type { IncomingMessage } from "node:http";
-import { text } from "node:stream/consumers";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { isAppError } from "@signalbox/core";
 import { checkKey, checkPrefix } from "./object-key.ts";
 import {
@@ -24,10 +23,10 @@ const maxSizeBytes = 5 * 2 ** 30; // of one PUT
 export function createS3Store(connection: S3Connection, presign: NonNullable<ObjectStore["presignPut"]>): ObjectStore {
   const head = async (key: string, signal?: AbortSignal): Promise<ObjectHead | null> => {
     checkKey(key);
-    const response = await connection.send({ method: "HEAD", key, signal }).catch(absentAsNull);
-    if (!response) return null;
-    response.resume();
-    return headOf(response, Number(response.headers["content-length"] ?? 0));
+    const found = await connection
+      .send({ method: "HEAD", key, signal }, ({ client, name }) => client.statObject(name, key))
+      .catch(absentAsNull);
+    return found && { size: found.size, etag: withoutQuotes(found.etag), modifiedAt: found.lastModified };
   };
 
   return {
@@ -38,21 +37,17 @@ export function createS3Store(connection: S3Connection, presign: NonNullable<Obj
     head: (key) => head(key),
     async put(key, source, options) {
       checkKey(key);
-      if (options.size > maxSizeBytes)
-        throw new Error(`an object of ${options.size} bytes exceeds the limit of one PUT`);
-      const headers = {
-        "content-type": options.contentType,
-        "content-length": String(options.size),
-        ...(options.ifAbsent && { "if-none-match": "*" }),
-      };
-      const body = options.size === 0 ? await empty(source) : verifiedContent(source, options);
+      const { size, ifAbsent, signal } = options;
+      if (size > maxSizeBytes) throw new Error(`an object of ${size} bytes exceeds the limit of one PUT`);
+      const body = size === 0 ? await empty(source) : verifiedContent(source, options);
       try {
-        const response = await connection.send({ method: "PUT", key, headers, body, signal: options.signal });
-        response.resume();
-        return { etag: etagOf(response), created: true };
+        const { headers } = await connection.send({ method: "PUT", key, signal }, ({ upload }) =>
+          upload(key, body, options),
+        );
+        return { etag: withoutQuotes(headers.etag), created: true };
       } catch (error) {
-        if (!options.ifAbsent || !mayBeTaken(error)) throw error;
-        const there = await head(key, options.signal);
+        if (!ifAbsent || !mayBeTaken(error)) throw error;
+        const there = await head(key, signal);
         if (!there) throw isAppError(error) ? error : storeAway(error); // deleted since, or still being written
         return { etag: there.etag, created: false };
       }
@@ -60,10 +55,9 @@ export function createS3Store(connection: S3Connection, presign: NonNullable<Obj
     async get(key, { range, signal } = {}) {
       checkKey(key);
       try {
-        const headers: Record<string, string> = range ? { range: rangeHeader(range) } : {};
-        const response = await connection.send({ method: "GET", key, headers, signal });
-        const part = partOf(response);
-        return { ...headOf(response, part.size), range: { start: part.start, end: part.end }, stream: response };
+        const part = range && "suffix" in range ? endOf(await head(key, signal), range.suffix) : range;
+        if (part === null) return null;
+        return await getPart(connection, key, part, signal);
       } catch (error) {
         if (!(error instanceof S3Refusal) || error.status !== 416) return absentAsNull(error);
         const there = await head(key, signal);
@@ -73,43 +67,67 @@ export function createS3Store(connection: S3Connection, presign: NonNullable<Obj
     },
     async delete(key) {
       checkKey(key);
-      (await connection.send({ method: "DELETE", key }).catch(absentAsNull))?.resume();
+      await connection
+        .send({ method: "DELETE", key }, ({ client, name }) => client.removeObject(name, key))
+        .catch(absentAsNull);
     },
-    async list(prefix, { after, limit }) {
-      checkPrefix(prefix);
-      const objects: StoredObject[] = [];
-      for (let last = after, truncated = true; truncated && objects.length < limit; last = objects.at(-1)?.key) {
-        const wanted = Math.min(listMax, limit - objects.length);
-        const page = await listPage(connection, prefix, last, wanted);
-        objects.push(...page.objects);
-        truncated = page.truncated && page.objects.length > 0;
-        if (objects.length >= limit) return { objects, next: truncated ? (objects.at(-1)?.key ?? null) : null };
-      }
-      return { objects, next: null };
-    },
+    list: (prefix, options) => listObjects(connection, prefix, options),
     health: () =>
-      connection.send({ method: "HEAD" }).then(
-        (response) => {
-          response.resume();
-          return null;
-        },
-        (error: Error) => `the object store does not answer: ${((error.cause as Error | undefined) ?? error).message}`,
-      ),
+      connection
+        .send({ method: "HEAD" }, ({ client, name }) => client.bucketExists(name))
+        .then(
+          (exists) => (exists ? null : "the object store does not have our bucket"),
+          (error: Error) =>
+            `the object store does not answer: ${((error.cause as Error | undefined) ?? error).message}`,
+        ),
   };
 }
 
-async function listPage(connection: S3Connection, prefix: string, after: string | undefined, wanted: number) {
-  const query = { "list-type": "2", prefix, "max-keys": String(wanted), ...(after && { "start-after": after }) };
-  const xml = await text(await connection.send({ method: "GET", query }));
-  const objects = [...xml.matchAll(/<Contents>(.*?)<\/Contents>/gs)].map(([, entry = ""]) => ({
-    key: field(entry, "Key"), // our keys hold no character that XML would escape
-    size: Number(field(entry, "Size")),
-    modifiedAt: new Date(field(entry, "LastModified")),
-  }));
-  return { objects, truncated: field(xml, "IsTruncated") === "true" };
+async function listObjects(
+  connection: S3Connection,
+  prefix: string,
+  { after, limit }: Parameters<ObjectStore["list"]>[1],
+) {
+  checkPrefix(prefix);
+  const objects: StoredObject[] = [];
+  for (let last = after, truncated = true; truncated && objects.length < limit; last = objects.at(-1)?.key) {
+    const wanted = Math.min(listMax, limit - objects.length);
+    const page = await connection.send({ method: "GET" }, ({ client, name }) =>
+      client.listObjectsV2Query(name, prefix, "", "", wanted, last ?? ""),
+    );
+    for (const { name: key = "", size = 0, lastModified: modifiedAt = new Date(0) } of page.objects)
+      objects.push({ key, size, modifiedAt });
+    truncated = page.isTruncated && page.objects.length > 0;
+    if (objects.length >= limit) return { objects, next: truncated ? (objects.at(-1)?.key ?? null) : null };
+  }
+  return { objects, next: null };
 }
 
-const field = (xml: string, name: string): string => new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml)?.[1] ?? "";
+type Part = Exclude<ByteRange, { suffix: number }>;
+
+/** Returns the last bytes of an object as a part: the minio client asks for parts by their first byte alone. */
+function endOf(there: ObjectHead | null, suffix: number): Part | null {
+  if (!there) return null;
+  if (suffix === 0 || there.size === 0) throw new UnsatisfiableRange(there.size);
+  return { start: Math.max(0, there.size - suffix) };
+}
+
+async function getPart(connection: S3Connection, key: string, part: Part | undefined, signal?: AbortSignal) {
+  const { start, end } = part ?? { start: 0 };
+  const length = end === undefined ? 0 : end - start + 1; // 0: to the end
+  const stream = await connection.send({ method: "GET", key, signal }, ({ client, name }) =>
+    client.getPartialObject(name, key, start, length),
+  );
+  const { headers } = stream as IncomingMessage;
+  const found = rangeOf(headers);
+  if (part && found.size === 0) {
+    stream.resume();
+    throw new UnsatisfiableRange(0);
+  }
+  const modifiedAt = new Date(headers["last-modified"] ?? 0);
+  const { size, ...range } = found;
+  return { size, etag: withoutQuotes(headers.etag), modifiedAt, range, stream };
+}
 
 /** An empty stream must prove that it is empty before the request declares it: the server would believe it at once. */
 async function empty(source: Parameters<ObjectStore["put"]>[1]): Promise<AsyncIterable<Uint8Array>> {
@@ -129,22 +147,12 @@ function absentAsNull(error: unknown): null {
 const mayBeTaken = (error: unknown): boolean =>
   error instanceof S3Refusal ? error.status === 412 || error.status === 409 : isAppError(error);
 
-const etagOf = (response: IncomingMessage): string =>
-  (response.headers.etag ?? "").replace(/^W\//, "").replaceAll('"', "");
-
-const headOf = (response: IncomingMessage, size: number): ObjectHead => ({
-  size,
-  etag: etagOf(response),
-  modifiedAt: new Date(response.headers["last-modified"] ?? 0),
-});
-
-const rangeHeader = (range: ByteRange): string =>
-  "suffix" in range ? `bytes=-${range.suffix}` : `bytes=${range.start}-${range.end ?? ""}`;
+const withoutQuotes = (etag = ""): string => etag.replace(/^W\//, "").replaceAll('"', "");
 
 /** Returns the part of the object in the response: all of it, or the range of `Content-Range`. */
-function partOf(response: IncomingMessage): { start: number; end: number; size: number } {
-  const [, start, end, size] = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(response.headers["content-range"] ?? "") ?? [];
+function rangeOf(headers: IncomingHttpHeaders): { start: number; end: number; size: number } {
+  const [, start, end, size] = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(headers["content-range"] ?? "") ?? [];
   if (size !== undefined) return { start: Number(start), end: Number(end), size: Number(size) };
-  const whole = Number(response.headers["content-length"] ?? 0);
+  const whole = Number(headers["content-length"] ?? 0);
   return { start: 0, end: whole - 1, size: whole };
 }

@@ -4,8 +4,8 @@ import { test } from "node:test";
 import { systemClock } from "@signalbox/core";
 import type { Consumer, EachBatchPayload } from "kafkajs";
 import { quietLog } from "../contract/log-under-test.ts";
-import { BatchHandler } from "./batch-handler.ts";
 import { GroupSession } from "./group-session.ts";
+import { BatchHandler } from "./kafka-subscription.ts";
 
 /** Creates a group member that has joined; the test answers its next heartbeats. */
 function member() {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { test } from "node:test";
-import "./kafkajs.ts";
+import "./start-offsets.ts";
 
 const require = createRequire(import.meta.url);
 const OffsetManager = require("kafkajs/src/consumer/offsetManager/index.js");

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { describeRisks } from "./kafka-risks.ts";
+import { describeRisks } from "./kafka-topics.ts";
 
 const safe = { name: "safe", copies: 3, minInSync: 2 };
 

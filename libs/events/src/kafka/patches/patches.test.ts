@@ -1,0 +1,26 @@
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { test } from "node:test";
+
+const { version } = createRequire(import.meta.url)("kafkajs/package.json") as { version: string };
+const files = readdirSync(import.meta.dirname);
+
+for (const file of files.filter((name) => !name.endsWith(".test.ts"))) {
+  test(`${file} names its fault and its issue, has a test, and was seen in the installed kafkajs`, () => {
+    const text = readFileSync(join(import.meta.dirname, file), "utf8");
+    const [, seenIn] =
+      / \* Fault: [^/]* \* Seen in kafkajs ([\d.]+)\. Upstream: [^/]*tulios\/kafkajs#\d+/.exec(text) ?? [];
+    assert.equal(seenIn, version, "look whether the fault is still there, and repeat the engine tests");
+    assert.ok(files.includes(file.replace(".ts", ".test.ts")));
+  });
+}
+
+test("only patches reach into kafkajs", () => {
+  const sources = readdirSync(join(import.meta.dirname, "../.."), { recursive: true, encoding: "utf8" });
+  const reaching = sources
+    .filter((file) => /(?<!\.test)\.ts$/.test(file) && !file.includes("kafka/patches/"))
+    .filter((file) => readFileSync(join(import.meta.dirname, "../..", file), "utf8").includes("kafkajs/src"));
+  assert.deepEqual(reaching, []);
+});
