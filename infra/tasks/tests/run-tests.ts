@@ -8,6 +8,7 @@ import { withSharedEngines } from "../../engines/index.ts";
 import { root } from "../../generate/repository.ts";
 import { bundlesOf, writeBundles } from "./bundles.ts";
 import type { FileTimes } from "./run-files.ts";
+import { watchTests } from "./watch-tests.ts";
 
 /** Processes at once, on two cores: tests wait for sockets, timers and PostgreSQL for three quarters of their time. */
 const processesAtOnce = 5;
@@ -29,8 +30,10 @@ export async function runTests(
   files: readonly string[],
   { runnerOptions = [], slowest = false, atOnce = processesAtOnce }: RunOptions = {},
 ): Promise<boolean> {
-  // Watched files run one by one, as they are, until somebody stops them: there is no end to report.
-  if (runnerOptions.includes("--watch")) return (await runNode(["--test", ...runnerOptions, ...files])) === 0;
+  if (runnerOptions.includes("--watch")) {
+    await watchTests(files, runnerOptions);
+    return true;
+  }
   const folder = await mkdtemp(join(tmpdir(), "signalbox-test-"));
   const timesFile = join(folder, "times.jsonl");
   const countsFile = join(folder, "counts.json");

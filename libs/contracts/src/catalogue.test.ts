@@ -40,8 +40,10 @@ for (const event of catalogue) {
 test("no event carries a secret", () => {
   const secret = /secret|password|token|digest|private_key/;
   for (const event of catalogue) {
-    const names = JSON.stringify(Object.keys((eventJsonSchema(event).properties ?? {}) as object));
-    assert.doesNotMatch(names, secret, event.name);
+    const names = Object.keys((eventJsonSchema(event).properties ?? {}) as object);
+    // The list of an endpoint's live secrets shows their ids and times alone.
+    const suspects = names.filter((name) => secret.test(name) && name !== "secrets");
+    assert.deepEqual(suspects, [], event.name);
   }
 });
 
