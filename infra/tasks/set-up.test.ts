@@ -94,9 +94,14 @@ interface Ended {
   readonly silentMs: number;
 }
 
-async function runTask(clone: string, options: SpawnOptions = {}, argv = ["nothing.mjs"]): Promise<Ended> {
+async function runTask(
+  clone: string,
+  options: SpawnOptions = {},
+  argv = ["nothing.mjs"],
+  node = process.execPath,
+): Promise<Ended> {
   const own = { npm_lifecycle_event: undefined, npm_config_cache: join(folder, "npm-cache") };
-  const task = spawn(process.execPath, [join(clone, "infra/tasks/run.mjs"), ...argv], {
+  const task = spawn(node, [join(clone, "infra/tasks/run.mjs"), ...argv], {
     ...options,
     env: { ...process.env, ...own, ...options.env },
     stdio: ["ignore", "pipe", "pipe"],
@@ -150,8 +155,11 @@ test("a folder without write permission is told in one sentence", async () => {
   const clone = await cloneTasks("closed");
   await chmod(folder, 0o755);
   await chmod(clone, 0o555);
-  // Root may write everywhere, so the task runs as somebody else.
-  const { code, output } = await runTask(clone, process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {});
+  // Root may write everywhere, so the task runs as somebody else, who may not reach the node of this clone.
+  const other = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
+  const node = join(folder, "node");
+  await copyFile(process.execPath, node);
+  const { code, output } = await runTask(clone, { ...other, cwd: folder }, ["nothing.mjs"], node);
   await chmod(clone, 0o755);
   assert.equal(code, 1, output);
   assert.match(

@@ -7,7 +7,6 @@ import { after, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { eventually, startProcess, type TestProcess } from "@signalbox/testing";
 import pg from "pg";
-import { enginesFolder } from "../engine-folders.ts";
 import { processIdentity } from "../processes.ts";
 import { randomFrom } from "../random-from.fixture.ts";
 import { startPostgres } from "./start-postgres.ts";
@@ -19,10 +18,8 @@ after(async () => {
 });
 
 async function freshFolder(): Promise<string> {
-  const parent = join(enginesFolder, "own");
-  await mkdir(parent, { recursive: true });
-  const folder = await mkdtemp(join(parent, "product-"));
-  // mkdtemp makes a folder for us alone; the server may run under another account.
+  const folder = await mkdtemp(join(tmpdir(), "signalbox-postgres-"));
+  // mkdtemp makes a folder for us alone; the server may run under another account, which may not reach the clone.
   await chmod(folder, 0o755);
   folders.push(folder);
   return folder;
