@@ -28,8 +28,8 @@ const unprivilegedNames = ["postgres", "nobody", "daemon"];
 
 /**
  * Decides as whom and where the server runs. PostgreSQL refuses to run as root, so root takes an unprivileged account.
- * A clone below a closed folder such as `/root` cannot be reached by that account: then the programs are copied and the
- * data are kept outside, in a folder named after the wanted one.
+ * A folder below a closed one such as `/root` cannot be reached by that account: programs there are copied, and data are
+ * kept outside, in a folder named after the wanted one.
  */
 export async function choosePlace(folder: string, programs: PostgresPrograms, durable: boolean): Promise<Place> {
   await mkdir(folder, { recursive: true });
@@ -37,12 +37,16 @@ export async function choosePlace(folder: string, programs: PostgresPrograms, du
   const outside = outsideFolder(folder, durable);
   const account = await chooseAccount(folder, outside);
   const reachable = (path: string) => canReach(account, path);
-  const runnable = await reachable(programs.folder);
-  if (runnable && (await reachable(folder))) return { folder, programs, account };
-
-  await openOutside(outside);
-  const place = { folder: outside, programs: runnable ? programs : await copyPrograms(programs, durable), account };
-  if ((await reachable(outside)) && (await reachable(place.programs.folder))) return place;
+  // Data that an earlier start kept outside stay there.
+  const hasMoved = existsSync(join(outside, "data")) && !existsSync(join(folder, "data"));
+  const stays = !hasMoved && (await reachable(folder));
+  if (!stays) await openOutside(outside);
+  const place = {
+    folder: stays ? folder : outside,
+    programs: (await reachable(programs.folder)) ? programs : await copyPrograms(programs, durable),
+    account,
+  };
+  if ((await reachable(place.folder)) && (await reachable(place.programs.folder))) return place;
   throw new Error(
     `PostgreSQL does not run as root, and the account with uid ${account.uid} can reach neither ${folder} nor ${outside}; ` +
       "start as an ordinary user, or choose a data folder whose parents are open to others (chmod o+x)",
