@@ -50,7 +50,7 @@ test("a hundred hanging endpoints of one account delay no delivery of another", 
   assert.deepEqual(
     await waitingOf(neighbour.accountId, published),
     { deliveries: 20_000, inOrder: true },
-    "of ten statements each",
+    "of forty statements each",
   );
   await eventually(() => hanging.requests.length > 0);
   for (let count = 1; count <= 20; count++) {

@@ -117,7 +117,7 @@ interface OncePerWrite {
 }
 
 /** Deliveries in one statement: ten thousand at once would hold the process for a tenth of a second. */
-const rowsMax = 1_000;
+const rowsMax = 250;
 
 /**
  * Stores events with their deliveries. When the endpoints of an account have changed, it stores nothing and returns the
