@@ -49,6 +49,10 @@ export class ImageChildren {
     return this.#idle.length;
   }
 
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
   get guard(): MemoryGuard {
     return this.#guard;
   }

@@ -88,7 +88,6 @@ export class ImagePool {
   readonly #queue: JobQueue;
   readonly #costs = new JobCosts();
   readonly #children: ImageChildren;
-  #isClosed = false;
 
   constructor(options: ImagePoolOptions) {
     this.#options = options;
@@ -152,7 +151,6 @@ export class ImagePool {
 
   /** Ends every child. Running jobs end as unavailable: their images are not the cause. */
   async close(): Promise<void> {
-    this.#isClosed = true;
     await this.#children.close();
   }
 
@@ -238,7 +236,7 @@ export class ImagePool {
       }
       note = undefined;
       const answer = await this.#untilLeft(child, signal, () => child.run(job, { limitMs: this.#limitMsOf(ends) }));
-      if (this.#isClosed && child.isGone) throw unavailable(new Error("the pool is closed"));
+      if (this.#children.isClosed && child.isGone) throw unavailable(new Error("the pool is closed"));
       if (answer) return { child, answer, startedMs };
     }
     throw unavailable(new Error(`${triesMax} processes ended before they received the job`));

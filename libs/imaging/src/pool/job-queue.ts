@@ -82,7 +82,9 @@ export class JobQueue {
 
   /** Takes the next job, which then counts as running, or null when none may start now. */
   take(nowMs: number): QueuedJob | null {
-    for (const jobs of this.#inTurn()) {
+    const running = [...this.#running.keys()];
+    for (const [turn, jobs] of this.#inTurn()) {
+      if (!hasRoomAmong(running, this.#slots, turn)) continue;
       const next = jobs.find(({ job }) => this.#mayStart(job));
       if (next) return this.#begin(next.job, nowMs);
       // Among jobs that only lack memory, one that has waited for too long is next, and the others wait with it.
@@ -113,11 +115,11 @@ export class JobQueue {
   }
 
   /** Lists the turns with fewer running jobs first: an account that has none does not wait for a second one of another. */
-  #inTurn(): readonly Waiting[][] {
+  #inTurn(): readonly [turn: string, Waiting[]][] {
     const running = new Map<string, number>();
     for (const { turn } of this.#running.keys()) running.set(turn, (running.get(turn) ?? 0) + 1);
     const runningOf = ([turn]: [string, Waiting[]]) => running.get(turn) ?? 0;
-    return [...this.#turns].sort((a, b) => runningOf(a) - runningOf(b)).map(([, jobs]) => jobs);
+    return [...this.#turns].sort((a, b) => runningOf(a) - runningOf(b));
   }
 
   /** Starts a job and moves its turn to the end of the round. */
