@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Resolvers } from "@signalbox/graphql";
 import type { Routes } from "@signalbox/http";
+import type { Edges } from "@signalbox/service";
 import { type Package, packagesWith, root } from "../repository.ts";
 
 /** The public declarations of a service: its routes, and the fields of its part of the graph. */
@@ -20,6 +21,11 @@ export async function serviceDoors(): Promise<ServiceDoors[]> {
   const services = (await packagesWith("package.json")).filter(({ kind }) => kind === "service");
   const doors = await Promise.all(
     services.map(async (service): Promise<ServiceDoors | null> => {
+      const edges = await openDoor(service, "./edges");
+      if (edges !== null) {
+        const { routes, resolvers } = (edges.serviceEdges as Make<Edges>)(standIn);
+        return { service: service.name, routes: routes.list, resolvers };
+      }
       const routes = await openDoor(service, "./routes");
       if (routes === null) return null;
       const resolvers = await openDoor(service, "./resolvers");

@@ -1,9 +1,9 @@
 export { takeAccessChanges } from "./access-changes.ts";
 export { type ConnectionSpec, connectionArguments, connectionField, type PageLimits } from "./connection-field.ts";
 export { type CheckedDocument, createDocumentCache, validateDocument } from "./document-cache.ts";
-export { type FieldAccess, field, isDeclared } from "./field.ts";
+export { type FieldAccess, field, isDeclared, type Resolve } from "./field.ts";
 export { replayedExtension } from "./keyed-mutation.ts";
-export { createLoader, type Load } from "./loader.ts";
+export { createLoader, type Load, requestLoader } from "./loader.ts";
 export { filterFrom, mutation, refusalError, toWire } from "./mutation.ts";
 export {
   clientAddressHeader,

@@ -1,4 +1,5 @@
 import DataLoader from "dataloader";
+import type { SubgraphContext } from "./subgraph-context.ts";
 
 /** Looks up one thing by its key; null when there is none. Each key is looked up once in the life of the loader. */
 export type Load<T> = (key: string) => Promise<T | null>;
@@ -24,4 +25,17 @@ export function createLoader<T>(
     { maxBatchSize: togetherMax },
   );
   return async (key) => (shape.test(key) ? loader.load(key) : null);
+}
+
+/** Creates a look-up with a loader of its own for each request, so that no caller sees another's rows. */
+export function requestLoader<T>(
+  readMany: (keys: readonly string[], context: SubgraphContext<unknown>) => Promise<readonly T[]>,
+  keyOf: (item: T) => string,
+): (context: SubgraphContext<unknown>, key: string) => Promise<T | null> {
+  const loaders = new WeakMap<object, Load<T>>();
+  return (context, key) => {
+    const known = loaders.get(context) ?? createLoader((keys) => readMany(keys, context), keyOf);
+    loaders.set(context, known);
+    return known(key);
+  };
 }

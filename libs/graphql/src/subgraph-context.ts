@@ -35,7 +35,7 @@ interface ContextWrite<Row, Result> extends Omit<RowWrite<Row, Result>, "key" | 
 
 export interface ContextParts<Loaders> {
   /** Creates the loaders of one request, so that nothing is cached across requests or principals. */
-  readonly createLoaders: (principal: Principal | null) => Loaders;
+  readonly createLoaders?: (principal: Principal | null) => Loaders;
   readonly clock: Clock;
   /** The database for the transactions of mutations; absent in a service whose subgraph has none. */
   readonly pool?: Pool;
@@ -87,7 +87,7 @@ export function contextOf<Loaders>(
     },
     requestId,
     clientAddress,
-    loaders: createLoaders(principal),
+    loaders: createLoaders?.(principal) as Loaders,
     clock,
     async inTransaction<T>(
       work: (tx: Tx, prepared?: unknown) => Promise<T>,

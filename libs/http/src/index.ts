@@ -49,7 +49,9 @@ export {
 export { acceptedLanguages } from "./responses/negotiation.ts";
 export { createRoutes, type Routes } from "./routes/create-routes.ts";
 export {
+  type RouteAuth,
   type RouteInput,
+  type RouteSpec,
   type RouteWrite,
   routeAccess,
 } from "./routes/route-spec.ts";

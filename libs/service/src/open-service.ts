@@ -10,7 +10,7 @@ import {
   type EventLog,
   type Outbox,
 } from "@signalbox/events";
-import { createSubgraph, type PageLimits, type SubgraphOptions } from "@signalbox/graphql";
+import { createSubgraph, type PageLimits, type Resolvers, type SubgraphOptions } from "@signalbox/graphql";
 import {
   createHttpApp,
   createIdempotencyStore,
@@ -68,11 +68,12 @@ interface ServiceInterfaces<Loaders> {
   readonly title: string;
   /** Resolves credentials: account's own source, or `openPrincipals` everywhere else. */
   readonly principals: PrincipalSource;
-  readonly routes: Routes;
+  /** The public routes, and the fields of the graph. */
+  readonly edges: { readonly routes: Routes; readonly resolvers: Resolvers<Loaders> };
   /** Routes for other services, behind the internal token. */
   readonly internalRoutes?: Routes;
   /** Its part of the graph. */
-  readonly graph: Pick<SubgraphOptions<Loaders>, "typeDefs" | "resolvers" | "createLoaders">;
+  readonly graph: Pick<SubgraphOptions<Loaders>, "typeDefs" | "createLoaders">;
   /** Other public listeners by path prefix, such as an OpenID provider. */
   readonly mounts?: Mounts;
   /** Origins besides those of `http.cors.origins` whose pages may call it. */
@@ -148,7 +149,8 @@ export async function openService(
       const consumer = { ...parts, name, table, inboxRetentionMs, ...(batchHandler && { batchHandler }) };
       createConsumer(consumer).start(context);
     },
-    serve({ title, principals, routes, internalRoutes = createRoutes(), graph, mounts, corsOrigins, ...rest }) {
+    serve({ title, principals, edges, internalRoutes = createRoutes(), graph, mounts, corsOrigins, ...rest }) {
+      const { routes, resolvers } = edges;
       const { onForbidden = createRefusalRecorder(context, { pool, outbox }) } = rest;
       const recordRead = createManagementReads(context, sendingThrough({ pool, outbox }));
       const access = accessOf(context, { states: topicStates, principals, rateLimits, recordRead });
@@ -156,10 +158,8 @@ export async function openService(
       followed = access.accessStates;
       const openapi = { title, version: "1" };
       const edge = { context, pool, authenticator, rateLimits, idempotency, onForbidden };
-      const observe = observeSubgraph(context);
-      const subgraph: RequestListener = createSubgraph({
-        ...{ ...graph, log, clock, pool, accessStates, idempotency, onForbidden, observe },
-      });
+      const parts = { log, clock, pool, accessStates, idempotency, onForbidden, observe: observeSubgraph(context) };
+      const subgraph: RequestListener = createSubgraph({ ...graph, ...parts, resolvers });
       return {
         public: createHttpApp({
           ...edge,

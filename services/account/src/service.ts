@@ -7,7 +7,7 @@ import { type Capabilities, createCapabilities } from "./capabilities.ts";
 import { confirmationPath } from "./contacts/contact-link.ts";
 import { createContactLinkListener } from "./contacts/contact-link-listener.ts";
 import { createAccountExport, openRemoteSections } from "./export/account-export.ts";
-import { openGraph } from "./graphql/resolvers.ts";
+import { openGraph, resolversOf } from "./graphql/resolvers.ts";
 import { sealedMails } from "./mail/mail-queue.ts";
 import type { BuiltInIssuer } from "./oauth/issuer.ts";
 import { metadataPrefix, mountPath } from "./oauth/issuer-address.ts";
@@ -47,7 +47,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
   return service.serve({
     title: "Signalbox accounts",
     principals: capabilities.principals,
-    routes: publicRoutes({ ...capabilities, accountExport }),
+    edges: { routes: publicRoutes({ ...capabilities, accountExport }), resolvers: resolversOf(capabilities) },
     internalRoutes: principalRoutes(capabilities),
     graph: await openGraph(capabilities),
     mounts: issuer ? issuerMounts(context, { ...capabilities, issuer }) : {},

@@ -3,7 +3,7 @@ import { after, before, test } from "node:test";
 import { createSubgraph, encodePrincipal, principalHeader } from "@signalbox/graphql";
 import type { Pool } from "@signalbox/storage";
 import { eventually, serveListener } from "@signalbox/testing";
-import { openGraph } from "../src/graphql/resolvers.ts";
+import { openGraph, resolversOf } from "../src/graphql/resolvers.ts";
 import { type Harness, startAccount } from "./harness.ts";
 import { openInside } from "./inside.ts";
 
@@ -102,7 +102,9 @@ test("an owner walks the audit of the account, without credentials and addresses
 
 test("a hundred entities of a request are looked up with one statement", async () => {
   const { pool, capabilities } = openInside(account);
-  const served = await serveListener(createSubgraph({ ...(await openGraph(capabilities)), ...account.context }));
+  const served = await serveListener(
+    createSubgraph({ ...(await openGraph(capabilities)), resolvers: resolversOf(capabilities), ...account.context }),
+  );
   try {
     const administrator = { "x-api-key": await account.firstKey() };
     const person = account.person();

@@ -41,23 +41,22 @@ export async function createService(context: ServiceContext<Properties>): Promis
   return serve({
     title: "Signalbox configuration",
     principals,
-    routes: publicRoutes({
-      configuration,
-      published,
-      reports,
-      runner,
-      startedAt: clock.now(),
-      clock,
-      expiry: changes.expiry,
-      flags: known,
-      stream,
-      configurationAgeMs,
-    }),
-    graph: {
-      typeDefs: await readFile(schemaFile, "utf8"),
+    edges: {
+      routes: publicRoutes({
+        configuration,
+        published,
+        reports,
+        runner,
+        startedAt: clock.now(),
+        clock,
+        expiry: changes.expiry,
+        flags: known,
+        stream,
+        configurationAgeMs,
+      }),
       resolvers: resolversOf({ configuration, reports, published, catalogue, pageLimits, ...changes }),
-      createLoaders: () => ({}),
     },
+    graph: { typeDefs: await readFile(schemaFile, "utf8") },
   });
 }
 

@@ -98,12 +98,11 @@ export async function createService(context: Context): Promise<ServiceParts> {
   const served = opened.serve({
     title: "Signalbox images",
     principals: openPrincipals(context),
-    routes: publicRoutes(parts),
+    edges: { routes: publicRoutes(parts), resolvers: resolversOf(parts) },
     corsOrigins: context.configuration.get("images.cors.origins"),
     internalRoutes: exportRoutes({ item: ImageResource, list: imageStore.list, view: parts.view }),
     graph: {
       typeDefs: await readFile(schemaFile, "utf8"),
-      resolvers: resolversOf(parts),
       createLoaders: (principal) => createLoaders(imageStore, principal),
     },
   });

@@ -13,6 +13,7 @@ import type { FanOut } from "./deliveries/fan-out.ts";
 import { outgoingEventOf } from "./deliveries/outgoing-event.ts";
 import { createRetryDelivery } from "./deliveries/retry-delivery.ts";
 import { createDeliveryDays } from "./delivery-days.ts";
+import { loadersOf, serviceEdges } from "./edges.ts";
 import { viewEndpoint } from "./endpoints/endpoint.ts";
 import { createEndpointSecrets } from "./endpoints/endpoint-secrets.ts";
 import { createEndpointStatus } from "./endpoints/endpoint-status.ts";
@@ -34,8 +35,6 @@ import { orderRetention } from "./queue/delivery-order.ts";
 import { openEngine } from "./queue/open-engine.ts";
 import { idleMsMax } from "./queue/queue-worker.ts";
 import { createReplays, replayRetention } from "./replays/replays.ts";
-import { loadersOf, resolversOf } from "./resolvers.ts";
-import { createServiceRoutes } from "./routes.ts";
 import { createSigningKeyStore } from "./signing-keys/signing-key-store.ts";
 import { createSigningKeys } from "./signing-keys/signing-keys.ts";
 import { startWorkers } from "./workers.ts";
@@ -95,13 +94,9 @@ export async function createService(context: ServiceContext<Properties>): Promis
   return serve({
     title: "Signalbox webhooks",
     principals: openPrincipals(context),
-    routes: createServiceRoutes(parts),
+    edges: serviceEdges(parts),
     internalRoutes: exportRoutes({ item: WebhookEndpointResource, list: endpointStore.list, view: viewEndpoint }),
-    graph: {
-      typeDefs: await readFile(schemaFile, "utf8"),
-      resolvers: resolversOf(parts),
-      createLoaders: loadersOf(parts),
-    },
+    graph: { typeDefs: await readFile(schemaFile, "utf8"), createLoaders: loadersOf(parts) },
   });
 }
 

@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
-import type { Principal } from "@signalbox/auth";
 import { createSubgraph } from "@signalbox/graphql";
 import type { Pool } from "@signalbox/storage";
 import { schemaDifference } from "@signalbox/storage/authoring";
 import { createSubgraphClient, serveListener, testPerson } from "@signalbox/testing";
-import { type EndpointFields, endpointLoaders, endpointResolvers } from "../src/endpoints/endpoint-resolvers.ts";
+import { type EndpointApi, endpointApi } from "../src/endpoints/endpoint-api.ts";
 import { createEndpointStore } from "../src/endpoints/endpoint-store.ts";
 import type { Opening } from "../src/endpoints/signing-endpoint.ts";
 import { endpointsPath, type Harness, prismaDirectory, startDelivery } from "./harness.ts";
@@ -229,9 +228,8 @@ test("a hundred endpoints of a query are one statement, and those of others are 
   const { clock, log } = delivery.context;
   const pageLimits = { maxPageSize: () => 100, pageSize: () => 20 };
   const typeDefs = await readFile(new URL("../schema.graphql", import.meta.url), "utf8");
-  const resolvers = endpointResolvers({ endpointStore, pageLimits } as EndpointFields);
-  const createLoaders = (principal: Principal | null) => endpointLoaders(endpointStore, principal);
-  const served = await serveListener(createSubgraph({ typeDefs, resolvers, createLoaders, clock, log }));
+  const { resolvers } = endpointApi({ endpointStore, pageLimits } as EndpointApi);
+  const served = await serveListener(createSubgraph({ typeDefs, resolvers, clock, log }));
   const ids = Array.from({ length: 100 }, (_, at) => [own.id, foreign.id, `whe_${at}`][at % 3]);
   const of = ids.map((id) => ({ __typename: "WebhookEndpoint", id }));
   const text = "query($of: [_Any!]!) { _entities(representations: $of) { ... on WebhookEndpoint { url } } }";

@@ -75,11 +75,10 @@ export async function createService(context: ServiceContext<Properties>): Promis
   return serve({
     title: "Signalbox webhook ingest",
     principals: openPrincipals(context),
-    routes: createServiceRoutes(parts),
+    edges: { routes: createServiceRoutes(parts), resolvers: resolversOf(parts) },
     internalRoutes: exportRoutes({ item: WebhookSourceResource, list: sourceStore.list, view: viewSource }),
     graph: {
       typeDefs: await readFile(schemaFile, "utf8"),
-      resolvers: resolversOf(parts),
       createLoaders: loadersOf(parts),
     },
   });

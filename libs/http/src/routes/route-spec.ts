@@ -144,6 +144,8 @@ export interface RouteWrite<Input, Row, Result> {
   readonly find: (tx: Tx, input: Input) => Promise<Row | null>;
   /** The validator that `If-Match` is compared with. */
   readonly etag?: (row: Row) => string;
+  /** The sentence of the 404 for a missing row. */
+  readonly missing?: string;
   readonly change: (tx: Tx, row: Row, input: Input) => Promise<Result>;
   /** Maps every outcome to its answer. Only a success is stored for `Idempotency-Key`. */
   readonly answer: (result: Result, input: Input) => HttpResponse;

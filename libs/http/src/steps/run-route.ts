@@ -16,7 +16,7 @@ export function answerOf({ handle, write, create }: Route["spec"]): Step {
 
 async function runWrite(
   exchange: Exchange,
-  { prepare, read, find, etag, change, answer }: Write,
+  { prepare, read, find, etag, missing, change, answer }: Write,
 ): Promise<HttpResponse> {
   await prepare?.(exchange);
   const written = await writeRow(exchange.pool, {
@@ -28,7 +28,7 @@ async function runWrite(
       return stored(exchange, tx, answer(await change(tx, row, exchange), exchange));
     },
   });
-  return written ? written.result : refused(404, "not_found");
+  return written ? written.result : refused(404, "not_found", { ...(missing !== undefined && { message: missing }) });
 }
 
 async function runCreate(exchange: Exchange, { prepare, run, answer }: Create): Promise<HttpResponse> {

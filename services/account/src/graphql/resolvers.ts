@@ -11,7 +11,7 @@ import { type AccountLoaders, createLoaders } from "./loaders.ts";
 import { signInResolvers } from "./sign-in-resolvers.ts";
 
 type Table = Resolvers<AccountLoaders>;
-type Graph = Pick<SubgraphOptions<AccountLoaders>, "typeDefs" | "resolvers" | "createLoaders">;
+type Graph = Pick<SubgraphOptions<AccountLoaders>, "typeDefs" | "createLoaders">;
 
 const schemaFile = new URL("../../schema.graphql", import.meta.url);
 
@@ -19,7 +19,6 @@ const schemaFile = new URL("../../schema.graphql", import.meta.url);
 export async function openGraph(capabilities: Capabilities): Promise<Graph> {
   return {
     typeDefs: await readFile(schemaFile, "utf8"),
-    resolvers: resolversOf(capabilities),
     createLoaders: (principal) => createLoaders(capabilities, principal),
   };
 }

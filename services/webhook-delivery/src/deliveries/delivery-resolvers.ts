@@ -10,7 +10,7 @@ import {
   type Resolvers,
 } from "@signalbox/graphql";
 import { z } from "zod";
-import type { EndpointLoaders } from "../endpoints/endpoint-resolvers.ts";
+import type { Endpoint } from "../endpoints/endpoint.ts";
 import { type DeliveredEvent, type EventStore, readerOf } from "../events/event-store.ts";
 import type { Attempt, Delivery } from "./delivery.ts";
 import { deliveryFilter, deliveryFilterOf } from "./delivery-routes.ts";
@@ -47,7 +47,7 @@ export function deliveryResolvers({
   deliveryStore,
   retryDelivery,
   pageLimits: limits,
-}: DeliveryFields): Resolvers<DeliveryLoaders & EndpointLoaders> {
+}: DeliveryFields): Resolvers<DeliveryLoaders & { readonly endpoint: Load<Endpoint> }> {
   const deliveriesOf = (whose: (parent: Named) => ListFilter) => ({
     limits,
     read: (range: Range, parent: Named, { caller }: CallerContext, args: object) =>

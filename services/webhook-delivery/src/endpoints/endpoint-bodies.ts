@@ -56,7 +56,7 @@ export const UpdateEndpointBody = z
   .meta({ id: "UpdateWebhookEndpoint" })
   .register(examples, { example: { event_types: ["image.*", "webhook.received"], settings: { timeout_seconds: 10 } } });
 
-export const secretExample = "whsec_ZXhhbXBsZSBvZiBhIHNlY3JldCBvZiAzMiBi";
+const secretExample = "whsec_ZXhhbXBsZSBvZiBhIHNlY3JldCBvZiAzMiBi";
 
 export const OverlapBody = z
   .strictObject({
@@ -73,3 +73,7 @@ export const EndpointWithSecret = WebhookEndpointResource.extend({
 })
   .meta({ id: "WebhookEndpointWithSecret" })
   .register(examples, { example: { ...webhookEndpointExample, secret: secretExample } });
+
+export const EndpointSecret = z
+  .object({ secret: z.string().meta({ examples: [secretExample] }) })
+  .meta({ id: "WebhookEndpointSecret" });

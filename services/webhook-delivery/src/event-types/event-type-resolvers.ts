@@ -1,7 +1,13 @@
-import { connectionField, mutation, type PageLimits, type Resolvers, refusalError } from "@signalbox/graphql";
+import {
+  connectionField,
+  mutation,
+  type PageLimits,
+  type Resolvers,
+  refusalError,
+  type SubgraphContext,
+} from "@signalbox/graphql";
 import { rangeOf } from "@signalbox/http";
 import { z } from "zod";
-import { withRawMembers } from "../raw-members.ts";
 import { refusedType } from "../refusals.ts";
 import { CreateEventTypeBody, placeOfType, serviceTypes, UpdateEventTypeBody, viewType } from "./event-type-routes.ts";
 import type { EventTypeStore } from "./event-type-store.ts";
@@ -78,4 +84,22 @@ export function eventTypeResolvers({ eventTypes, eventTypeStore, pageLimits }: E
       ),
     },
   };
+}
+
+/**
+ * Rules of an input with members that are the caller's own JSON: their names stay as written, while the others get the
+ * names of REST.
+ */
+const withRawMembers =
+  <Output>(rules: z.ZodType<Output>, ...names: readonly string[]) =>
+  async (_context: SubgraphContext<unknown>, given: object): Promise<z.ZodType<Output>> =>
+    z.preprocess((input) => {
+      const raw = names.filter((name) => name in given).map((name) => [name, jsonOf(given, name)]);
+      return { ...(input as object), ...Object.fromEntries(raw) };
+    }, rules);
+
+/** Makes a plain copy: GraphQL literals have objects without a prototype, which strict rules refuse. */
+function jsonOf(given: object, name: string): unknown {
+  const value = (given as Record<string, unknown>)[name];
+  return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
 }

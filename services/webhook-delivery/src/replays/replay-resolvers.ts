@@ -1,7 +1,14 @@
 import type { Clock } from "@signalbox/core";
-import { connectionField, mutation, type PageLimits, type Resolvers, refusalError } from "@signalbox/graphql";
+import {
+  connectionField,
+  type Load,
+  mutation,
+  type PageLimits,
+  type Resolvers,
+  refusalError,
+} from "@signalbox/graphql";
 import { z } from "zod";
-import type { EndpointLoaders } from "../endpoints/endpoint-resolvers.ts";
+import type { Endpoint } from "../endpoints/endpoint.ts";
 import { refusedReplay } from "../refusals.ts";
 import type { Replay } from "./replay.ts";
 import { filterOf, StartReplayBody } from "./replay-routes.ts";
@@ -16,7 +23,11 @@ export interface ReplayFields {
 const write = { scopes: ["webhooks:write"] } as const;
 
 /** GraphQL fields of replays. */
-export function replayResolvers({ replays, clock, pageLimits }: ReplayFields): Resolvers<EndpointLoaders> {
+export function replayResolvers({
+  replays,
+  clock,
+  pageLimits,
+}: ReplayFields): Resolvers<{ readonly endpoint: Load<Endpoint> }> {
   return {
     Account: {
       webhookReplays: connectionField(

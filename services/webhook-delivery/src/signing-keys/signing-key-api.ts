@@ -1,6 +1,7 @@
 import { examples, identifier, timestamp } from "@signalbox/contracts";
 import type { Clock } from "@signalbox/core";
-import { createRoutes, ok, type Routes, refusedWith } from "@signalbox/http";
+import { ok } from "@signalbox/http";
+import { type Edges, edgesOf, operation } from "@signalbox/service";
 import { viewValue } from "@signalbox/storage";
 import { z } from "zod";
 import { OverlapBody } from "../endpoints/endpoint-bodies.ts";
@@ -8,7 +9,7 @@ import { tooManyKeys } from "../refusals.ts";
 import type { SigningKey, SigningKeyStore } from "./signing-key-store.ts";
 import type { SigningKeys } from "./signing-keys.ts";
 
-export interface SigningKeyRoutes {
+export interface SigningKeyApi {
   readonly signingKeys: SigningKeys;
   readonly signingKeyStore: Pick<SigningKeyStore, "list">;
   readonly clock: Clock;
@@ -34,11 +35,27 @@ const SigningKeyResource = z
 const KeySet = z.object({ items: z.array(SigningKeyResource) }).meta({ id: "WebhookSigningKeys" });
 const base = "/api/v1/webhooks/keys";
 
-/** REST routes of the keys that verify `v1a` signatures. */
-export function signingKeyRoutes({ signingKeys, signingKeyStore, clock }: SigningKeyRoutes): Routes {
-  const routes = createRoutes({ exampleIds: {} });
-
-  routes.get(base, {
+/** The keys that verify `v1a` signatures. Anybody may read the public ones, over REST alone. */
+export function signingKeyApi({ signingKeys, signingKeyStore, clock }: SigningKeyApi): Edges {
+  const edges = edgesOf({
+    rotateWebhookSigningKey: operation({
+      summary: "Give the account a new signing key",
+      description: "The previous keys sign beside it until their overlaps end; at most five are live.",
+      auth: { scopes: ["webhooks:write"], stepUp: true },
+      audit: "webhook_signing_key.rotate",
+      input: OverlapBody,
+      create: (tx, { caller, input }) => signingKeys.rotate(tx, caller, input.overlap_seconds),
+      refusals: { "limit-reached": tooManyKeys },
+      rest: {
+        post: `${base}/rotate`,
+        responses: { 200: SigningKeyResource },
+        idempotent: true,
+        answer: ({ key }) => ok(viewKey(key)),
+      },
+      graph: { payload: { webhookSigningKey: ({ key }) => key } },
+    }),
+  });
+  edges.routes.get(base, {
     operationId: "webhookSigningKeys",
     summary: "List the public keys of an account, newest first",
     description:
@@ -51,22 +68,7 @@ export function signingKeyRoutes({ signingKeys, signingKeyStore, clock }: Signin
       return ok({ items: keys.map(viewKey) });
     },
   });
-
-  routes.post(`${base}/rotate`, {
-    operationId: "rotateWebhookSigningKey",
-    summary: "Give the account a new signing key",
-    description: "The previous keys sign beside it until their overlaps end; at most five are live.",
-    auth: { scopes: ["webhooks:write"], stepUp: true },
-    audit: "webhook_signing_key.rotate",
-    body: OverlapBody,
-    responses: { 200: SigningKeyResource, 409: "error" },
-    idempotent: true,
-    create: {
-      run: (tx, { caller, body }) => signingKeys.rotate(tx, caller, body.overlap_seconds),
-      answer: (result) => (result.outcome === "rotated" ? ok(viewKey(result.key)) : refusedWith(tooManyKeys(result))),
-    },
-  });
-  return routes;
+  return edges;
 }
 
 const viewKey = (key: SigningKey) => ({ ...viewValue(key), public_key: key.publicKey });

@@ -1,0 +1,98 @@
+import type { Resolvers } from "@signalbox/graphql";
+import { createRoutes, type Routes } from "@signalbox/http";
+import type { z } from "zod";
+import { mutationOf } from "./graph-edge.ts";
+import type { AnyOperation, OperationSpec, Rules } from "./operation.ts";
+import {
+  type AnyList,
+  type AnyRecord,
+  entityField,
+  type ListSpec,
+  listField,
+  listRoute,
+  type RecordSpec,
+  recordRoute,
+} from "./reads.ts";
+import { addRoute } from "./rest-edge.ts";
+
+/** The routes and the fields of the graph that a capability offers. */
+export interface Edges {
+  readonly routes: Routes;
+  readonly resolvers: Resolvers<unknown>;
+}
+
+/** An operation, list or record of a table, which its name completes. */
+type Declaration = (name: string, routes: Routes) => Resolvers<unknown>;
+
+/** Declares a change for both edges; see `OperationSpec`. */
+export function operation<
+  const Path extends string,
+  P extends z.ZodType | undefined = undefined,
+  R extends Rules | undefined = undefined,
+  Row = unknown,
+  // biome-ignore lint/suspicious/noExplicitAny: until the result is inferred, its answers would have to accept `unknown`.
+  Result = any,
+  Prepared = unknown,
+  Refused extends string = never,
+>(spec: OperationSpec<Path, P, R, Row, Result, Prepared, Refused>): Declaration {
+  const erased = spec as unknown as AnyOperation;
+  return (name, routes) => {
+    addRoute(routes, name, erased);
+    return spec.graph ? { Mutation: { [name]: mutationOf(erased) } } : {};
+  };
+}
+
+/** Declares a list for both edges; see `ListSpec`. */
+export function list<F extends z.ZodRawShape | undefined = undefined, Row = unknown, Item = unknown>(
+  spec: ListSpec<F, Row, Item>,
+): Declaration {
+  const erased = spec as unknown as AnyList;
+  return (name, routes) => {
+    const { path, spec: route } = listRoute(erased);
+    routes.get(path, { operationId: name, ...route } as never);
+    return spec.graph === null ? {} : { Account: { [name]: listField(erased) } };
+  };
+}
+
+/** Declares a record for both edges; see `RecordSpec`. */
+export function record<const Path extends string, P extends z.ZodType | undefined = undefined, Row = unknown>(
+  spec: RecordSpec<Path, P, Row>,
+): Declaration {
+  const erased = spec as unknown as AnyRecord;
+  return (name, routes) => {
+    const { path, spec: route } = recordRoute(erased);
+    routes.get(path, { operationId: name, ...route } as never);
+    return spec.graph ? { [spec.graph.type]: { __resolveReference: entityField(erased, spec.graph.load) } } : {};
+  };
+}
+
+/** Builds the edges of a table of declarations, with the fields that only the graph has. */
+export function edgesOf(
+  declarations: Readonly<Record<string, Declaration>>,
+  { fields = {}, ...defaults }: Parameters<typeof createRoutes>[0] & { readonly fields?: Resolvers<unknown> } = {},
+): Edges {
+  const routes = createRoutes(defaults);
+  const resolvers = Object.entries(declarations).map(([name, declare]) => declare(name, routes));
+  return { routes, resolvers: mergeResolvers([...resolvers, fields]) };
+}
+
+/** Joins the edges of all capabilities of a service. */
+export function joinEdges(all: readonly { readonly routes?: Routes; readonly resolvers?: Resolvers<never> }[]): Edges {
+  const routes = createRoutes();
+  for (const edges of all) if (edges.routes) routes.include(edges.routes);
+  return { routes, resolvers: mergeResolvers(all.map(({ resolvers = {} }) => resolvers as Resolvers<unknown>)) };
+}
+
+/** Merges tables, each of which may add fields to any type. @throws Error for a field that two tables resolve. */
+function mergeResolvers(tables: readonly Resolvers<unknown>[]): Resolvers<unknown> {
+  const merged: Record<string, Resolvers<unknown>[string]> = {};
+  for (const table of tables) {
+    for (const [type, fields] of Object.entries(table)) {
+      const known = merged[type] ?? {};
+      const twice = Object.keys(fields).find((name) => Object.hasOwn(known, name));
+      if (twice !== undefined) throw new Error(`two tables resolve ${type}.${twice}`);
+      merged[type] = { ...known, ...fields };
+    }
+  }
+  return merged;
+}

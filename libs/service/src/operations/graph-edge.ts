@@ -1,0 +1,126 @@
+import type { Caller } from "@signalbox/auth";
+import { AppError } from "@signalbox/core";
+import {
+  type FieldAccess,
+  mutation,
+  type Resolve,
+  refusalError,
+  type SubgraphContext,
+  toWire,
+} from "@signalbox/graphql";
+import { z } from "zod";
+import { type AnyOperation, type OperationContext, refusalOf, routeOf } from "./operation.ts";
+
+type Context = SubgraphContext<unknown>;
+type Arguments = Readonly<Record<string, unknown>> & { readonly input?: Readonly<Record<string, unknown>> };
+type Picks = Readonly<Record<string, (success: unknown, context: OperationContext) => unknown>>;
+
+/** The success of a mutation with its context. */
+interface Done {
+  readonly success: unknown;
+  readonly context: OperationContext;
+}
+
+/** Creates the mutation of an operation. */
+export function mutationOf(operation: AnyOperation): Resolve<unknown> {
+  const { auth, audit, refusals, graph } = operation;
+  const picks = picksOf(graph?.payload ?? {});
+  const spec = {
+    ...accessOf(auth),
+    audit,
+    input: (context: Context, input: object) => rulesOf(operation, context, input),
+    payload: (done: Done | null) =>
+      Object.fromEntries(
+        Object.entries(picks).map(([name, pick]) => [name, done ? pick(done.success, done.context) : null]),
+      ),
+  };
+  return mutation(spec, async (input, graphContext: Context, args: Arguments): Promise<Done> => {
+    const { caller } = graphContext;
+    const context = { caller, params: paramsOf(operation, args), input };
+    const result = await run(operation, context, graphContext);
+    const refusal = refusalOf(refusals, result, input);
+    if (refusal) throw refusalError(refusal);
+    return { success: result, context };
+  });
+}
+
+const accessOf = ({ scopes, access, stepUp, stepUpFor }: AnyOperation["auth"]): FieldAccess => ({
+  scopes,
+  ...(access && { access }),
+  ...(stepUp && { stepUp }),
+  ...(stepUpFor !== undefined && { stepUpFor }),
+});
+
+const picksOf = (payload: string | Picks): Picks =>
+  typeof payload === "string" ? { [payload]: (success) => success } : payload;
+
+/** Lists the path parameters of an operation with their names in the graph. */
+function keysOf({ rest, graph }: AnyOperation): (readonly [param: string, name: string])[] {
+  const params = [...routeOf(rest).path.matchAll(/:(\w+)/g)].map(([, name]) => name as string);
+  return params.map((param) => [param, (graph?.names as Record<string, string> | undefined)?.[param] ?? param]);
+}
+
+function paramsOf(operation: AnyOperation, args: Arguments): unknown {
+  const given = (operation.graph?.keysInInput ? args.input : args) ?? {};
+  const params = Object.fromEntries(keysOf(operation).map(([param, name]) => [param, given[name]]));
+  if (!operation.params) return params;
+  const parsed = operation.params.safeParse(params);
+  if (!parsed.success) throw new AppError("not_found", operation.of?.missing ?? "There is nothing here.");
+  return parsed.data;
+}
+
+const nothing = z.strictObject({});
+
+/** The rules of REST, for the members that are not keys; the caller's own JSON keeps its names. */
+async function rulesOf(operation: AnyOperation, { caller }: Context, given: object): Promise<z.ZodType> {
+  const { input: rules = nothing, graph } = operation;
+  const keys = graph?.keysInInput ? keysOf(operation).map(([, name]) => name) : [];
+  const own = (graph?.raw ?? []).filter((name) => name in given).map((name) => [name, jsonOf(given, name)]);
+  const body = (wire: unknown) => {
+    const members = Object.entries({ ...(wire as object), ...Object.fromEntries(own) });
+    return Object.fromEntries(members.filter(([name]) => !keys.includes(camelCase(name))));
+  };
+  return z.preprocess(body, "json" in rules ? await fitting(rules, body(toWire(given)), caller) : rules);
+}
+
+/** Values that fail the common rules are judged again by those for the caller. */
+async function fitting(
+  { json, forCaller }: Exclude<NonNullable<AnyOperation["input"]>, z.ZodType>,
+  body: unknown,
+  caller: Caller,
+): Promise<z.ZodType> {
+  return json.safeParse(body).success ? json : forCaller(caller);
+}
+
+const camelCase = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+/** Makes a plain copy: GraphQL literals have objects without a prototype, which strict rules refuse. */
+function jsonOf(given: object, name: string): unknown {
+  const value = (given as Readonly<Record<string, unknown>>)[name];
+  return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
+}
+
+function run(
+  { of, prepare, change, create, act }: AnyOperation,
+  context: OperationContext,
+  { write, inTransaction }: Context,
+): Promise<unknown> {
+  if (of && change) {
+    const { find, read, missing } = of;
+    return write({
+      ...(prepare && { prepare: async () => void (await prepare(context)) }),
+      ...(read && { read: () => read(context) }),
+      find: (tx) => find(tx, context),
+      change: (tx, row) => change(tx, row, context),
+      missing,
+    });
+  }
+  if (create)
+    return inTransaction(
+      (tx, prepared) => create(tx, context, prepared),
+      async () => prepare?.(context),
+    );
+  if (!act) throw new Error("an operation needs one of change (with of), create and act");
+  // The gateway ends abandoned requests by its own deadline.
+  return act({ ...context, signal: new AbortController().signal, inTransaction });
+}

@@ -1,0 +1,148 @@
+import type { Caller } from "@signalbox/auth";
+import {
+  type ConnectionSpec,
+  connectionField,
+  field,
+  filterFrom,
+  type PageLimits,
+  type Resolve,
+  requestLoader,
+  type SubgraphContext,
+} from "@signalbox/graphql";
+import {
+  type HttpResponse,
+  listPage,
+  pageOf,
+  pageParameters,
+  type RouteAuth,
+  type RouteSpec,
+  refused,
+} from "@signalbox/http";
+import type { ListRange, TimePosition } from "@signalbox/storage";
+import { z } from "zod";
+import type { Params } from "./operation.ts";
+
+type ReadAuth = Exclude<RouteAuth, "anonymous">;
+type RouteOptions = Pick<RouteSpec, "cache" | "deadlineMs" | "rateLimit" | "responses">;
+
+interface Read {
+  readonly summary: string;
+  readonly description?: string;
+  readonly auth: ReadAuth;
+}
+
+/** The context of a list at either edge. */
+interface ListContext<Filter> {
+  readonly caller: Caller;
+  readonly filter: Filter;
+}
+
+type FilterOf<F> = F extends z.ZodRawShape ? z.output<z.ZodObject<F>> : Record<never, never>;
+
+/** A list of an account's own rows: a page over REST, a connection of `Account` in the graph. */
+export interface ListSpec<F extends z.ZodRawShape | undefined, Row, Item> extends Read {
+  readonly limits: PageLimits;
+  /** Query parameters over REST, arguments in the graph. */
+  readonly filter?: F;
+  /** Reads the rows of a range, in the order of the list. */
+  readonly read: (range: ListRange, context: ListContext<FilterOf<F>>) => Promise<readonly Row[]>;
+  /** The position of a row; default: by creation time. */
+  readonly position?: (row: Row) => TimePosition;
+  readonly rest: Partial<RouteOptions> & {
+    readonly get: string;
+    readonly item: z.ZodType;
+    readonly view: (row: Row) => Item;
+  };
+  /** Leaves the graph out with `null`. `node` converts a row; default: the row itself. */
+  readonly graph?: { readonly node?: (row: Row) => unknown } | null;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a list was checked against its own types when it was declared.
+export type AnyList = ListSpec<any, any, any>;
+
+/** Builds the route of a list. */
+export function listRoute({ summary, description, auth, filter = {}, limits, read, position, rest }: AnyList) {
+  const { get, item, view, ...options } = rest;
+  const query = z.object({ ...pageParameters(limits), ...filter });
+  type Input = { readonly caller: Caller; readonly query: { readonly limit: number; readonly cursor?: string } };
+  return {
+    path: get,
+    spec: {
+      ...{ summary, auth, query },
+      ...(description !== undefined && { description }),
+      responses: { 200: pageOf(item) },
+      ...options,
+      handle: ({ caller, query: { limit, cursor, ...given } }: Input): Promise<HttpResponse> => {
+        const rows = (range: ListRange) => read(range, { caller, filter: given });
+        return position ? listPage({ limit, cursor }, rows, view, position) : listPage({ limit, cursor }, rows, view);
+      },
+    },
+  };
+}
+
+/** Builds the field of a list, which an account shows to itself alone. */
+export function listField({ auth, filter = {}, limits, read, position, graph }: AnyList): Resolve<unknown> {
+  const rules = z.strictObject(filter);
+  const spec: ConnectionSpec<unknown, unknown, object, unknown> = {
+    limits,
+    read: (range, _account, { caller }, args) => read(range, { caller, filter: filterFrom(rules, args) }),
+    ...(position && { position }),
+    ...(graph?.node && { node: graph.node }),
+  };
+  return connectionField({ scopes: auth.scopes, ...(auth.access && { access: auth.access }), ownOnly: true }, spec);
+}
+
+/** One row of an account's own: a record over REST, an entity of the graph. */
+export interface RecordSpec<Path extends string, P extends z.ZodType | undefined, Row> extends Read {
+  readonly params?: P;
+  readonly find: (context: { readonly caller: Caller; readonly params: Params<Path, P> }) => Promise<Row | null>;
+  readonly missing: string;
+  readonly rest: Partial<RouteOptions> & {
+    readonly get: Path;
+    readonly resource: z.ZodType;
+    readonly answer: (row: Row) => HttpResponse;
+  };
+  readonly graph?: {
+    /** The name of the entity's type. */
+    readonly type: string;
+    readonly load: Load<Row>;
+  };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a record was checked against its own types when it was declared.
+export type AnyRecord = RecordSpec<any, any, any>;
+
+/** Looks up one row of the caller's own; look-ups of one request become one statement. */
+export type Load<Row> = (context: SubgraphContext<unknown>, id: string) => Promise<Row | null>;
+
+/** Creates the look-up of rows that belong to the caller. */
+export const ownRows = <Row>(
+  readMany: (caller: Caller, ids: readonly string[]) => Promise<readonly Row[]>,
+  idOf: (row: Row) => string = (row) => (row as { readonly id: string }).id,
+): Load<Row> => requestLoader(async (ids, { caller }) => readMany(caller, ids), idOf);
+
+/** Builds the route of a record. */
+export function recordRoute({ summary, description, auth, params, find, missing, rest }: AnyRecord) {
+  const { get, resource, answer, ...options } = rest;
+  return {
+    path: get,
+    spec: {
+      ...{ summary, auth },
+      ...(description !== undefined && { description }),
+      ...(params && { params }),
+      responses: { 200: resource, 404: "error" },
+      ...options,
+      async handle(input: { readonly caller: Caller; readonly params: unknown }): Promise<HttpResponse> {
+        const row = await find(input);
+        return row === null ? refused(404, "not_found", { message: missing }) : answer(row);
+      },
+    },
+  };
+}
+
+/** Builds the resolver of an entity by its id. */
+export const entityField = ({ auth }: AnyRecord, load: Load<unknown>): Resolve<unknown> =>
+  field(
+    { scopes: auth.scopes, ...(auth.access && { access: auth.access }) },
+    ({ id }: { readonly id: string }, _args, context) => load(context, id),
+  );

@@ -1,0 +1,238 @@
+import { WebhookEndpointResource, webhookEndpointExample } from "@signalbox/contracts";
+import { seconds } from "@signalbox/core";
+import type { PageLimits } from "@signalbox/graphql";
+import { created, type HttpResponse, ok, strongEtag } from "@signalbox/http";
+import { type Edges, edgesOf, list, type OwnRow, operation, ownRows, record } from "@signalbox/service";
+import { AttemptResource, viewAttempt } from "../deliveries/attempt-resource.ts";
+import type { TestEndpoint } from "../queue/test-endpoint.ts";
+import { disabledEndpoint, refusedEndpoint, tooManySecrets } from "../refusals.ts";
+import { type Endpoint, viewEndpoint } from "./endpoint.ts";
+import {
+  CreateEndpointBody,
+  EndpointSecret,
+  EndpointWithSecret,
+  OverlapBody,
+  UpdateEndpointBody,
+} from "./endpoint-bodies.ts";
+import type { EndpointSecrets } from "./endpoint-secrets.ts";
+import type { EndpointStatus } from "./endpoint-status.ts";
+import type { EndpointStore } from "./endpoint-store.ts";
+import type { Endpoints } from "./endpoints.ts";
+
+export interface EndpointApi {
+  readonly endpoints: Endpoints;
+  readonly endpointSecrets: EndpointSecrets;
+  readonly endpointStatus: EndpointStatus;
+  readonly endpointStore: EndpointStore;
+  readonly testEndpoint: TestEndpoint;
+  readonly pageLimits: PageLimits;
+}
+
+const base = "/api/v1/webhooks/endpoints";
+const one = `${base}/:id` as const;
+const read = { scopes: ["webhooks:read"] } as const;
+const write = { scopes: ["webhooks:write"] } as const;
+/** A secret allows forged deliveries, so showing one needs a step-up. */
+const secretWrite = { scopes: ["webhooks:write"], stepUp: true } as const;
+const missing = "There is no such endpoint.";
+/** Time of the longest attempt and of its record. */
+const testDeadlineMs = seconds(40);
+
+const etag = (endpoint: Endpoint): string => strongEtag(endpoint.revision, endpoint.id);
+const showEndpoint = (endpoint: Endpoint): HttpResponse => ok(viewEndpoint(endpoint), { etag: etag(endpoint) });
+
+/** The payload with a secret, shown this once. */
+const withSecret = {
+  webhookEndpoint: ({ endpoint }: { readonly endpoint: Endpoint }) => endpoint,
+  secret: ({ secret }: { readonly secret: string }) => secret,
+};
+
+/** The endpoints of an account, at both edges. */
+export function endpointApi(parts: EndpointApi): Edges {
+  const declared = [reads(parts), writes(parts), actions(parts), secretActions(parts)];
+  return edgesOf(Object.assign({}, ...declared), { exampleIds: { id: webhookEndpointExample.id } });
+}
+
+/** Finds endpoints of the caller in the graph. */
+const loadEndpoint = (endpointStore: Pick<EndpointStore, "findMany">) =>
+  ownRows(({ accountId }, ids) => endpointStore.findMany(accountId, ids));
+
+const ownEndpoint = (endpointStore: EndpointStore): OwnRow<Endpoint, { readonly id: string }> => ({
+  find: (tx, { caller, params }) => endpointStore.lock(tx, caller.accountId, params.id),
+  etag,
+  missing,
+});
+
+function reads({ endpointStore, pageLimits }: EndpointApi) {
+  return {
+    webhookEndpoints: list({
+      summary: "List endpoints, newest first",
+      auth: read,
+      limits: pageLimits,
+      read: (range, { caller }) => endpointStore.list(caller.accountId, range),
+      rest: { get: base, item: WebhookEndpointResource, view: viewEndpoint },
+    }),
+    webhookEndpoint: record({
+      summary: "Read an endpoint",
+      auth: read,
+      find: ({ caller, params }) => endpointStore.find(caller.accountId, params.id),
+      missing,
+      rest: { get: one, resource: WebhookEndpointResource, answer: showEndpoint },
+      graph: { type: "WebhookEndpoint", load: loadEndpoint(endpointStore) },
+    }),
+  };
+}
+
+function writes({ endpoints, endpointStore }: EndpointApi) {
+  const of = ownEndpoint(endpointStore);
+  return {
+    createWebhookEndpoint: operation({
+      summary: "Create an endpoint",
+      description:
+        "The answer shows the secret, once. The endpoint gets the events committed from now on. `scope: all` requires `account:admin`.",
+      auth: { ...write, stepUpFor: "the events of all accounts" },
+      audit: "webhook_endpoint.create",
+      input: CreateEndpointBody,
+      create: (tx, { caller, input: { event_types: eventTypes, ...rest } }) =>
+        endpoints.create(tx, caller, { ...rest, eventTypes }),
+      refusals: { "switched-off": refusedEndpoint, "limit-reached": refusedEndpoint },
+      rest: {
+        post: base,
+        responses: { 201: EndpointWithSecret },
+        idempotent: "sealed",
+        answer: ({ endpoint, secret }) =>
+          created(`${base}/${endpoint.id}`, { ...viewEndpoint(endpoint), secret }, { etag: etag(endpoint) }),
+      },
+      graph: { payload: withSecret, type: "WebhookEndpointWithSecretPayload", raw: ["settings"] },
+    }),
+    updateWebhookEndpoint: operation({
+      summary: "Update an endpoint",
+      auth: { ...write, stepUpFor: "another URL" },
+      audit: "webhook_endpoint.update",
+      input: UpdateEndpointBody,
+      of,
+      change: (tx, endpoint, { caller, input: { event_types: eventTypes, ...rest } }) =>
+        endpoints.update(tx, caller, endpoint, { ...rest, eventTypes }),
+      rest: {
+        patch: one,
+        mergePatch: true,
+        responses: { 200: WebhookEndpointResource },
+        idempotent: true,
+        answer: showEndpoint,
+      },
+      graph: { payload: "webhookEndpoint", raw: ["settings"] },
+    }),
+    deleteWebhookEndpoint: operation({
+      summary: "Delete an endpoint with its deliveries",
+      auth: write,
+      audit: "webhook_endpoint.delete",
+      of,
+      change: (tx, endpoint, { caller }) => endpoints.delete(tx, caller, endpoint),
+      rest: { delete: one, responses: { 204: "empty" }, idempotent: true },
+      graph: {
+        payload: { deletedWebhookEndpointId: (_, { params }) => params.id },
+        type: "DeleteWebhookEndpointPayload",
+      },
+    }),
+  };
+}
+
+function actions({ endpointStatus, endpointStore, testEndpoint }: EndpointApi) {
+  const statusOperation = (action: "pause" | "resume" | "enable", summary: string) =>
+    operation({
+      summary,
+      auth: write,
+      audit: `webhook_endpoint.${action}`,
+      of: ownEndpoint(endpointStore),
+      change: (tx, endpoint, { caller }) => endpointStatus[action](tx, caller, endpoint),
+      refusals: { disabled: disabledEndpoint },
+      rest: {
+        post: `${one}/${action}`,
+        responses: { 200: WebhookEndpointResource },
+        idempotent: true,
+        answer: ({ endpoint }) => showEndpoint(endpoint),
+      },
+      graph: { payload: { webhookEndpoint: ({ endpoint }) => endpoint } },
+    });
+  return {
+    pauseWebhookEndpoint: statusOperation("pause", "Pause an endpoint and hold its deliveries"),
+    resumeWebhookEndpoint: statusOperation("resume", "Resume a paused endpoint, held deliveries first"),
+    enableWebhookEndpoint: statusOperation("enable", "Enable a disabled endpoint, held deliveries first"),
+    testWebhookEndpoint: operation({
+      summary: "Send a test event now, and see what comes back",
+      description:
+        "Posts `webhook_endpoint.test` once, with the endpoint as its data, at any status of the endpoint. The answer is the attempt, even a failed one.",
+      auth: write,
+      audit: "webhook_endpoint.test",
+      async act({ caller, params }) {
+        const endpoint = await endpointStore.find(caller.accountId, params.id);
+        if (endpoint === null) return { outcome: "missing" } as const;
+        return (await testEndpoint(caller, endpoint)) ?? ({ outcome: "cannot-send" } as const);
+      },
+      refusals: {
+        missing: { code: "not_found", message: missing },
+        "cannot-send": { code: "unavailable", message: "The service cannot send now." },
+      },
+      rest: {
+        post: `${one}/test`,
+        responses: { 200: AttemptResource, 503: "error" },
+        deadlineMs: testDeadlineMs,
+        answer: (attempt) => ok(viewAttempt(attempt)),
+      },
+      graph: { payload: "attempt", type: "TestWebhookEndpointPayload" },
+    }),
+  };
+}
+
+function secretActions({ endpointSecrets, endpointStore }: EndpointApi) {
+  const of = ownEndpoint(endpointStore);
+  return {
+    rotateWebhookEndpointSecret: operation({
+      summary: "Give the endpoint a new secret",
+      description:
+        "Deliveries carry the signatures of all live secrets, five at most, until the overlap of each rotation has ended.",
+      auth: secretWrite,
+      audit: "webhook_endpoint.rotate_secret",
+      input: OverlapBody,
+      of,
+      change: (tx, endpoint, { caller, input }) => endpointSecrets.rotate(tx, caller, endpoint, input.overlap_seconds),
+      refusals: { "limit-reached": tooManySecrets },
+      rest: {
+        post: `${one}/secret/rotate`,
+        responses: { 200: EndpointWithSecret },
+        idempotent: "sealed",
+        answer: ({ endpoint, secret }) => ok({ ...viewEndpoint(endpoint), secret }),
+      },
+      graph: { payload: withSecret, type: "WebhookEndpointWithSecretPayload" },
+    }),
+    deletePreviousWebhookEndpointSecrets: operation({
+      summary: "End the overlap of rotations: only the newest secret signs",
+      auth: secretWrite,
+      audit: "webhook_endpoint.rotate_secret",
+      of,
+      change: (tx, endpoint, { caller }) => endpointSecrets.removePrevious(tx, caller, endpoint),
+      rest: { delete: `${one}/secret/previous`, responses: { 204: "empty" }, idempotent: true },
+      graph: {
+        payload: { webhookEndpointId: (_, { params }) => params.id },
+        type: "DeletePreviousWebhookEndpointSecretsPayload",
+      },
+    }),
+    revealWebhookEndpointSecret: operation({
+      summary: "Show the secret",
+      auth: secretWrite,
+      audit: "webhook_endpoint.reveal_secret",
+      async create(tx, { caller, params }) {
+        const secret = await endpointSecrets.reveal(tx, caller, params.id);
+        return secret === null ? ({ outcome: "missing" } as const) : { secret };
+      },
+      refusals: { missing: { code: "not_found", message: missing } },
+      rest: {
+        post: `${one}/secret/reveal`,
+        responses: { 200: EndpointSecret },
+        cache: "no-store",
+        answer: ({ secret }) => ok({ secret }),
+      },
+      graph: { payload: { secret: ({ secret }) => secret }, type: "RevealWebhookEndpointSecretPayload" },
+    }),
+  };
+}
