@@ -75,7 +75,7 @@ const nothing = z.strictObject({});
 async function rulesOf(operation: AnyOperation, { caller }: Context, given: object): Promise<z.ZodType> {
   const { input: rules = nothing, graph } = operation;
   const keys = graph?.keysInInput ? keysOf(operation).map(([, name]) => name) : [];
-  const own = (graph?.raw ?? []).filter((name) => name in given).map((name) => [name, jsonOf(given, name)]);
+  const own = (graph?.raw ?? []).filter((name) => name in given).map((name) => [snakeCase(name), jsonOf(given, name)]);
   const body = (wire: unknown) => {
     const members = Object.entries({ ...(wire as object), ...Object.fromEntries(own) });
     return Object.fromEntries(members.filter(([name]) => !keys.includes(camelCase(name))));
@@ -92,6 +92,7 @@ async function fitting(
   return json.safeParse(body).success ? json : forCaller(caller);
 }
 
+const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 const camelCase = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 /** Makes a plain copy: GraphQL literals have objects without a prototype, which strict rules refuse. */

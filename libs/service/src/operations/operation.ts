@@ -35,7 +35,7 @@ export interface OperationContext<P = unknown, Input = unknown> {
 interface FlowContext<P, Input> extends OperationContext<P, Input> {
   /** Aborted when the client disconnects or the deadline passes, where the edge knows. */
   readonly signal: AbortSignal;
-  /** Runs the effect once, together with the stored answer of an `Idempotency-Key`. Its value must be the result. */
+  /** Runs the effect with the stored answer of an `Idempotency-Key`. Its value must be the operation's result. */
   inTransaction<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>;
 }
 
