@@ -81,8 +81,10 @@ interface RestEdge<Path extends string, Success, Context> extends Verbs<Path>, R
 interface GraphEdge<Path extends string, Success, Context> {
   /** The member of the payload with the success, or how each member is taken from it. */
   readonly payload: string | { readonly [member: string]: (success: Success, context: Context) => unknown };
-  /** The name of the payload's type; default: the member's name and `Payload`. */
+  /** The name of the payload's type; default: the first member's name and `Payload`. */
   readonly type?: string;
+  /** The name of the input's type; default: the operation's name and `Input`. */
+  readonly inputType?: string;
   /** Names of path parameters in the graph that differ, as `{ image_id: "id" }`. */
   readonly names?: Readonly<Record<string, string>> & { readonly [N in keyof PathParams<Path>]?: string };
   /** Takes the path parameters from members of the input. */
