@@ -21,7 +21,7 @@ export { type EdgeLimits, openEdgeLimits } from "./open-edge-limits.ts";
 export { type OpenedService, openService } from "./open-service.ts";
 export { openServiceLog } from "./open-service-log.ts";
 export { type Edges, edgesOf, joinEdges, list, operation, record } from "./operations/edges.ts";
-export type { OwnRow } from "./operations/operation.ts";
+export { type OwnRow, tooMany } from "./operations/operation.ts";
 export { type Load, ownRows } from "./operations/reads.ts";
 export { openOverrides } from "./overrides/open-overrides.ts";
 export { createOverrideCopy } from "./overrides/override-copy.ts";
