@@ -5,9 +5,9 @@ import { createSubgraph } from "@signalbox/graphql";
 import type { Pool } from "@signalbox/storage";
 import { schemaDifference } from "@signalbox/storage/authoring";
 import { createSubgraphClient, serveListener, testPerson } from "@signalbox/testing";
-import { type EndpointApi, endpointApi } from "../src/endpoints/endpoint-api.ts";
+import { serviceEdges } from "../src/edges.ts";
+import type { Opening } from "../src/endpoints/endpoint-directory.ts";
 import { createEndpointStore } from "../src/endpoints/endpoint-store.ts";
-import type { Opening } from "../src/endpoints/signing-endpoint.ts";
 import { endpointsPath, type Harness, prismaDirectory, startDelivery } from "./harness.ts";
 
 let delivery: Harness;
@@ -228,7 +228,8 @@ test("a hundred endpoints of a query are one statement, and those of others are 
   const { clock, log } = delivery.context;
   const pageLimits = { maxPageSize: () => 100, pageSize: () => 20 };
   const typeDefs = await readFile(new URL("../schema.graphql", import.meta.url), "utf8");
-  const { resolvers } = endpointApi({ endpointStore, pageLimits } as EndpointApi);
+  const parts = { operations: {}, stores: { endpointStore }, pageLimits, clock };
+  const { resolvers } = serviceEdges(parts as Parameters<typeof serviceEdges>[0]);
   const served = await serveListener(createSubgraph({ typeDefs, resolvers, clock, log }));
   const ids = Array.from({ length: 100 }, (_, at) => [own.id, foreign.id, `whe_${at}`][at % 3]);
   const of = ids.map((id) => ({ __typename: "WebhookEndpoint", id }));

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { OutboundClient } from "@signalbox/net";
-import type { AttemptPhase } from "../deliveries/delivery.ts";
-import type { SigningEndpoint } from "../endpoints/signing-endpoint.ts";
+import type { AttemptPhase } from "../deliveries/attempt.ts";
+import type { SigningEndpoint } from "../endpoints/endpoint-directory.ts";
 
 type Timing = Awaited<ReturnType<OutboundClient["request"]>>["timing"];
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createManualClock } from "@signalbox/core";
 import { testContext } from "@signalbox/testing";
-import type { SigningEndpoint } from "../endpoints/signing-endpoint.ts";
+import type { SigningEndpoint } from "../endpoints/endpoint-directory.ts";
 import type { LeasedDelivery } from "./delivery-queue.ts";
 import { Dispatcher } from "./dispatcher.ts";
 

@@ -1,14 +1,14 @@
-import { type Clock, seconds } from "@signalbox/core";
+import { seconds } from "@signalbox/core";
 import type { OutboundClient } from "@signalbox/net";
 import type { ServiceContext, WakeUp } from "@signalbox/runtime";
 import type { OpenedService } from "@signalbox/service";
 import { createFanOut } from "../deliveries/fan-out.ts";
+import type { SigningEndpoint } from "../endpoints/endpoint-directory.ts";
 import { createEndpointDirectory } from "../endpoints/endpoint-directory.ts";
+import type { HealthLimits } from "../endpoints/endpoint-health.ts";
 import { createEndpointHealth } from "../endpoints/endpoint-health.ts";
 import type { EndpointStatus } from "../endpoints/endpoint-status.ts";
 import type { EndpointStore } from "../endpoints/endpoint-store.ts";
-import type { HealthLimits } from "../endpoints/judge-health.ts";
-import type { SigningEndpoint } from "../endpoints/signing-endpoint.ts";
 import type { Properties } from "../properties.ts";
 import { attemptDelivery } from "./attempt-delivery.ts";
 import { AttemptResults } from "./attempt-results.ts";
@@ -26,7 +26,6 @@ interface EngineDependencies {
   readonly outbound: OutboundClient;
   readonly mayWrite: (accountId: string) => boolean;
   readonly wakeUp: WakeUp;
-  readonly clock: Clock;
 }
 
 /** Number of accounts whose endpoints are kept in memory. */
@@ -38,9 +37,9 @@ const recordMs = seconds(10);
 
 /** Builds the path of a delivery: fan-out, queue, dispatcher, attempt, result. */
 export function openEngine(
-  { configuration, log, tracer, metrics }: ServiceContext<Properties>,
+  { configuration, clock, log, tracer, metrics }: ServiceContext<Properties>,
   { pool, outbox, presence, accessStates }: OpenedService,
-  { endpointStore, endpointStatus, outbound, mayWrite, wakeUp, clock }: EngineDependencies,
+  { endpointStore, endpointStatus, outbound, mayWrite, wakeUp }: EngineDependencies,
 ) {
   const leaseMs = configuration.get("webhook-delivery.attempts.lease");
   const timeoutMs = () => Math.min(configuration.get("webhook-delivery.attempt.timeout"), leaseMs - recordMs);
@@ -56,7 +55,13 @@ export function openEngine(
   const published = () => configuration.get("webhook-delivery.attempts.published");
   const endpointHealth = createEndpointHealth({ ...shared, endpointStore, endpointStatus, limits });
   const results = new AttemptResults({
-    ...{ ...shared, endpointStore, endpointStatus, endpointHealth, delayMsMin, onPostponed, published },
+    ...shared,
+    endpointStore,
+    endpointStatus,
+    endpointHealth,
+    delayMsMin,
+    onPostponed,
+    published,
   });
   const attempt = (delivery: LeasedDelivery, endpoint: SigningEndpoint) =>
     tracer.withTraceparent(delivery.traceparent ?? undefined, () =>

@@ -4,7 +4,7 @@ import type { Outbox } from "@signalbox/events";
 import { isProxyError } from "@signalbox/net";
 import { audited } from "@signalbox/service";
 import { inTransaction, type Pool } from "@signalbox/storage";
-import type { Attempt } from "../deliveries/delivery.ts";
+import type { Attempt } from "../deliveries/attempt.ts";
 import { deliveryIdOf } from "../deliveries/delivery-id.ts";
 import { type Endpoint, viewEndpoint } from "../endpoints/endpoint.ts";
 import type { EndpointDirectory } from "../endpoints/endpoint-directory.ts";
