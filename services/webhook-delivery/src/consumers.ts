@@ -6,7 +6,7 @@ import type { Removals } from "./endpoints/removals.ts";
 
 interface ConsumerDependencies {
   readonly fanOut: FanOut;
-  readonly removals: Pick<Removals, "removeAccount">;
+  readonly removals: Pick<Removals, "deleteAllOf">;
 }
 
 interface FanOutConsumer {
@@ -21,7 +21,7 @@ export function createFanOutConsumer({ fanOut, removals }: ConsumerDependencies)
       tx,
       events.map(outgoingEventOf).filter((event) => event !== null),
     );
-    for (const { name, subject } of events) if (name === "account.deleted") await removals.removeAccount(tx, subject);
+    for (const { name, subject } of events) if (name === "account.deleted") await removals.deleteAllOf(tx, subject);
   };
   const single: Handler<EventName> = (event, context) => batchHandler([event], context);
   const names = catalogue.filter(({ audience }) => audience === "account").map(({ name }) => name);

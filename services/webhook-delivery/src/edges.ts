@@ -3,18 +3,26 @@ import type { PageLimits } from "@signalbox/graphql";
 import { type Edges, joinEdges, ownRows } from "@signalbox/service";
 import { type Deliveries, deliveryApi } from "./deliveries/deliveries.ts";
 import type { DeliveryStore } from "./deliveries/delivery-store.ts";
-import { type EndpointOperations, endpointApi } from "./endpoints/endpoint-api.ts";
+import { endpointApi } from "./endpoints/endpoint-api.ts";
+import type { EndpointSecrets } from "./endpoints/endpoint-secrets.ts";
+import type { EndpointStatus } from "./endpoints/endpoint-status.ts";
 import type { EndpointStore } from "./endpoints/endpoint-store.ts";
+import type { Endpoints } from "./endpoints/endpoints.ts";
 import type { EventTypeStore } from "./event-types/event-type-store.ts";
 import { type EventTypes, eventTypeApi } from "./event-types/event-types.ts";
 import type { EventStore } from "./events/event-store.ts";
 import { type Events, eventApi } from "./events/events.ts";
+import type { TestEndpoint } from "./queue/test-endpoint.ts";
 import { type Replays, replayApi } from "./replays/replays.ts";
 import type { SigningKeyStore } from "./signing-keys/signing-key-store.ts";
 import { type SigningKeys, signingKeyApi } from "./signing-keys/signing-keys.ts";
 
 /** The operations that callers use, by capability. */
-interface Operations extends EndpointOperations {
+interface Operations {
+  readonly endpoints: Endpoints;
+  readonly endpointSecrets: EndpointSecrets;
+  readonly endpointStatus: EndpointStatus;
+  readonly testEndpoint: TestEndpoint;
   readonly signingKeys: SigningKeys;
   readonly deliveries: Deliveries;
   readonly events: Events;
@@ -40,11 +48,20 @@ interface Parts {
 
 /** The routes of this service, and its fields of the graph. */
 export function serviceEdges({ operations, stores, pageLimits, clock }: Parts): Edges {
-  const { signingKeys, deliveries, events, eventTypes, replays } = operations;
+  const { endpoints, endpointSecrets, endpointStatus, testEndpoint, signingKeys } = operations;
+  const { deliveries, events, eventTypes, replays } = operations;
   const { endpointStore, signingKeyStore, deliveryStore, eventStore, eventTypeStore } = stores;
   const loadEndpoint = ownRows(({ accountId }, ids) => endpointStore.findMany(accountId, ids));
   return joinEdges([
-    endpointApi({ operations, endpointStore, loadEndpoint, pageLimits }),
+    endpointApi({
+      endpoints,
+      endpointSecrets,
+      endpointStatus,
+      testEndpoint,
+      endpointStore,
+      loadEndpoint,
+      pageLimits,
+    }),
     deliveryApi({ deliveries, deliveryStore, eventStore, loadEndpoint, pageLimits }),
     eventApi({ events, eventStore, pageLimits }),
     eventTypeApi({ eventTypes, eventTypeStore, pageLimits }),

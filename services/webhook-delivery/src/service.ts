@@ -56,7 +56,7 @@ export async function createService(context: Context): Promise<ServiceParts> {
   const outbound = openOutbound(context);
 
   const owned = createEndpointOperations(context, opened, { stores, outbound, wake });
-  const { endpointStatus } = owned;
+  const { signingKeys, endpoints, endpointSecrets, endpointStatus } = owned;
   const engine = openEngine(context, opened, { endpointStore, endpointStatus, outbound, mayWrite, wakeUp });
   const { fanOut, deliveryQueue, testEndpoint } = engine;
   const removals = createRemovals({ pool, endpointStore, outbox, clock });
@@ -70,19 +70,20 @@ export async function createService(context: Context): Promise<ServiceParts> {
   const administratorsAmong = openAdministrators(context);
   const operators = createOperators({ pool, endpointStore, endpointStatus, administratorsAmong });
   const { events, eventTypes, publicationCounts } = createPublishing(context, opened, { stores, fanOut });
-  startWorkers(runner, {
-    engine,
-    deliveryDays,
-    removals,
-    replays,
-    operators,
-    publicationCounts,
-    accessStates,
-    wake,
-  });
+  startWorkers(runner, { engine, deliveryDays, removals, replays, operators, publicationCounts, accessStates, wake });
   observeQueue(context.metrics, pool);
 
-  const operations = { ...owned, testEndpoint, deliveries, replays, events, eventTypes };
+  const operations = {
+    endpoints,
+    endpointSecrets,
+    endpointStatus,
+    testEndpoint,
+    signingKeys,
+    deliveries,
+    events,
+    eventTypes,
+    replays,
+  };
   return serve({
     title: "Signalbox webhooks",
     principals: openPrincipals(context),
@@ -119,8 +120,6 @@ function createEndpointOperations(
 ) {
   const { endpointStore, secretStore, signingKeyStore } = stores;
   const rotationOverlapMs = () => configuration.get("webhook-delivery.secret.rotation-overlap");
-  const endpointsMax = () => configuration.get("webhook-delivery.endpoints.max");
-  const mayRegister = () => configuration.get("capabilities.webhooks");
   const signingKeys = createSigningKeys({ signingKeyStore, endpointStore, outbox, clock, rotationOverlapMs });
   return {
     signingKeys,
@@ -131,8 +130,8 @@ function createEndpointOperations(
       outbox,
       clock,
       outbound,
-      endpointsMax,
-      mayRegister,
+      endpointsMax: () => configuration.get("webhook-delivery.endpoints.max"),
+      mayRegister: () => configuration.get("capabilities.webhooks"),
     }),
     endpointSecrets: createEndpointSecrets({ endpointStore, secretStore, outbox, clock, rotationOverlapMs }),
     endpointStatus: createEndpointStatus({ endpointStore, outbox, clock, wake }),

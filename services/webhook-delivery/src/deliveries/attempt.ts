@@ -25,7 +25,7 @@ export interface Attempt {
   readonly exchange: Exchange | null;
 }
 
-export const attemptDecisions = ["succeeded", "retry", "exhausted", "gone", "held"] as const;
+const attemptDecisions = ["succeeded", "retry", "exhausted", "gone", "held"] as const;
 type AttemptDecision = (typeof attemptDecisions)[number];
 
 /** Headers of an attempt with the owner's secrets masked, and the milliseconds of each phase. */
@@ -35,7 +35,7 @@ interface Exchange {
   readonly phases: Readonly<Record<AttemptPhase, number | null>> | null;
 }
 
-export const attemptPhases = ["resolve", "connect", "tls", "send", "first_byte", "body"] as const;
+const attemptPhases = ["resolve", "connect", "tls", "send", "first_byte", "body"] as const;
 export type AttemptPhase = (typeof attemptPhases)[number];
 
 const milliseconds = z.number().nullable();

@@ -2,13 +2,12 @@ import type { Caller } from "@signalbox/auth";
 import { WebhookDeliveryResource, webhookDeliveryExample, webhookDeliveryStatuses } from "@signalbox/contracts";
 import type { Clock } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
-import { type ConnectionSpec, connectionField, filterFrom, type PageLimits, type Resolvers } from "@signalbox/graphql";
+import { connectionField, filterFrom, type PageLimits, type Resolvers } from "@signalbox/graphql";
 import { accepted, ok, timeParameter } from "@signalbox/http";
 import { audited, type Edges, edgesOf, type Load, list, operation, ownRows, record } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
-import type { Endpoint } from "../endpoints/endpoint.ts";
-import { requireScopeOf } from "../endpoints/endpoint.ts";
+import { type Endpoint, requireScopeOf } from "../endpoints/endpoint.ts";
 import type { EndpointStore } from "../endpoints/endpoint-store.ts";
 import { type EventStore, readerOf } from "../events/event-store.ts";
 import type { DeliveryQueue } from "../queue/delivery-queue.ts";
@@ -42,7 +41,7 @@ export function createDeliveries({ deliveryQueue, endpointStore, outbox, clock, 
   };
 }
 
-export interface DeliveryApi {
+interface DeliveryApi {
   readonly deliveries: Deliveries;
   readonly deliveryStore: DeliveryStore;
   readonly eventStore: Pick<EventStore, "ofDeliveries">;
@@ -150,23 +149,33 @@ function declareAttempts({ deliveryStore, pageLimits }: DeliveryApi) {
 }
 
 /** The fields of endpoints, deliveries and attempts that lead from one to another. */
-function fieldsOf(parts: DeliveryApi, loadDelivery: Load<Delivery>): Resolvers<unknown> {
-  const { eventStore, loadEndpoint } = parts;
+function fieldsOf(
+  { deliveryStore, eventStore, loadEndpoint, pageLimits: limits }: DeliveryApi,
+  loadDelivery: Load<Delivery>,
+): Resolvers<unknown> {
   const loadEvent = ownRows(
     (caller, ids) => eventStore.ofDeliveries(readerOf(caller), ids),
     ({ deliveryId }) => deliveryId,
   );
-  const attempts = (filterBy: (parent: Named) => ListFilter) => connectionField(read, attemptsOf(parts, filterBy));
+  const deliveriesOfEndpoint = connectionField<unknown, Named, object, Delivery>(read, {
+    limits,
+    read: (range, { id: endpointId }, { caller }, args) =>
+      deliveryStore.list(caller.accountId, { ...filterOf(filterFrom(OfEndpoint, args)), endpointId }, range),
+  });
+  const attemptsOf = (parent: "endpointId" | "deliveryId") =>
+    connectionField<unknown, Named, object, Attempt>(read, {
+      limits,
+      read: (range, { id }, { caller }, args) =>
+        deliveryStore.listAttempts(caller.accountId, { ...filterFrom(OfParent, args), [parent]: id }, range),
+      position: positionOfAttempt,
+    });
   return {
-    WebhookEndpoint: {
-      deliveries: connectionField(read, deliveriesOfEndpoint(parts)),
-      attempts: attempts(({ id: endpointId }) => ({ endpointId })),
-    },
+    WebhookEndpoint: { deliveries: deliveriesOfEndpoint, attempts: attemptsOf("endpointId") },
     WebhookDelivery: {
       nextAttemptAt: ({ status, nextAttemptAt }: Delivery) => (status === "pending" ? nextAttemptAt : null),
       endpoint: ({ endpointId }: Delivery, _, context) => loadEndpoint(context, endpointId),
       event: ({ id }: Delivery, _, context) => loadEvent(context, id),
-      attemptLog: attempts(({ id: deliveryId }) => ({ deliveryId })),
+      attemptLog: attemptsOf("deliveryId"),
     },
     WebhookAttempt: {
       phases: ({ exchange }: Attempt) => exchange?.phases ?? null,
@@ -174,28 +183,5 @@ function fieldsOf(parts: DeliveryApi, loadDelivery: Load<Delivery>): Resolvers<u
       responseHeaders: ({ exchange }: Attempt) => exchange?.responseHeaders ?? null,
       delivery: ({ deliveryId }: Attempt, _, context) => loadDelivery(context, deliveryId),
     },
-  };
-}
-
-function deliveriesOfEndpoint({
-  deliveryStore,
-  pageLimits,
-}: DeliveryApi): ConnectionSpec<unknown, Named, object, Delivery> {
-  return {
-    limits: pageLimits,
-    read: (range, { id: endpointId }, { caller }, args) =>
-      deliveryStore.list(caller.accountId, { ...filterOf(filterFrom(OfEndpoint, args)), endpointId }, range),
-  };
-}
-
-function attemptsOf(
-  { deliveryStore, pageLimits }: DeliveryApi,
-  filterBy: (parent: Named) => ListFilter,
-): ConnectionSpec<unknown, Named, object, Attempt> {
-  return {
-    limits: pageLimits,
-    read: (range, parent, { caller }, args) =>
-      deliveryStore.listAttempts(caller.accountId, { ...filterFrom(OfParent, args), ...filterBy(parent) }, range),
-    position: positionOfAttempt,
   };
 }

@@ -11,16 +11,11 @@ import type { EndpointStatus } from "./endpoint-status.ts";
 import type { EndpointStore } from "./endpoint-store.ts";
 import type { Endpoints } from "./endpoints.ts";
 
-/** The operations of owners on their endpoints. */
-export interface EndpointOperations {
+interface EndpointApi {
   readonly endpoints: Endpoints;
   readonly endpointSecrets: EndpointSecrets;
   readonly endpointStatus: EndpointStatus;
   readonly testEndpoint: TestEndpoint;
-}
-
-export interface EndpointApi {
-  readonly operations: EndpointOperations;
   readonly endpointStore: EndpointStore;
   readonly loadEndpoint: Load<Endpoint>;
   readonly pageLimits: PageLimits;
@@ -44,7 +39,7 @@ export function endpointApi(parts: EndpointApi): Edges {
       ...declareReads(parts),
       ...declareWrites(parts),
       ...declareActions(parts),
-      ...secretOperations(parts.operations.endpointSecrets, ownEndpoint(parts.endpointStore)),
+      ...secretOperations(parts.endpointSecrets, ownEndpoint(parts.endpointStore)),
     },
     { exampleIds: { id: webhookEndpointExample.id } },
   );
@@ -76,7 +71,7 @@ function declareReads({ endpointStore, loadEndpoint, pageLimits }: EndpointApi) 
   };
 }
 
-function declareWrites({ operations: { endpoints }, endpointStore }: EndpointApi) {
+function declareWrites({ endpoints, endpointStore }: EndpointApi) {
   const of = ownEndpoint(endpointStore);
   return {
     createWebhookEndpoint: operation({
@@ -134,7 +129,7 @@ function declareWrites({ operations: { endpoints }, endpointStore }: EndpointApi
   };
 }
 
-function declareActions({ operations: { endpointStatus, testEndpoint }, endpointStore }: EndpointApi) {
+function declareActions({ endpointStatus, testEndpoint, endpointStore }: EndpointApi) {
   const statusOperation = (action: "pause" | "resume" | "enable", summary: string) =>
     operation({
       summary,

@@ -7,32 +7,11 @@ import { compileFilter } from "./event-filter.ts";
 export type EndpointSettings = WebhookEndpointResource["settings"];
 
 /** Settings as an owner writes them. Null selects the service's default; secrets are in the clear. */
-export type GivenSettings = {
-  readonly [Name in Exclude<keyof EndpointSettings, "headers" | "metadata" | "client_certificate">]?:
-    | EndpointSettings[Name]
-    | null
-    | undefined;
-} & {
-  readonly headers?: readonly GivenHeader[] | null | undefined;
-  /** A null member is removed. */
-  readonly metadata?: Readonly<Record<string, string | null>> | null | undefined;
-  readonly client_certificate?: CertificatePair | null | undefined;
-};
-
+export type GivenSettings = z.output<typeof SettingsBody>;
+type GivenHeader = z.output<typeof header>;
 /** A certificate with its key, both in PEM. */
-export interface CertificatePair {
-  readonly certificate: string;
-  readonly key: string;
-}
-
-type ShownCertificate = NonNullable<WebhookEndpointResource["settings"]["client_certificate"]>;
-
-interface GivenHeader {
-  readonly name: string;
-  /** Null keeps the value of a secret header. */
-  readonly value: string | null;
-  readonly secret: boolean;
-}
+export type CertificatePair = z.output<typeof certificatePair>;
+type ShownCertificate = NonNullable<EndpointSettings["client_certificate"]>;
 
 /** Default settings. They also fill in the settings that a stored row is too old to have. */
 export const defaultSettings: EndpointSettings = {
@@ -188,6 +167,7 @@ const filter = z
   .meta({ examples: [{ status: { eq: "ready" } }] });
 
 const pem = z.string().min(1).max(16_384);
+const certificatePair = z.strictObject({ certificate: pem, key: pem });
 
 const members = {
   retry_schedule_seconds: z.array(z.int().min(0).max(86_400)).min(1).max(20).nullable(),
@@ -211,16 +191,10 @@ const members = {
     .array(z.enum(webhookSignatures))
     .refine((given) => new Set(given).size === given.length, { error: "Duplicate signature." })
     .nullable(),
-  client_certificate: z
-    .strictObject({ certificate: pem, key: pem })
-    .nullable()
-    .describe("PEM without a passphrase. The key is never shown."),
+  client_certificate: certificatePair.nullable().describe("PEM without a passphrase. The key is never shown."),
   api_version: z.enum(["v1"]).nullable(),
   format: z.enum(webhookFormats).nullable(),
 };
 
 /** Null selects the service's default, so in a merge patch it removes the setting (RFC 7396). */
-export const SettingsBody = z
-  .strictObject(members)
-  .partial()
-  .transform((given) => given as GivenSettings);
+export const SettingsBody = z.strictObject(members).partial();

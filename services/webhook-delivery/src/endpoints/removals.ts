@@ -116,7 +116,7 @@ export function createRemovals({ pool, endpointStore, outbox, clock }: RemovalDe
      * Deletes every endpoint of a purged account with its deliveries, because the bodies hold personal data. The events
      * of endpoints deleted before go too.
      */
-    async removeAccount(tx: Tx, accountId: string): Promise<void> {
+    async deleteAllOf(tx: Tx, accountId: string): Promise<void> {
       const owned = await endpointStore.lockAllOf(tx, accountId);
       for (const { id } of owned) await endpointStore.remove(tx, id, clock.now());
       await tx.query(purge, [accountId]);

@@ -19,7 +19,7 @@ export interface EventType {
 }
 
 /** Handling of an event whose data do not match: accept, accept with a warning to the publisher, or refuse. */
-export const enforcements = ["off", "warn", "block"] as const;
+const enforcements = ["off", "warn", "block"] as const;
 type Enforcement = (typeof enforcements)[number];
 
 const schemaBytesMax = 65_536;

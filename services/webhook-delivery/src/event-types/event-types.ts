@@ -109,7 +109,7 @@ function unusable(problem: string): AppError {
   return new AppError("validation_error", "The schema cannot be used.", { details });
 }
 
-export interface EventTypeApi {
+interface EventTypeApi {
   readonly eventTypes: EventTypes;
   readonly eventTypeStore: EventTypeStore;
   readonly pageLimits: PageLimits;

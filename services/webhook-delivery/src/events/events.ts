@@ -160,7 +160,7 @@ const filter = {
   to: timeParameter().optional().describe("Events before this time."),
 };
 
-export interface EventApi {
+interface EventApi {
   readonly events: Events;
   readonly eventStore: EventStore;
   readonly pageLimits: PageLimits;

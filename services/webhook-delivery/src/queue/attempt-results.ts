@@ -201,7 +201,10 @@ export class AttemptResults {
    */
   async #advance(tx: Tx, ordered: readonly Waiting[]): Promise<void> {
     const keyed = ordered.map(({ finished: { delivery, endpoint }, judgement: { outcome } }) => ({
-      ...{ endpointId: endpoint.id, orderKey: delivery.orderKey ?? "", sequence: delivery.sequence ?? 0, outcome },
+      endpointId: endpoint.id,
+      orderKey: delivery.orderKey ?? "",
+      sequence: delivery.sequence ?? 0,
+      outcome,
       holdMs: seconds(endpoint.settings.order_hold_seconds ?? 0) || holdMsDefault,
     }));
     const over = keyed.filter(({ outcome }) => outcome === "succeeded" || outcome === "exhausted");

@@ -17,9 +17,9 @@ export interface Replay extends ReplayRow {
   readonly endedAt: Date | null;
 }
 
-export const replayStatuses = ["running", "done", "cancelled"] as const;
+const replayStatuses = ["running", "done", "cancelled"] as const;
 /** Statuses of ended deliveries. Pending ones go out anyway. */
-export const replayedStatuses = ["succeeded", "exhausted", "parked"] as const;
+const replayedStatuses = ["succeeded", "exhausted", "parked"] as const;
 type ReplayedStatus = (typeof replayedStatuses)[number];
 
 /** Filter of the deliveries of a replay. */

@@ -89,7 +89,7 @@ export const replayRetention = (keepMs: () => number): RetentionRule => ({
   keepMs,
 });
 
-export interface ReplayApi {
+interface ReplayApi {
   readonly replays: Replays;
   readonly clock: Clock;
   readonly loadEndpoint: Load<Endpoint>;

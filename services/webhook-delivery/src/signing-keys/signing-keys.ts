@@ -56,7 +56,7 @@ export function createSigningKeys(dependencies: SigningKeyDependencies) {
   };
 }
 
-export interface SigningKeyApi {
+interface SigningKeyApi {
   readonly signingKeys: SigningKeys;
   readonly signingKeyStore: Pick<SigningKeyStore, "list">;
   readonly clock: Clock;
