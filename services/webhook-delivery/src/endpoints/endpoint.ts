@@ -34,7 +34,7 @@ export interface Endpoint {
   readonly updatedAt: Date;
 }
 
-/** Input of a new endpoint. Absent settings get the service's defaults. */
+/** A new endpoint as its owner wants it. Absent settings get the service's defaults. */
 export type NewEndpoint = Pick<Endpoint, "url" | "description" | "eventTypes" | "scope"> & {
   readonly settings?: GivenSettings | undefined;
 };
@@ -63,6 +63,7 @@ const eventTypes = z
   .max(100)
   .describe("Names of events, or prefixes that end in `*`.");
 
+/** Input of a new endpoint. */
 export const CreateEndpointBody = z
   .strictObject({
     url,

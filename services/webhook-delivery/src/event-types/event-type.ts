@@ -60,7 +60,7 @@ const schema = z
   .nullable();
 const members = { description: z.string().max(500).nullable(), schema, enforcement: z.enum(enforcements) };
 
-/** Body of a new event type. */
+/** Input of a new event type. */
 export const CreateEventTypeBody = z
   .strictObject({
     name: z
@@ -75,6 +75,7 @@ export const CreateEventTypeBody = z
   .meta({ id: "CreateWebhookEventType" })
   .register(examples, { example: eventTypeExample });
 
+/** Input of a change; a schema is replaced as a whole. */
 export const UpdateEventTypeBody = z
   .strictObject(members)
   .partial()

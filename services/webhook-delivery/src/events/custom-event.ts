@@ -4,16 +4,6 @@ import { newId } from "@signalbox/core";
 import { z } from "zod";
 import type { OutgoingEvent } from "../deliveries/outgoing-event.ts";
 
-/** An event that an account publishes. */
-export interface CustomEvent {
-  readonly id?: string | undefined;
-  readonly type: string;
-  readonly data: unknown;
-  readonly subject?: string | undefined;
-  /** Time of the event, as its publisher states it. */
-  readonly created_at?: string | undefined;
-}
-
 /** Name of a custom event type: two to five words with dots between them. */
 export const customTypePattern = /^[a-z][a-z0-9_]*(\.[a-z0-9_]+){1,4}$/;
 
@@ -31,6 +21,7 @@ export const customEventExample = {
   subject: "order-17",
 };
 
+/** An event that an account publishes. */
 export const CustomEventBody = z
   .strictObject({
     id: z
@@ -51,7 +42,10 @@ export const CustomEventBody = z
   .meta({ id: "CustomEvent" })
   .register(examples, { example: customEventExample });
 
+export type CustomEvent = z.output<typeof CustomEventBody>;
+
 export const eventsMax = 100;
+/** Input of a publication: one event, or a list. */
 export const PublishBody = z
   .union([CustomEventBody, z.array(CustomEventBody).min(1).max(eventsMax)], { error: unionFault })
   .meta({ id: "PublishEvents" })
