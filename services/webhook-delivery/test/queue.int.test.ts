@@ -381,8 +381,19 @@ test("results that are sent again because their answer was lost are recorded onc
   const ids = { endpointId: endpoint.id, accountId: who.accountId };
   const leased = { ...ids, id: made.deliveryId, createdAt: made.createdAt, leasedUntil: new Date() } as LeasedDelivery;
   const attempt = {
-    ...{ ...ids, id: made.id, deliveryId: made.deliveryId, number: 1, counted: true, startedAt: made.startedAt },
-    ...{ durationMs: 1, status: 200, error: null, response: null, phase: null, decision: null, nextAttemptAt: null },
+    ...ids,
+    id: made.id,
+    deliveryId: made.deliveryId,
+    number: 1,
+    counted: true,
+    startedAt: made.startedAt,
+    durationMs: 1,
+    status: 200,
+    error: null,
+    response: null,
+    phase: null,
+    decision: null,
+    nextAttemptAt: null,
     exchange: null,
   };
   const result = { delivery: leased, attempt, status: "succeeded", used: 1, delayMs: null, failed: false } as const;

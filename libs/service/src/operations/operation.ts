@@ -155,3 +155,10 @@ export function answerOf({ refusals, rest }: AnyOperation, result: unknown, cont
   if (refusal) return refusedWith(refusal);
   return rest.answer ? rest.answer(result, context) : { status: 204, body: { kind: "empty" } };
 }
+
+/** Builds the refusal of one more of something that has a limit; the field is its name in the API. */
+export const tooMany = (field: string, message: string): Refusal => ({
+  code: "conflict",
+  message,
+  details: [{ field, code: "too_many", message }],
+});

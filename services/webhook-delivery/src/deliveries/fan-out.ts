@@ -3,12 +3,11 @@ import { catalogue } from "@signalbox/contracts";
 import { type Clock, minutes } from "@signalbox/core";
 import type { Tx } from "@signalbox/storage";
 import { wants } from "../endpoints/endpoint.ts";
-import type { EndpointDirectory } from "../endpoints/endpoint-directory.ts";
-import type { AccountEndpoints, SigningEndpoint } from "../endpoints/signing-endpoint.ts";
+import type { AccountEndpoints, EndpointDirectory, SigningEndpoint } from "../endpoints/endpoint-directory.ts";
 import { isCustomName } from "../events/custom-event.ts";
 import { lockOrder, orderPlaces } from "../queue/delivery-order.ts";
 import type { Dispatcher } from "../queue/dispatcher.ts";
-import { insertDeliveries, type NewDelivery, operators } from "../queue/insert-deliveries.ts";
+import { insertDeliveries, leasedOf, type NewDelivery, operators } from "../queue/insert-deliveries.ts";
 import { hostOf } from "../queue/lane.ts";
 import type { Take } from "../queue/memory-room.ts";
 import type { QueueWorker } from "../queue/queue-worker.ts";
@@ -225,14 +224,7 @@ function startAttempts(
   for (const [endpoint, deliveries] of Map.groupBy(own, (delivery) => delivery.endpoint)) {
     dispatcher.add(
       endpoint,
-      deliveries.map(
-        ({ id, order, event: { id: eventId, type: eventType, accountId, body, traceparent, createdAt } }) => ({
-          ...{ id, endpointId: endpoint.id, accountId, eventId, eventType, body, traceparent, createdAt },
-          ...{ purpose: "delivery" as const, attempts: 0, wasExhausted: false, replayId: null },
-          ...{ orderKey: order?.key ?? null, sequence: order?.sequence ?? null },
-          ...{ dueAt: createdAt.toISOString(), leasedUntil },
-        }),
-      ),
+      deliveries.map((delivery) => leasedOf(delivery, "delivery", leasedUntil)),
     );
   }
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createManualClock } from "@signalbox/core";
 import { testContext } from "@signalbox/testing";
-import type { SigningEndpoint } from "../endpoints/signing-endpoint.ts";
+import type { SigningEndpoint } from "../endpoints/endpoint-directory.ts";
 import type { LeasedDelivery } from "./delivery-queue.ts";
 import { Dispatcher } from "./dispatcher.ts";
 
@@ -19,7 +19,11 @@ function dispatcherUnderTest(bounds: { readonly inFlightMax: number; readonly in
   const clock = createManualClock(new Date("2026-01-02T03:04:05Z"));
   const underWay: { readonly endpointId: string; readonly end: (status: number | null, error?: string) => void }[] = [];
   const dispatcher = new Dispatcher({
-    ...{ ...bounds, clock, log: testContext("webhook-delivery", {}).log, leaseMs: 90_000, inFlightMaxPerEndpoint: 64 },
+    ...bounds,
+    clock,
+    log: testContext("webhook-delivery", {}).log,
+    leaseMs: 90_000,
+    inFlightMaxPerEndpoint: 64,
     attempt: ({ endpointId }) =>
       new Promise((resolve) => {
         const end = (status: number | null, error: string | null = null) =>

@@ -2,7 +2,7 @@ import type { Clock } from "@signalbox/core";
 import { seconds } from "@signalbox/core";
 import { isProxyError } from "@signalbox/net";
 import type { Logger, Outage } from "@signalbox/telemetry";
-import type { SigningEndpoint } from "../endpoints/signing-endpoint.ts";
+import type { SigningEndpoint } from "../endpoints/endpoint-directory.ts";
 import type { Attempted, attemptDelivery } from "./attempt-delivery.ts";
 import type { AttemptResults } from "./attempt-results.ts";
 import type { DeliveryQueue, LeasedDelivery } from "./delivery-queue.ts";

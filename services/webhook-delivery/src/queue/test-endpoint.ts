@@ -1,16 +1,17 @@
 import type { Caller } from "@signalbox/auth";
-import { type Clock, newId } from "@signalbox/core";
+import type { Clock } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import { isProxyError } from "@signalbox/net";
 import { audited } from "@signalbox/service";
 import { inTransaction, type Pool } from "@signalbox/storage";
-import type { Attempt } from "../deliveries/delivery.ts";
+import type { Attempt } from "../deliveries/attempt.ts";
 import { deliveryIdOf } from "../deliveries/delivery-id.ts";
 import { type Endpoint, viewEndpoint } from "../endpoints/endpoint.ts";
 import type { EndpointDirectory } from "../endpoints/endpoint-directory.ts";
+import { customEventOf } from "../events/custom-event.ts";
 import type { AttemptResults } from "./attempt-results.ts";
 import type { Dispatcher, DispatcherDependencies } from "./dispatcher.ts";
-import { insertDeliveries, type NewEvent } from "./insert-deliveries.ts";
+import { insertDeliveries, leasedOf, type NewEvent } from "./insert-deliveries.ts";
 import type { QueueWorker } from "./queue-worker.ts";
 
 interface TestDependencies {
@@ -54,12 +55,7 @@ export function createEndpointTest({
       await outbox.append(tx, [audited(caller, { action: "webhook_endpoint.test", subject: endpoint.id })]);
       return insertDeliveries(tx, [], null, [planned], { leaseMs, instance });
     });
-    const { id: eventId, type: eventType, accountId, body, traceparent, createdAt } = event;
-    const delivery = {
-      ...{ id, endpointId: endpoint.id, accountId, eventId, eventType, body, traceparent, createdAt, leasedUntil },
-      ...{ purpose: "test" as const, attempts: 0, wasExhausted: false, replayId: null, orderKey: null, sequence: null },
-      dueAt: createdAt.toISOString(),
-    };
+    const delivery = leasedOf(planned, "test", leasedUntil);
     dispatcher.hold(delivery, endpoint);
     try {
       const finished = await attempt(delivery, signing);
@@ -77,12 +73,6 @@ export function createEndpointTest({
 
 const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
-function testEvent(endpoint: Endpoint, at: Date): NewEvent {
-  const [id, type] = [newId("evt", at.getTime()), "webhook_endpoint.test"];
-  const envelope = {
-    ...{ id, type, created_at: at.toISOString(), data: viewEndpoint(endpoint) },
-    ...{ api_version: "v1", account_id: endpoint.accountId },
-  };
-  const body = Buffer.from(JSON.stringify(envelope));
-  return { id, accountId: endpoint.accountId, type, body, traceparent: null, createdAt: at };
-}
+/** The test event has the envelope of a custom one. */
+const testEvent = (endpoint: Endpoint, at: Date): NewEvent =>
+  customEventOf({ type: "webhook_endpoint.test", data: viewEndpoint(endpoint) }, endpoint.accountId, at);
