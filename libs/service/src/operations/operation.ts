@@ -111,7 +111,10 @@ export interface OperationSpec<
   readonly audit: Audited;
   /** Narrows the path parameters; a value that does not fit reads as missing. */
   readonly params?: P;
-  /** The JSON body of REST, and the argument `input` of the graph, whose names are in camel case. */
+  /**
+   * The JSON body of REST, or the query of a DELETE, which has no body; and the argument `input` of the graph, whose
+   * names are in camel case.
+   */
   readonly input?: R;
   readonly of?: OwnRow<Row, Params<Path, P>>;
   /** Runs before the transaction, for what must not hold one open. It may throw. */
