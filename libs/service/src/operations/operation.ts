@@ -54,7 +54,7 @@ type Outcome<Result, Name> = Extract<Result, { readonly outcome: Name }>;
 
 /** The refusal of each outcome that is one. */
 type Refusals<Result, Refused extends string> = {
-  readonly [Name in Refused]: Refusal | ((result: Outcome<Result, Name>, input: never) => Refusal);
+  readonly [Name in Refused]: Refusal | ((result: NoInfer<Outcome<Result, Name>>, input: never) => Refusal);
 };
 
 /** The outcomes that are no refusal. */
@@ -126,7 +126,7 @@ export interface OperationSpec<
     prepared: NoInfer<Prepared>,
   ) => Promise<Result>;
   readonly act?: (context: FlowContext<Params<Path, P>, InputOf<R>>) => Promise<Result>;
-  readonly refusals?: Refusals<NoInfer<Result>, Refused>;
+  readonly refusals?: Refusals<Result, Refused>;
   readonly rest: RestEdge<Path, NoInfer<Success<Result, Refused>>, OperationContext<Params<Path, P>, InputOf<R>>>;
   readonly graph?: GraphEdge<Path, NoInfer<Success<Result, Refused>>, OperationContext<Params<Path, P>, InputOf<R>>>;
 }
