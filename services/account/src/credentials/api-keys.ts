@@ -1,6 +1,9 @@
 import { type Caller, requireScopes } from "@signalbox/auth";
+import { ApiKeyResource, accountExample, apiKeyExample, examples } from "@signalbox/contracts";
 import { AppError, changedMembers, seconds } from "@signalbox/core";
+import { type Edges, edgesOf, operation } from "@signalbox/service";
 import { rotate, type Tx } from "@signalbox/storage";
+import { z } from "zod";
 import type { Account } from "../accounts/account.ts";
 import { type Notice, shownAddress } from "../mail/notices.ts";
 import {
@@ -10,12 +13,31 @@ import {
   lockLivePredecessors,
   makeApiKey,
   replacedKey,
+  viewApiKey,
 } from "./api-key.ts";
-import { type CredentialStatus, creatorOf, requireNoLongerLife, requireWritable, statusOf } from "./credential.ts";
+import {
+  type CredentialStatus,
+  conflict,
+  creatorOf,
+  newCredential,
+  requireNoLongerLife,
+  requireWritable,
+  rotationOf,
+  statusOf,
+} from "./credential.ts";
+import {
+  addListOfAny,
+  type CredentialApi,
+  type CredentialForm,
+  credentialOperations,
+  heldCredential,
+  issuedBy,
+  security,
+} from "./credential-api.ts";
 import type { CredentialStore } from "./credential-store.ts";
 import { type CredentialDependencies, createCredentials, type Issued } from "./credentials.ts";
 
-export type RotateKeyOutcome =
+type RotateKeyOutcome =
   | ({ outcome: "issued" } & Issued<ApiKey>)
   | { outcome: "ended"; status: Exclude<CredentialStatus, "active"> }
   | { outcome: "already-replaced"; by: string }
@@ -130,4 +152,109 @@ function requireNoWider(caller: Caller, { scopes, roles }: ApiKey): void {
   if (beyond.length === 0) return;
   const message = `The key has the role ${beyond.join(" and ")}, and you do not.`;
   throw new AppError("forbidden", message, { details: [{ field: "roles", code: "beyond_creator", message }] });
+}
+
+interface ApiKeyApi extends CredentialApi {
+  readonly keys: CredentialStore<ApiKey>;
+  readonly apiKeys: ApiKeys;
+}
+
+const IssuedApiKey = ApiKeyResource.extend({
+  key: z.string().describe("The key itself, shown only once."),
+})
+  .meta({ id: "IssuedApiKey" })
+  .register(examples, {
+    example: { ...apiKeyExample, hint: "sbx_live_0Sig", key: "sbx_live_0Signalbox0Example0Key000000002VAzzd" },
+  });
+
+const tooManyKeys = (max: number) =>
+  conflict("api_keys", "too_many", `The account has ${max} keys; revoke one that is not needed.`);
+
+/** The API keys of an account, at both edges. */
+export function apiKeyApi(parts: ApiKeyApi): Edges {
+  const { keys, apiKeys, clock } = parts;
+  const form = apiKeyForm(parts);
+  const { list, read, create, rename, revoke, revokeOfAny } = credentialOperations(form, parts);
+  const declared = {
+    apiKeys: list,
+    apiKey: read,
+    createApiKey: create,
+    renameApiKey: rename,
+    rotateApiKey: rotation(form, parts),
+    revokeApiKey: revoke,
+    revokeAccountApiKey: revokeOfAny,
+    revokeCurrentApiKey: operation({
+      summary: "Revoke the API key that this request came with",
+      description: "For a leaked key. Needs no scope. Any other credential is 404.",
+      // A key may always revoke itself: this only takes access away.
+      auth: { scopes: [], access: "own-account:read" },
+      audit: "api_key.revoke",
+      of: {
+        find: async (tx, { caller: { accountId, credential } }) =>
+          credential.kind === "api-key" ? keys.lock(tx, accountId, credential.id) : null,
+        missing: "This request did not come with an API key.",
+      },
+      change: (tx, key, { caller }) => apiKeys.revoke(tx, caller, key),
+      rest: { delete: "/api/account/current-api-key/", responses: { 204: "empty" } },
+    }),
+  };
+  const fields = { ApiKey: { status: (key: ApiKey) => statusOf(key, clock.now()) } };
+  const exampleIds = { account_id: accountExample.id, key_id: apiKeyExample.id };
+  const edges = edgesOf(declared, { errors: "account", exampleIds, fields });
+  addListOfAny(edges.routes, "accountApiKeys", form, parts);
+  return edges;
+}
+
+function apiKeyForm({ keys, apiKeys, clock }: ApiKeyApi): CredentialForm<ApiKey> {
+  const view = (key: ApiKey) => viewApiKey(key, clock.now());
+  return {
+    noun: "API key",
+    word: "key",
+    type: "ApiKey",
+    audited: "api_key",
+    folder: "api-keys",
+    idParameter: "key_id",
+    store: keys,
+    operations: apiKeys,
+    input: newCredential("key", "A subset of the creator's own."),
+    resource: ApiKeyResource,
+    view,
+    issuedResource: IssuedApiKey,
+    viewIssued: ({ credential, secret }) => ({ ...view(credential), key: secret }),
+    members: { one: "apiKey", secret: "key" },
+    tooMany: tooManyKeys,
+    texts: {
+      issued: "The answer shows the key once. Repeat the request with its `Idempotency-Key` to read it again.",
+      secretless: "without the key itself",
+      revoked: "The key stops working everywhere within two seconds. Revoking it again changes nothing.",
+    },
+  };
+}
+
+function rotation(form: CredentialForm<ApiKey>, parts: ApiKeyApi) {
+  const { answerIssued, issuedGraph } = issuedBy(form);
+  return operation({
+    summary: "Replace an API key",
+    description:
+      "Creates a key with the same name, scopes and lifetime, and shows it once. The old one works until the overlap ends. `If-Match` refers to the old one.",
+    auth: security,
+    audit: "api_key.rotate",
+    input: rotationOf("key"),
+    of: heldCredential(form, parts),
+    change: (tx, { account, credential }, { caller, input }) =>
+      parts.apiKeys.rotate(tx, caller, account, credential, input.overlap_seconds),
+    refusals: {
+      ended: ({ status }) => conflict("status", status, `The key is ${status}; create a new one instead.`),
+      "already-replaced": ({ by }) =>
+        conflict("replaced_by", "already_replaced", `The key was replaced by ${by}; rotate that one.`),
+      "limit-reached": ({ max }) => tooManyKeys(max),
+    },
+    rest: {
+      post: "/api/account/api-keys/:key_id/rotate",
+      responses: { 201: IssuedApiKey, 422: "error" },
+      idempotent: "sealed",
+      answer: answerIssued,
+    },
+    graph: issuedGraph,
+  });
 }
