@@ -19,10 +19,10 @@ import { z } from "zod";
 import type { AccountStore } from "../accounts/account-store.ts";
 import {
   type Credential,
+  CredentialPatch,
   type CredentialView,
   conflict,
   etagOfCredential,
-  credentialName as name,
   type newCredential,
   refusedCredential,
 } from "./credential.ts";
@@ -72,9 +72,6 @@ const read = { scopes: ["account:read"], access: "own-account:read" } as const;
 export const security = { scopes: ["account:security"], stepUp: true } as const;
 const administration = { scopes: ["account:admin"] } as const;
 
-/** Only the name of a credential can change. */
-const CredentialPatch = z.strictObject({ name }).partial();
-
 const RevocationQuery = z.object({
   revoke_created: booleanParameter()
     .default(false)
@@ -95,7 +92,7 @@ const noIssuer = conflict(
   "Service clients get their tokens from the built-in issuer, which does not run here. Create the client at the identity provider, or use an API key.",
 );
 
-/** Declares the operations that both kinds of credentials have, without those that only administrators may call. */
+/** Declares the operations that both kinds of credentials have, for owners and for administrators. */
 export function credentialOperations<C extends Credential>(form: CredentialForm<C>, parts: CredentialApi) {
   return { ...reads(form, parts), ...writes(form, parts), ...revocations(form, parts) };
 }

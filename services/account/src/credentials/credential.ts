@@ -54,12 +54,12 @@ export interface CredentialView {
   readonly last_used_at: string | null;
 }
 
-export const credentialName = displayName.meta({ examples: ["deploy"] });
+const name = displayName.meta({ examples: ["deploy"] });
 
 /** The input of a new credential. */
 export const newCredential = (word: string, scopesMeaning: string) =>
   z.strictObject({
-    name: credentialName,
+    name,
     scopes: z
       .array(z.enum(scopes))
       .min(1)
@@ -72,6 +72,9 @@ export const newCredential = (word: string, scopesMeaning: string) =>
       .default(null)
       .describe(`End of the ${word}; null, or absent, for none.`),
   });
+
+/** Only the name of a credential can change. */
+export const CredentialPatch = z.strictObject({ name }).partial();
 
 /** The input of a rotation. */
 export const rotationOf = (secret: string) =>
