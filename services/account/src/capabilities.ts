@@ -170,7 +170,7 @@ function createCredentialKinds({ configuration }: Configured, shared: Shared) {
   const clients = createServiceClientStore(shared.pool);
   const apiKeys = createApiKeys({
     ...shared,
-    apiKeys: keys,
+    keys,
     keyEnvironment: configuration.get("account.api-keys.environment"),
     keysMax: () => configuration.get("account.api-keys.max"),
   });

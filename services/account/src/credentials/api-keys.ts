@@ -44,7 +44,7 @@ type RotateKeyOutcome =
   | { outcome: "limit-reached"; max: number };
 
 interface Dependencies extends CredentialDependencies {
-  readonly apiKeys: CredentialStore<ApiKey>;
+  readonly keys: CredentialStore<ApiKey>;
   /** Part of every key's text, so that test keys and real keys differ at sight. */
   readonly keyEnvironment: string;
   readonly keysMax: () => number;
@@ -59,12 +59,12 @@ const noticeOf = ({ hint: key }: ApiKey, address: string): Notice => ({ kind: "a
 
 /** The API keys of an account. The answer that creates a key shows it, once; only its digest is stored. */
 export function createApiKeys(dependencies: Dependencies) {
-  const { apiKeys: store, keyEnvironment, keysMax, outbox, audit, clock } = dependencies;
+  const { keys, keyEnvironment, keysMax, outbox, audit, clock } = dependencies;
   const shared = createCredentials<ApiKey>(
     {
       audited: "api_key",
       access: "key",
-      store,
+      store: keys,
       max: keysMax,
       mayBePrivileged: true,
       make: (wanted, now) => makeApiKey(wanted, keyEnvironment, now),
@@ -94,20 +94,20 @@ export function createApiKeys(dependencies: Dependencies) {
       if (status !== "active") return { outcome: "ended", status };
       if (old.replacedBy !== null) return { outcome: "already-replaced", by: old.replacedBy };
       requireNoWider(caller, old);
-      const keys = [old, ...(await lockLivePredecessors(tx, old.id, now))];
+      const rotated = [old, ...(await lockLivePredecessors(tx, old.id, now))];
       const max = liveShare * keysMax();
-      const others = (await store.countLive(tx, account.id, now)).live - keys.length;
-      const values = keys.map(({ expiresAt: endsAt }) => ({ endsAt }));
+      const others = (await keys.countLive(tx, account.id, now)).live - rotated.length;
+      const values = rotated.map(({ expiresAt: endsAt }) => ({ endsAt }));
       const rotation = rotate(values, { max: max - others, overlapMs: seconds(overlapSeconds), now });
       if (rotation.outcome !== "rotated") return { outcome: "limit-reached", max };
 
       const expiresAt = endOfReplacement(caller, old, now);
       const wanted = { ...old, expiresAt, createdBy: creatorOf(caller), replaces: old.id };
       const issued = makeApiKey(wanted, keyEnvironment, now);
-      await store.insert(tx, issued.credential);
+      await keys.insert(tx, issued.credential);
       await outbox.append(tx, [apiKeyEvents.created(issued.credential)]);
       const [kept] = rotation.older;
-      for (const key of kept ? [old] : keys) {
+      for (const key of kept ? [old] : rotated) {
         const replaced = replacedKey(key, key.replacedBy ?? issued.credential.id, kept?.endsAt ?? null, now);
         await retire(tx, key, replaced, now, dependencies);
       }
@@ -134,13 +134,13 @@ async function retire(
   old: ApiKey,
   key: ApiKey,
   now: Date,
-  { apiKeys: store, outbox, access }: Pick<Dependencies, "apiKeys" | "outbox" | "access">,
+  { keys, outbox, access }: Pick<Dependencies, "keys" | "outbox" | "access">,
 ): Promise<void> {
   const { id, accountId, accessEpoch: epoch, revokedAt } = key;
   const changed = changedMembers(old, key, { expiresAt: "expires_at", replacedBy: "replaced_by" });
   const state = revokedAt === null ? "active" : "revoked";
   const { revoked, updated } = apiKeyEvents;
-  await store.save(tx, key);
+  await keys.save(tx, key);
   await outbox.append(tx, [state === "revoked" ? revoked(key, "rotated", now) : updated(key, changed, now)]);
   await access.announce(tx, { kind: "key", id, accountId, state, epoch });
 }

@@ -1,4 +1,4 @@
-import { type Caller, requireState } from "@signalbox/auth";
+import { type Caller, digestApiKey, requireState } from "@signalbox/auth";
 import {
   apiKeyExample,
   displayName,
@@ -89,6 +89,32 @@ export interface NewCredential {
   readonly expiresAt: Date | null;
   /** Roles of the credential; only the first key of a deployment has any. */
   readonly roles?: readonly Role[];
+}
+
+/** The account of a new credential, and its creator. */
+export interface CredentialOrigin {
+  readonly accountId: string;
+  readonly createdBy: string;
+}
+
+/** The part of a new credential that both kinds have. */
+export function freshCredential(
+  { accountId, name, scopes, expiresAt, createdBy }: NewCredential & CredentialOrigin,
+  { id, secret, now }: { readonly id: string; readonly secret: string; readonly now: Date },
+): Credential {
+  return {
+    id,
+    accountId,
+    name,
+    scopes: [...new Set(scopes)],
+    digest: digestApiKey(secret),
+    accessEpoch: 0,
+    createdAt: now,
+    createdBy,
+    expiresAt,
+    lastUsedAt: null,
+    revokedAt: null,
+  };
 }
 
 /** Names the creator of a credential. A person's token is not named: it ends before anybody would look. */
