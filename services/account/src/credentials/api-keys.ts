@@ -1,6 +1,6 @@
 import { type Caller, requireScopes } from "@signalbox/auth";
 import { ApiKeyResource, accountExample, apiKeyExample, examples } from "@signalbox/contracts";
-import { AppError, changedMembers, seconds } from "@signalbox/core";
+import { AppError, type Clock, changedMembers, seconds } from "@signalbox/core";
 import { type Edges, edgesOf, operation } from "@signalbox/service";
 import { rotate, type Tx } from "@signalbox/storage";
 import { z } from "zod";
@@ -26,12 +26,12 @@ import {
   statusOf,
 } from "./credential.ts";
 import {
-  addListOfAny,
+  addAdministratorList,
   type CredentialApi,
   type CredentialForm,
   credentialOperations,
   heldCredential,
-  issuedBy,
+  secretAnswers,
   security,
 } from "./credential-api.ts";
 import type { CredentialStore } from "./credential-store.ts";
@@ -118,7 +118,7 @@ export function createApiKeys(dependencies: Dependencies) {
   };
 }
 
-export type ApiKeys = ReturnType<typeof createApiKeys>;
+type ApiKeys = ReturnType<typeof createApiKeys>;
 
 /** The lifetime of the old key, counted from now. A key that expires and rotates itself keeps its own end. */
 function endOfReplacement(caller: Caller, old: ApiKey, now: Date): Date | null {
@@ -157,6 +157,7 @@ function requireNoWider(caller: Caller, { scopes, roles }: ApiKey): void {
 interface ApiKeyApi extends CredentialApi {
   readonly keys: CredentialStore<ApiKey>;
   readonly apiKeys: ApiKeys;
+  readonly clock: Clock;
 }
 
 const IssuedApiKey = ApiKeyResource.extend({
@@ -174,7 +175,7 @@ const tooManyKeys = (max: number) =>
 export function apiKeyApi(parts: ApiKeyApi): Edges {
   const { keys, apiKeys, clock } = parts;
   const form = apiKeyForm(parts);
-  const { list, read, create, rename, revoke, revokeOfAny } = credentialOperations(form, parts);
+  const { list, read, create, rename, revoke, revokeByAdministrator } = credentialOperations(form, parts);
   const declared = {
     apiKeys: list,
     apiKey: read,
@@ -182,7 +183,7 @@ export function apiKeyApi(parts: ApiKeyApi): Edges {
     renameApiKey: rename,
     rotateApiKey: rotation(form, parts),
     revokeApiKey: revoke,
-    revokeAccountApiKey: revokeOfAny,
+    revokeAccountApiKey: revokeByAdministrator,
     revokeCurrentApiKey: operation({
       summary: "Revoke the API key that this request came with",
       description: "For a leaked key. Needs no scope. Any other credential is 404.",
@@ -201,7 +202,7 @@ export function apiKeyApi(parts: ApiKeyApi): Edges {
   const fields = { ApiKey: { status: (key: ApiKey) => statusOf(key, clock.now()) } };
   const exampleIds = { account_id: accountExample.id, key_id: apiKeyExample.id };
   const edges = edgesOf(declared, { errors: "account", exampleIds, fields });
-  addListOfAny(edges.routes, "accountApiKeys", form, parts);
+  addAdministratorList(edges.routes, "accountApiKeys", form, parts);
   return edges;
 }
 
@@ -212,6 +213,7 @@ function apiKeyForm({ keys, apiKeys, clock }: ApiKeyApi): CredentialForm<ApiKey>
     word: "key",
     type: "ApiKey",
     audited: "api_key",
+    isEntity: true,
     folder: "api-keys",
     idParameter: "key_id",
     store: keys,
@@ -232,7 +234,7 @@ function apiKeyForm({ keys, apiKeys, clock }: ApiKeyApi): CredentialForm<ApiKey>
 }
 
 function rotation(form: CredentialForm<ApiKey>, parts: ApiKeyApi) {
-  const { answerIssued, issuedGraph } = issuedBy(form);
+  const { answerIssued, issuedGraph } = secretAnswers(form);
   return operation({
     summary: "Replace an API key",
     description:

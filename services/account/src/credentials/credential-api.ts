@@ -1,5 +1,4 @@
 import { apiKeyExample, examples } from "@signalbox/contracts";
-import type { Clock } from "@signalbox/core";
 import type { PageLimits } from "@signalbox/graphql";
 import {
   booleanParameter,
@@ -40,7 +39,6 @@ export interface CredentialApi {
   readonly accounts: Pick<AccountStore, "find" | "lock">;
   readonly credentialRevocations: CredentialRevocations;
   readonly pageLimits: PageLimits;
-  readonly clock: Clock;
 }
 
 /** The differences between the kinds of credentials at both edges. */
@@ -51,6 +49,8 @@ export interface CredentialForm<C extends Credential> {
   /** Its type in the graph and in the audit. */
   readonly type: "ApiKey" | "ServiceClient";
   readonly audited: "api_key" | "client";
+  /** True when the graph finds it by its id, for fields of other services. */
+  readonly isEntity: boolean;
   /** The end of the path of a list, and the parameter of one. */
   readonly folder: "api-keys" | "clients";
   readonly idParameter: "key_id" | "client_id";
@@ -115,7 +115,7 @@ function reads<C extends Credential>(form: CredentialForm<C>, { pageLimits }: Cr
       find: ({ caller, params }) => store.find(caller.accountId, idOf(params)),
       missing,
       rest: { get: one, resource, answer: show },
-      ...(form.type === "ApiKey" && {
+      ...(form.isEntity && {
         graph: { type: form.type, load: ownRows(({ accountId }, ids) => store.findMany(accountId, ids)) },
       }),
     }),
@@ -125,7 +125,7 @@ function reads<C extends Credential>(form: CredentialForm<C>, { pageLimits }: Cr
 function writes<C extends Credential>(form: CredentialForm<C>, { accounts }: CredentialApi) {
   const { noun, word, audited, store, operations, members } = form;
   const { base, one, idOf, etag, show, missing, id } = edgeOf(form);
-  const { answerIssued, issuedGraph } = issuedBy(form);
+  const { answerIssued, issuedGraph } = secretAnswers(form);
   return {
     create: operation({
       summary: `Create ${article(noun)}`,
@@ -177,7 +177,7 @@ function revocations<C extends Credential>(
   { accounts, credentialRevocations }: CredentialApi,
 ) {
   const { noun, type, audited, store, operations, members, texts } = form;
-  const { one, ofAny, idOf, etag, missing, id } = edgeOf(form);
+  const { one, ofAccount, idOf, etag, missing, id } = edgeOf(form);
   const rest = {
     responses: { 200: Revocation, 204: "empty", 409: "error" },
     idempotent: true,
@@ -204,7 +204,7 @@ function revocations<C extends Credential>(
       rest: { delete: one, ...rest },
       graph: { ...graph, ...id },
     }),
-    revokeOfAny: operation({
+    revokeByAdministrator: operation({
       summary: `Revoke ${article(noun)} of an account`,
       description: `${texts.revoked} The owner gets a notice. If credentials that it created are still live, 200 returns their number.`,
       auth: { ...administration, stepUp: true },
@@ -217,14 +217,14 @@ function revocations<C extends Credential>(
       },
       change: (tx, held, { caller, input }) =>
         credentialRevocations.revokeByAdministrator(tx, caller, operations, held, input.revoke_created),
-      rest: { delete: `${ofAny}:${form.idParameter}`, ...rest },
+      rest: { delete: `${ofAccount}:${form.idParameter}`, ...rest },
       graph: { ...graph, keysInInput: true, names: { ...id.names, account_id: "accountId" } },
     }),
   };
 }
 
 /** Adds the list of an account's credentials for administrators, which the graph has as a field of the account. */
-export function addListOfAny<C extends Credential>(
+export function addAdministratorList<C extends Credential>(
   routes: Routes,
   operationId: string,
   form: CredentialForm<C>,
@@ -251,7 +251,7 @@ function edgeOf<C extends Credential>({ noun, folder, idParameter, view }: Crede
   return {
     base,
     one: `${base}:${idParameter}`,
-    ofAny: `/api/accounts/:account_id/${folder}/`,
+    ofAccount: `/api/accounts/:account_id/${folder}/`,
     /** The type knows no names, because the path is composed. */
     idOf: (params: unknown, name: string = idParameter) => (params as Readonly<Record<string, string>>)[name] ?? "",
     etag,
@@ -263,7 +263,7 @@ function edgeOf<C extends Credential>({ noun, folder, idParameter, view }: Crede
 }
 
 /** The answers that show a secret, once. */
-export function issuedBy<C extends Credential>(form: CredentialForm<C>) {
+export function secretAnswers<C extends Credential>(form: CredentialForm<C>) {
   const { base, etag, id } = edgeOf(form);
   const { one, secret: secretMember } = form.members;
   // The validator belongs to the representation of GET, so the next change can use it.

@@ -1,6 +1,6 @@
 import { type Caller, requireScopes } from "@signalbox/auth";
 import { accountExample, examples, ServiceClientResource, serviceClientExample } from "@signalbox/contracts";
-import { seconds } from "@signalbox/core";
+import { type Clock, seconds } from "@signalbox/core";
 import { type Edges, edgesOf, operation } from "@signalbox/service";
 import { rotate, type Tx } from "@signalbox/storage";
 import { z } from "zod";
@@ -8,12 +8,12 @@ import type { Account } from "../accounts/account.ts";
 import { shownAddress } from "../mail/notices.ts";
 import { conflict, newCredential, requireNoLongerLife, requireWritable, rotationOf, statusOf } from "./credential.ts";
 import {
-  addListOfAny,
+  addAdministratorList,
   type CredentialApi,
   type CredentialForm,
   credentialOperations,
   heldCredential,
-  issuedBy,
+  secretAnswers,
   security,
 } from "./credential-api.ts";
 import { type CreateOutcome, type CredentialDependencies, createCredentials, type Issued } from "./credentials.ts";
@@ -98,11 +98,12 @@ export function createServiceClients({ clients, clientsMax, hasIssuer, ...depend
   };
 }
 
-export type ServiceClients = ReturnType<typeof createServiceClients>;
+type ServiceClients = ReturnType<typeof createServiceClients>;
 
 interface ServiceClientApi extends CredentialApi {
   readonly clients: ServiceClientStore;
   readonly serviceClients: ServiceClients;
+  readonly clock: Clock;
 }
 
 const IssuedServiceClient = ServiceClientResource.extend({
@@ -122,7 +123,7 @@ const IssuedServiceClient = ServiceClientResource.extend({
 export function serviceClientApi(parts: ServiceClientApi): Edges {
   const { clock } = parts;
   const form = serviceClientForm(parts);
-  const { list, read, create, rename, revoke, revokeOfAny } = credentialOperations(form, parts);
+  const { list, read, create, rename, revoke, revokeByAdministrator } = credentialOperations(form, parts);
   const declared = {
     serviceClients: list,
     serviceClient: read,
@@ -130,7 +131,7 @@ export function serviceClientApi(parts: ServiceClientApi): Edges {
     renameServiceClient: rename,
     rotateServiceClientSecret: rotation(form, parts),
     revokeServiceClient: revoke,
-    revokeAccountServiceClient: revokeOfAny,
+    revokeAccountServiceClient: revokeByAdministrator,
   };
   const fields = {
     ServiceClient: {
@@ -140,7 +141,7 @@ export function serviceClientApi(parts: ServiceClientApi): Edges {
   };
   const exampleIds = { account_id: accountExample.id, client_id: serviceClientExample.id };
   const edges = edgesOf(declared, { errors: "account", exampleIds, fields });
-  addListOfAny(edges.routes, "accountServiceClients", form, parts);
+  addAdministratorList(edges.routes, "accountServiceClients", form, parts);
   return edges;
 }
 
@@ -151,6 +152,7 @@ function serviceClientForm({ clients, serviceClients, clock }: ServiceClientApi)
     word: "client",
     type: "ServiceClient",
     audited: "client",
+    isEntity: false,
     folder: "clients",
     idParameter: "client_id",
     store: clients,
@@ -177,7 +179,7 @@ function serviceClientForm({ clients, serviceClients, clock }: ServiceClientApi)
 }
 
 function rotation(form: CredentialForm<ServiceClient>, parts: ServiceClientApi) {
-  const { answerRotated, issuedGraph } = issuedBy(form);
+  const { answerRotated, issuedGraph } = secretAnswers(form);
   return operation({
     summary: "Give a service client another secret",
     description:

@@ -15,7 +15,7 @@ import type { StepUps } from "../step-up/step-ups.ts";
 import { type ListedSignIn, type SignIn, SignInResource, signInExample, viewSignIn } from "./sign-in.ts";
 import type { SignInStore } from "./sign-in-store.ts";
 
-export type SignInList = ReturnType<typeof createSignInList>;
+type SignInList = ReturnType<typeof createSignInList>;
 
 interface Dependencies extends Pick<Shared, "accounts" | "audit" | "clock"> {
   readonly signInStore: Pick<SignInStore, "list" | "find">;
