@@ -54,7 +54,7 @@ type Outcome<Result, Name> = Extract<Result, { readonly outcome: Name }>;
 
 /** The refusal of each outcome that is one. */
 type Refusals<Result, Refused extends string> = {
-  readonly [Name in Refused]: Refusal | ((result: Outcome<Result, Name>, input: never) => Refusal);
+  readonly [Name in Refused]: Refusal | ((result: NoInfer<Outcome<Result, Name>>, input: never) => Refusal);
 };
 
 /** The outcomes that are no refusal. */
@@ -113,7 +113,10 @@ export interface OperationSpec<
   readonly audit: Audited;
   /** Narrows the path parameters; a value that does not fit reads as missing. */
   readonly params?: P;
-  /** The JSON body of REST, and the argument `input` of the graph, whose names are in camel case. */
+  /**
+   * The JSON body of REST, or the query of a DELETE, which has no body; and the argument `input` of the graph, whose
+   * names are in camel case.
+   */
   readonly input?: R;
   readonly of?: OwnRow<Row, Params<Path, P>>;
   /** Runs before the transaction, for what must not hold one open. It may throw. */
@@ -125,7 +128,7 @@ export interface OperationSpec<
     prepared: NoInfer<Prepared>,
   ) => Promise<Result>;
   readonly act?: (context: FlowContext<Params<Path, P>, InputOf<R>>) => Promise<Result>;
-  readonly refusals?: Refusals<NoInfer<Result>, Refused>;
+  readonly refusals?: Refusals<Result, Refused>;
   readonly rest: RestEdge<Path, NoInfer<Success<Result, Refused>>, OperationContext<Params<Path, P>, InputOf<R>>>;
   readonly graph?: GraphEdge<Path, NoInfer<Success<Result, Refused>>, OperationContext<Params<Path, P>, InputOf<R>>>;
 }
