@@ -7,12 +7,12 @@ import type { DeliveryDays } from "./delivery-days.ts";
 import type { Removals } from "./endpoints/removals.ts";
 import type { PublicationCounts } from "./events/publication-counts.ts";
 import type { Operators } from "./operators/operators.ts";
+import type { ClaimLoop } from "./queue/claim-loop.ts";
 import type { OrderHolds } from "./queue/order-holds.ts";
-import type { QueueWorker } from "./queue/queue-worker.ts";
 import type { Replays } from "./replays/replays.ts";
 
 interface WorkerDependencies {
-  readonly engine: { readonly queueWorker: QueueWorker; readonly orderHolds: OrderHolds };
+  readonly engine: { readonly claims: ClaimLoop; readonly orderHolds: OrderHolds };
   readonly deliveryDays: DeliveryDays;
   readonly removals: Pick<Removals, "removeStep">;
   readonly replays: Pick<Replays, "step">;
@@ -32,10 +32,10 @@ const saveCountsEveryMs = seconds(5);
 /** Starts the workers of this service. */
 export function startWorkers(runner: Runner, dependencies: WorkerDependencies): void {
   const { engine, deliveryDays, removals, replays, operators, publicationCounts, accessStates, wake } = dependencies;
-  const { queueWorker, orderHolds } = engine;
-  runner.worker("deliveries", (signal, beat) => queueWorker.run(signal, beat));
-  runner.every("orphaned leases", takeOverEveryMs, () => queueWorker.takeOver());
-  runner.every("probes", seconds(2), () => queueWorker.probe());
+  const { claims, orderHolds } = engine;
+  runner.worker("deliveries", (signal, beat) => claims.run(signal, beat));
+  runner.every("orphaned leases", takeOverEveryMs, () => claims.takeOver());
+  runner.every("probes", seconds(2), () => claims.probe());
   runner.every("order holds", seconds(1), () => orderHolds.parkStep());
   runner.every("replays", seconds(1), () => replays.step());
   runner.every("day tables", hours(1), () => deliveryDays.keep());

@@ -10,13 +10,14 @@ import type { EndpointStatus } from "../endpoints/endpoint-status.ts";
 import type { EndpointStore } from "../endpoints/endpoint-store.ts";
 import type { Properties } from "../properties.ts";
 import { attemptDelivery } from "./attempt-delivery.ts";
+import { type Attempt, AttemptLoop } from "./attempt-loop.ts";
 import { AttemptResults } from "./attempt-results.ts";
+import { ClaimLoop } from "./claim-loop.ts";
 import { createDeliveryQueue } from "./delivery-queue.ts";
-import { Dispatcher, type DispatcherDependencies } from "./dispatcher.ts";
 import { createEndpointRates } from "./endpoint-rates.ts";
-import { createLeaseHolders } from "./lease-holders.ts";
+import { Lanes } from "./lanes.ts";
+import { Leases } from "./leases.ts";
 import { createOrderHolds } from "./order-holds.ts";
-import { QueueWorker } from "./queue-worker.ts";
 import { createEndpointTest } from "./test-endpoint.ts";
 
 interface EngineDependencies {
@@ -34,7 +35,7 @@ const ownTimeoutMsMax = seconds(30);
 /** Margin for the record of an attempt, and for a clock that runs a little fast. */
 const recordMs = seconds(10);
 
-/** Builds the path of a delivery: fan-out, queue, dispatcher, attempt, result. */
+/** Builds the path of a delivery: fan-out, queue, claim, attempt, result. */
 export function openEngine(
   context: ServiceContext<Properties>,
   opened: OpenedService,
@@ -45,59 +46,43 @@ export function openEngine(
   const leaseMs = configuration.get("webhook-delivery.attempts.lease");
   const timeoutMs = () => Math.min(configuration.get("webhook-delivery.attempt.timeout"), leaseMs - recordMs);
   assertLease(leaseMs, configuration.get("webhook-delivery.attempt.timeout"));
+  const { wake } = wakeUp;
   const directory = createEndpointDirectory(endpointStore, accountsMax);
-  const deliveryQueue = createDeliveryQueue(pool, clock);
-  const isReady = () => accessStates.isCaughtUp();
+  const deliveryQueue = createDeliveryQueue(pool);
+  const leases = new Leases({ pool, deliveryQueue, presence, clock, log, leaseMs });
+  const access = { mayWrite, isReady: () => accessStates.isCaughtUp() };
+  const lanes = new Lanes({
+    inFlightMax: configuration.get("webhook-delivery.attempts.in-flight-max"),
+    inFlightMaxPerEndpoint: configuration.get("webhook-delivery.attempts.in-flight-max-per-endpoint"),
+    inFlightMaxPerHost: configuration.get("webhook-delivery.attempts.in-flight-max-per-host"),
+  });
 
   const { endpointHealth, results } = createResults(context, opened, { endpointStore, endpointStatus, wakeUp });
   const attempt = traced(tracer, (delivery, endpoint) =>
     attemptDelivery({ outbound, clock, timeoutMs }, delivery, endpoint),
   );
-  const dispatcher = new Dispatcher({
-    attempt,
-    results,
+  const attemptMsMax = () => Math.max(timeoutMs(), ownTimeoutMsMax);
+  const attempts = new AttemptLoop({ lanes, leases, attempt, results, clock, log, attemptMsMax, wake });
+  const endpointRates = createEndpointRates(pool);
+  const claims = new ClaimLoop({
+    lanes,
+    leases,
+    attempts,
     deliveryQueue,
-    clock,
-    log,
-    leaseMs,
-    attemptMsMax: () => Math.max(timeoutMs(), ownTimeoutMsMax),
-    inFlightMax: configuration.get("webhook-delivery.attempts.in-flight-max"),
-    inFlightMaxPerEndpoint: configuration.get("webhook-delivery.attempts.in-flight-max-per-endpoint"),
-    inFlightMaxPerHost: configuration.get("webhook-delivery.attempts.in-flight-max-per-host"),
-    onEmpty: (endpointId) => queueWorker.resume(endpointId),
-    onHandedBack: (endpointId) => queueWorker.noteBacklog(endpointId),
-  });
-  const queueWorker: QueueWorker = new QueueWorker({
-    deliveryQueue,
-    endpointRates: createEndpointRates(pool),
-    leaseHolders: createLeaseHolders(pool),
-    dispatcher,
+    endpointRates,
     directory,
     endpointHealth,
-    presence,
-    mayWrite,
-    isReady,
+    access,
     wakeUp,
-    log,
-    leaseMs,
   });
-  const fanOut = createFanOut({ directory, dispatcher, queueWorker, mayWrite, isReady, leaseMs, clock });
-  const testEndpoint = createEndpointTest({
-    pool,
-    directory,
-    queueWorker,
-    dispatcher,
-    results,
-    attempt,
-    outbox,
-    clock,
-    leaseMs,
-  });
-  const orderHolds = createOrderHolds({ pool, outbox, log, mayWrite, wake: wakeUp.wake });
-  return { queueWorker, deliveryQueue, orderHolds, fanOut, testEndpoint };
+  return {
+    claims,
+    deliveryQueue,
+    orderHolds: createOrderHolds({ pool, outbox, log, mayWrite, wake }),
+    fanOut: createFanOut({ directory, lanes, leases, attempts, access, clock, wake }),
+    testEndpoint: createEndpointTest({ pool, directory, lanes, leases, results, attempt, outbox, clock }),
+  };
 }
-
-type Attempt = DispatcherDependencies["attempt"];
 
 /** Makes each attempt in a span of the trace of its event. */
 const traced =

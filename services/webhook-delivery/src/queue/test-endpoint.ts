@@ -9,21 +9,22 @@ import { deliveryIdOf } from "../deliveries/delivery-id.ts";
 import { type Endpoint, viewEndpoint } from "../endpoints/endpoint.ts";
 import type { EndpointDirectory } from "../endpoints/endpoint-directory.ts";
 import { customEventOf } from "../events/custom-event.ts";
+import type { Attempt as MakeAttempt } from "./attempt-loop.ts";
 import type { AttemptResults } from "./attempt-results.ts";
-import type { Dispatcher, DispatcherDependencies } from "./dispatcher.ts";
 import { insertDeliveries, leasedOf, type NewEvent } from "./insert-deliveries.ts";
-import type { QueueWorker } from "./queue-worker.ts";
+import { hostOf } from "./lane.ts";
+import type { Lanes } from "./lanes.ts";
+import type { Leases } from "./leases.ts";
 
 interface TestDependencies {
   readonly pool: Pool;
   readonly directory: EndpointDirectory;
-  readonly queueWorker: Pick<QueueWorker, "instance">;
-  readonly dispatcher: Pick<Dispatcher, "hold" | "forget">;
+  readonly lanes: Pick<Lanes, "room">;
+  readonly leases: Pick<Leases, "instance" | "leaseMs">;
   readonly results: Pick<AttemptResults, "add">;
-  readonly attempt: DispatcherDependencies["attempt"];
+  readonly attempt: MakeAttempt;
   readonly outbox: Pick<Outbox, "append">;
   readonly clock: Clock;
-  readonly leaseMs: number;
 }
 
 export type TestEndpoint = ReturnType<typeof createEndpointTest>;
@@ -36,16 +37,15 @@ export type TestEndpoint = ReturnType<typeof createEndpointTest>;
 export function createEndpointTest({
   pool,
   directory,
-  queueWorker,
-  dispatcher,
+  lanes: { room },
+  leases,
   results,
   attempt,
   outbox,
   clock,
-  leaseMs,
 }: TestDependencies) {
   return async (caller: Caller, endpoint: Endpoint): Promise<Attempt | null> => {
-    const { instance } = queueWorker;
+    const { instance, leaseMs } = leases;
     const signing = await directory.find(endpoint.accountId, endpoint.id, endpoint.revision);
     if (instance === null || signing === null) return null;
     const event = testEvent(endpoint, clock.now());
@@ -56,18 +56,18 @@ export function createEndpointTest({
       return insertDeliveries(tx, [], null, [planned], { leaseMs, instance });
     });
     const delivery = leasedOf(planned, "test", leasedUntil);
-    dispatcher.hold(delivery, endpoint);
-    try {
-      const finished = await attempt(delivery, signing);
-      await results.add({ ...finished, delivery, endpoint: signing });
-      const { status } = finished.result;
-      return { ...finished.attempt, decision: status !== null && isSuccess(status) ? "succeeded" : "exhausted" };
-    } catch (error) {
+    const host = hostOf(endpoint.url);
+    room.move(delivery, "leaseForTest", host);
+    const finished = await attempt(delivery, signing).catch((error: unknown) => {
+      room.move(delivery, "fail", host);
       if (isProxyError(error)) return null;
       throw error;
-    } finally {
-      dispatcher.forget(delivery);
-    }
+    });
+    if (finished === null) return null;
+    room.move(delivery, "answer", host);
+    await results.add({ ...finished, delivery, endpoint: signing }).finally(() => room.move(delivery, "record", host));
+    const { status } = finished.result;
+    return { ...finished.attempt, decision: status !== null && isSuccess(status) ? "succeeded" : "exhausted" };
   };
 }
 
