@@ -22,7 +22,7 @@ export { type OpenedService, openService } from "./open-service.ts";
 export { openServiceLog } from "./open-service-log.ts";
 export { type Edges, edgesOf, joinEdges, list, operation, record } from "./operations/edges.ts";
 export type { OwnRow } from "./operations/operation.ts";
-export { ownRows } from "./operations/reads.ts";
+export { type Load, ownRows } from "./operations/reads.ts";
 export { openOverrides } from "./overrides/open-overrides.ts";
 export { createOverrideCopy } from "./overrides/override-copy.ts";
 export type { SharedParts } from "./shared-parts.ts";
