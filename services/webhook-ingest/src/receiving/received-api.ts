@@ -1,0 +1,210 @@
+import { examples, identifier, timestamp, webhookSourceExample } from "@signalbox/contracts";
+import { connectionField, filterFrom, type PageLimits, type Resolvers } from "@signalbox/graphql";
+import {
+  booleanParameter,
+  bytes,
+  listPage,
+  ok,
+  pageOf,
+  pageParameters,
+  type Routes,
+  refused,
+  timeParameter,
+} from "@signalbox/http";
+import { type Edges, edgesOf, type Load, ownRows, record } from "@signalbox/service";
+import { z } from "zod";
+import type { Source } from "../sources/source.ts";
+import { missingSource } from "../sources/source-api.ts";
+import type { SourceStore } from "../sources/source-store.ts";
+import type { ListedDelivery, ReceivedFilter, ReceivedStore } from "./received-store.ts";
+
+export interface ReceivedApi {
+  readonly sourceStore: SourceStore;
+  readonly receivedStore: ReceivedStore;
+  readonly pageLimits: PageLimits;
+}
+
+const base = "/api/v1/webhooks/sources/:id/received";
+const one = `${base}/:ref` as const;
+const read = { scopes: ["webhooks:read"] } as const;
+const missing = "The source received no webhook of this id, or it is past the retention.";
+
+const receivedExample = {
+  id: "rcv_5nVq2Yc8WfKsR0bZxLtPgd",
+  delivery_id: "d-1",
+  delivery_id_signed: false,
+  event_type: "order.created",
+  event_type_signed: false,
+  same_content_as: null,
+  forwarded: true,
+  content_type: "application/json",
+  body_bytes: 38,
+  received_at: "2026-01-01T09:00:00.000Z",
+};
+const receivedPath = `/api/v1/webhooks/sources/${webhookSourceExample.id}/received`;
+
+const ReceivedResource = z
+  .object({
+    id: identifier("The received delivery"),
+    delivery_id: z
+      .string()
+      .describe(
+        "Delivery id of the partner; one that was used before for other content ends in # and digits of the content.",
+      ),
+    delivery_id_signed: z
+      .boolean()
+      .describe("True when the partner's signature covers the id. False for an id that was made from the content."),
+    event_type: z.string().nullable(),
+    event_type_signed: z.boolean().describe("True when the partner's signature covers the type."),
+    same_content_as: z
+      .string()
+      .nullable()
+      .describe(
+        "Earlier delivery with the same body, where the scheme signs no time: this one is a repetition or a replay.",
+      ),
+    forwarded: z.boolean().describe("True when it was forwarded to the account's endpoints."),
+    content_type: z.string().nullable(),
+    body_bytes: z.int(),
+    received_at: timestamp,
+  })
+  .meta({ id: "ReceivedWebhook" })
+  .register(examples, {
+    example: receivedExample,
+  });
+
+const ReceivedInFull = ReceivedResource.extend({
+  headers: z
+    .record(z.string(), z.union([z.string(), z.array(z.string())]))
+    .describe("Every header as it came; signatures and credentials are masked."),
+  links: z.object({ self: z.string(), body: z.string() }),
+})
+  .meta({ id: "ReceivedWebhookInFull" })
+  .register(examples, {
+    example: {
+      ...receivedExample,
+      headers: { "content-type": "application/json", "x-signature": "******" },
+      links: { self: `${receivedPath}/${receivedExample.id}`, body: `${receivedPath}/${receivedExample.id}/body` },
+    },
+  });
+
+/** Filters of a list of received webhooks, in REST and in GraphQL, besides `forwarded`. */
+const receivedFilter = {
+  event_type: z.string().max(256).optional().describe("A type of the partner, or a prefix that ends in `*`."),
+  delivery_id: z.string().max(600).optional().describe("Delivery id of the partner."),
+  from: timeParameter().optional().describe("Webhooks at this time or later."),
+  to: timeParameter().optional().describe("Webhooks before this time."),
+};
+
+type GivenFilter = z.output<z.ZodObject<typeof receivedFilter>> & { readonly forwarded?: boolean | undefined };
+
+const receivedFilterOf = (given: GivenFilter): ReceivedFilter => ({
+  eventType: given.event_type,
+  deliveryId: given.delivery_id,
+  forwarded: given.forwarded,
+  since: given.from,
+  until: given.to,
+});
+
+/** Creates the look-up of received webhooks of the caller. */
+export const ownReceived = (receivedStore: Pick<ReceivedStore, "findOwnMany">): Load<ListedDelivery> =>
+  ownRows(({ accountId }, ids) => receivedStore.findOwnMany(accountId, ids));
+
+/** The webhooks that sources received, newest first, at both edges. */
+export function receivedApi(parts: ReceivedApi, loadReceived: Load<ListedDelivery>, loadSource: Load<Source>): Edges {
+  const { sourceStore, receivedStore } = parts;
+  const find = async (accountId: string, { id, ref }: { readonly id: string; readonly ref: string }) =>
+    (await sourceStore.find(accountId, id)) && receivedStore.find(id, ref);
+  const edges = edgesOf(
+    {
+      receivedWebhook: record({
+        summary: "Read a webhook that was received, with its headers",
+        auth: read,
+        find: ({ caller, params }) => find(caller.accountId, params),
+        missing,
+        rest: { get: one, resource: ReceivedInFull, answer: (delivery) => ok(viewInFull(delivery)) },
+        graph: { type: "ReceivedWebhook", load: loadReceived },
+      }),
+    },
+    { exampleIds: { id: webhookSourceExample.id, ref: receivedExample.id }, fields: receivedFields(parts, loadSource) },
+  );
+  addList(edges.routes, parts);
+  edges.routes.get(`${one}/body`, {
+    operationId: "receivedWebhookBody",
+    summary: "Read the bytes of a webhook as they were signed",
+    auth: read,
+    responses: { 200: { content: ["application/octet-stream"] }, 404: "error" },
+    async handle({ caller, params }) {
+      const found = await find(caller.accountId, params);
+      if (!found) return refused(404, "not_found", { message: missing });
+      // A browser must never show a partner's bytes as one of our pages, so their media type is not sent.
+      return bytes(found.body, "application/octet-stream", {
+        headers: { "content-disposition": `attachment; filename="${found.id}"` },
+      });
+    },
+  });
+  return edges;
+}
+
+function addList(routes: Routes, { sourceStore, receivedStore, pageLimits }: ReceivedApi): void {
+  routes.get(base, {
+    operationId: "receivedWebhooks",
+    summary: "List the webhooks that were received, newest first",
+    auth: read,
+    query: z.object({
+      ...pageParameters(pageLimits),
+      ...receivedFilter,
+      forwarded: booleanParameter().optional().describe("True for those forwarded to the account's endpoints."),
+    }),
+    responses: { 200: pageOf(ReceivedResource), 404: "error" },
+    async handle({ caller, params: { id }, query }) {
+      if ((await sourceStore.find(caller.accountId, id)) === null)
+        return refused(404, "not_found", { message: missingSource });
+      const filter = receivedFilterOf(query);
+      return listPage(query, (range) => receivedStore.list([id], range, filter), viewReceived, positionOf);
+    },
+  });
+}
+
+const Filter = z.strictObject({ ...receivedFilter, forwarded: z.boolean().optional() });
+
+const receivedFields = ({ receivedStore, pageLimits }: ReceivedApi, loadSource: Load<Source>): Resolvers<unknown> => ({
+  WebhookSource: {
+    received: connectionField(read, {
+      limits: pageLimits,
+      readMany: (range, sourceIds, _context, args: object) =>
+        receivedStore.list(sourceIds, range, receivedFilterOf(filterFrom(Filter, args))),
+      parentId: ({ sourceId }: ListedDelivery) => sourceId,
+      position: positionOf,
+    }),
+  },
+  ReceivedWebhook: {
+    deliveryIdSigned: ({ isIdSigned }: ListedDelivery) => isIdSigned,
+    eventTypeSigned: ({ isTypeSigned }: ListedDelivery) => isTypeSigned,
+    bodyPath: bodyPathOf,
+    source: ({ sourceId }: ListedDelivery, _, context) => loadSource(context, sourceId),
+  },
+});
+
+const pathOf = ({ sourceId, id }: ListedDelivery) => `/api/v1/webhooks/sources/${sourceId}/received/${id}`;
+const bodyPathOf = (delivery: ListedDelivery): string => `${pathOf(delivery)}/body`;
+
+const positionOf = (row: ListedDelivery) => ({ at: row.receivedAt, id: row.id });
+
+const viewReceived = (delivery: ListedDelivery) => ({
+  id: delivery.id,
+  delivery_id: delivery.deliveryId,
+  delivery_id_signed: delivery.isIdSigned,
+  event_type: delivery.eventType,
+  event_type_signed: delivery.isTypeSigned,
+  same_content_as: delivery.sameContentAs,
+  forwarded: delivery.forwarded,
+  content_type: delivery.contentType,
+  body_bytes: delivery.bodyBytes,
+  received_at: delivery.receivedAt.toISOString(),
+});
+
+const viewInFull = (delivery: ListedDelivery) => ({
+  ...viewReceived(delivery),
+  headers: delivery.headers,
+  links: { self: pathOf(delivery), body: bodyPathOf(delivery) },
+});
