@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { WebhookSourceResource } from "@signalbox/contracts";
-import { seconds } from "@signalbox/core";
 import { exportRoutes } from "@signalbox/http";
 import { createNameLookup, createOutboundClient } from "@signalbox/net";
 import { ownPorts, type ServiceContext, type ServiceParts } from "@signalbox/runtime";
@@ -12,19 +11,19 @@ import type { Properties } from "./properties.ts";
 import { createDeliveryStore } from "./receiving/delivery-store.ts";
 import { DeliveryWriter } from "./receiving/delivery-writer.ts";
 import { createReceivedStore } from "./receiving/received-store.ts";
-import { openJudge, openReceiving, startRetaining } from "./receiving/receiving.ts";
+import { openJudge, openReceiving } from "./receiving/receiving.ts";
 import { createRejectionStore, sealedProofs } from "./rejections/rejection-store.ts";
 import { createRetryRejection } from "./rejections/retry-rejection.ts";
 import { createPublishStep } from "./replays/publish-step.ts";
 import { createReplays } from "./replays/replays.ts";
 import { createKeySets } from "./sources/key-sets.ts";
 import { createKnownSources } from "./sources/known-sources.ts";
-import { startRemovedSourceCleanup } from "./sources/removed-source-cleanup.ts";
 import { viewSource } from "./sources/source.ts";
 import { createSourceRotations } from "./sources/source-rotations.ts";
 import { createAssertUsable } from "./sources/source-settings.ts";
 import { createSourceStore, sealedSecrets } from "./sources/source-store.ts";
 import { createSources } from "./sources/sources.ts";
+import { startWorkers } from "./workers.ts";
 
 const prismaDirectory = fileURLToPath(new URL("../prisma", import.meta.url));
 const sealedColumns = [...sealedSecrets, sealedProofs];
@@ -32,7 +31,7 @@ const schemaFile = new URL("../schema.graphql", import.meta.url);
 
 /** Builds the service that receives webhooks from partners: verifies them, stores them once and publishes them. */
 export async function createService(context: ServiceContext<Properties>): Promise<ServiceParts> {
-  const { configuration, runner, clock } = context;
+  const { configuration, clock } = context;
   const sealer = createSealer(configuration.get("secrets.keys"));
   const opened = await openService(context, { prismaDirectory, sealer, sealedColumns });
   const { pool, outbox, pageLimits, consume, serve } = opened;
@@ -53,7 +52,6 @@ export async function createService(context: ServiceContext<Properties>): Promis
     areIntegrationsEnabled,
   });
   const sourceRotations = createSourceRotations({ sourceStore, knownSources, outbox, clock, assertUsable });
-  startRemovedSourceCleanup({ runner, pool });
   consume("accounts", { "account.deleted": ({ subject }, { tx }) => sources.deleteAllOf(tx, subject) });
 
   const judge = openJudge(context, opened, createKeySets({ outbound, clock, log: context.log }));
@@ -63,11 +61,10 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const retryRejection = createRetryRejection({ judge, knownSources, deliveryWriter, rejectionStore, outbox });
   const receivingParts = { judge, knownSources, deliveryWriter, rejectionStore, areIntegrationsEnabled };
   const receiving = openReceiving(context, opened, receivingParts);
-  await startRetaining(context, pool, keepMs);
 
   const replays = createReplays({ pool, receivedStore, outbox, clock, keepMs });
   const publishStep = createPublishStep({ receivedStore, sourceStore, outbox, judge });
-  runner.every("replays", seconds(1), () => replays.step(publishStep));
+  await startWorkers(context, { pool, replays, publishStep, keepMs });
 
   return serve({
     title: "Signalbox webhook ingest",

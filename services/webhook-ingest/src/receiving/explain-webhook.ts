@@ -181,11 +181,14 @@ const ExplanationResource = z
   .meta({ id: "WebhookExplanation" })
   .register(examples, {
     example: {
-      ...{ outcome: "refused", reason: "signature_mismatch", step: "signature" },
+      outcome: "refused",
+      reason: "signature_mismatch",
+      step: "signature",
       expected: "A signature over exactly these bytes, made with a secret of the source.",
       hints: ["It would verify without the line break at its end."],
       headers_read: ["content-encoding", "x-signature", "x-timestamp"],
-      ...{ delivery_id: null, event_type: null },
+      delivery_id: null,
+      event_type: null,
     },
   });
 

@@ -1,10 +1,9 @@
 import type { AccessStates } from "@signalbox/auth";
 import type { Configuration } from "@signalbox/config";
 import { mayAccess } from "@signalbox/contracts";
-import { AppError, hours, seconds } from "@signalbox/core";
+import { AppError, seconds } from "@signalbox/core";
 import type { ServiceContext } from "@signalbox/runtime";
 import type { OpenedService } from "@signalbox/service";
-import { atStart, createDayTables, type Pool, startRetention } from "@signalbox/storage";
 import type { Properties } from "../properties.ts";
 import { createRecordRejection, type RecordRejection } from "../rejections/record-rejection.ts";
 import type { RejectionStore } from "../rejections/rejection-store.ts";
@@ -19,7 +18,7 @@ import type { Judge } from "./judge-webhook.ts";
 import { createReceiveWebhook } from "./receive-webhook.ts";
 import { createReceivingMetrics } from "./receiving-metrics.ts";
 
-type Context = Pick<ServiceContext<Properties>, "configuration" | "runner" | "clock" | "log" | "metrics">;
+type Context = Pick<ServiceContext<Properties>, "configuration" | "clock" | "log" | "metrics">;
 type Opened = Pick<OpenedService, "accessStates" | "limiterOf">;
 
 interface ReceivingDependencies {
@@ -111,20 +110,4 @@ function createMayWrite(accessStates: AccessStates) {
       throw new AppError("unavailable", "The access states are being read.", { retryAfterSeconds: 1 });
     return mayAccess(accessStates.stateOf(accountId)?.state ?? "active", "write");
   };
-}
-
-/** Keeps the day tables of received webhooks, and deletes expired keys. */
-export async function startRetaining(
-  { runner, clock, log, configuration }: Context,
-  pool: Pool,
-  keepMs: () => number,
-): Promise<void> {
-  const dayTables = createDayTables({ pool, clock, keepMs }, [{ name: "received_deliveries", column: "received_at" }]);
-  // Before the first webhook: a row that finds no table for its day has to be moved later.
-  const waitMs = configuration.get("database.start-wait");
-  await atStart(() => dayTables.keep(), { waitMs, log });
-  runner.every("received days", hours(1), () => dayTables.keep());
-  // Rarely: pages that the BRIN of the column has not summarized yet are read each time.
-  const rule = { name: "trim received keys", table: "received_keys", column: "received_at", keepMs } as const;
-  startRetention({ runner, pool, clock }, [{ ...rule, unordered: true, batch: 5_000, everyMs: hours(1) }]);
 }

@@ -3,11 +3,10 @@ import type { Outbox, ReplayStep } from "@signalbox/events";
 import { dayMs, startOfDay, type Tx } from "@signalbox/storage";
 import { schemeOf } from "@signalbox/webhook-signatures";
 import { decodeBody } from "../receiving/decode-body.ts";
-import type { Payload } from "../receiving/delivery.ts";
+import { type Payload, webhookReceived } from "../receiving/delivery.ts";
 import type { Judge } from "../receiving/judge-webhook.ts";
 import { fittingPayload, readPayload } from "../receiving/read-payload.ts";
 import type { ReceivedStore, StoredDelivery } from "../receiving/received-store.ts";
-import { webhookReceived } from "../receiving/webhook-received.ts";
 import type { Source } from "../sources/source.ts";
 import type { SourceStore } from "../sources/source-store.ts";
 import { choiceOf, type Replay } from "./replay.ts";
@@ -18,6 +17,8 @@ interface Dependencies {
   readonly outbox: Pick<Outbox, "append">;
   readonly judge: Pick<Judge, "webhookBytesMax" | "eventBytesMax" | "mayWrite">;
 }
+
+export type PublishStep = ReturnType<typeof createPublishStep>;
 
 /** Webhooks of one transaction: some twenty mebibytes of the largest ones. */
 const stepMax = 20;

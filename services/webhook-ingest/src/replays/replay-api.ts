@@ -73,10 +73,19 @@ const ReplayResource = z
   .meta({ id: "ReceivedWebhookReplay" })
   .register(examples, {
     example: {
-      ...{ id: exampleId, source_id: webhookSourceExample.id, status: "running", total: 1_200, published: 300 },
-      ...{ missing: 0, rate: 50, ids: null, event_types: ["order.*"] },
-      ...{ from: "2026-01-01T09:00:00.000Z", to: "2026-01-02T09:00:00.000Z" },
-      ...{ created_at: "2026-01-02T09:00:00.000Z", finished_at: null },
+      id: exampleId,
+      source_id: webhookSourceExample.id,
+      status: "running",
+      total: 1_200,
+      published: 300,
+      missing: 0,
+      rate: 50,
+      ids: null,
+      event_types: ["order.*"],
+      from: "2026-01-01T09:00:00.000Z",
+      to: "2026-01-02T09:00:00.000Z",
+      created_at: "2026-01-02T09:00:00.000Z",
+      finished_at: null,
     },
   });
 

@@ -76,9 +76,22 @@ function newReplay({ id: sourceId, accountId }: Source, choice: ReplayChoice, ra
   const receivedIds = "ids" in choice ? [...new Set(choice.ids)].sort() : [];
   const { fromAt, toAt } = "ids" in choice ? { fromAt: now, toAt: now } : boundsOf(choice, moment);
   return {
-    ...{ id: newId("rpl", now.getTime()), sourceId, accountId, status: "running", receivedIds, rate, fromAt, toAt },
-    ...{ eventTypes: "ids" in choice ? [] : choice.eventTypes, total: 0, published: 0, missing: 0 },
-    ...{ positionAt: fromAt, positionId: "", createdAt: now, finishedAt: null },
+    id: newId("rpl", now.getTime()),
+    sourceId,
+    accountId,
+    status: "running",
+    receivedIds,
+    eventTypes: "ids" in choice ? [] : choice.eventTypes,
+    rate,
+    fromAt,
+    toAt,
+    total: 0,
+    published: 0,
+    missing: 0,
+    positionAt: fromAt,
+    positionId: "",
+    createdAt: now,
+    finishedAt: null,
   };
 }
 
