@@ -1,0 +1,82 @@
+import { field, mutation, type Resolvers, type SubgraphContext } from "@signalbox/graphql";
+import type { Tx } from "@signalbox/storage";
+import { z } from "zod";
+import type { ChangeResults } from "./change-results.ts";
+import type { ChangeApproval } from "./plan-changes.ts";
+import type { PropertyCatalogue } from "./property-catalogue.ts";
+import { answerOf, changeSetOf, operators, ProposeChange, waitForMs } from "./property-fields.ts";
+import type { Proposal, Proposals } from "./proposals.ts";
+
+export interface ProposalFields {
+  readonly proposals: Proposals;
+  readonly approval: ChangeApproval;
+  readonly results: ChangeResults;
+  readonly catalogue: PropertyCatalogue;
+}
+
+const ApproveChange = z.strictObject({ id: z.string().max(100), wait_for_ms: waitForMs });
+const WithdrawChange = z.strictObject({ id: z.string().max(100) });
+
+/** The proposals of changes, and the decisions about them. */
+export function proposalFields({ proposals, approval, results, catalogue }: ProposalFields): Resolvers<unknown> {
+  const shown = { ...operators, payload: "proposal" } as const;
+  return {
+    Query: {
+      changeProposals: field({ scopes: ["config:admin"] }, async () =>
+        (await proposals.list()).map((proposal) => viewProposal(proposal, catalogue)),
+      ),
+    },
+    Mutation: {
+      proposeChange: mutation({ ...shown, audit: "property.propose", input: ProposeChange }, (input, context) => {
+        const wanted = changeSetOf(input);
+        const refused = approval.expiryRefusals(wanted);
+        return context.inTransaction(async (tx) =>
+          viewProposal(await proposals.propose(tx, context.caller, wanted, refused), catalogue),
+        );
+      }),
+      approveChange: mutation(
+        {
+          ...operators,
+          audit: ["property.approve", "property.set", "property.unset"],
+          input: ApproveChange,
+          payload: (decided: object | null) => decided ?? { proposal: null, results: [] },
+        },
+        async ({ id, wait_for_ms: waitMs }, context) => {
+          const { proposal, made } = await decide(proposals, context, id, (tx, open) =>
+            proposals.approve(tx, context.caller, open),
+          );
+          const { results: changeResults } = await answerOf(results, made, made, waitMs);
+          return { proposal: viewProposal(proposal, catalogue), results: changeResults };
+        },
+      ),
+      withdrawChange: mutation(
+        { ...shown, audit: "property.withdraw", input: WithdrawChange },
+        async ({ id }, context) => {
+          const withdrawn = await decide(proposals, context, id, (tx, open) =>
+            proposals.withdraw(tx, context.caller, open),
+          );
+          return viewProposal(withdrawn, catalogue);
+        },
+      ),
+    },
+  };
+}
+
+function decide<Result>(
+  proposals: Proposals,
+  context: SubgraphContext<unknown>,
+  id: string,
+  change: (tx: Tx, proposal: Proposal) => Promise<Result>,
+): Promise<Result> {
+  return context.write({ missing: "There is no such proposal.", find: (tx) => proposals.lock(tx, id), change });
+}
+
+function viewProposal(proposal: Proposal, catalogue: PropertyCatalogue) {
+  const changes = proposal.changes.map(({ name, set, value, expectedRevision }) => ({
+    name,
+    unset: !set,
+    expectedRevision,
+    ...catalogue.shown(name, value, set),
+  }));
+  return { ...proposal, changes, revision: proposal.revision === null ? null : String(proposal.revision) };
+}
