@@ -10,137 +10,6 @@ import { missingSource } from "../sources/source-api.ts";
 import type { SourceStore } from "../sources/source-store.ts";
 import { type Judge, judgeAgainstSource, judgeAt, type Webhook } from "./judge-webhook.ts";
 
-/** Explanation of an outcome. It holds nothing that helps to forge a signature. */
-export interface Explanation {
-  readonly outcome: "accepted" | "challenged" | "dropped" | "refused";
-  /** Stable word of a refusal, the same as in rejections. */
-  readonly reason: string | null;
-  /** The step that failed. */
-  readonly step: string | null;
-  /** Expectation of the failed step. */
-  readonly expected: string | null;
-  /** Changes that would make it verify. */
-  readonly hints: readonly string[];
-  /** Headers that were read. */
-  readonly headersRead: readonly string[];
-  readonly deliveryId: string | null;
-  readonly eventType: string | null;
-}
-
-/** Failed step and expectation for each reason. */
-const reasons: Readonly<Record<string, readonly [step: string, expected: string]>> = {
-  coding_not_supported: ["decode", "The Content-Encoding gzip, deflate or br, or none."],
-  decoded_body_too_large: ["decode", "A body within the limit, after decoding too."],
-  secret_unusable: ["signature", "A secret in the form of the scheme. Give the source a new one."],
-  signature_missing: ["signature", "The header with the signature."],
-  signature_malformed: ["signature", "A signature in the form and encoding of the scheme."],
-  signature_mismatch: ["signature", "A signature over exactly these bytes, made with a secret of the source."],
-  signed_header_missing: ["signature", "Every header that the signature covers."],
-  header_repeated: ["signature", "Each header of the signature once."],
-  token_missing: ["signature", "The token, in the header or member that the source names."],
-  token_malformed: ["signature", "A token in the form of the scheme."],
-  token_mismatch: ["signature", "The token that the source has."],
-  key_unknown: ["signature", "A key of the sender's JWKS: the one with the token's kid, fit for its alg."],
-  keys_unreachable: [
-    "signature",
-    "The sender's JWKS, which cannot be read now. Check that the address is right and public.",
-  ],
-  issuer_mismatch: ["signature", "An iss equal to the issuer of the source."],
-  audience_mismatch: ["signature", "An aud that contains the audience of the source."],
-  body_digest_mismatch: ["signature", "The SHA-256 of exactly these bytes in the claim that the source names."],
-  delivery_id_missing: ["signature", "The id of the delivery, which the signature covers."],
-  timestamp_missing: ["time", "The signed time."],
-  timestamp_malformed: ["time", "A signed time in the unit of the scheme."],
-  timestamp_too_old: ["time", "A signed time that is not older than the tolerance of the source."],
-  timestamp_in_future: ["time", "A signed time that is not further ahead than the tolerance of the source."],
-  body_too_large: ["size", "A body within max_body_bytes of the source."],
-  paused: ["source", "A source that is not paused."],
-  blocked: ["source", "An account that is active."],
-  media_type_not_supported: ["payload", "A Content-Type that the scheme sends."],
-  body_malformed: ["payload", "A body that matches its Content-Type."],
-  body_too_deep: ["payload", "JSON of at most 128 levels."],
-  body_member_twice: ["payload", "JSON without duplicate members."],
-  delivery_id_too_long: ["delivery_id", "An id of at most 512 characters."],
-  event_type_not_accepted: ["event_type", "A type that event_types of the source accepts."],
-};
-
-/** Explains the outcome of a webhook that arrives at the time of `judge.clock`. Nothing is stored or counted. */
-export async function explainWebhook(judge: Judge, webhook: Webhook, known: KnownSource): Promise<Explanation> {
-  const headersRead = new Set<string>();
-  const readable = { ...webhook, headers: observed(webhook.headers, headersRead) };
-  const judgement = await judgeAgainstSource(judge, readable, known);
-  const nothing = { reason: null, step: null, expected: null, hints: [], deliveryId: null, eventType: null };
-  const common = { ...nothing, headersRead: [...headersRead].sort() };
-  if ("delivery" in judgement) {
-    const { deliveryId, eventType } = judgement.delivery;
-    return { ...common, outcome: "accepted", deliveryId: deliveryId.value, eventType: eventType?.value ?? null };
-  }
-  if (!("reason" in judgement))
-    return { ...common, outcome: judgement.outcome === "dropped" ? "dropped" : "challenged" };
-  const { reason } = judgement;
-  const [step, expected] = reasons[reason] ?? ["signature", null];
-  const hints = await hintsOf(judge, webhook, known, reason);
-  return { ...common, outcome: "refused", reason, step, expected, hints };
-}
-
-/**
- * Common changes that senders and proxies make to a body, each with the hint for the case that undoing it makes the
- * body verify.
- */
-const repairs: readonly [hint: string, repair: (text: string) => string][] = [
-  ["It would verify without the line break at its end.", (text) => text.replace(/\r?\n$/, "")],
-  ["It would verify with a line break at its end.", (text) => `${text}\n`],
-  ["It would verify with line feeds alone: its line breaks were changed.", (text) => text.replaceAll("\r\n", "\n")],
-  ["It would verify as compact JSON: the body was serialized again.", (text) => JSON.stringify(JSON.parse(text))],
-  [
-    "It would verify as indented JSON: the body was serialized again.",
-    (text) => JSON.stringify(JSON.parse(text), null, 2),
-  ],
-];
-/** A tolerance larger than any difference. */
-const anyTime = Number.MAX_SAFE_INTEGER;
-
-async function hintsOf(judge: Judge, webhook: Webhook, known: KnownSource, reason: string): Promise<string[]> {
-  const { source, secrets } = known;
-  const timeless = { ...known, source: { ...source, settings: { ...source.settings, toleranceSeconds: anyTime } } };
-  const verifies = async (tried: Webhook, by: KnownSource): Promise<boolean> => {
-    const judgement = await judgeAgainstSource(judge, tried, by);
-    return !("reason" in judgement) || reasons[judgement.reason]?.[0] !== "signature";
-  };
-  if (reason === "timestamp_too_old" || reason === "timestamp_in_future") {
-    return (await verifies(webhook, timeless)) ? ["The signature itself is right."] : ["The signature is wrong, too."];
-  }
-  if (reason !== "signature_mismatch") return [];
-  const hints = [];
-  for (const [hint, repair] of repairs) {
-    const body = repaired(webhook.body, repair);
-    if (body && !body.equals(webhook.body) && (await verifies({ ...webhook, body }, timeless))) hints.push(hint);
-  }
-  const ended = secrets.former.map((secret) => ({ ...secret, endsAt: null }));
-  if (await verifies(webhook, { ...timeless, secrets: { ...secrets, former: ended } })) {
-    hints.push("It is signed with a secret whose overlap has ended.");
-  }
-  return hints;
-}
-
-function repaired(body: Buffer, repair: (text: string) => string): Buffer | null {
-  try {
-    return Buffer.from(repair(body.toString("utf8")));
-  } catch {
-    return null;
-  }
-}
-
-/** Returns the headers, and records the names that are read. */
-function observed(headers: IncomingHttpHeaders, read: Set<string>): IncomingHttpHeaders {
-  return new Proxy(headers, {
-    get(target, name) {
-      if (typeof name === "string") read.add(name);
-      return Reflect.get(target, name);
-    },
-  });
-}
-
 export interface ExplainApi {
   readonly sourceStore: SourceStore;
   readonly knownSources: Pick<KnownSources, "reread">;
@@ -235,3 +104,134 @@ const viewExplanation = ({ headersRead, deliveryId, eventType, ...rest }: Explan
   delivery_id: deliveryId,
   event_type: eventType,
 });
+
+/** Explanation of an outcome. It holds nothing that helps to forge a signature. */
+interface Explanation {
+  readonly outcome: "accepted" | "challenged" | "dropped" | "refused";
+  /** Stable word of a refusal, the same as in rejections. */
+  readonly reason: string | null;
+  /** The step that failed. */
+  readonly step: string | null;
+  /** Expectation of the failed step. */
+  readonly expected: string | null;
+  /** Changes that would make it verify. */
+  readonly hints: readonly string[];
+  /** Headers that were read. */
+  readonly headersRead: readonly string[];
+  readonly deliveryId: string | null;
+  readonly eventType: string | null;
+}
+
+/** Failed step and expectation for each reason. */
+const reasons: Readonly<Record<string, readonly [step: string, expected: string]>> = {
+  coding_not_supported: ["decode", "The Content-Encoding gzip, deflate or br, or none."],
+  decoded_body_too_large: ["decode", "A body within the limit, after decoding too."],
+  secret_unusable: ["signature", "A secret in the form of the scheme. Give the source a new one."],
+  signature_missing: ["signature", "The header with the signature."],
+  signature_malformed: ["signature", "A signature in the form and encoding of the scheme."],
+  signature_mismatch: ["signature", "A signature over exactly these bytes, made with a secret of the source."],
+  signed_header_missing: ["signature", "Every header that the signature covers."],
+  header_repeated: ["signature", "Each header of the signature once."],
+  token_missing: ["signature", "The token, in the header or member that the source names."],
+  token_malformed: ["signature", "A token in the form of the scheme."],
+  token_mismatch: ["signature", "The token that the source has."],
+  key_unknown: ["signature", "A key of the sender's JWKS: the one with the token's kid, fit for its alg."],
+  keys_unreachable: [
+    "signature",
+    "The sender's JWKS, which cannot be read now. Check that the address is right and public.",
+  ],
+  issuer_mismatch: ["signature", "An iss equal to the issuer of the source."],
+  audience_mismatch: ["signature", "An aud that contains the audience of the source."],
+  body_digest_mismatch: ["signature", "The SHA-256 of exactly these bytes in the claim that the source names."],
+  delivery_id_missing: ["signature", "The id of the delivery, which the signature covers."],
+  timestamp_missing: ["time", "The signed time."],
+  timestamp_malformed: ["time", "A signed time in the unit of the scheme."],
+  timestamp_too_old: ["time", "A signed time that is not older than the tolerance of the source."],
+  timestamp_in_future: ["time", "A signed time that is not further ahead than the tolerance of the source."],
+  body_too_large: ["size", "A body within max_body_bytes of the source."],
+  paused: ["source", "A source that is not paused."],
+  blocked: ["source", "An account that is active."],
+  media_type_not_supported: ["payload", "A Content-Type that the scheme sends."],
+  body_malformed: ["payload", "A body that matches its Content-Type."],
+  body_too_deep: ["payload", "JSON of at most 128 levels."],
+  body_member_twice: ["payload", "JSON without duplicate members."],
+  delivery_id_too_long: ["delivery_id", "An id of at most 512 characters."],
+  event_type_not_accepted: ["event_type", "A type that event_types of the source accepts."],
+};
+
+/** Explains the outcome of a webhook that arrives at the time of `judge.clock`. Nothing is stored or counted. */
+async function explainWebhook(judge: Judge, webhook: Webhook, known: KnownSource): Promise<Explanation> {
+  const headersRead = new Set<string>();
+  const readable = { ...webhook, headers: observed(webhook.headers, headersRead) };
+  const judgement = await judgeAgainstSource(judge, readable, known);
+  const nothing = { reason: null, step: null, expected: null, hints: [], deliveryId: null, eventType: null };
+  const common = { ...nothing, headersRead: [...headersRead].sort() };
+  if ("delivery" in judgement) {
+    const { deliveryId, eventType } = judgement.delivery;
+    return { ...common, outcome: "accepted", deliveryId: deliveryId.value, eventType: eventType?.value ?? null };
+  }
+  if (!("reason" in judgement))
+    return { ...common, outcome: judgement.outcome === "dropped" ? "dropped" : "challenged" };
+  const { reason } = judgement;
+  const [step, expected] = reasons[reason] ?? ["signature", null];
+  const hints = await hintsOf(judge, webhook, known, reason);
+  return { ...common, outcome: "refused", reason, step, expected, hints };
+}
+
+/**
+ * Common changes that senders and proxies make to a body, each with the hint for the case that undoing it makes the
+ * body verify.
+ */
+const repairs: readonly [hint: string, repair: (text: string) => string][] = [
+  ["It would verify without the line break at its end.", (text) => text.replace(/\r?\n$/, "")],
+  ["It would verify with a line break at its end.", (text) => `${text}\n`],
+  ["It would verify with line feeds alone: its line breaks were changed.", (text) => text.replaceAll("\r\n", "\n")],
+  ["It would verify as compact JSON: the body was serialized again.", (text) => JSON.stringify(JSON.parse(text))],
+  [
+    "It would verify as indented JSON: the body was serialized again.",
+    (text) => JSON.stringify(JSON.parse(text), null, 2),
+  ],
+];
+/** A tolerance larger than any difference. */
+const anyTime = Number.MAX_SAFE_INTEGER;
+
+async function hintsOf(judge: Judge, webhook: Webhook, known: KnownSource, reason: string): Promise<string[]> {
+  const { source, secrets } = known;
+  const timeless = { ...known, source: { ...source, settings: { ...source.settings, toleranceSeconds: anyTime } } };
+  const verifies = async (tried: Webhook, by: KnownSource): Promise<boolean> => {
+    const judgement = await judgeAgainstSource(judge, tried, by);
+    return !("reason" in judgement) || reasons[judgement.reason]?.[0] !== "signature";
+  };
+  if (reason === "timestamp_too_old" || reason === "timestamp_in_future") {
+    return (await verifies(webhook, timeless)) ? ["The signature itself is right."] : ["The signature is wrong, too."];
+  }
+  if (reason !== "signature_mismatch") return [];
+  const hints = [];
+  for (const [hint, repair] of repairs) {
+    const body = repaired(webhook.body, repair);
+    if (body && !body.equals(webhook.body) && (await verifies({ ...webhook, body }, timeless))) hints.push(hint);
+  }
+  const ended = secrets.former.map((secret) => ({ ...secret, endsAt: null }));
+  if (await verifies(webhook, { ...timeless, secrets: { ...secrets, former: ended } })) {
+    hints.push("It is signed with a secret whose overlap has ended.");
+  }
+  return hints;
+}
+
+function repaired(body: Buffer, repair: (text: string) => string): Buffer | null {
+  try {
+    return Buffer.from(repair(body.toString("utf8")));
+  } catch {
+    return null;
+  }
+}
+
+/** Returns the headers, and records the names that are read. */
+function observed(headers: IncomingHttpHeaders, read: Set<string>): IncomingHttpHeaders {
+  return new Proxy(headers, {
+    get(target, name) {
+      if (typeof name === "string") read.add(name);
+      return Reflect.get(target, name);
+    },
+  });
+}

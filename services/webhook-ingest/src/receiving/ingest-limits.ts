@@ -6,7 +6,7 @@ import { isLiveAddress, isOpen } from "../sources/source.ts";
 import type { Judge } from "./judge-webhook.ts";
 
 /** Refusals per minute after which requests are answered unread. */
-export interface IngestAllowance {
+interface IngestAllowance {
   /** For sources that are unknown, paused or blocked, by address. */
   readonly unknownSources: number;
   /** For failed verifications, by source and address. */

@@ -122,7 +122,7 @@ const contentTypeCharactersMax = 256;
  * check the type. Before the signature is verified, a source that accepts nothing looks like an unknown one, so that
  * its id reveals nothing about the account.
  */
-export function judgeWebhook(judge: Judge, webhook: DecodedWebhook, known: KnownSource): Judgement {
+function judgeWebhook(judge: Judge, webhook: DecodedWebhook, known: KnownSource): Judgement {
   const { source, secrets, scheme } = known;
   const { clock, eventBytesMax, mayWrite } = judge;
   const { headers, decoding } = webhook;

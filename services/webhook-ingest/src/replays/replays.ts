@@ -28,7 +28,6 @@ export interface NewReplay {
 const totalMax = 1_000_000;
 
 export type Replays = ReturnType<typeof createReplays>;
-export type ReplayOutcome = Awaited<ReturnType<Replays["create"]>>;
 
 /** Creates the operations on replays, for subscribers that lost webhooks or could not read them. */
 export function createReplays({ pool, receivedStore, outbox, clock, keepMs }: Dependencies) {
