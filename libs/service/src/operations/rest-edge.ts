@@ -51,23 +51,27 @@ function runOf(operation: AnyOperation) {
   return { handle: (exchange: Exchange) => runFlow(exchange, act, answer) };
 }
 
-/** Runs a flow; its transaction stores the answer of a success under the `Idempotency-Key`. */
+/**
+ * Runs a flow; its transaction stores the answer of a success under the `Idempotency-Key`.
+ * @throws Error for a flow that returns anything else than its transaction did: the stored answer would differ.
+ */
 async function runFlow(
   exchange: Exchange,
   act: NonNullable<AnyOperation["act"]>,
   answer: (result: unknown, exchange: Exchange) => HttpResponse,
 ): Promise<HttpResponse> {
-  let answered: HttpResponse | undefined;
+  let written: { readonly result: unknown; readonly answer: HttpResponse } | undefined;
   const result = await act({
     ...contextOf(exchange),
     signal: exchange.signal,
     inTransaction: (work) =>
       exchange.inTransaction(async (tx) => {
         const done = await work(tx);
-        answered = answer(done, exchange);
-        if (answered.status < 300) await exchange.idempotency.complete(tx, answered);
+        written = { result: done, answer: answer(done, exchange) };
+        if (written.answer.status < 300) await exchange.idempotency.complete(tx, written.answer);
         return done;
       }),
   });
-  return answered ?? answer(result, exchange);
+  if (written && written.result !== result) throw new Error("a flow must return the value of its transaction");
+  return written?.answer ?? answer(result, exchange);
 }
