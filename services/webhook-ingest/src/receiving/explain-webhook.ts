@@ -36,6 +36,7 @@ const VerifyBody = z
     example: { headers: { "content-type": "application/json", "x-signature": "sha256=ab" }, body: "{}" },
   });
 
+/** Explanation of an outcome. It holds nothing that helps to forge a signature. */
 const ExplanationResource = z
   .object({
     outcome: z.enum(["accepted", "challenged", "dropped", "refused"]).describe("Outcome that the webhook would have."),
@@ -61,7 +62,12 @@ const ExplanationResource = z
     },
   });
 
-/** The explanation of a pasted webhook, for the owner of its source. Over REST alone: its bytes are no matter for the graph. */
+type Explanation = z.output<typeof ExplanationResource>;
+
+/**
+ * The explanation of a pasted webhook, for the owner of its source. Over REST alone: the names of its headers would not
+ * survive in an input of the graph.
+ */
 export function explainApi({ sourceStore, knownSources, judge }: ExplainApi): Edges {
   const verifyWebhook = operation({
     summary: "Explain the outcome of a webhook",
@@ -82,7 +88,7 @@ export function explainApi({ sourceStore, knownSources, judge }: ExplainApi): Ed
       post: "/api/v1/webhooks/sources/:id/verify",
       maxBytes: verifyBytesMax,
       responses: { 200: ExplanationResource },
-      answer: (explanation) => ok(viewExplanation(explanation)),
+      answer: (explanation) => ok(explanation),
     },
   });
   return edgesOf({ verifyWebhook }, { exampleIds: { id: webhookSourceExample.id } });
@@ -96,30 +102,6 @@ function webhookOf({ headers, body = "", body_base64: base64, url }: z.output<ty
     headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value.trim()])),
     body: base64 === undefined ? Buffer.from(body) : Buffer.from(base64, "base64"),
   };
-}
-
-const viewExplanation = ({ headersRead, deliveryId, eventType, ...rest }: Explanation) => ({
-  ...rest,
-  headers_read: headersRead,
-  delivery_id: deliveryId,
-  event_type: eventType,
-});
-
-/** Explanation of an outcome. It holds nothing that helps to forge a signature. */
-interface Explanation {
-  readonly outcome: "accepted" | "challenged" | "dropped" | "refused";
-  /** Stable word of a refusal, the same as in rejections. */
-  readonly reason: string | null;
-  /** The step that failed. */
-  readonly step: string | null;
-  /** Expectation of the failed step. */
-  readonly expected: string | null;
-  /** Changes that would make it verify. */
-  readonly hints: readonly string[];
-  /** Headers that were read. */
-  readonly headersRead: readonly string[];
-  readonly deliveryId: string | null;
-  readonly eventType: string | null;
 }
 
 /** Failed step and expectation for each reason. */
@@ -164,11 +146,11 @@ async function explainWebhook(judge: Judge, webhook: Webhook, known: KnownSource
   const headersRead = new Set<string>();
   const readable = { ...webhook, headers: observed(webhook.headers, headersRead) };
   const judgement = await judgeAgainstSource(judge, readable, known);
-  const nothing = { reason: null, step: null, expected: null, hints: [], deliveryId: null, eventType: null };
-  const common = { ...nothing, headersRead: [...headersRead].sort() };
+  const nothing = { reason: null, step: null, expected: null, hints: [], delivery_id: null, event_type: null };
+  const common = { ...nothing, headers_read: [...headersRead].sort() };
   if ("delivery" in judgement) {
     const { deliveryId, eventType } = judgement.delivery;
-    return { ...common, outcome: "accepted", deliveryId: deliveryId.value, eventType: eventType?.value ?? null };
+    return { ...common, outcome: "accepted", delivery_id: deliveryId.value, event_type: eventType?.value ?? null };
   }
   if (!("reason" in judgement))
     return { ...common, outcome: judgement.outcome === "dropped" ? "dropped" : "challenged" };
