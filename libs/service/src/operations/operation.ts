@@ -32,7 +32,7 @@ export interface OperationContext<P = unknown, Input = unknown> {
 }
 
 /** The context of an operation with a flow of its own. */
-interface FlowContext<P, Input> extends OperationContext<P, Input> {
+export interface FlowContext<P = unknown, Input = unknown> extends OperationContext<P, Input> {
   /** Aborted when the client disconnects or the deadline passes, where the edge knows. */
   readonly signal: AbortSignal;
   /** Runs the effect once, together with the stored answer of an `Idempotency-Key`. Its value must be the result. */

@@ -1,9 +1,9 @@
 import { type HttpResponse, type Refusal, type RouteInput, type Routes, statusOf } from "@signalbox/http";
 import type { Tx } from "@signalbox/storage";
-import { type AnyOperation, answerOf, type OperationContext, routeOf } from "./operation.ts";
+import { type AnyOperation, answerOf, type FlowContext, type OperationContext, routeOf } from "./operation.ts";
 
 /** A route's input as the edge parsed it; an operation calls the body its input. */
-type Exchange = RouteInput<never, unknown, unknown, unknown>;
+type Exchange = Pick<RouteInput, "caller" | "params" | "body" | "signal" | "inTransaction" | "idempotency">;
 
 const contextOf = ({ caller, params, body }: Exchange): OperationContext => ({ caller, params, input: body });
 
@@ -51,11 +51,14 @@ function runOf(operation: AnyOperation) {
   return { handle: (exchange: Exchange) => runFlow(exchange, act, answer) };
 }
 
-/** Runs a flow; its transaction stores the answer of a success under the `Idempotency-Key`. */
-async function runFlow(
-  exchange: Exchange,
-  act: NonNullable<AnyOperation["act"]>,
-  answer: (result: unknown, exchange: Exchange) => HttpResponse,
+/**
+ * Runs a flow; its transaction stores the answer of a success under the `Idempotency-Key`. Routes whose body is not JSON
+ * alone run theirs here too.
+ */
+export async function runFlow<Result, Input extends Exchange>(
+  exchange: Input,
+  act: (flow: FlowContext) => Promise<Result>,
+  answer: (result: Result, exchange: Input) => HttpResponse,
 ): Promise<HttpResponse> {
   let answered: HttpResponse | undefined;
   const result = await act({
@@ -64,7 +67,7 @@ async function runFlow(
     inTransaction: (work) =>
       exchange.inTransaction(async (tx) => {
         const done = await work(tx);
-        answered = answer(done, exchange);
+        answered = answer(done as unknown as Result, exchange);
         if (answered.status < 300) await exchange.idempotency.complete(tx, answered);
         return done;
       }),
