@@ -133,7 +133,7 @@ test("an erasure that crashes at any step is finished by the next one, with a co
           return [];
         },
       };
-      const shared = { ...inside, clock, graceMs: () => 0 };
+      const shared = { ...inside, clock, graceMs: () => 0, eraseSoon: () => {} };
       const broken = createDeletions({
         ...shared,
         outbox,
