@@ -60,10 +60,19 @@ export function imageRecord({
   ...given
 }: Partial<Image> & Pick<Image, "id" | "sha256">): Image {
   const original: Original = {
-    ...{ filename: "a", sha256: given.sha256, sizeBytes: 1, placeholder: "", dominantColor: null },
+    filename: "a",
+    sha256: given.sha256,
+    sizeBytes: 1,
+    placeholder: "",
+    dominantColor: null,
     facts: {
-      ...{ format: "png", mimeType: "image/png", width: 1, height: 1 },
-      ...{ frames: 1, hasAlpha: false, isProgressive: false },
+      format: "png",
+      mimeType: "image/png",
+      width: 1,
+      height: 1,
+      frames: 1,
+      hasAlpha: false,
+      isProgressive: false,
     },
   };
   const first = newImage("acc_1", original, NewImageFields.parse({}), createdAt);

@@ -67,6 +67,9 @@ export function nextSweepAt({ expiresAt }: DirectUpload, now: Date): Date | null
   return now >= last ? null : last;
 }
 
+const { filename: exampleName, mime_type, size_bytes, sha256: exampleHash } = imageExample;
+const fileExample = { filename: exampleName, mime_type, size_bytes, sha256: exampleHash };
+
 /** The announcement of a file before it is sent. */
 export const NewUploadBody = z
   .strictObject({
@@ -80,14 +83,7 @@ export const NewUploadBody = z
     sha256: sha256Hex.optional().describe("Of the file, in lower-case hex; other bytes are refused."),
   })
   .meta({ id: "NewImageUpload" })
-  .register(examples, {
-    example: {
-      filename: imageExample.filename,
-      mime_type: imageExample.mime_type,
-      size_bytes: imageExample.size_bytes,
-      sha256: imageExample.sha256,
-    },
-  });
+  .register(examples, { example: fileExample });
 export type NewUploadBody = z.output<typeof NewUploadBody>;
 
 /** The description of the image, given when its bytes have arrived. */
@@ -98,10 +94,7 @@ export const CompletionBody = NewImageFields.meta({ id: "ImageUploadCompletion" 
 export const uploadExampleId = "upl_01kdzq3f9s4r7v2m8c5x6t0b1n";
 const announcedExample = {
   id: uploadExampleId,
-  filename: imageExample.filename,
-  mime_type: imageExample.mime_type,
-  size_bytes: imageExample.size_bytes,
-  sha256: imageExample.sha256,
+  ...fileExample,
   created_at: "2026-01-01T09:00:00.000Z",
   expires_at: "2026-01-01T10:00:00.000Z",
 };

@@ -59,13 +59,13 @@ export function originalOf(image: Image): Original {
 /** Creates the first record of an original. */
 export function newImage(accountId: string, original: Original, fields: NewImageFields, now: Date): Image {
   const { facts, ...stored } = original;
-  const { mimeType, width, height, frames, hasAlpha, isProgressive } = facts;
+  const { format: _format, ...shown } = facts;
   const { alt_text: altText, ...described } = fields;
   return {
     id: newId("img", now.getTime()),
     accountId,
     ...stored,
-    ...{ mimeType, width, height, frames, hasAlpha, isProgressive },
+    ...shown,
     ...described,
     altText,
     status: "processing",

@@ -11,7 +11,6 @@ import { RenderBudget } from "./render-budget.ts";
 import type { TermsOf } from "./render-terms.ts";
 import { Renderer } from "./renderer.ts";
 import { RenditionMaker } from "./rendition-maker.ts";
-import { createRenditionMemory } from "./rendition-memory.ts";
 import type { RenditionStore } from "./rendition-store.ts";
 import { createRenditions } from "./renditions.ts";
 import { createStoredRenditions } from "./stored-renditions.ts";
@@ -42,16 +41,15 @@ export function openContent(
   const isAvifOffered = () => configuration.get("capabilities.imageAvif");
   const avifPixelsMax = () => configuration.get("images.render.avif-pixels");
   const renditions = createRenditions({ pool, renditionStore, outbox, clock, isAvifOffered, avifPixelsMax });
-  const memory = createRenditionMemory({ bytesMax: configuration.get("images.render.memory") });
   const storedRenditions = createStoredRenditions({
     pool,
     objects,
     objectFiles,
     renditionStore,
-    memory,
     cache,
     clock,
     log,
+    memoryBytesMax: configuration.get("images.render.memory"),
   });
   const waitMaxMs = () => configuration.get("images.render.wait-max");
   const renditionMaker = new RenditionMaker({

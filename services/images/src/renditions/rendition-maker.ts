@@ -80,7 +80,9 @@ export class RenditionMaker {
     let attempt = 0;
     // Not earlier: work that still waits for its turn when this process is killed has done no harm.
     const beforeHandOver = async () => {
-      attempt = (await renditionStore.beginAttempt(key, image, clock.now())) ?? refuseForNow();
+      const begun = await renditionStore.beginAttempt(key, image, clock.now());
+      if (begun === null) throw refusedForNow();
+      attempt = begun;
     };
     const takeBack = () => (attempt > 0 ? renditionStore.endAttempt(key) : undefined);
     const path = objectFiles.newPath();
@@ -115,10 +117,6 @@ export class RenditionMaker {
       cause: new Error(made.reason),
     });
   }
-}
-
-function refuseForNow(): never {
-  throw refusedForNow();
 }
 
 function refusedForNow(): AppError {

@@ -1,16 +1,14 @@
 import type { Readable } from "node:stream";
 import type { Cache } from "@signalbox/cache";
 import { AppError, type Clock, hours, minutes } from "@signalbox/core";
-import { outputTraits, type RenderedFile, type Rendition } from "@signalbox/imaging";
+import { isOfThisEncoder, outputTraits, type RenderedFile, type Rendition, withoutEncoder } from "@signalbox/imaging";
 import type { ObjectFiles, ObjectStore, Pool } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
 import { LRUCache } from "lru-cache";
 import { renditionPrefix } from "../blobs/blob-keys.ts";
 import type { Image } from "../images/image.ts";
-import type { BytePart } from "./byte-range.ts";
-import type { RenditionMemory } from "./rendition-memory.ts";
-import type { RenditionStore } from "./rendition-store.ts";
-import { type EvictionRule, renditionsToEvict } from "./renditions-to-evict.ts";
+import type { BytePart } from "./content-headers.ts";
+import type { OnDemandRendition, RenditionStore } from "./rendition-store.ts";
 
 export type RenditionContent =
   | { readonly kind: "bytes"; readonly bytes: Buffer }
@@ -31,10 +29,11 @@ interface Dependencies {
   readonly objects: ObjectStore;
   readonly objectFiles: ObjectFiles;
   readonly renditionStore: RenditionStore;
-  readonly memory: RenditionMemory;
   readonly cache: Cache;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Memory for renditions that were shown recently; 0 keeps none. */
+  readonly memoryBytesMax: number;
 }
 
 /** Largest number of stored on-demand renditions of one image. The named variants do not count. */
@@ -47,6 +46,8 @@ const lookEvery = 8;
 const imagesRemembered = 10_000;
 /** Shortest time between two updates of a rendition's last use. */
 const seenEveryMs = hours(1);
+/** Largest share of the memory for one rendition. */
+const shareMax = 1 / 32;
 /** Time for which other instances can read that a rendition was stored. */
 const announcedMs = minutes(1);
 
@@ -54,7 +55,8 @@ export type StoredRenditions = ReturnType<typeof createStoredRenditions>;
 
 /** Renditions that exist: in memory, and in the store, which holds a bounded number of them for each image. */
 export function createStoredRenditions(dependencies: Dependencies) {
-  const { pool, objects, objectFiles, renditionStore, memory, cache, clock } = dependencies;
+  const { pool, objects, objectFiles, renditionStore, cache, clock } = dependencies;
+  const memory = createRenditionMemory(dependencies.memoryBytesMax);
   const markSeen = createMarkSeen(dependencies);
   const limit = createLimit(dependencies);
 
@@ -151,4 +153,52 @@ async function bytesOf(stream: Readable): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of stream) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks);
+}
+
+/**
+ * Creates a memory of at most `bytesMax` bytes, which evicts the least recently used: lists of images are requested
+ * often, and their thumbnails are small. Keys are content-addressed, so no entry becomes stale.
+ */
+export function createRenditionMemory(bytesMax: number) {
+  const entryBytesMax = Math.floor(bytesMax * shareMax);
+  if (entryBytesMax === 0) return { get: () => undefined, add: () => {}, takes: () => false };
+  const kept = new LRUCache<string, Buffer>({
+    maxSize: bytesMax,
+    maxEntrySize: entryBytesMax,
+    sizeCalculation: ({ length }) => Math.max(length, 1),
+  });
+  return {
+    get: (key: string) => kept.get(key),
+    add: (key: string, bytes: Buffer) => void kept.set(key, bytes),
+    /** Returns true when a rendition of this size is kept at all. */
+    takes: (bytes: number) => bytes <= entryBytesMax,
+  };
+}
+
+interface EvictionRule {
+  readonly countMax: number;
+  readonly bytesMax: number;
+}
+
+/**
+ * Chooses renditions to evict: those of an older encoder that a newer one has replaced, then the least recently used
+ * beyond the bounds.
+ */
+export function renditionsToEvict(
+  stored: readonly OnDemandRendition[],
+  { countMax, bytesMax }: EvictionRule,
+): string[] {
+  const current = new Set(stored.filter(({ key }) => isOfThisEncoder(key)).map(({ key }) => withoutEncoder(key)));
+  const isReplaced = ({ key }: OnDemandRendition) => !isOfThisEncoder(key) && current.has(withoutEncoder(key));
+  const kept = stored
+    .filter((one) => !isReplaced(one))
+    .sort((a, b) => b.seenAt.getTime() - a.seenAt.getTime() || (a.key < b.key ? -1 : 1));
+  let [count, bytes] = [0, 0];
+  const gone = kept.filter(({ sizeBytes }) => {
+    if (count >= countMax || bytes + sizeBytes > bytesMax) return true;
+    count++;
+    bytes += sizeBytes;
+    return false;
+  });
+  return [...stored.filter(isReplaced), ...gone].map(({ key }) => key);
 }

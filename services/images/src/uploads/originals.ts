@@ -1,5 +1,5 @@
 import type { Caller } from "@signalbox/auth";
-import { AppError, type Refusal } from "@signalbox/core";
+import { AppError, type DetailCode, type Refusal } from "@signalbox/core";
 import { judge } from "@signalbox/http";
 import { type ImageLimits, type ImagePool, type Inspection, inspectImage } from "@signalbox/imaging";
 import type { Tracer } from "@signalbox/telemetry";
@@ -73,28 +73,25 @@ function readFilename(given: string, mimeType: string): string {
 /** Builds the refusal of a file that was not accepted. */
 function refusalOf(result: Exclude<Inspection, { outcome: "accepted" }>): Refusal {
   switch (result.outcome) {
-    case "not-accepted": {
-      const { advice: message } = result;
-      const details = [{ field: "file", code: "type_not_accepted", message } as const];
-      return { code: "unsupported_media_type", message, details };
-    }
+    case "not-accepted":
+      return refusalWith("unsupported_media_type", "type_not_accepted", result.advice);
     case "over-limit": {
       const { kind, code, message } = result.problem;
-      const details = [{ field: "file", code, message }];
-      if (kind === "too-large") return { code: "image_too_large", message, details };
-      return { code: "validation_error", message, details };
+      return refusalWith(kind === "too-large" ? "image_too_large" : "validation_error", code, message);
     }
     case "crashed":
     case "out-of-memory":
     case "too-slow": {
       const message = "Decoding the image takes more memory or time than allowed for one image.";
-      const details = [{ field: "file", code: "invalid", message } as const];
-      return { code: "validation_error", message, details };
+      return refusalWith("validation_error", "invalid", message);
     }
-    case "broken": {
-      const { message } = result;
-      const details = [{ field: "file", code: "not_an_image", message } as const];
-      return { code: "validation_error", message, details };
-    }
+    case "broken":
+      return refusalWith("validation_error", "not_an_image", result.message);
   }
 }
+
+const refusalWith = (code: Refusal["code"], detail: DetailCode, message: string): Refusal => ({
+  code,
+  message,
+  details: [{ field: "file", code: detail, message }],
+});
