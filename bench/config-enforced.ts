@@ -50,7 +50,9 @@ async function measure({ baseUrl, apiKey }: System): Promise<Enforced> {
     const wanted = value === less ? 400 : 200;
     const input = { name: "limits.maxPageSize", value, expectedRevision };
     const changed = fetch(`${baseUrl}/graphql`, {
-      ...{ method: "POST", headers, body: JSON.stringify({ query: mutation, variables: { input } }) },
+      method: "POST",
+      headers,
+      body: JSON.stringify({ query: mutation, variables: { input } }),
     });
     const { data } = (await (await changed).json()) as { data: { setProperty: { override: { revision: string } } } };
     const fromMs = performance.now();

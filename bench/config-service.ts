@@ -39,11 +39,18 @@ export async function startConfigService(): Promise<ConfigService> {
 
   const ports = [await freePort(), await freePort(), await freePort()].map(String);
   const process = spawnService({
-    ...{ "database.url": database.url, "events.url": eventsUrl, "account.internal-url": account.url },
-    ...{ "internal.token": internalToken, "http.base-url": "http://127.0.0.1" },
-    ...{ "http.port": ports[0], "internal.port": ports[1], "management.server.port": ports[2] },
-    ...{ "http.rate-limit.credential.requests": "1000000", "http.rate-limit.account.requests": "1000000" },
-    ...{ "http.rate-limit.credential.burst": "1000000", "config.streams.max-per-credential": "1000000" },
+    "database.url": database.url,
+    "events.url": eventsUrl,
+    "account.internal-url": account.url,
+    "internal.token": internalToken,
+    "http.base-url": "http://127.0.0.1",
+    "http.port": ports[0],
+    "internal.port": ports[1],
+    "management.server.port": ports[2],
+    "http.rate-limit.credential.requests": "1000000",
+    "http.rate-limit.account.requests": "1000000",
+    "http.rate-limit.credential.burst": "1000000",
+    "config.streams.max-per-credential": "1000000",
   });
   opened.defer(async () => {
     if (process.exitCode !== null) return;

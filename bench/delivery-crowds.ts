@@ -37,7 +37,10 @@ let published = 0;
 async function publishPaced({ origin, who, sink }: Crowded): Promise<Waits> {
   const dueMs = new Map<string, number>();
   const accept = await pacedLoad({
-    ...{ url: `${origin}${eventsPath}`, perSecond, seconds, connections: 64 },
+    url: `${origin}${eventsPath}`,
+    perSecond,
+    seconds,
+    connections: 64,
     next(at) {
       const person = who[published++ % who.length] as TestPerson;
       const id = `paced-${published}`;

@@ -60,7 +60,8 @@ export interface BenchGraph {
 
 export function openBenchGraph(): BenchGraph {
   const parsed = Object.entries(subgraphs).map(([name, text]) => ({
-    ...{ name, url: `http://${name}` },
+    name,
+    url: `http://${name}`,
     typeDefs: parse(fed + text),
   }));
   const composed = composeServices(parsed);

@@ -35,15 +35,21 @@ let unseen = 0;
 /** Repeated documents, and unique ones. */
 const rows: readonly { name: string; wanted: number; count: number; next: (at: number) => Operation }[] = [
   {
-    ...{ name: "heavy, 64 documents × 7 values", wanted: 4, count: 200 },
+    name: "heavy, 64 documents × 7 values",
+    wanted: 4,
+    count: 200,
     next: (at) => ({ text: heavy(at % 64, "$n"), variables: { n: (at % 7) + 1 } }),
   },
   {
-    ...{ name: "heavy, never seen before", wanted: 8, count: 60 },
+    name: "heavy, never seen before",
+    wanted: 8,
+    count: 60,
     next: () => ({ text: heavy(`x${++unseen}`, (unseen % 7) + 1), variables: {} }),
   },
   {
-    ...{ name: "two hops, 64 documents × 7 values", wanted: 4, count: 1_000 },
+    name: "two hops, 64 documents × 7 values",
+    wanted: 4,
+    count: 1_000,
     next: (at) => ({ text: twoHops(at % 64), variables: { n: (at % 7) + 1 } }),
   },
 ];
@@ -86,7 +92,9 @@ export async function run() {
 
 async function openOurs({ supergraphSdl, answer }: BenchGraph): Promise<Side> {
   const executor = await openExecutor({
-    ...{ supergraphSdl, planMsMax: 10_000, planBytesMax: 16 * mib },
+    supergraphSdl,
+    planMsMax: 10_000,
+    planBytesMax: 16 * mib,
     send: async ({ subgraph, body }) => JSON.parse(await answer(subgraph, body)),
   });
   return {

@@ -84,7 +84,8 @@ async function serve(
     supergraphSdl,
   );
   return {
-    ...{ supergraphSdl: addressed, urls },
+    supergraphSdl: addressed,
+    urls,
     async close() {
       for (const server of servers) server.closeAllConnections();
       await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));

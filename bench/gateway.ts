@@ -41,19 +41,27 @@ interface Row {
 
 const rows: readonly Row[] = [
   {
-    ...{ name: "heavy, 64 documents × 7 values", wanted: 4, graph: "public" },
+    name: "heavy, 64 documents × 7 values",
+    wanted: 4,
+    graph: "public",
     next: (at) => ({ query: heavy(at % 64, "$n"), variables: { n: (at % 7) + 1 } }),
   },
   {
-    ...{ name: "heavy, never seen before", wanted: 8, graph: "public" },
+    name: "heavy, never seen before",
+    wanted: 8,
+    graph: "public",
     next: () => ({ query: heavy(`x${++unseen}`, (unseen % 7) + 1) }),
   },
   {
-    ...{ name: "two hops, 64 documents × 7 values", wanted: 4, graph: "public" },
+    name: "two hops, 64 documents × 7 values",
+    wanted: 4,
+    graph: "public",
     next: (at) => ({ query: twoHops(at % 64), variables: { n: (at % 7) + 1 } }),
   },
   {
-    ...{ name: "viewer with images and endpoints", wanted: 4, graph: "own" },
+    name: "viewer with images and endpoints",
+    wanted: 4,
+    graph: "own",
     next: (at) => ({ query: viewer(at % 64) }),
   },
 ];

@@ -49,7 +49,10 @@ export async function startIngestSystem(opened: AsyncDisposableStack) {
   const bare = await startBare(server.url("bare"), opened);
   return {
     bare,
-    ...{ ingest, sink, quiet: await sources(false), forwarding: await sources(true) },
+    ingest,
+    sink,
+    quiet: await sources(false),
+    forwarding: await sources(true),
     pool: openPool({
       url: server.url("webhook_ingest"),
       max: 2,

@@ -8,8 +8,16 @@ import type { BenchSource, IngestLoadResult } from "./ingest-load.ts";
 import { type IngestSystem, startIngestSystem } from "./ingest-system.ts";
 
 const targets = {
-  ...{ acceptP99Ms: 10, acceptedPerSecond: 5_000, deliveredPerSecond: 1_900, deliveredOfOnePerSecond: 1_000 },
-  ...{ repeatingPerSecond: 4_000, floodFactor: 2, slowFactor: 1.5, slowMiB: 64, cpuMs: 0.2, transactions: 0.1 },
+  acceptP99Ms: 10,
+  acceptedPerSecond: 5_000,
+  deliveredPerSecond: 1_900,
+  deliveredOfOnePerSecond: 1_000,
+  repeatingPerSecond: 4_000,
+  floodFactor: 2,
+  slowFactor: 1.5,
+  slowMiB: 64,
+  cpuMs: 0.2,
+  transactions: 0.1,
 };
 const slowBodies = 500;
 

@@ -30,7 +30,10 @@ export async function run() {
   await eventLog.ensureTopics(topics);
   const load = createLoad();
   const consumer = createConsumer({
-    ...{ ...common, pool, eventLog, deadLetters: createDeadLetters({ ...common, eventLog }) },
+    ...common,
+    pool,
+    eventLog,
+    deadLetters: createDeadLetters({ ...common, eventLog }),
     inboxRetentionMs: hours(24),
     table: {
       async "image.updated"({ subject, data }, { tx }) {

@@ -31,7 +31,12 @@ test("a run is appended to the history, one row a figure, judged by its bound", 
   const [rate, ...later] = history;
   assert.deepEqual(rate, {
     ...old,
-    ...{ figure: "rate", value: 90, unit: "/s", baseline: "bare 200/s", wanted: { least: 100 }, met: false },
+    figure: "rate",
+    value: 90,
+    unit: "/s",
+    baseline: "bare 200/s",
+    wanted: { least: 100 },
+    met: false,
   });
   assert.deepEqual(
     later.map(({ figure, met, date }) => [figure, met, date]),

@@ -30,13 +30,11 @@ const { rows, figures } = await (await bench.load()).run();
 console.table(rows);
 console.table(
   figures.map(({ figure, value, unit, wanted, ...rest }) => ({
-    ...{
-      figure,
-      value,
-      unit,
-      wanted: wanted && JSON.stringify(wanted),
-      met: isMet({ figure, value, unit, wanted, ...rest }),
-    },
+    figure,
+    value,
+    unit,
+    wanted: wanted && JSON.stringify(wanted),
+    met: isMet({ figure, value, unit, wanted, ...rest }),
   })),
 );
 await appendFigures(historyFile, run, figures);

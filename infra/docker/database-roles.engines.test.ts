@@ -28,7 +28,11 @@ async function makeRoles(): Promise<void> {
   const named = Object.entries(passwords).map(([name, value]) => [`${name.toUpperCase()}_DATABASE_PASSWORD`, value]);
   const { stdout, stderr } = await promisify(execFile)("sh", [join(import.meta.dirname, "database-roles.sh")], {
     env: {
-      ...{ PATH: "/usr/bin:/bin", PGHOST: hostname, PGPORT: port, PGUSER: username, PGPASSWORD: password },
+      PATH: "/usr/bin:/bin",
+      PGHOST: hostname,
+      PGPORT: port,
+      PGUSER: username,
+      PGPASSWORD: password,
       ...Object.fromEntries(named),
     },
   });
@@ -39,8 +43,11 @@ async function makeRoles(): Promise<void> {
 async function as(name: string, service: string, ...statements: readonly string[]): Promise<unknown[]> {
   const url = new URL(server.url(`signalbox_${service}`));
   const client = new pg.Client({
-    ...{ host: url.hostname, port: Number(url.port), database: `signalbox_${service}` },
-    ...{ user: `signalbox_${name}`, password: passwords[name] },
+    host: url.hostname,
+    port: Number(url.port),
+    database: `signalbox_${service}`,
+    user: `signalbox_${name}`,
+    password: passwords[name],
   });
   await client.connect();
   try {

@@ -216,7 +216,10 @@ test("a returned replica is tried immediately when the other one stops", async (
   const edgePort = await freePort();
   const upstreams = { images: [`127.0.0.1:${first}`, `127.0.0.1:${second}`] };
   const configuration = nginxConfiguration({
-    ...{ listen: `127.0.0.1:${edgePort}`, workDirectory: own, accessLog: join(own, "access.log"), upstreams },
+    listen: `127.0.0.1:${edgePort}`,
+    workDirectory: own,
+    accessLog: join(own, "access.log"),
+    upstreams,
   });
   await writeFile(join(own, "nginx.conf"), configuration);
   const edge = await startOwnEngine(engineNamed("nginx"), { port: edgePort, folder: own });

@@ -72,7 +72,10 @@ export async function startEmbedded(given: StartEmbedded): Promise<EmbeddedAddre
   const imagePool = openImagePool({
     directory: await openOwnFolder(tmpdir(), "signalbox-imaging", runner),
     memoryMax: configuration.get("images.render.memory-max"),
-    ...{ clock: systemClock, log, runner, onJob: imageJobMetrics(processMetrics) },
+    clock: systemClock,
+    log,
+    runner,
+    onJob: imageJobMetrics(processMetrics),
   });
   imagePool.catch(() => {}); // told when the services are given it
   // Reading the code takes about as long as starting the database; what fails to load is told when it is built.
@@ -101,7 +104,7 @@ export async function startEmbedded(given: StartEmbedded): Promise<EmbeddedAddre
   const eventsUrl = databaseUrl(eventsDatabase);
   const waitMs = configuration.get("config.start-wait");
   const overrides = { directory: dataDirectory, keys: [surroundings.sealingKey], waitMs };
-  const kept = { ...{ log, metrics: processMetrics, runner, health }, overrides, imagePool };
+  const kept = { log, metrics: processMetrics, runner, health, overrides, imagePool };
   const shared = await openSharedParts({ url: eventsUrl, ...kept });
   const contexts = await Promise.all(
     embeddedServices.map((service) => build(service, surroundings, given, services, managed, { ...shared, eventsUrl })),

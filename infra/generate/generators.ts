@@ -5,6 +5,7 @@ import { auditReference } from "./generators/audit-reference.ts";
 import { brunoCollection } from "./generators/bruno-collection.ts";
 import { errorReference, eventReference } from "./generators/contract-references.ts";
 import { kubernetesManifests, observeFiles } from "./generators/deployment-files.ts";
+import { graphMutations } from "./generators/graph-mutations.ts";
 import { graphReference } from "./generators/graph-reference.ts";
 import { metricsReference } from "./generators/metrics-reference.ts";
 import { keptPrismaClients } from "./generators/prisma-clients.ts";
@@ -60,6 +61,8 @@ const performanceReference: Generator = {
 
 /** Every generated file of the repository comes from one of these. */
 export const generators: readonly Generator[] = [
+  // Before the supergraph, which is composed from the files that it writes.
+  graphMutations,
   ...builtGenerators,
   keptPrismaClients,
   propertyTables,

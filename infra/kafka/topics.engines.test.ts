@@ -50,7 +50,10 @@ describe("the topics on a broker with principals", () => {
 
     const read: string[] = [];
     const reader = await worker.broadcast({
-      ...{ service: "image-worker", instance: "test", topics: ["signalbox.access.v1"], from: "start" },
+      service: "image-worker",
+      instance: "test",
+      topics: ["signalbox.access.v1"],
+      from: "start",
       onRecord: ({ key }) => void read.push(key),
     });
     await reader.caughtUp;

@@ -58,7 +58,11 @@ async function manifest(): Promise<object> {
   const { name, dependencies } = JSON.parse(await readFile(join(clientFolder, "package.json"), "utf8"));
   const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
   return {
-    ...{ name, version, description: "Typed client of the Signalbox HTTP API", license: "Apache-2.0", type: "module" },
+    name,
+    version,
+    description: "Typed client of the Signalbox HTTP API",
+    license: "Apache-2.0",
+    type: "module",
     exports: { ".": { types: "./dist/index.d.ts", default: "./dist/index.js" } },
     files: ["dist"],
     // `fetch`, `File` and `AbortSignal.any` as this client uses them.

@@ -46,6 +46,12 @@ test("the environment, the console and a default export are reported in a librar
   for (const rule of ["noProcessEnv", "noConsole", "noDefaultExport"]) assert.match(report, new RegExp(rule));
 });
 
+test("a literal that is spread into a literal is reported, and a condition that adds members is not", async () => {
+  const given = "const a = 1;\nexport const bag = { ...{ a } };\nexport const more = { ...(a > 0 && { a }) };\n";
+  await write("libs/http/src/bag.ts", given);
+  assert.equal((biome("libs/http/src/bag.ts").match(/List the members/g) ?? []).length, 1);
+});
+
 test("a function or a file that is too long is reported in code, and not in a test", async () => {
   const lines = (count: number) => Array.from({ length: count }, (_, index) => `  console.error(${index});`).join("\n");
   const text = (count: number) => `export function run() {\n${lines(count)}\n}\n`;

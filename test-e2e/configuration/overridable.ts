@@ -54,8 +54,12 @@ export async function publishOverrides(
 ): Promise<void> {
   const log = createLogger({ service: "test-e2e", instance: "overrides", level: "error" });
   const context = {
-    ...{ log, clock: systemClock, metrics: createMetrics({ service: "test-e2e" }), tracer: createTracer("test-e2e") },
-    ...{ service: "config" as const, clientId: "overrides" },
+    log,
+    clock: systemClock,
+    metrics: createMetrics({ service: "test-e2e" }),
+    tracer: createTracer("test-e2e"),
+    service: "config" as const,
+    clientId: "overrides",
   };
   const eventLog = await openEventLog(eventsUrl, context);
   const events = changes.map(({ property, set, value }, at) =>
@@ -63,8 +67,14 @@ export async function publishOverrides(
       subject: property,
       accountId: null,
       data: {
-        ...{ property, set, value: value as never, revision: firstRevision + at, secrecy: "internal" },
-        ...{ actor: "acc_test", reason: null, changed_at: systemClock.now().toISOString() },
+        property,
+        set,
+        value: value as never,
+        revision: firstRevision + at,
+        secrecy: "internal",
+        actor: "acc_test",
+        reason: null,
+        changed_at: systemClock.now().toISOString(),
       },
     }),
   );

@@ -35,9 +35,14 @@ before(async () => {
   system = await composedSystem("docker-compose.yml", Number(edge), {
     adds: ["compose.tls.yml"],
     variables: {
-      ...{ EDGE_CERTIFICATES: certificates, EDGE_TLS_ADDRESS: "127.0.0.1", EDGE_TLS_PORT: String(tls) },
-      ...{ BASE_URL: baseUrl, MAIL_URL: "smtp://mailbox:1025", MAILBOX_PORT: String(mailbox) },
-      ...{ PROMETHEUS_PORT: String(prometheus), ALERTMANAGER_PORT: String(alertmanager) },
+      EDGE_CERTIFICATES: certificates,
+      EDGE_TLS_ADDRESS: "127.0.0.1",
+      EDGE_TLS_PORT: String(tls),
+      BASE_URL: baseUrl,
+      MAIL_URL: "smtp://mailbox:1025",
+      MAILBOX_PORT: String(mailbox),
+      PROMETHEUS_PORT: String(prometheus),
+      ALERTMANAGER_PORT: String(alertmanager),
     },
   });
   await system.remove();
@@ -101,7 +106,9 @@ test("the edge speaks TLS with the certificate of the house, and links carry tha
   const key = await keyOfAdministrator();
   const there = new URL(url);
   assert.deepEqual(await ask(`${there.pathname}${there.search}`, { "x-api-key": key }), {
-    ...{ status: 200, protocol: "h2", shown: await fingerprint() },
+    status: 200,
+    protocol: "h2",
+    shown: await fingerprint(),
   });
   assert.equal((await ask("/images", { "x-api-key": "of nobody" })).status, 401);
 });

@@ -50,33 +50,49 @@ const changes: Readonly<Record<string, Change>> = {
   "a key is revoked": {
     make: ({ system, person, key }) =>
       asks(system, person.token, `/api/account/api-keys/${key.id}`, { method: "DELETE" }, 204),
-    ...{ by: "account", next: ofKey, verdict: "unauthorized" },
+    by: "account",
+    next: ofKey,
+    verdict: "unauthorized",
   },
   "a key is rotated without an overlap": {
     make: ({ system, person, key }) =>
       asks(system, person.token, `/api/account/api-keys/${key.id}/rotate`, { body: { overlap_seconds: 0 } }, 201),
-    ...{ by: "account", next: ofKey, verdict: "unauthorized" },
+    by: "account",
+    next: ofKey,
+    verdict: "unauthorized",
   },
   "a key revokes itself": {
     make: ({ system, key }) => asks(system, key.headers, "/api/account/current-api-key/", { method: "DELETE" }, 204),
-    ...{ by: "account", next: ofKey, verdict: "unauthorized" },
+    by: "account",
+    next: ofKey,
+    verdict: "unauthorized",
   },
   "the owner disables the account": {
     make: ({ system, person }) =>
       asks(system, person.token, "/api/account/status/", { body: { status: "disabled" } }, 200),
-    ...{ by: "account", next: ofKey, verdict: "account_disabled" },
+    by: "account",
+    next: ofKey,
+    verdict: "account_disabled",
   },
   "the owner deletes the account": {
     make: ({ system, person }) => asks(system, person.token, "/api/account/", { method: "DELETE" }, 204),
-    ...{ by: "account", next: ofToken, verdict: "account_deleted" },
+    by: "account",
+    next: ofToken,
+    verdict: "account_deleted",
   },
   "the owner signs out everywhere": {
     make: ({ system, person }) => asks(system, person.token, "/api/account/sign-ins/", { method: "DELETE" }, 204),
-    ...{ by: "account", next: ofToken, verdict: "unauthorized", endsToken: true },
+    by: "account",
+    next: ofToken,
+    verdict: "unauthorized",
+    endsToken: true,
   },
   "the owner signs out everywhere by the graph": {
     make: ({ system, person }) => mutates(system, person.token, "signOutEverywhere { account { id } }"),
-    ...{ by: "gateway", next: ofToken, verdict: "unauthorized", endsToken: true },
+    by: "gateway",
+    next: ofToken,
+    verdict: "unauthorized",
+    endsToken: true,
   },
   "an administrator suspends the account by the graph": {
     make: ({ system, person, administrator }) =>
@@ -85,17 +101,23 @@ const changes: Readonly<Record<string, Change>> = {
         administrator,
         `setAccountStatus(input: { accountId: "${person.accountId}", status: suspended, reason: "x" }) { account { id } }`,
       ),
-    ...{ by: "gateway", next: ofToken, verdict: "account_suspended" },
+    by: "gateway",
+    next: ofToken,
+    verdict: "account_suspended",
   },
   "a key is revoked by the graph": {
     make: ({ system, person, key }) =>
       mutates(system, person.token, `revokeApiKey(input: { id: "${key.id}" }) { apiKey { id } }`),
-    ...{ by: "gateway", next: ofKey, verdict: "unauthorized" },
+    by: "gateway",
+    next: ofKey,
+    verdict: "unauthorized",
   },
   "a key is rotated by the graph without an overlap": {
     make: ({ system, person, key }) =>
       mutates(system, person.token, `rotateApiKey(input: { id: "${key.id}", overlapSeconds: 0 }) { apiKey { id } }`),
-    ...{ by: "gateway", next: ofKey, verdict: "unauthorized" },
+    by: "gateway",
+    next: ofKey,
+    verdict: "unauthorized",
   },
 };
 

@@ -65,7 +65,11 @@ export function operationsOf(entries: readonly Entry[]): Operation[] {
     .map(({ id, process, op, t, value = {} }) => {
       const end = ends.get(id);
       return {
-        ...{ id, process, op, value, invokedAt: t },
+        id,
+        process,
+        op,
+        value,
+        invokedAt: t,
         outcome: (end?.type ?? "info") as Outcome,
         endedAt: end?.t ?? Number.POSITIVE_INFINITY,
         answer: end?.value ?? {},

@@ -71,7 +71,10 @@ export async function runRound(course: Course, fault: Fault, name: string, rando
     const log = await system.log.read();
     const evidence: Evidence = {
       ...finals,
-      ...{ operations, residue, health, faults: [span] },
+      operations,
+      residue,
+      health,
+      faults: [span],
       log,
       subscribers: await subscribers.finish(log),
       received: receiver.receipts.filter(({ t }) => t >= startedAt),

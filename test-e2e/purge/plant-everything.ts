@@ -142,9 +142,12 @@ async function receiveWebhooks({ plants, send, tryTo, receiver }: Scene): Promis
     const time = String(Math.floor(Date.now() / 1000));
     const signature = createHmac("sha256", key).update(`${time}.`).update(payload).digest("hex");
     const headers = {
-      ...{ "content-type": "application/json", "x-timestamp": time, "x-signature": `p=${signature}` },
-      ...{ "x-delivery-id": plants.text(`delivery-${key.length}`), [settings.event_type_header]: event_types[0] ?? "" },
-      ...{ "user-agent": plants.secret(`agent-${key.length}`) },
+      "content-type": "application/json",
+      "x-timestamp": time,
+      "x-signature": `p=${signature}`,
+      "x-delivery-id": plants.text(`delivery-${key.length}`),
+      [settings.event_type_header]: event_types[0] ?? "",
+      "user-agent": plants.secret(`agent-${key.length}`),
     };
     return tryTo(headers, ingest_path, { body: payload });
   };

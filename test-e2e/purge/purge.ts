@@ -87,8 +87,13 @@ async function openScene(opened: AsyncDisposableStack, start: Start) {
     issuer.sign({ auth_time: Math.floor(Date.now() / 1000), ...claims }, { expiresInSeconds: 900 });
   const address = `${plants.text("claimed-address")}@example.org`;
   const token = tokenOf({
-    ...{ sub: plants.text("subject"), jti: plants.text("token-id"), name: plants.text("claimed-name") },
-    ...{ email: address, email_verified: true, preferred_username: plants.secret("username"), roles: ["admin"] },
+    sub: plants.text("subject"),
+    jti: plants.text("token-id"),
+    name: plants.text("claimed-name"),
+    email: address,
+    email_verified: true,
+    preferred_username: plants.secret("username"),
+    roles: ["admin"],
   });
   const tryTo: Scene["tryTo"] = (headers, path, request = {}) =>
     createClient(stage.system().baseUrl)(path, { ...request, headers: { ...headers, ...request.headers } });

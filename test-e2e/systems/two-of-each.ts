@@ -56,7 +56,8 @@ export async function startTwoOfEach(options: TwoOfEachOptions): Promise<TwoOfEa
   const { keep, eventsUrl, shared, engines, folder = repositoryFolder } = options;
   const { portOf, edge, internalUrls } = await openWays(keep);
   const given = {
-    ...{ ...shared, ...internalUrls },
+    ...shared,
+    ...internalUrls,
     "internal.token": randomBytes(32).toString("base64url"),
     "secrets.keys": `k1:${randomBytes(32).toString("base64")}`,
     "http.base-url": edge.url,
@@ -85,7 +86,9 @@ export async function startTwoOfEach(options: TwoOfEachOptions): Promise<TwoOfEa
   const { environment = {} } = instances.find(({ program }) => program.service === "account")?.program ?? {};
   const administratorKey = await runCommand(join(folder, "services/account/src/first-key-cli.ts"), [], environment);
   return {
-    ...{ edge, instances, administratorKey },
+    edge,
+    instances,
+    administratorKey,
     async replace(former, code) {
       const [service, side] = [former.program.service as Service, former.name.endsWith("-1") ? 1 : 2] as const;
       const next = start(service, side, code);

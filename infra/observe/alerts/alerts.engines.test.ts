@@ -49,22 +49,30 @@ const route = 'service="account",route="/api/account/",method="GET",status="200"
 
 const cases: readonly Case[] = [
   {
-    ...{ alert: "EdgeAvailability", severity: "page", at: "2h" },
+    alert: "EdgeAvailability",
+    severity: "page",
+    at: "2h",
     fires: answered("/api/account/", 1_000, 20, 130),
     stays: answered("/api/account/", 10_000, 5, 130),
   },
   {
-    ...{ alert: "EdgeAvailability", severity: "ticket", at: "1d" },
+    alert: "EdgeAvailability",
+    severity: "ticket",
+    at: "1d",
     fires: answered("/api/account/", 1_000, 4, day + 10),
     stays: answered("/api/account/", 10_000, 5, day + 10),
   },
   {
-    ...{ alert: "EdgeLatency", severity: "page", at: "2h" },
+    alert: "EdgeLatency",
+    severity: "page",
+    at: "2h",
     fires: within(requests, route, "0.5", 1_000, 700, 130),
     stays: within(requests, route, "0.5", 1_000, 995, 130),
   },
   {
-    ...{ alert: "IngestAvailability", severity: "page", at: "2h" },
+    alert: "IngestAvailability",
+    severity: "page",
+    at: "2h",
     fires: answered("/ingest/:source_id", 1_000, 10, 130),
     stays: {
       ...answered("/ingest/:source_id", 1_000, 10, 130),
@@ -72,18 +80,23 @@ const cases: readonly Case[] = [
     },
   },
   {
-    ...{ alert: "WebhookArrival", severity: "page", at: "2h" },
+    alert: "WebhookArrival",
+    severity: "page",
+    at: "2h",
     fires: within(arrivals, 'service="webhook-delivery"', "60", 100, 50, 130),
     stays: within(arrivals, 'service="webhook-delivery"', "60", 100, 100, 130),
   },
   {
-    ...{ alert: "EventFreshness", severity: "page", at: "2h" },
+    alert: "EventFreshness",
+    severity: "page",
+    at: "2h",
     fires: within(events, 'service="images",topic="signalbox.image.v1"', "5", 100, 90, 130),
     stays: within(events, 'service="images",topic="signalbox.image.v1"', "5", 100, 100, 130),
   },
   { alert: "Watchdog", at: "5m", fires: stays("up", 1), stays: {} },
   {
-    ...{ alert: "ServiceDown", at: "10m" },
+    alert: "ServiceDown",
+    at: "10m",
     fires: stays('up{job="signalbox",instance="a"}', 0),
     stays: stays('up{job="signalbox",instance="a"}', 1),
   },
@@ -98,7 +111,8 @@ const cases: readonly Case[] = [
   threshold("DatabaseBusy", 'signalbox_database_connections{service="images",pool="images",state="waiting"}', 30, 2),
   threshold("CacheAway", 'signalbox_cache_up{service="images"}', 0, 1),
   {
-    ...{ alert: "BlobsAway", at: "30m" },
+    alert: "BlobsAway",
+    at: "30m",
     fires: grows('signalbox_blob_seconds_count{service="images",method="GET",outcome="away"}', 2),
     stays: grows('signalbox_blob_seconds_count{service="images",method="GET",outcome="answered"}', 2),
   },
@@ -108,7 +122,8 @@ const cases: readonly Case[] = [
   rising("WorkerRestarts", 'signalbox_worker_restarts_total{service="images",worker="relay"}', 1),
   threshold("WebhooksOverdue", 'signalbox_webhook_due_age_seconds{service="webhook-delivery"}', 300, 5),
   {
-    ...{ alert: "ReceiversFail", at: "2h" },
+    alert: "ReceiversFail",
+    at: "2h",
     fires: {
       ...grows('signalbox_webhook_attempts_total{answer="2xx"}', 10),
       ...grows('signalbox_webhook_attempts_total{answer="none"}', 30),
@@ -120,18 +135,21 @@ const cases: readonly Case[] = [
   },
   threshold("SourcesRefuse", 'signalbox_webhook_sources_mostly_refused{service="webhook-ingest"}', 1, 0),
   {
-    ...{ alert: "ForbiddenTargets", at: "2h" },
+    alert: "ForbiddenTargets",
+    at: "2h",
     fires: grows('signalbox_outbound_seconds_count{service="images",outcome="forbidden"}', 3),
     stays: grows('signalbox_outbound_seconds_count{service="images",outcome="answered"}', 3),
   },
   {
-    ...{ alert: "OutboundProxyAway", at: "30m" },
+    alert: "OutboundProxyAway",
+    at: "30m",
     fires: grows('signalbox_outbound_seconds_count{service="webhook-delivery",outcome="proxy"}', 3),
     stays: grows('signalbox_outbound_seconds_count{service="webhook-delivery",outcome="connect"}', 3),
   },
   rising("ImagesEndProcesses", 'signalbox_image_job_seconds_count{service="images",job="render",outcome="crashed"}', 1),
   {
-    ...{ alert: "SubgraphFails", at: "30m" },
+    alert: "SubgraphFails",
+    at: "30m",
     fires: {
       ...grows('signalbox_graphql_fetch_seconds_count{subgraph="images",outcome="ok"}', 10),
       ...grows('signalbox_graphql_fetch_seconds_count{subgraph="images",outcome="unavailable"}', 5),
@@ -142,7 +160,8 @@ const cases: readonly Case[] = [
   threshold("FormerKeysInUse", 'signalbox_sealed_with_former_keys{service="account"}', 4, 0),
   threshold("EventLoopBlocked", 'nodejs_eventloop_lag_p99_seconds{instance="a"}', 0.7, 0.02),
   {
-    ...{ alert: "VersionsMixed", at: "3h" },
+    alert: "VersionsMixed",
+    at: "3h",
     fires: {
       ...stays('signalbox_build_info{service="images",version="1",commit="a"}', 1),
       ...stays('signalbox_build_info{service="images",version="2",commit="b"}', 1),

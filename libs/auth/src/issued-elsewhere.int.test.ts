@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
 import { createManualClock } from "@signalbox/core";
 import { createOidcIssuer, type OidcIssuer } from "@signalbox/testing";
-import { issuedAt, issuedTokens } from "./issued-elsewhere-fixture.ts";
+import { issuedAt, issuedTokens } from "./issued-elsewhere.fixture.ts";
 import { parseIssuers } from "./issuers.ts";
 import { createTokenVerifier } from "./token-verifier.ts";
 

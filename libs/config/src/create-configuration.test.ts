@@ -51,8 +51,11 @@ test("secret and local properties take no override, an invalid value is refused,
   const configuration = load();
   const problems = configuration.setOverrides(
     at(7, {
-      ...{ "internal.token": "second", "outbound.allow": ["*"], "page.size": "50" },
-      ...{ "log.level": "debug", "images.other": 1 },
+      "internal.token": "second",
+      "outbound.allow": ["*"],
+      "page.size": "50",
+      "log.level": "debug",
+      "images.other": 1,
     }),
   );
   assert.deepEqual(
@@ -112,7 +115,9 @@ test("a property read before the overrides keeps its value, and is pending", () 
   configuration.startWith(at(9, { "pool.size": 20 }));
   assert.equal(configuration.get("pool.size"), 10);
   assert.deepEqual(configuration.find("pool.size")?.property, {
-    ...{ source: "defaults", value: 10, pending: { value: 20, revision: 9 } },
+    source: "defaults",
+    value: 10,
+    pending: { value: 20, revision: 9 },
   });
   assert.deepEqual(configuration.propertySources()[2]?.properties, {});
 });

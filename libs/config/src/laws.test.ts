@@ -26,7 +26,10 @@ function load<P extends PropertyDeclarations>(properties: P, written: readonly W
   writeFileSync(join(directory, "signalbox.laws.yaml"), lines("profile").join(""));
   writeFileSync(join(directory, "signalbox.yaml"), lines("file").join(""));
   const configuration = loadConfiguration({
-    ...{ service: "account", properties, directory, profile: "laws" },
+    service: "account",
+    properties,
+    directory,
+    profile: "laws",
     argv: at("command line").map(({ name, value }) => `--${name}=${value}`),
     environment: Object.fromEntries(at("environment").map(({ name, value }) => [variable(name), `${value}`])),
   });
@@ -43,7 +46,8 @@ test("among all sources, overrides included, the prefixed name wins, and then th
   fc.assert(
     fc.property(some, (chosen) => {
       const written = chosen.map(({ place, prefixed }) => ({
-        ...{ place, name: prefixed ? "account.page.size" : "page.size" },
+        place,
+        name: prefixed ? "account.page.size" : "page.size",
         value: 1 + places.indexOf(place) + (prefixed ? 0 : places.length),
       }));
       const wanted = Math.min(...written.map(({ value }) => value));

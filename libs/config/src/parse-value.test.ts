@@ -89,7 +89,8 @@ test("absent, null, empty, false and 0 are distinguished", () => {
   assert.deepEqual(checkValue(number, null), { ok: true, value: null });
   assert.equal(checkValue({ ...number, default: 5 }, null).ok, false, "none is no value where there is a default");
   assert.deepEqual(checkValue({ ...shared, type: "boolean", default: true, secrecy: "public" }, false), {
-    ...{ ok: true, value: false },
+    ok: true,
+    value: false,
   });
   assert.deepEqual(checkValue(list(), []), { ok: true, value: [] });
   for (const wrong of [undefined, {}, [], Number.NaN]) assert.equal(checkValue(number, wrong).ok, false);

@@ -116,7 +116,11 @@ const deliveryAttempted = declare(
     endpoint: reference("WebhookEndpoint", endpoint_id),
     deliveryId: delivery_id,
     eventType: event_type,
-    ...{ number, outcome, status, error, durationMs: duration_ms },
+    number,
+    outcome,
+    status,
+    error,
+    durationMs: duration_ms,
     changed: [],
   }),
 );

@@ -79,7 +79,9 @@ export async function openExecutor<Context>(options: ExecutorOptions<Context>): 
   const schema = buildSchema(planner.apiSchemaSdl, { assumeValid: true, noLocation: true });
   const supergraph = buildASTSchema(parse(supergraphSdl, { noLocation: true }), { assumeValid: true });
   const prepare = createPreparation({
-    ...{ schema, supergraph, reserved: requiredFields(supergraphSdl) },
+    schema,
+    supergraph,
+    reserved: requiredFields(supergraphSdl),
     planOf: createPlanStore(planner, supergraph, planBytesMax),
     bytesMax: planBytesMax,
   });

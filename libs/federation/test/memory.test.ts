@@ -27,7 +27,9 @@ function unseen(at: number): string {
 
 test("what is kept of documents that nobody sends twice takes the bytes that it may, and no more", async (t) => {
   const executor = await openExecutor({
-    ...{ supergraphSdl, planMsMax: 10_000, planBytesMax },
+    supergraphSdl,
+    planMsMax: 10_000,
+    planBytesMax,
     send: async () => ({ data: { users: [] } }),
   });
   t.after(() => executor.close());

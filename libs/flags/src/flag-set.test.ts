@@ -12,13 +12,19 @@ const ada: FlagContext = { accountId: "acc_ada", roles: ["owner"], locale: "de",
 
 const flag = (more: object = {}): FlagDefinition =>
   FlagDefinition.parse({
-    ...{ key: "checkout", state: "enabled", type: "string", owner: "payments", salt: "s" },
+    key: "checkout",
+    state: "enabled",
+    type: "string",
+    owner: "payments",
+    salt: "s",
     variants: [
       { name: "new", value: "NEW" },
       { name: "old", value: "OLD" },
       { name: "off", value: "OFF" },
     ],
-    ...{ default: "old", off: "off", ...more },
+    default: "old",
+    off: "off",
+    ...more,
   });
 
 const evaluated = (definition: FlagDefinition, context = ada, others: readonly FlagDefinition[] = []) => {

@@ -43,7 +43,8 @@ export class FlagSet {
   /** Lists every entry, archived ones included, for a copy. */
   entries(): { readonly key: string; readonly definition: FlagDefinition | null; readonly revision: number }[] {
     return [...this.#revisions].map(([key, revision]) => ({
-      ...{ key, revision },
+      key,
+      revision,
       definition: this.#flags.get(key)?.definition ?? null,
     }));
   }

@@ -51,7 +51,8 @@ export function requestMembersFrom(body: unknown): RequestMembers {
     throw new AppError("invalid_request", "extensions must be an object.", { field: "extensions" });
   }
   return {
-    ...{ query, documentId },
+    query,
+    documentId,
     variables: variables ?? undefined,
     operationName: operationName ?? undefined,
     extensions: extensions ?? undefined,

@@ -1,3 +1,4 @@
+export { allMembersMayBeLeftOut } from "./app/compile-body.ts";
 export { createHttpApp, type HttpAppOptions } from "./app/create-http-app.ts";
 export { createInternalApp } from "./app/create-internal-app.ts";
 export type { ForbiddenRequest } from "./app/edge.ts";

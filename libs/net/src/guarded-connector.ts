@@ -153,7 +153,8 @@ async function connectThrough(
   const isEncrypted = target.protocol === "https:";
   const socket = isEncrypted ? await encryptTunnel(tunnel, target, hostname, encrypt) : tunnel;
   timings.set(socket, {
-    ...{ resolveMs: resolvedMs - startedMs, connectMs: connectedMs - resolvedMs },
+    resolveMs: resolvedMs - startedMs,
+    connectMs: connectedMs - resolvedMs,
     tlsMs: isEncrypted ? clock.steadyMs() - connectedMs : null,
   });
   return socket;

@@ -12,7 +12,10 @@ async function given(t: { after(end: () => unknown): void }, listener: RequestLi
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const client: InternalClient = createInternalClient({
-    ...{ url, headers: () => ({}), deadlineMs: seconds(5), responseBytesMax: 1_000 },
+    url,
+    headers: () => ({}),
+    deadlineMs: seconds(5),
+    responseBytesMax: 1_000,
   });
   t.after(async () => {
     await client.close();

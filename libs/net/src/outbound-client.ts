@@ -102,8 +102,15 @@ export function createOutboundClient(options: OutboundClientOptions): OutboundCl
   const { lookup: resolve, certificateAuthorities, http2 = false } = options;
   const proxy = options.proxy ? parseProxy(options.proxy) : undefined;
   const pools = createProtocolPools({
-    ...{ clock, policy, resolve, connectTimeoutMs, certificateAuthorities, proxy },
-    ...{ connectionsPerOriginMax, idleTimeoutMs, http2 },
+    clock,
+    policy,
+    resolve,
+    connectTimeoutMs,
+    certificateAuthorities,
+    proxy,
+    connectionsPerOriginMax,
+    idleTimeoutMs,
+    http2,
   });
 
   const running = new Set<Promise<unknown>>();

@@ -111,7 +111,10 @@ function bindProblem(error: NodeJS.ErrnoException, name: string, host: string, p
     case "EADDRNOTAVAIL":
     case "ENOTFOUND":
       return {
-        ...{ property: `${name}.host`, source, value: host, expected: "an address of this machine" },
+        property: `${name}.host`,
+        source,
+        value: host,
+        expected: "an address of this machine",
         message: `${host} is no address of this machine; set ${name}.host to one`,
       };
     default:

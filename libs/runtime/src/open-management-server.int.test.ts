@@ -187,8 +187,17 @@ test("sensitive values are shown to the readers that the operator chose, and sec
     const configuration = loadConfiguration(given) as never;
     const managed = { service: "account", configuration, metrics: createMetrics({ service: "account" }) };
     const { url } = await openManagementServer({
-      ...{ runner, log, host: "127.0.0.1", port: 0, errorDocs: "/docs/errors", health, info: () => ({}) },
-      ...{ authorize: () => byKey, basePath: "/ops", exposure: ["*"], services: [managed] },
+      runner,
+      log,
+      host: "127.0.0.1",
+      port: 0,
+      errorDocs: "/docs/errors",
+      health,
+      info: () => ({}),
+      authorize: () => byKey,
+      basePath: "/ops",
+      exposure: ["*"],
+      services: [managed],
     });
     return ((await (await get(`${url}/ops/env/${name}`, key)).json()) as { property: { value: unknown } }).property
       .value;

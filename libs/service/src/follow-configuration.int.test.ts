@@ -16,7 +16,12 @@ const properties = defineProperties({
   "config.copy-directory": copyDirectory,
   "limits.maxPageSize": publishedProperties["limits.maxPageSize"],
   "server.workers": {
-    ...{ type: "integer", default: 4, min: 1, max: 8, secrecy: "internal", reload: "restart" },
+    type: "integer",
+    default: 4,
+    min: 1,
+    max: 8,
+    secrecy: "internal",
+    reload: "restart",
     effect: "How many.",
   },
 });
@@ -32,23 +37,29 @@ async function setUp(given: Given = {}, specs = topics) {
   await log.ensureTopics(specs);
   const reports: ReceivedEvent<"config.applied">[] = [];
   await log.broadcast({
-    ...{ service: "follow-tests", instance: "tests", topics: ["signalbox.config-applied.v1"], from: "start" },
+    service: "follow-tests",
+    instance: "tests",
+    topics: ["signalbox.config-applied.v1"],
+    from: "start",
     onRecord: (record) => void reports.push(decodeEvent("config.applied", record)),
   });
   let revision = 0;
   return {
-    ...{ context, log, proxy, reports },
+    context,
+    log,
+    proxy,
+    reports,
     startupStatus: async () => (await context.health.report()).startup.status,
     async change(property: string, value: unknown, at = ++revision, secrecy: "public" | "sensitive" = "public") {
       const data = {
-        ...{
-          property,
-          value: (value ?? null) as never,
-          set: value !== undefined,
-          revision: at,
-          secrecy,
-        },
-        ...{ actor: "acc_1", reason: null, changed_at: context.clock.now().toISOString() },
+        property,
+        value: (value ?? null) as never,
+        set: value !== undefined,
+        revision: at,
+        secrecy,
+        actor: "acc_1",
+        reason: null,
+        changed_at: context.clock.now().toISOString(),
       };
       const event = draft("config.changed", { subject: property, accountId: null, data });
       await publishEvents({ ...context, eventLog: log, service: "config" }, [event]);

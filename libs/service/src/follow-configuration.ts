@@ -105,7 +105,12 @@ function startReports(context: Context & { readonly eventLog: EventLog }, applie
     const names = Object.keys(publishedProperties).filter((name) => configuration.knows(name));
     const { revision, appliedAt, problems } = applied();
     const data = {
-      ...{ service, instance, revision, problems: [...problems], loaded_at: loadedAt, ...more },
+      service,
+      instance,
+      revision,
+      problems: [...problems],
+      loaded_at: loadedAt,
+      ...more,
       applied_at: appliedAt.toISOString(),
       published: Object.fromEntries(names.map((name) => [name, configuration.get(name)])),
       values: configuration.runningValues() as EventData<"config.applied">["values"],

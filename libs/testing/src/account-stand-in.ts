@@ -69,8 +69,11 @@ export interface AccountStandIn extends ServedListener {
 /** Answers `POST /internal/principals` and `GET /internal/access-announcements` as the account service does. */
 export async function startAccountStandIn(): Promise<AccountStandIn> {
   const account = {
-    ...{ now: new Map<string, AccountState | "unauthorized">(), dismissed: new Set<string>() },
-    ...{ unannounced: false, away: false, asked: 0 },
+    now: new Map<string, AccountState | "unauthorized">(),
+    dismissed: new Set<string>(),
+    unannounced: false,
+    away: false,
+    asked: 0,
   };
   const principalFor = (value: string): Principal => {
     const principal = principalIn(value);

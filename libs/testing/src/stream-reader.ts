@@ -43,7 +43,10 @@ export async function readStream(
     }
   };
   return {
-    ...{ status: response.status, headers: response.headers, events, lines },
+    status: response.status,
+    headers: response.headers,
+    events,
+    lines,
     ended: read().catch(() => {}),
     close: () => controller.abort(),
   };

@@ -91,7 +91,10 @@ function ed25519Case(): Case {
   const signature = sign(null, Buffer.from(`${time}${text}`), key).toString("hex");
   const headers = { "x-signature-timestamp": time, "x-signature-ed25519": signature };
   return {
-    ...{ title: "ed25519", scheme: createEd25519Scheme(), header: "x-signature-ed25519", nowSeconds: seconds },
+    title: "ed25519",
+    scheme: createEd25519Scheme(),
+    header: "x-signature-ed25519",
+    nowSeconds: seconds,
     secret: Buffer.from(x as string, "base64url").toString("hex"),
     request: { method: "POST", url, headers, body },
     coversBody: true,
@@ -106,8 +109,12 @@ function tokenCase(tokenFormat: "plain" | "bearer" | "basic"): Case {
     basic: `Basic ${Buffer.from(secret).toString("base64")}`,
   };
   return {
-    ...{ title: `token ${tokenFormat}`, scheme: createTokenScheme({ tokenHeader: "x-token", tokenFormat }), secret },
-    ...{ header: "x-token", nowSeconds: seconds, coversBody: false },
+    title: `token ${tokenFormat}`,
+    scheme: createTokenScheme({ tokenHeader: "x-token", tokenFormat }),
+    secret,
+    header: "x-token",
+    nowSeconds: seconds,
+    coversBody: false,
     request: { method: "POST", url, headers: { "x-token": values[tokenFormat] }, body },
   };
 }
@@ -120,10 +127,15 @@ function jwtCase(): Case {
   const signature = sign("sha256", Buffer.from(signed), { key: privateKey, dsaEncoding: "ieee-p1363" });
   const options = { issuer: claims.iss, audience: "hub", bodyDigestClaim: "digest" };
   return {
-    ...{ title: "jwt over the body", scheme: createJwtScheme(options), header: "authorization", nowSeconds: seconds },
+    title: "jwt over the body",
+    scheme: createJwtScheme(options),
+    header: "authorization",
+    nowSeconds: seconds,
     secret: JSON.stringify({ keys: [{ ...publicKey.export({ format: "jwk" }), kid: "k-1" }] }),
     request: {
-      ...{ method: "POST", url, body },
+      method: "POST",
+      url,
+      body,
       headers: { authorization: `Bearer ${signed}.${signature.toString("base64url")}` },
     },
     coversBody: true,
@@ -135,7 +147,10 @@ const withProofHeader = Object.entries(presets).filter(([, { settings }]) => !("
 const ofPresets = withProofHeader.map(([name, { scheme, settings, vector }]): Case => {
   const header = settings.signatureHeader ?? settings.tokenHeader ?? "x-signature-ed25519";
   return {
-    ...{ title: `preset ${name}`, scheme: schemeOf(scheme, settings), secret: vector.secret, header },
+    title: `preset ${name}`,
+    scheme: schemeOf(scheme, settings),
+    secret: vector.secret,
+    header,
     request: { method: "POST", url: vector.url ?? url, headers: vector.headers, body: Buffer.from(vector.body) },
     nowSeconds: vector.atSeconds,
     coversBody: scheme !== "token",

@@ -24,11 +24,19 @@ interface Algorithm {
 }
 
 const rsa = (name: string, hash: Algorithm["hash"], options: object): Algorithm => ({
-  ...{ name, type: "RSA", curve: null, hash, options },
+  name,
+  type: "RSA",
+  curve: null,
+  hash,
+  options,
 });
 const pss = (saltLength: number) => ({ padding: constants.RSA_PKCS1_PSS_PADDING, saltLength });
 const ec = (name: string, curve: string, hash: Algorithm["hash"]): Algorithm => ({
-  ...{ name, type: "EC", curve, hash, options: { dsaEncoding: "ieee-p1363" } },
+  name,
+  type: "EC",
+  curve,
+  hash,
+  options: { dsaEncoding: "ieee-p1363" },
 });
 const edwards = (name: string): Algorithm => ({ name, type: "OKP", curve: "Ed25519", hash: null, options: {} });
 

@@ -19,8 +19,12 @@ export interface JwtOptions extends Pick<TokenOptions, "tokenHeader"> {
 }
 
 const jwtDefaults: JwtOptions = {
-  ...{ tokenHeader: "authorization", tokenFormat: "bearer" },
-  ...{ issuer: null, audience: null, bodyDigestClaim: null, bodyDigestEncoding: "hex" },
+  tokenHeader: "authorization",
+  tokenFormat: "bearer",
+  issuer: null,
+  audience: null,
+  bodyDigestClaim: null,
+  bodyDigestEncoding: "hex",
 };
 
 /**

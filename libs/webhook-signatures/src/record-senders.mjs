@@ -100,13 +100,21 @@ async function recordShopify() {
   await load("@shopify/shopify-api/adapters/node");
   const { shopifyApi } = await load("@shopify/shopify-api");
   const shopify = shopifyApi({
-    ...{ apiKey: "key", apiSecretKey: secret, scopes: [], hostName: "hub.example" },
-    ...{ apiVersion: "2026-01", isEmbeddedApp: false, logger: { level: 0 } },
+    apiKey: "key",
+    apiSecretKey: secret,
+    scopes: [],
+    hostName: "hub.example",
+    apiVersion: "2026-01",
+    isEmbeddedApp: false,
+    logger: { level: 0 },
   });
   const signature = hmac(body, "base64");
   const headers = {
-    ...{ "X-Shopify-Hmac-Sha256": signature, "X-Shopify-Topic": "orders/create", "X-Shopify-Webhook-Id": "w-1" },
-    ...{ "X-Shopify-Shop-Domain": "shop.myshopify.com", "X-Shopify-API-Version": "2026-01" },
+    "X-Shopify-Hmac-Sha256": signature,
+    "X-Shopify-Topic": "orders/create",
+    "X-Shopify-Webhook-Id": "w-1",
+    "X-Shopify-Shop-Domain": "shop.myshopify.com",
+    "X-Shopify-API-Version": "2026-01",
   };
   const rawRequest = { method: "POST", url: "/ingest", headers };
   const takes = async (rawBody) => (await shopify.webhooks.validate({ rawBody, rawRequest, rawResponse: {} })).valid;

@@ -101,12 +101,10 @@ export function disguiseRows(scene: IssuingScene): Attack[] {
   });
   const row = (what: string, allowed: number, disguise: Disguise, keys: boolean): Attack =>
     attack<Counted>({
-      ...{
-        what,
-        must: `be refused after ${allowed} requests`,
-        repeat: `${allowed + 30} requests ${what}`,
-        control: begins,
-      },
+      what,
+      must: `be refused after ${allowed} requests`,
+      repeat: `${allowed + 30} requests ${what}`,
+      control: begins,
       attempt: () =>
         countBurst(allowed, async () => {
           const { headers, tokens } = await scene.signIn();

@@ -41,7 +41,10 @@ export function foreignOriginRows({ send }: TrustingScene, routes: readonly Rout
       },
     });
     const friendly = httpControl({
-      ...{ send, path: at, request: asking(friendlyOrigin), what: `${path} from the page that may` },
+      send,
+      path: at,
+      request: asking(friendlyOrigin),
+      what: `${path} from the page that may`,
       judge: (answer) => (answer.headers.get("access-control-allow-origin") === friendlyOrigin ? null : shown(answer)),
     });
     return origins.flatMap((origin) => {

@@ -100,12 +100,13 @@ function forgedForms({ send }: TrustingScene, { name, attempt }: Operation): Att
   return Object.entries(forms).map(([what, form]) => {
     const made = form(query, JSON.stringify(variables));
     return httpAttack({
-      ...{ send, path: made.path, request: { ...made.request, headers: { ...made.request.headers, ...by } }, control },
-      ...{
-        what: `${name} by ${what}`,
-        must: "be refused, and change nothing",
-        judge: what === "a HEAD" ? refusedHead : refused,
-      },
+      send,
+      path: made.path,
+      request: { ...made.request, headers: { ...made.request.headers, ...by } },
+      control,
+      what: `${name} by ${what}`,
+      must: "be refused, and change nothing",
+      judge: what === "a HEAD" ? refusedHead : refused,
     });
   });
 }
@@ -121,11 +122,13 @@ function bombRows({ send }: TrustingScene, headers: Headers): Attack[] {
       judge: succeeds,
     });
     return httpAttack({
-      ...{ send, path: "/graphql", request: post(headers, large), control, what: `${what}, too many` },
-      ...{
-        must: "be refused before anything is done",
-        judge: refusedAs("validation_failed", "payload_too_large", ...limitCodes),
-      },
+      send,
+      path: "/graphql",
+      request: post(headers, large),
+      control,
+      what: `${what}, too many`,
+      must: "be refused before anything is done",
+      judge: refusedAs("validation_failed", "payload_too_large", ...limitCodes),
     });
   });
 }

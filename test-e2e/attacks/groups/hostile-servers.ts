@@ -57,12 +57,13 @@ function importRows({ world, hostile }: TrustingScene, owner: Headers): Attack[]
     hostile.serve(name, answer);
     const url = `${hostile.url}/${name}/a.jpg`;
     return attack<Taken>({
-      ...{
-        what: `an import from a server with ${what}`,
-        must: "fail, and take no more than an image may have",
-        repeat: `import ${url}`,
-      },
-      ...{ control: honest, attempt: () => importFrom(url, name), judge: isRefused, planted },
+      what: `an import from a server with ${what}`,
+      must: "fail, and take no more than an image may have",
+      repeat: `import ${url}`,
+      control: honest,
+      attempt: () => importFrom(url, name),
+      judge: isRefused,
+      planted,
     });
   });
 }
@@ -95,12 +96,10 @@ async function deliveryRows({ world, hostile, receiver, person }: TrustingScene)
   });
   return Object.keys(hostileAnswers).map((what) =>
     attack<Taken>({
-      ...{
-        what: `a delivery to a server with ${what}`,
-        must: "end, and take little",
-        repeat: `an endpoint at ${hostile.url}/${nameOf("delivery", what)}/hook`,
-        control: honest,
-      },
+      what: `a delivery to a server with ${what}`,
+      must: "end, and take little",
+      repeat: `an endpoint at ${hostile.url}/${nameOf("delivery", what)}/hook`,
+      control: honest,
       attempt: () => attemptAt(ids.get(what) ?? "", nameOf("delivery", what)),
       judge: ({ bytes }) => (bytes <= bytesMax ? null : `${bytes} bytes were taken`),
       planted: planted.slice(2),

@@ -84,7 +84,12 @@ function headerRows({ send }: TrustingScene, routes: readonly Route[]): Attack[]
   return routes.flatMap(({ path }) =>
     Object.entries(endings).map(([what, request]) =>
       httpAttack({
-        ...{ send, path: anyPath(path), request, planted, judge: guarding, control: whole },
+        send,
+        path: anyPath(path),
+        request,
+        planted,
+        judge: guarding,
+        control: whole,
         what: `${what} answer at ${path}`,
         must: "carry the security headers, and reveal nothing about the server",
       }),
@@ -180,17 +185,18 @@ const hostileIds = [
 function requestIdRows({ send }: TrustingScene): Attack[] {
   const plain = "a-plain.id_1";
   const kept = httpControl({
-    ...{ send, path: "/api/account/", request: { headers: { "x-request-id": plain } }, what: "a plain request id" },
+    send,
+    path: "/api/account/",
+    request: { headers: { "x-request-id": plain } },
+    what: "a plain request id",
     judge: ({ headers }) => (headers.get("x-request-id") === plain ? null : "it is not echoed"),
   });
   return hostileIds.map((id) =>
     httpAttack({
-      ...{
-        send,
-        path: "/api/account/",
-        request: { headers: { "x-request-id": Buffer.from(id).toString("latin1") } },
-        control: kept,
-      },
+      send,
+      path: "/api/account/",
+      request: { headers: { "x-request-id": Buffer.from(id).toString("latin1") } },
+      control: kept,
       what: `the request id ${id.slice(0, 40)}`,
       must: "not be echoed",
       judge: (answer) => {

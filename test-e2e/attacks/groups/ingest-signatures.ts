@@ -48,7 +48,9 @@ async function rowsOf(scene: TrustingScene, owner: Headers, scheme: PartnerSchem
   const onlyHonest = onlyOneReceived(scene, owner, { name: scheme.name, source, honest });
   const rows = [...mutationsOf(scheme, source.secret)].map(([what, { headers, body }]) =>
     httpAttack({
-      ...{ send, path: source.path, request: { headers, body } },
+      send,
+      path: source.path,
+      request: { headers, body },
       what: `${scheme.name}: ${what}`,
       must: "be refused with 401, and leave nothing",
       judge: refusedAs("unauthorized"),

@@ -55,8 +55,10 @@ const partner = ({ issuer }: TrustingScene, jwk: object) => ({
   source: {
     scheme: "jwt",
     settings: {
-      ...{ issuer: issuer.issuer, audience: issuer.audience },
-      ...{ body_digest_claim: "digest", body_digest_encoding: "base64url" },
+      issuer: issuer.issuer,
+      audience: issuer.audience,
+      body_digest_claim: "digest",
+      body_digest_encoding: "base64url",
     },
   },
   newSecret: () => JSON.stringify({ keys: [jwk] }),
@@ -109,7 +111,10 @@ interface Given {
 
 const rowAt = ({ send }: TrustingScene, { path }: Source, { what, request, control }: Given): Attack =>
   httpAttack({
-    ...{ send, path, request, control },
+    send,
+    path,
+    request,
+    control,
     what: `jwt: ${what}`,
     must: "be refused with 401, and leave nothing",
     judge: refusedAs("unauthorized"),

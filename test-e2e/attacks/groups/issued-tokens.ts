@@ -36,7 +36,10 @@ export async function issuedTokenRows(
     });
     return Object.entries({ ...forged, ...others }).map(([what, token]) =>
       httpAttack({
-        ...{ send, path, request: { ...request, headers: { authorization: `Bearer ${token}` } }, control },
+        send,
+        path,
+        request: { ...request, headers: { authorization: `Bearer ${token}` } },
+        control,
         what: `${name}: ${what}`,
         must: "be refused as unauthorized",
         judge: refusedAs("unauthorized", "unauthenticated"),

@@ -40,12 +40,10 @@ function failureRows({ send, administrator }: IssuingScene): Attack[] {
   });
   return Object.entries(guesses).map(([what, headers]) =>
     attack<Counted>({
-      ...{
-        what: `guesses: ${what}`,
-        must: `be refused after ${allowances.failedSignIns}`,
-        repeat: `${allowances.failedSignIns + 30} requests with ${what}`,
-        control: knows,
-      },
+      what: `guesses: ${what}`,
+      must: `be refused after ${allowances.failedSignIns}`,
+      repeat: `${allowances.failedSignIns + 30} requests with ${what}`,
+      control: knows,
       attempt: () =>
         countBurst(allowances.failedSignIns, () =>
           countAnswers(
@@ -73,12 +71,10 @@ function raceRows(scene: IssuingScene): Attack[] {
   });
   return [
     attack<Counted>({
-      ...{
-        what: "twenty keys at once",
-        must: `be refused after ${allowances.apiKeys}`,
-        repeat: "POST /api/account/api-keys/ twenty times at once",
-        control: one,
-      },
+      what: "twenty keys at once",
+      must: `be refused after ${allowances.apiKeys}`,
+      repeat: "POST /api/account/api-keys/ twenty times at once",
+      control: one,
       attempt: async () => {
         const { headers } = await scene.signIn();
         return countAnswers((at) => create("/api/account/api-keys/", headers, at), 20, 409);

@@ -110,7 +110,8 @@ export function clientRows(scene: IssuingScene, client: ClientSecret, other: Cli
   const endpoints = { token: { grant_type: "client_credentials" }, introspect: { token: "x" }, revoke: { token: "x" } };
   const forged = Object.entries(endpoints).flatMap(([endpoint, form]) => {
     const honest = control<Answer>({
-      ...{ what: `${endpoint} by the client`, attempt: () => scene.post(endpoint, { ...form, ...own }) },
+      what: `${endpoint} by the client`,
+      attempt: () => scene.post(endpoint, { ...form, ...own }),
       judge: (answer) => (answer.status === 200 ? null : shown(answer)),
       planted: noTokens.slice(0, 1),
     });

@@ -77,11 +77,9 @@ function authorizationRows(scene: IssuingScene, { visitor }: SignedIn): Attack[]
   ): Attack => {
     const { url } = scene.authorization(application, more);
     return attack<Arrival>({
-      ...{
-        what: `${application.name}: ${what}`,
-        must: "lead to no code, and to nobody else",
-        repeat: `open ${url.href} in a browser that is signed in`,
-      },
+      what: `${application.name}: ${what}`,
+      must: "lead to no code, and to nobody else",
+      repeat: `open ${url.href} in a browser that is signed in`,
       control: honest.get(application) as Control,
       attempt: () => visit(url),
       judge: givesNothing(homes),

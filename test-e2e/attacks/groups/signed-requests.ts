@@ -44,13 +44,14 @@ const json = { "content-type": "application/json" };
 
 const fixed: readonly PartnerScheme[] = [
   {
-    ...{
-      name: "standard-webhooks",
-      source: { scheme: "standard-webhooks" },
-      signatureHeader: "webhook-signature",
-      timeHeader: "webhook-timestamp",
-    },
-    ...{ idHeader: "webhook-id", typeHeader: null, signsTime: true, signsId: true },
+    name: "standard-webhooks",
+    source: { scheme: "standard-webhooks" },
+    signatureHeader: "webhook-signature",
+    timeHeader: "webhook-timestamp",
+    idHeader: "webhook-id",
+    typeHeader: null,
+    signsTime: true,
+    signsId: true,
     newSecret: () => `whsec_${randomBytes(24).toString("base64")}`,
     sign: ({ secret, id, seconds, body }) => {
       const key = Buffer.from(secret.replace("whsec_", ""), "base64");
@@ -59,29 +60,30 @@ const fixed: readonly PartnerScheme[] = [
     },
   },
   {
-    ...{
-      name: "stripe",
-      source: { scheme: "stripe" },
-      signatureHeader: "stripe-signature",
-      timeHeader: null,
-      idHeader: null,
-      typeHeader: null,
-    },
-    ...{ signsTime: true, signsId: true, newSecret: text },
+    name: "stripe",
+    source: { scheme: "stripe" },
+    signatureHeader: "stripe-signature",
+    timeHeader: null,
+    idHeader: null,
+    typeHeader: null,
+    signsTime: true,
+    signsId: true,
+    newSecret: text,
     sign: ({ secret, seconds, body }) => ({
       ...json,
       "stripe-signature": `t=${seconds},v1=${digest(secret, [`${seconds}.`, body], "hex")}`,
     }),
   },
   {
-    ...{
-      name: "github",
-      source: { scheme: "github" },
-      signatureHeader: "x-hub-signature-256",
-      timeHeader: null,
-      idHeader: "x-github-delivery",
-    },
-    ...{ typeHeader: "x-github-event", signsTime: false, signsId: false, newSecret: text },
+    name: "github",
+    source: { scheme: "github" },
+    signatureHeader: "x-hub-signature-256",
+    timeHeader: null,
+    idHeader: "x-github-delivery",
+    typeHeader: "x-github-event",
+    signsTime: false,
+    signsId: false,
+    newSecret: text,
     sign: ({ secret, id, body }) => ({
       ...json,
       "x-hub-signature-256": `sha256=${digest(secret, [body], "hex")}`,
@@ -90,13 +92,15 @@ const fixed: readonly PartnerScheme[] = [
     }),
   },
   {
-    ...{
-      name: "slack",
-      source: { scheme: "slack" },
-      signatureHeader: "x-slack-signature",
-      timeHeader: "x-slack-request-timestamp",
-    },
-    ...{ idHeader: null, typeHeader: null, signsTime: true, signsId: true, newSecret: text },
+    name: "slack",
+    source: { scheme: "slack" },
+    signatureHeader: "x-slack-signature",
+    timeHeader: "x-slack-request-timestamp",
+    idHeader: null,
+    typeHeader: null,
+    signsTime: true,
+    signsId: true,
+    newSecret: text,
     sign: ({ secret, seconds, body }) => ({
       ...json,
       "x-slack-request-timestamp": seconds,
@@ -104,14 +108,15 @@ const fixed: readonly PartnerScheme[] = [
     }),
   },
   {
-    ...{
-      name: "shopify",
-      source: { scheme: "shopify" },
-      signatureHeader: "x-shopify-hmac-sha256",
-      timeHeader: null,
-      idHeader: "x-shopify-webhook-id",
-    },
-    ...{ typeHeader: "x-shopify-topic", signsTime: false, signsId: false, newSecret: text },
+    name: "shopify",
+    source: { scheme: "shopify" },
+    signatureHeader: "x-shopify-hmac-sha256",
+    timeHeader: null,
+    idHeader: "x-shopify-webhook-id",
+    typeHeader: "x-shopify-topic",
+    signsTime: false,
+    signsId: false,
+    newSecret: text,
     sign: ({ secret, id, body }) => ({
       ...json,
       "x-shopify-hmac-sha256": digest(secret, [body], "base64"),
@@ -136,8 +141,13 @@ function hmacScheme(
   return {
     name: `hmac ${algorithm} ${encoding} ${time}`,
     source: { scheme: "hmac", settings: { algorithm, encoding, signature_prefix: "p=", ...timeSettings[time] } },
-    ...{ newSecret: text, signatureHeader: "x-signature", timeHeader: time === "header" ? "x-timestamp" : null },
-    ...{ signsTime: time !== "none", idHeader: "x-delivery-id", typeHeader: "x-event-type", signsId: false },
+    newSecret: text,
+    signatureHeader: "x-signature",
+    timeHeader: time === "header" ? "x-timestamp" : null,
+    signsTime: time !== "none",
+    idHeader: "x-delivery-id",
+    typeHeader: "x-event-type",
+    signsId: false,
     sign: ({ secret, id, seconds, body }) => {
       const start = time === "none" ? "" : `${seconds}.`;
       const signature = digest(secret, [start, body], encoding, algorithm);
@@ -155,8 +165,13 @@ const everything: PartnerScheme = {
     scheme: "hmac",
     settings: { signed_content: "{method} {header:x-event-type} {id} {timestamp} {body}", time_unit: "ms" },
   },
-  ...{ newSecret: text, signatureHeader: "x-signature", timeHeader: "x-timestamp", signsTime: true },
-  ...{ idHeader: "x-delivery-id", typeHeader: null, signsId: true },
+  newSecret: text,
+  signatureHeader: "x-signature",
+  timeHeader: "x-timestamp",
+  signsTime: true,
+  idHeader: "x-delivery-id",
+  typeHeader: null,
+  signsId: true,
   sign: ({ secret, id, seconds, body }) => {
     const type = "order.created";
     const time = `${seconds}000`;
@@ -176,9 +191,15 @@ function newPublicKey(): string {
 }
 
 const curve: PartnerScheme = {
-  ...{ name: "ed25519", source: { scheme: "ed25519" }, newSecret: newPublicKey },
-  ...{ signatureHeader: "x-signature-ed25519", timeHeader: "x-signature-timestamp", signsTime: true },
-  ...{ idHeader: "x-delivery-id", typeHeader: "x-event-type", signsId: false },
+  name: "ed25519",
+  source: { scheme: "ed25519" },
+  newSecret: newPublicKey,
+  signatureHeader: "x-signature-ed25519",
+  timeHeader: "x-signature-timestamp",
+  signsTime: true,
+  idHeader: "x-delivery-id",
+  typeHeader: "x-event-type",
+  signsId: false,
   sign: ({ secret, id, seconds, body }) => {
     const key = privateKeys.get(secret) ?? generateKeyPairSync("ed25519").privateKey;
     const signature = sign(null, Buffer.concat([Buffer.from(seconds), body]), key).toString("hex");
@@ -192,15 +213,25 @@ const token: PartnerScheme = {
   source: {
     scheme: "token",
     settings: {
-      ...{ token_header: "X-Partner", token_format: "plain" },
-      ...{ delivery_id_from: { header: "x-delivery-id" }, event_type_from: { header: "x-event-type" } },
+      token_header: "X-Partner",
+      token_format: "plain",
+      delivery_id_from: { header: "x-delivery-id" },
+      event_type_from: { header: "x-event-type" },
     },
   },
-  ...{ newSecret: () => randomBytes(24).toString("hex"), signatureHeader: "x-partner", timeHeader: null },
-  ...{ signsTime: false, idHeader: "x-delivery-id", typeHeader: "x-event-type", signsId: false, signsNothing: true },
+  newSecret: () => randomBytes(24).toString("hex"),
+  signatureHeader: "x-partner",
+  timeHeader: null,
+  signsTime: false,
+  idHeader: "x-delivery-id",
+  typeHeader: "x-event-type",
+  signsId: false,
+  signsNothing: true,
   sign: ({ secret, id }) => ({
     ...json,
-    ...{ "x-partner": secret, "x-delivery-id": id, "x-event-type": "order.created" },
+    "x-partner": secret,
+    "x-delivery-id": id,
+    "x-event-type": "order.created",
   }),
 };
 

@@ -50,7 +50,10 @@ export async function sizeRows({ system, send, administrator }: TrustingScene): 
       )
       .map((method) =>
         httpAttack({
-          ...{ send, path: anyPath(path), control: small, must: "be refused" },
+          send,
+          path: anyPath(path),
+          control: small,
+          must: "be refused",
           request: {
             method: method.toUpperCase(),
             headers: { ...headers, "content-type": "application/json" },

@@ -48,11 +48,13 @@ async function waysOf({ world, receiver, hostile }: TrustingScene, owner: Header
       ask: (url) => world.tryTo(owner, endpoints, { body: { url, event_types } }),
     },
     {
-      ...{ name: "an endpoint that moves", good: `${hostile.url}/moved` },
+      name: "an endpoint that moves",
+      good: `${hostile.url}/moved`,
       ask: (url) => world.tryTo(owner, `${endpoints}/${id}`, { method: "PATCH", body: { url } }),
     },
     ...redirects.map((status) => ({
-      ...{ name: `an import that is redirected with ${status}`, good: photoUrl },
+      name: `an import that is redirected with ${status}`,
+      good: photoUrl,
       ask: (url: string) => importFrom(leadingTo(receiver, status, url)),
     })),
   ];
@@ -159,7 +161,10 @@ async function rowsOfDeliveries(scene: TrustingScene): Promise<readonly Attack[]
   });
   return targets.map(({ what, mark, url }) =>
     attack<Delivered>({
-      ...{ what, must: "fail, and never connect", repeat: `an endpoint at ${url}`, control: arrives },
+      what,
+      must: "fail, and never connect",
+      repeat: `an endpoint at ${url}`,
+      control: arrives,
       attempt: async () => ({ isTried: await isTried(ids.get(mark) ?? ""), isReached: crown.visits.has(mark) }),
       judge: (found) => (found.isTried && !found.isReached ? null : "the crown was reached"),
       planted: [

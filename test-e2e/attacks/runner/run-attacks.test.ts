@@ -13,7 +13,10 @@ const welcome = plantedAnswer(200, { id: "x" });
 const system = (toStrangers: Answer | Error, toOwners: Answer = welcome) => ({
   row: (what = "a stranger reads"): Attack =>
     httpAttack({
-      ...{ what, must: "be refused", path: "/secret", request: { headers: { "x-api-key": "stolen" } } },
+      what,
+      must: "be refused",
+      path: "/secret",
+      request: { headers: { "x-api-key": "stolen" } },
       send: async () => {
         if (toStrangers instanceof Error) throw toStrangers;
         return toStrangers;

@@ -108,18 +108,14 @@ function createAuthorizations(baseUrl: string): IssuingScene["authorization"] {
     const verifier = randomBytes(32).toString("base64url");
     const url = new URL(`${baseUrl}/oauth/authorize`);
     url.search = new URLSearchParams({
-      ...{
-        client_id,
-        redirect_uri,
-        response_type: "code",
-        scope: "openid account:read",
-        state: randomBytes(8).toString("hex"),
-      },
-      ...{
-        code_challenge: createHash("sha256").update(verifier).digest("base64url"),
-        code_challenge_method: "S256",
-        ...more,
-      },
+      client_id,
+      redirect_uri,
+      response_type: "code",
+      scope: "openid account:read",
+      state: randomBytes(8).toString("hex"),
+      code_challenge: createHash("sha256").update(verifier).digest("base64url"),
+      code_challenge_method: "S256",
+      ...more,
     }).toString();
     return { url, verifier };
   };

@@ -26,9 +26,15 @@ async function proposed(world: World, name: string, by = world.administrator): P
 }
 
 const newFlag = () => ({
-  ...{ key: `walked.${randomBytes(6).toString("hex")}`, state: "enabled", type: "boolean", owner: "tests" },
+  key: `walked.${randomBytes(6).toString("hex")}`,
+  state: "enabled",
+  type: "boolean",
+  owner: "tests",
   variants: [{ name: "off", value: false }],
-  ...{ default: "off", off: "off", expectedRevision: "0", reason: "walked" },
+  default: "off",
+  off: "off",
+  expectedRevision: "0",
+  reason: "walked",
 });
 
 /** Recipes of each audited write to the configuration. */

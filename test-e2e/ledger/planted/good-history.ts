@@ -10,7 +10,12 @@ export const deleted = "deleted";
 /** Times are in seconds of the story; every operation takes a tenth of one. */
 let operationCount = 0;
 const operation = (at: number, op: string, value: Value, answer: Value = {}, outcome: Outcome = "ok"): Operation => ({
-  ...{ id: `${op}-${++operationCount}`, process: op, op, value, answer, outcome },
+  id: `${op}-${++operationCount}`,
+  process: op,
+  op,
+  value,
+  answer,
+  outcome,
   invokedAt: at * 1_000,
   endedAt: outcome === "info" ? Number.POSITIVE_INFINITY : at * 1_000 + 100,
 });
@@ -18,7 +23,13 @@ const operation = (at: number, op: string, value: Value, answer: Value = {}, out
 function record(topic: string, offset: number, key: string, type: string, data: Value): LogRecord {
   const eventId = `${type} ${key} ${offset}`;
   return {
-    ...{ topic: `signalbox.${topic}.v1`, partition: 0, offset, key, eventId, type, data },
+    topic: `signalbox.${topic}.v1`,
+    partition: 0,
+    offset,
+    key,
+    eventId,
+    type,
+    data,
     accountId: topic === "config" ? "" : account,
     source: `/signalbox/${topic}`,
     digest: `digest of ${eventId}`,
@@ -110,12 +121,19 @@ const received = [
       t: 11_000,
       endpoint: main,
       eventId,
-      ...{ deliveryId: `of ${eventId}`, type, status: 200, replay: null },
+      deliveryId: `of ${eventId}`,
+      type,
+      status: 200,
+      replay: null,
     })),
-  { ...{ t: 11_000, endpoint: main, eventId: "p-1", type: "ledger.counted" }, ...taken("of p-1") },
+  { t: 11_000, endpoint: main, eventId: "p-1", type: "ledger.counted", ...taken("of p-1") },
   {
-    ...{ t: 11_500, endpoint: main, eventId: "image.created img_1 0", type: "image.created" },
-    ...{ ...taken("of image.created img_1 0"), replay: "replay_1" },
+    t: 11_500,
+    endpoint: main,
+    eventId: "image.created img_1 0",
+    type: "image.created",
+    ...taken("of image.created img_1 0"),
+    replay: "replay_1",
   },
   ...log
     .filter(({ type }) => type === "image.updated")
@@ -157,14 +175,19 @@ export const goodEvidence: Evidence = {
   replays: [{ id: "replay_1", account, status: "done", total: 1, replayed: 1 }],
   subscribers: [
     {
-      ...{ account, listeningSince: 4_500 },
+      account,
+      listeningSince: 4_500,
       told: [
         ...new Set(log.slice(2).flatMap(({ topic, eventId }) => (topic === "signalbox.image.v1" ? [eventId] : []))),
       ],
     },
   ],
   health: [5_000, 7_400, 15_000].map((t) => ({
-    ...{ t, endedAt: t + 50, instance: "images-1", liveMs: 5, live: t === 7_400 ? null : 200 },
+    t,
+    endedAt: t + 50,
+    instance: "images-1",
+    liveMs: 5,
+    live: t === 7_400 ? null : 200,
     ...(t === 7_400 ? { ready: null, read: null } : { ready: 200, read: 200 }),
   })),
   residue: { outbox: 0, parked: 0, "deliveries held": 0 },

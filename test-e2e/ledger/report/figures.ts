@@ -51,16 +51,16 @@ export function figuresOf(
 
 /** A round without evidence. */
 export const unfinished = ({ name, ofLog }: Fault): RoundFigures => ({
-  ...{
-    fault: name,
-    ofLog: ofLog ?? false,
-    acknowledged: 0,
-    records: 0,
-    repeatedOnLog: 0,
-    receipts: 0,
-    repeatedAtReceiver: 0,
-  },
-  ...{ violations: 1, recoveryMs: Number.POSITIVE_INFINITY, settleMs: Number.POSITIVE_INFINITY },
+  fault: name,
+  ofLog: ofLog ?? false,
+  acknowledged: 0,
+  records: 0,
+  repeatedOnLog: 0,
+  receipts: 0,
+  repeatedAtReceiver: 0,
+  violations: 1,
+  recoveryMs: Number.POSITIVE_INFINITY,
+  settleMs: Number.POSITIVE_INFINITY,
 });
 
 const copyOf = ({ topic, eventId }: LogRecord) => `${topic} ${eventId}`;

@@ -8,8 +8,17 @@ const page = (text: string) => `# A page\n\n${marks("embedded", text)}\n\nWords.
 const figures = { acknowledged: 10, records: 100, repeatedOnLog: 1, receipts: 100, repeatedAtReceiver: 0 };
 const round = (given: Partial<PlayedRound>): PlayedRound => ({
   ...figures,
-  ...{ mode: "embedded", seed: 7, day: "2026-01-01", commit: "aaaaaaaa", cores: 2 },
-  ...{ fault: "kill", ofLog: false, violations: 0, recoveryMs: 1_000, settleMs: 1_000, ...given },
+  mode: "embedded",
+  seed: 7,
+  day: "2026-01-01",
+  commit: "aaaaaaaa",
+  cores: 2,
+  fault: "kill",
+  ofLog: false,
+  violations: 0,
+  recoveryMs: 1_000,
+  settleMs: 1_000,
+  ...given,
 });
 
 test("each mode has the table of its own rounds, and the words between them stay", () => {

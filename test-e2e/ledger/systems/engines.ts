@@ -27,11 +27,17 @@ export async function startEnginesLedger(issuer: string): Promise<LedgerSystem> 
   });
   const closes = opened.move();
   return {
-    ...{ mode: "engines", baseUrl: edge.url, administratorKey, instances },
+    mode: "engines",
+    baseUrl: edge.url,
+    administratorKey,
+    instances,
     query: createQuery(engines.databaseUrl),
     databases: new Map(called.map((service) => [service, databaseOf(service)])),
     log: createKafkaLog(engines.kafka.addresses),
-    ...{ postgres: engines.postgres, kafka: engines.kafka, redis: engines.redis, objects: engines.objects },
+    postgres: engines.postgres,
+    kafka: engines.kafka,
+    redis: engines.redis,
+    objects: engines.objects,
     between: engines.between,
     blobDisk: null,
     stagingFolder: staging,

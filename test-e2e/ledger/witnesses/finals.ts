@@ -65,7 +65,10 @@ export async function readFinals(scene: Scene): Promise<Finals> {
     [overriddenProperty],
   );
   return {
-    ...{ imageRows, publications, replays, revisions },
+    imageRows,
+    publications,
+    replays,
+    revisions,
     images: await readImages(scene, imageRows),
     accounts: Object.fromEntries(await Promise.all(members.map(readAccount))),
     webhooks,

@@ -31,8 +31,13 @@ export const flags: Writer = {
 };
 
 const flagOf = (value: number) => ({
-  ...{ key: ledgerFlag, state: "enabled", type: "integer", owner: "ledger" },
-  ...{ variants: [{ name: "now", value }], default: "now", off: "now" },
+  key: ledgerFlag,
+  state: "enabled",
+  type: "integer",
+  owner: "ledger",
+  variants: [{ name: "now", value }],
+  default: "now",
+  off: "now",
 });
 
 async function readRevision({ administrator }: Scene): Promise<string | null> {

@@ -9,8 +9,13 @@ import type { MessageOutcome } from "./message-context.ts";
 /** Records of the given keys in this order, such as "a b a". */
 const recordsOf = (keys: string): ReceivedRecord[] =>
   keys.split(" ").map((key, at) => ({
-    ...{ topic: "topic", partition: 0, offset: BigInt(at), timestampMs: 0 },
-    ...{ key, headers: {}, value: null },
+    topic: "topic",
+    partition: 0,
+    offset: BigInt(at),
+    timestampMs: 0,
+    key,
+    headers: {},
+    value: null,
   }));
 
 /** Handles the records of the keys with a number of places; collects the offsets that were handled and parked. */
@@ -19,7 +24,8 @@ function arrange(keys: string, { places = 4, ...parts }: Partial<BatchParts> & {
   const limited = createLimiter(places);
   let nowMs = 0;
   const all: BatchParts = {
-    ...{ limited, steadyMs: () => nowMs },
+    limited,
+    steadyMs: () => nowMs,
     async handle(record) {
       const outcome = await (parts.handle?.(record) ?? "handled");
       handled.push(Number(record.offset));

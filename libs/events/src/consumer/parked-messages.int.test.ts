@@ -57,7 +57,9 @@ describe("parked messages", () => {
     const common = { service: "images", name, eventLog, ...parts() } as const;
     return (workers: ReturnType<typeof testWorkers>) =>
       createConsumer({
-        ...{ ...common, deadLetters: createDeadLetters(common), pool: service.pool },
+        ...common,
+        deadLetters: createDeadLetters(common),
+        pool: service.pool,
         inboxRetentionMs: hours(24),
         retryDelaysMs: Array.from({ length: 1_000 }, () => 50),
         topics: [topic],
@@ -111,8 +113,13 @@ describe("parked messages", () => {
   test("messages join the existing queue of their key in order, in one statement", async () => {
     const [consumer, parkedKey, free] = [randomId("consumer"), newId("img"), newId("img")];
     const recordOf = (key: string, offset: number): ReceivedRecord => ({
-      ...{ topic: "topic", partition: 0, offset: BigInt(offset), timestampMs: 0 },
-      ...{ key, headers: { ce_id: String(offset) }, value: offset % 2 ? null : Buffer.from([0, offset]) },
+      topic: "topic",
+      partition: 0,
+      offset: BigInt(offset),
+      timestampMs: 0,
+      key,
+      headers: { ce_id: String(offset) },
+      value: offset % 2 ? null : Buffer.from([0, offset]),
     });
     await inTransaction(service.pool, (tx) =>
       parkMessage(tx, consumer, recordOf(parkedKey, 0), { attempt: 1, delayMs: 0, reason: "test" }),

@@ -167,7 +167,10 @@ export function describeBroadcasting(underTest: () => LogUnderTest): void {
       const own = await openEventLog(underTest().url, { clientId: "contract", ...parts(), log });
       const values: string[] = [];
       const reader = await own.broadcast({
-        ...{ service: "images", instance: randomId("instance"), topics: [topic], from: "start" },
+        service: "images",
+        instance: randomId("instance"),
+        topics: [topic],
+        from: "start",
         onRecord: ({ value }) => void values.push(String(value)),
       });
       assert.match(await reported.promise, /does not exist/);

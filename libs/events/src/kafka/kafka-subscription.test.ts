@@ -17,7 +17,11 @@ function member() {
   join();
   const handled: string[] = [];
   const batches = new BatchHandler({
-    ...{ group: "facts", session, closing: new AbortController().signal, log, clock: systemClock },
+    group: "facts",
+    session,
+    closing: new AbortController().signal,
+    log,
+    clock: systemClock,
     handle: async ({ records }) => {
       handled.push(...records.map(({ offset }) => String(offset)));
       return undefined;

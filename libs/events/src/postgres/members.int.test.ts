@@ -59,7 +59,10 @@ describe("a member whose process was killed", () => {
     t.after(() => pool.close());
     const member = (name: string, presence: number | null) =>
       createMembership(pool, {
-        ...{ group, member: name, topics: [topic], sessionMs: sessionTimeoutMs },
+        group,
+        member: name,
+        topics: [topic],
+        sessionMs: sessionTimeoutMs,
         presence: () => presence,
       });
     const heldByNobody = 4711;

@@ -21,7 +21,9 @@ async function serve(t: TestContext, origins: readonly string[], limits = testLi
   routes.get("/open", { summary: "x", auth: "anonymous", responses, handle });
   routes.post("/asked", { summary: "x", auth: "anonymous", responses: { 204: "empty" }, handle: () => noContent() });
   routes.options("/asked", {
-    ...{ summary: "x", auth: "anonymous", responses: { 204: "empty" } },
+    summary: "x",
+    auth: "anonymous",
+    responses: { 204: "empty" },
     handle: () => noContent({ headers: { "webhook-allowed-rate": "*" } }),
   });
   const settings = [`--http.cors.origins=${origins.join(",")}`];

@@ -7,12 +7,21 @@ import { JobCosts } from "./job-costs.ts";
 import { anySize } from "./test-pool.ts";
 
 const facts: ImageFacts = {
-  ...{ format: "jpeg", mimeType: "image/jpeg", width: 3000, height: 2000 },
-  ...{ frames: 1, hasAlpha: false, isProgressive: false },
+  format: "jpeg",
+  mimeType: "image/jpeg",
+  width: 3000,
+  height: 2000,
+  frames: 1,
+  hasAlpha: false,
+  isProgressive: false,
 };
 const render = (change: Partial<ImageFacts>, format: "jpeg" | "webp" | "avif" = "jpeg"): RenderJob => ({
-  ...{ kind: "render", source: "in", target: "out", limits },
-  ...{ facts: { ...facts, ...change }, rendition: { ...anySize, format, width: 720 } },
+  kind: "render",
+  source: "in",
+  target: "out",
+  limits,
+  facts: { ...facts, ...change },
+  rendition: { ...anySize, format, width: 720 },
 });
 
 test("pixels, codecs and frames make a job expensive, not the size of its file", () => {

@@ -14,8 +14,13 @@ import { inspectImage } from "./inspect-image.ts";
 const terms: JobTerms = { turn: "acc_1", limitMs: seconds(60) };
 /** An arbitrary size. */
 export const anySize: Rendition = {
-  ...{ width: 64, height: null, fit: "inside", enlarge: false, focalPoint: null },
-  ...{ format: "png", quality: null },
+  width: 64,
+  height: null,
+  fit: "inside",
+  enlarge: false,
+  focalPoint: null,
+  format: "png",
+  quality: null,
 };
 
 /** Opens a pool of its own with a folder for its files, called with bytes. */
@@ -25,7 +30,11 @@ export async function openTestPool(options: Partial<ImagePoolOptions> = {}) {
   const log = { warn: (fields: object) => void warnings.push(fields) };
   const runner = { defer: () => {} };
   const pool = await openImagePool({
-    ...{ directory: folder, memoryMax: 1024 * MiB, clock: systemClock, log, runner },
+    directory: folder,
+    memoryMax: 1024 * MiB,
+    clock: systemClock,
+    log,
+    runner,
     ...options,
   });
 

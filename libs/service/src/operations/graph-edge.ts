@@ -21,6 +21,11 @@ interface Done {
   readonly context: OperationContext;
 }
 
+const operations = new WeakMap<Resolve<unknown>, AnyOperation>();
+
+/** Returns the operation that a mutation comes from; undefined for one that only the graph has. */
+export const operationOf = (mutation: Resolve<unknown>): AnyOperation | undefined => operations.get(mutation);
+
 /** Creates the mutation of an operation. */
 export function mutationOf(operation: AnyOperation): Resolve<unknown> {
   const { auth, audit, refusals, graph } = operation;
@@ -34,7 +39,7 @@ export function mutationOf(operation: AnyOperation): Resolve<unknown> {
         Object.entries(picks).map(([name, pick]) => [name, done ? pick(done.success, done.context) : null]),
       ),
   };
-  return mutation(spec, async (input, graphContext: Context, args: Arguments): Promise<Done> => {
+  const resolve = mutation(spec, async (input, graphContext: Context, args: Arguments): Promise<Done> => {
     const { caller } = graphContext;
     const context = { caller, params: paramsOf(operation, args), input };
     const result = await run(operation, context, graphContext);
@@ -42,6 +47,8 @@ export function mutationOf(operation: AnyOperation): Resolve<unknown> {
     if (refusal) throw refusalError(refusal);
     return { success: result, context };
   });
+  operations.set(resolve, operation);
+  return resolve;
 }
 
 const accessOf = ({ scopes, access, stepUp, stepUpFor }: AnyOperation["auth"]): FieldAccess => ({
@@ -55,7 +62,7 @@ const picksOf = (payload: string | Picks): Picks =>
   typeof payload === "string" ? { [payload]: (success) => success } : payload;
 
 /** Lists the path parameters of an operation with their names in the graph. */
-function keysOf({ rest, graph }: AnyOperation): (readonly [param: string, name: string])[] {
+export function keysOf({ rest, graph }: AnyOperation): (readonly [param: string, name: string])[] {
   const params = [...routeOf(rest).path.matchAll(/:(\w+)/g)].map(([, name]) => name as string);
   return params.map((param) => [param, (graph?.names as Record<string, string> | undefined)?.[param] ?? param]);
 }
@@ -75,7 +82,7 @@ const nothing = z.strictObject({});
 async function rulesOf(operation: AnyOperation, { caller }: Context, given: object): Promise<z.ZodType> {
   const { input: rules = nothing, graph } = operation;
   const keys = graph?.keysInInput ? keysOf(operation).map(([, name]) => name) : [];
-  const own = (graph?.raw ?? []).filter((name) => name in given).map((name) => [name, jsonOf(given, name)]);
+  const own = (graph?.raw ?? []).filter((name) => name in given).map((name) => [snakeCase(name), jsonOf(given, name)]);
   const body = (wire: unknown) => {
     const members = Object.entries({ ...(wire as object), ...Object.fromEntries(own) });
     return Object.fromEntries(members.filter(([name]) => !keys.includes(camelCase(name))));
@@ -92,6 +99,7 @@ async function fitting(
   return json.safeParse(body).success ? json : forCaller(caller);
 }
 
+const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 const camelCase = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 /** Makes a plain copy: GraphQL literals have objects without a prototype, which strict rules refuse. */

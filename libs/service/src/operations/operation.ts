@@ -35,7 +35,7 @@ export interface OperationContext<P = unknown, Input = unknown> {
 export interface FlowContext<P = unknown, Input = unknown> extends OperationContext<P, Input> {
   /** Aborted when the client disconnects or the deadline passes, where the edge knows. */
   readonly signal: AbortSignal;
-  /** Runs the effect once, together with the stored answer of an `Idempotency-Key`. Its value must be the result. */
+  /** Runs the effect with the stored answer of an `Idempotency-Key`. Its value must be the operation's result. */
   inTransaction<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>;
 }
 
@@ -81,8 +81,10 @@ interface RestEdge<Path extends string, Success, Context> extends Verbs<Path>, R
 interface GraphEdge<Path extends string, Success, Context> {
   /** The member of the payload with the success, or how each member is taken from it. */
   readonly payload: string | { readonly [member: string]: (success: Success, context: Context) => unknown };
-  /** The name of the payload's type; default: the member's name and `Payload`. */
+  /** The name of the payload's type; default: the first member's name and `Payload`. */
   readonly type?: string;
+  /** The name of the input's type; default: the operation's name and `Input`. */
+  readonly inputType?: string;
   /** Names of path parameters in the graph that differ, as `{ image_id: "id" }`. */
   readonly names?: Readonly<Record<string, string>> & { readonly [N in keyof PathParams<Path>]?: string };
   /** Takes the path parameters from members of the input. */

@@ -68,7 +68,9 @@ export function listRoute({ summary, description, auth, filter = {}, limits, rea
   return {
     path: get,
     spec: {
-      ...{ summary, auth, query },
+      summary,
+      auth,
+      query,
       ...(description !== undefined && { description }),
       responses: { 200: pageOf(item) },
       ...options,
@@ -127,7 +129,8 @@ export function recordRoute({ summary, description, auth, params, find, missing,
   return {
     path: get,
     spec: {
-      ...{ summary, auth },
+      summary,
+      auth,
       ...(description !== undefined && { description }),
       ...(params && { params }),
       responses: { 200: resource, 404: "error" },

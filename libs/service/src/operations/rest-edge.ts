@@ -54,23 +54,25 @@ function runOf(operation: AnyOperation) {
 /**
  * Runs a flow; its transaction stores the answer of a success under the `Idempotency-Key`. Routes whose body is not JSON
  * alone run theirs here too.
+ * @throws Error for a flow that returns anything else than its transaction did: the stored answer would differ.
  */
 export async function runFlow<Result, Input extends Exchange>(
   exchange: Input,
   act: (flow: FlowContext) => Promise<Result>,
   answer: (result: Result, exchange: Input) => HttpResponse,
 ): Promise<HttpResponse> {
-  let answered: HttpResponse | undefined;
+  let written: { readonly result: unknown; readonly answer: HttpResponse } | undefined;
   const result = await act({
     ...contextOf(exchange),
     signal: exchange.signal,
     inTransaction: (work) =>
       exchange.inTransaction(async (tx) => {
         const done = await work(tx);
-        answered = answer(done as unknown as Result, exchange);
-        if (answered.status < 300) await exchange.idempotency.complete(tx, answered);
+        written = { result: done, answer: answer(done as unknown as Result, exchange) };
+        if (written.answer.status < 300) await exchange.idempotency.complete(tx, written.answer);
         return done;
       }),
   });
-  return answered ?? answer(result, exchange);
+  if (written && written.result !== result) throw new Error("a flow must return the value of its transaction");
+  return written?.answer ?? answer(result, exchange);
 }

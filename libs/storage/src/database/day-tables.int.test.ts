@@ -34,7 +34,8 @@ async function visits(name: string) {
   const insert = sql("", `insert into ${name} values ($1, $2)`);
   const where = sql("", `select id, tableoid::regclass::text as place from ${name} order by id`);
   return {
-    ...{ table, clock },
+    table,
+    clock,
     dayTables: createDayTables({ pool, clock, keepMs: () => 2 * dayMs }, [table]),
     add: (id: number, ms: number) => pool.query(insert, [id, new Date(ms)]),
     /** The table of each row. */

@@ -112,7 +112,12 @@ function rowsStatement(
     const text = textOf(`values ${tuples(0)}`);
     const statement = {
       ...sql(isPrepared ? `${name}-${count}` : "", text),
-      ...{ width, count, held, ofRows, tuples, over: textOf },
+      width,
+      count,
+      held,
+      ofRows,
+      tuples,
+      over: textOf,
     };
     if (isPrepared) known.set(count, statement);
     return statement;

@@ -18,8 +18,21 @@ import { zoom } from "./zoom.ts";
 
 /** Known senders, by the name of their preset. */
 export const presets = {
-  ...{ calendly, discord, dropbox, gitlab, hubspot, linear, meta },
-  ...{ "microsoft-graph": microsoftGraph, paddle },
-  ...{ pagerduty, sentry, square, telegram, typeform, zendesk, zoom },
+  calendly,
+  discord,
+  dropbox,
+  gitlab,
+  hubspot,
+  linear,
+  meta,
+  "microsoft-graph": microsoftGraph,
+  paddle,
+  pagerduty,
+  sentry,
+  square,
+  telegram,
+  typeform,
+  zendesk,
+  zoom,
 } satisfies Readonly<Record<string, Preset>>;
 export type PresetName = keyof typeof presets;

@@ -111,6 +111,7 @@ export function signingApi({ signedUrls, signingKeys }: SigningApi): Edges {
         graph: {
           payload: { url: ({ url }) => url, expiresAt: ({ expiresAt }) => expiresAt },
           type: "SignedImageUrlPayload",
+          inputType: "SignedImageUrlInput",
           names: { image_id: "id" },
         },
       }),

@@ -52,7 +52,10 @@ export function signingKeyApi({ signingKeys, signingKeyStore, clock }: SigningKe
         idempotent: true,
         answer: ({ key }) => ok(viewKey(key)),
       },
-      graph: { payload: { webhookSigningKey: ({ key }) => key } },
+      graph: {
+        payload: { webhookSigningKey: ({ key }) => key },
+        inputType: "RotateWebhookEndpointSecretInput",
+      },
     }),
   });
   edges.routes.get(base, {

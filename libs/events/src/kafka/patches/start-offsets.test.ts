@@ -26,7 +26,10 @@ test("after a leader reports that it lost a partition, the new leader is looked 
     offsetFetch: async () => ({ responses: [{ topic, partitions: [{ partition: 0, offset: "-1" }] }] }),
   };
   const manager = new OffsetManager({
-    ...{ cluster, coordinator, groupId: "g", memberAssignment: { [topic]: [0] } },
+    cluster,
+    coordinator,
+    groupId: "g",
+    memberAssignment: { [topic]: [0] },
     topicConfigurations: { [topic]: { fromBeginning: true } },
   });
   await manager.resolveOffsets();
