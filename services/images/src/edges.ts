@@ -7,20 +7,20 @@ import { type SigningApi, signingApi } from "./signing/signing-api.ts";
 import { type UploadApi, uploadApi } from "./uploads/upload-api.ts";
 
 interface Parts {
-  readonly uploading: UploadApi;
-  readonly directUploading: DirectUploadApi;
-  readonly records: ImageApi & DeletionApi;
+  readonly upload: UploadApi;
+  readonly directUpload: DirectUploadApi;
+  readonly image: ImageApi & DeletionApi;
   readonly content: ContentRoutes;
   readonly signing: SigningApi;
 }
 
 /** The routes of this service, and its fields of the graph. */
-export const serviceEdges = ({ uploading, directUploading, records, content, signing }: Parts): Edges =>
+export const serviceEdges = ({ upload, directUpload, image, content, signing }: Parts): Edges =>
   joinEdges([
-    uploadApi(uploading),
-    directUploadApi(directUploading),
-    imageApi(records),
+    uploadApi(upload),
+    directUploadApi(directUpload),
+    imageApi(image),
     { routes: contentRoutes(content) },
     signingApi(signing),
-    deletionApi(records),
+    deletionApi(image),
   ]);

@@ -36,7 +36,7 @@ import { createSigningKeyStore, sealedSigningKeys } from "./signing/signing-key-
 import { createSigningKeys } from "./signing/signing-keys.ts";
 import { createFetchFile } from "./uploads/fetch-file.ts";
 import { createOriginals, type Originals } from "./uploads/originals.ts";
-import { openStagingArea } from "./uploads/staging-area.ts";
+import { openStagingArea, type StagingArea } from "./uploads/staging-area.ts";
 import { createUploads } from "./uploads/uploads.ts";
 import { startWorkers } from "./workers.ts";
 
@@ -65,36 +65,46 @@ export async function createService(context: Context): Promise<ServiceParts> {
   const { objects, objectFiles, staging } = files;
   const lostAfterMs = () => configuration.get("images.render.lost-after");
   const records = createRecords(context, opened, files, lostAfterMs);
-  const { blobs, deletions, images, imageStore, renditionStore, variants, view, acceptedTypes } = records;
+  const { blobs, deletions, images, imageStore, renditionStore, variants, view, acceptedTypes, eraseWakeUp } = records;
 
   const imagePool = context.imagePool ?? (await openOwnPool(context));
-  const termsOf = createTermsOf({ clock, answerMs: () => seconds(configuration.get("limits.requestTimeoutSeconds")) });
   const imageLimits = () => imageLimitsOf(context);
+  const termsOf = createTermsOf({ clock, answerMs: () => seconds(configuration.get("limits.requestTimeoutSeconds")) });
   const originals = createOriginals({ blobs, imagePool, termsOf, tracer, imageLimits, acceptedTypes });
-  const importDeadlineMs = () => configuration.get("images.import.deadline");
-  const fetchFile = createFetchFile({ outbound: openOutbound(context), staging, importDeadlineMs });
+  const fetchFile = openFetchFile(context, staging);
   const mayImport = () => configuration.get("capabilities.imageImport");
   const uploads = createUploads({ fetchFile, originals, images, imageStore, mayImport });
-  const directUploading = await openDirectUploads(context, opened, files, records, originals);
-  const { directUploads, sweepWakeUp } = directUploading;
+  const directUpload = await openDirectUploads(context, opened, files, records, originals);
 
   const signingKeyStore = createSigningKeyStore(pool, sealer);
   const signingKeys = createSigningKeys({ pool, signingKeyStore, outbox, clock });
   const baseUrl = configuration.get("http.base-url");
   const maySign = () => configuration.get("capabilities.signedUrls");
   const signedUrls = createSignedUrls({ pool, outbox, signingKeys, imageStore, clock, baseUrl, maySign });
-  const rendering = { objects, objectFiles, imageStore, renditionStore, imagePool, imageLimits, signedUrls, termsOf };
-  const content = openContent(context, opened, rendering);
+  const content = openContent(context, opened, {
+    objects,
+    objectFiles,
+    imageStore,
+    renditionStore,
+    imagePool,
+    imageLimits,
+    signedUrls,
+    termsOf,
+  });
 
+  const { directUploads, sweepWakeUp } = directUpload;
   consume("facts", imageConsumers({ images, directUploads, signingKeyStore, variants }));
-  const { eraseWakeUp } = records;
   startWorkers(runner, { blobs, deletions, directUploads, variants, eraseWakeUp, sweepWakeUp, lostAfterMs });
-  const uploading = { uploads, staging, view };
-  const signing = { signedUrls, signingKeys };
   const served = serve({
     title: "Signalbox images",
     principals: openPrincipals(context),
-    edges: serviceEdges({ uploading, directUploading, records, content, signing }),
+    edges: serviceEdges({
+      upload: { uploads, staging, view },
+      directUpload,
+      image: records,
+      content,
+      signing: { signedUrls, signingKeys },
+    }),
     corsOrigins: configuration.get("images.cors.origins"),
     internalRoutes: exportRoutes({ item: ImageResource, list: imageStore.list, view }),
     graph: { typeDefs: await readFile(schemaFile, "utf8") },
@@ -253,11 +263,15 @@ const imageLimitsOf = ({ configuration }: Context): ImageLimits => ({
   framesPixelsMax: configuration.get("images.limits.frame-pixels"),
 });
 
-function openOutbound({ configuration, runner, clock, metrics }: Context) {
-  const allow = configuration.get("images.import.allow");
+/** Opens the client that fetches imports, behind the outbound guard. */
+function openFetchFile({ configuration, runner, clock, metrics }: Context, staging: StagingArea) {
   const imported = metrics.histogram("signalbox_outbound_seconds");
-  const onEnd = (outcome: string, durationMs: number) => imported.observe({ outcome }, durationMs / 1000);
-  const outbound = createOutboundClient({ allow, refusePorts: ownPorts, clock, onEnd });
+  const outbound = createOutboundClient({
+    allow: configuration.get("images.import.allow"),
+    refusePorts: ownPorts,
+    clock,
+    onEnd: (outcome, durationMs) => imported.observe({ outcome }, durationMs / 1000),
+  });
   runner.defer("outbound client", () => outbound.close());
-  return outbound;
+  return createFetchFile({ outbound, staging, importDeadlineMs: () => configuration.get("images.import.deadline") });
 }

@@ -23,12 +23,9 @@ interface Dependencies {
   readonly clock: Clock;
 }
 
-type NotFound = { readonly outcome: "missing" } | { readonly outcome: "image-deleted" };
-
 type Completed =
   | { readonly outcome: "completed"; readonly image: Image; readonly isNew: boolean }
-  | { readonly outcome: "switched-off" }
-  | NotFound
+  | { readonly outcome: "switched-off" | "missing" | "image-deleted" }
   | Ended
   | RefusedFile;
 

@@ -12,6 +12,7 @@ import {
   type DirectUpload,
   NewUploadBody,
   NewUploadView,
+  type SendingTerms,
   UploadView,
   uploadExampleId,
   viewNewUpload,
@@ -20,7 +21,6 @@ import {
 import type { DirectUploadStore } from "./direct-upload-store.ts";
 import type { DirectUploads, LimitReached } from "./direct-uploads.ts";
 import { pieceType } from "./resumable-target.ts";
-import type { SendingTerms } from "./upload-target.ts";
 
 export interface DirectUploadApi {
   readonly directUploads: DirectUploads;
@@ -59,16 +59,7 @@ export function directUploadApi(parts: DirectUploadApi): Edges {
     body: {
       unread: { maxBytes: parts.uploadBytesMax, mediaTypes: [pieceType], isFile: true, description: "The bytes." },
     },
-    responses: {
-      204: "empty",
-      400: "error",
-      403: "error",
-      404: "error",
-      409: "error",
-      413: "error",
-      415: "error",
-      503: "error",
-    },
+    responses: { 204: "empty" },
     handle: (input) => append(parts, input),
   });
   return edges;
@@ -90,7 +81,7 @@ function announcements({ directUploads }: DirectUploadApi) {
       },
       rest: {
         post: base,
-        responses: { 201: NewUploadView, 413: "error", 415: "error" },
+        responses: { 201: NewUploadView },
         // The URL of a PUT is a credential.
         idempotent: "sealed",
         answer: ({ upload, terms }) => created(`${base}/${upload.id}`, viewNewUpload(upload, terms)),
@@ -126,7 +117,6 @@ function readsAndCancellation({ directUploads, directUploadStore, clock }: Direc
       rest: {
         get: one,
         resource: UploadView,
-        responses: { 200: UploadView, 404: "error", 503: "error" },
         cache: "no-store",
         answer: ({ upload, received }) =>
           ok(viewUpload(upload, received, clock.now()), { headers: progressOf(upload, received) }),
@@ -166,16 +156,7 @@ function completion({ completeUpload, view }: DirectUploadApi) {
       },
       rest: {
         post: `${one}/complete`,
-        responses: {
-          200: ImageResource,
-          201: ImageResource,
-          400: "error",
-          413: "error",
-          415: "error",
-          422: "error",
-          429: "error",
-          503: "error",
-        },
+        responses: { 200: ImageResource, 201: ImageResource },
         idempotent: true,
         answer({ image, isNew }) {
           const etag = etagOfImage(image);

@@ -2,7 +2,6 @@ import { examples, identifier, imageExample, timestamp } from "@signalbox/contra
 import { minutes, newId } from "@signalbox/core";
 import { z } from "zod";
 import { filename, NewImageFields, sha256Hex } from "../images/image-fields.ts";
-import type { SendingTerms } from "./upload-target.ts";
 
 /** An announced file that its client sends directly to the store. */
 export interface DirectUpload {
@@ -20,6 +19,13 @@ export interface DirectUpload {
   readonly expiresAt: Date;
   /** Time of the next removal of its bytes. */
   readonly sweepAt: Date;
+}
+
+/** The request by which a client sends the bytes of an upload. */
+export interface SendingTerms {
+  readonly method: "PATCH" | "PUT";
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 const directUploadStatuses = ["open", "completed", "cancelled", "expired"] as const;

@@ -12,11 +12,12 @@ import {
   type NewUploadBody,
   newDirectUpload,
   nextSweepAt,
+  type SendingTerms,
   statusOf,
 } from "./direct-upload.ts";
 import type { DirectUploadStore } from "./direct-upload-store.ts";
 import { beyondAnnounced } from "./resumable-target.ts";
-import type { Appended, Piece, SendingTerms, UploadTarget } from "./upload-target.ts";
+import type { Appended, Piece, UploadTarget } from "./upload-target.ts";
 
 interface Dependencies {
   readonly pool: Pool;

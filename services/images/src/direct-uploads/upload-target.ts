@@ -1,14 +1,7 @@
 import type { Readable } from "node:stream";
 import type { ObjectStore } from "@signalbox/storage";
 import type { DigestCheck } from "../uploads/expect-digest.ts";
-import type { DirectUpload } from "./direct-upload.ts";
-
-/** The request by which a client sends the bytes of an upload. */
-export interface SendingTerms {
-  readonly method: "PATCH" | "PUT";
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
+import type { DirectUpload, SendingTerms } from "./direct-upload.ts";
 
 /** The storage of uploads until they are judged. */
 export interface UploadTarget {

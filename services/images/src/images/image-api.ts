@@ -70,7 +70,7 @@ function writes({ images, imageStore, view }: ImageApi) {
     missing,
   };
   const answer = (image: Image): HttpResponse => ok(view(image), { etag: etagOfImage(image) });
-  const responses = { 200: ImageResource, 204: "empty", 409: "error" } as const;
+  const responses = { 200: ImageResource };
   return {
     updateImage: operation({
       summary: "Change an image record",
@@ -103,7 +103,7 @@ function writes({ images, imageStore, view }: ImageApi) {
       change: (tx, image, { caller }) => images.reprocess(tx, caller, image),
       rest: {
         post: `${one}/reprocess`,
-        responses: { 200: ImageResource, 409: "error" },
+        responses,
         idempotent: true,
         answer,
       },

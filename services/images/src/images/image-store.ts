@@ -187,19 +187,11 @@ async function usageOf(tx: Tx, accountId: string): Promise<{ readonly images: nu
   return rows[0] ?? { images: 0, bytes: 0 };
 }
 
-function conditionOf({
-  tag,
-  visibility,
-  mimeType,
-  status,
-  createdAfter,
-  createdBefore,
-}: ImageFilter): Prisma.ImageWhereInput {
+function conditionOf({ tag, createdAfter, createdBefore, ...equal }: ImageFilter): Prisma.ImageWhereInput {
+  const given = Object.entries(equal).filter(([, value]) => value !== undefined);
   return {
+    ...Object.fromEntries(given),
     ...(tag !== undefined && { tags: { has: tag } }),
-    ...(visibility !== undefined && { visibility }),
-    ...(mimeType !== undefined && { mimeType }),
-    ...(status !== undefined && { status }),
     createdAt: { ...(createdAfter && { gt: createdAfter }), ...(createdBefore && { lt: createdBefore }) },
   };
 }

@@ -62,18 +62,7 @@ export function contentRoutes(dependencies: ContentRoutes): Routes {
     anonymousRateLimit: publicContentPolicy,
     query: ContentQuery,
     ownNegotiation: true,
-    responses: {
-      200: content,
-      206: content,
-      400: "error",
-      403: "error",
-      404: "error",
-      406: "error",
-      416: "error",
-      422: "error",
-      429: "error",
-      503: "error",
-    },
+    responses: { 200: content, 206: content, 416: "error", 422: "error" },
     handle: (input) => showContent(dependencies, input),
   });
 
@@ -82,7 +71,7 @@ export function contentRoutes(dependencies: ContentRoutes): Routes {
     summary: "Download the original",
     description: "The file as it was uploaded, metadata included; for its owner, and never shown inline.",
     auth: { scopes: ["images:read"] },
-    responses: { 200: file, 206: file, 404: "error", 416: "error", 429: "error", 503: "error" },
+    responses: { 200: file, 206: file, 416: "error" },
     handle: (input) => showOriginal(dependencies, input),
   });
 
