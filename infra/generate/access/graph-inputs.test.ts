@@ -34,9 +34,11 @@ function membersOfRules(operation: AnyOperation): Members | null {
   const keys = graph?.keysInInput ? keysOf(operation).map(([, name]) => [name, true] as const) : [];
   const rules = objectOf(input && "json" in input ? input.json : input);
   if (!rules) return null;
-  const members = Object.entries(rules.shape).map(([name, rule]) => [camel(name), !rule._zod.optin] as const);
+  const members = Object.entries(rules.shape).map(([name, rule]) => [camel(name), isRequired(rule)] as const);
   return Object.fromEntries([...keys, ...members]);
 }
+
+const isRequired = (rule: z.core.$ZodType): boolean => !z.safeParse(rule, undefined).success;
 
 /** Finds the object in rules that convert or refine one. */
 function objectOf(rules: unknown): z.ZodObject | null {

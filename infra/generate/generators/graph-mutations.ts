@@ -48,14 +48,35 @@ const isMutation = (node: { readonly kind: string }): node is ObjectTypeDefiniti
 const textOf = (sdl: string, { loc, description }: FieldDefinitionNode): string =>
   sdl.slice(description?.loc?.start ?? loc?.start, loc?.end);
 
-/** Writes the field of an operation: its summary and step-up as the description, its keys and input as arguments. */
+/** Writes the field of an operation: its texts and step-up as the description, its keys and input as arguments. */
 async function fieldOf(name: string, operation: AnyOperation): Promise<string> {
-  const { auth, graph, summary } = operation;
-  const stepUp = auth.stepUpFor === undefined ? "" : ` for ${auth.stepUpFor}`;
-  const guard = auth.stepUp || stepUp ? ` Needs a recent sign-in${stepUp}.` : "";
+  const { graph } = operation;
   const given = (await argumentsOf(name, operation)).join(", ");
   const payload = typeof graph?.payload === "string" ? graph.payload : (Object.keys(graph?.payload ?? {})[0] ?? "");
-  return `"${summary}.${guard}"\n  ${name}${given && `(${given})`}: ${graph?.type ?? `${capital(payload)}Payload`}`;
+  const type = graph?.type ?? `${capital(payload)}Payload`;
+  return `${quoted(textsOf(operation))}\n  ${name}${given && `(${given})`}: ${type}`;
+}
+
+/** Terms that only HTTP has: conditions, statuses, media types. */
+const ofHttp = /If-Match|Idempotency-Key|\b[2345]\d\d\b|merge patch/;
+
+/** Returns the texts of an operation, with the graph's names, and without the sentences about HTTP alone. */
+function textsOf({ auth, input, summary, description = "" }: AnyOperation): string {
+  const sentences = description.split(/(?<=\.) /).filter((sentence) => sentence !== "" && !ofHttp.test(sentence));
+  const text = [`${summary}.`, ...sentences].join(" ");
+  const stepUp = auth.stepUpFor === undefined ? "" : ` for ${auth.stepUpFor}`;
+  const guard = (auth.stepUp || stepUp) && !/recent sign-in/.test(text) ? ` Needs a recent sign-in${stepUp}.` : "";
+  const members = new Set(Object.keys((input && "shape" in input ? input.shape : undefined) ?? {}));
+  const inGraph = (name: string) => name.replaceAll(/_(.)/g, (_, letter) => letter.toUpperCase());
+  return text.replaceAll(/(?<=`)[a-z_]+(?=`)/g, (name) => (members.has(name) ? inGraph(name) : name)) + guard;
+}
+
+const widthMax = 116;
+
+function quoted(text: string): string {
+  if (text.length <= widthMax) return `"${text.replaceAll('"', '\\"')}"`;
+  const lines = text.match(new RegExp(`.{1,${widthMax}}(?= |$)`, "g")) ?? [];
+  return `"""\n${lines.map((line) => `  ${line.trim()}`).join("\n")}\n  """`;
 }
 
 async function argumentsOf(name: string, operation: AnyOperation): Promise<string[]> {

@@ -1,19 +1,20 @@
 import { type AccessStates, parseIssuers } from "@signalbox/auth";
 import { createRateLimiters } from "@signalbox/cache";
 import type { Outbox } from "@signalbox/events";
+import { requestLoader } from "@signalbox/graphql";
 import { createAuditRefusals } from "@signalbox/service";
 import { createDayTables, createSealer, dayMs, type Pool, prismaAdapter } from "@signalbox/storage";
 import { createAccessAnnouncements } from "./access/access-announcements.ts";
+import type { Account } from "./accounts/account.ts";
 import { createAccountStore } from "./accounts/account-store.ts";
 import { createAccounts } from "./accounts/accounts.ts";
 import { createProvisioning } from "./accounts/provisioning.ts";
-import { createAccountAccess } from "./administration/account-access.ts";
 import { createAccountRoles } from "./administration/account-roles.ts";
 import { createAccountSearchStore } from "./administration/account-search-store.ts";
 import { createLastAdministrator } from "./administration/last-administrator.ts";
 import { createAdministratorReads } from "./audit/administrator-reads.ts";
 import { createAudit } from "./audit/audit.ts";
-import { auditDays } from "./audit/audit-days.ts";
+import { auditDays } from "./audit/audit-entry.ts";
 import { createAuditStore } from "./audit/audit-store.ts";
 import { createOneTimeCodes } from "./codes/one-time-codes.ts";
 import { createContactChanges } from "./contacts/contact-changes.ts";
@@ -21,6 +22,7 @@ import { createContactLinkStore } from "./contacts/contact-link-store.ts";
 import { createVerifiedAddresses } from "./contacts/verified-addresses.ts";
 import { createApiKeyStore } from "./credentials/api-key.ts";
 import { createApiKeys } from "./credentials/api-keys.ts";
+import { createCredentialRevocations } from "./credentials/credential-revocations.ts";
 import { createServiceClientStore } from "./credentials/service-client.ts";
 import { createServiceClients } from "./credentials/service-clients.ts";
 import { createAccountPurge } from "./deletion/account-purge.ts";
@@ -106,7 +108,7 @@ export function createCapabilities(context: Configured, opened: Opened) {
     }),
     statuses,
     rolesAreOurs,
-    accountAccess: createAccountAccess({ ...shared, ...logins }),
+    loadAccount: requestLoader<Account>(accounts.findMany, ({ id }) => id),
     accountRoles: createAccountRoles({ ...shared, lastAdministrator, rolesAreOurs }),
     pageLimits: {
       maxPageSize: () => configuration.get("limits.maxPageSize"),
@@ -144,7 +146,9 @@ function createShared(context: Configured, { pool, outbox, accessStates }: Opene
     auditStore: createAuditStore({ pool, clock, retentionDays }),
     auditDayTables: createDayTables({ pool, clock, keepMs: () => retentionDays() * dayMs }, [auditDays]),
     auditRefusals: createAuditRefusals({
-      ...{ clock, log, metrics },
+      clock,
+      log,
+      metrics,
       write: (refusal) => audit.recordRefusal(pool, refusal),
     }),
     access: createAccessAnnouncements({ pool, outbox, clock, accessStates }),
@@ -168,14 +172,15 @@ function createCredentialKinds({ configuration }: Configured, shared: Shared) {
   const clients = createServiceClientStore(shared.pool);
   const apiKeys = createApiKeys({
     ...shared,
-    apiKeys: keys,
+    keys,
     keyEnvironment: configuration.get("account.api-keys.environment"),
     keysMax: () => configuration.get("account.api-keys.max"),
   });
   const clientsMax = () => configuration.get("account.clients.max");
   const hasIssuer = parseIssuers(configuration.get("auth.issuers")).length === 0;
   const serviceClients = createServiceClients({ ...shared, clients, clientsMax, hasIssuer });
-  return { keys, apiKeys, clients, serviceClients };
+  const credentialRevocations = createCredentialRevocations({ ...shared, keys, apiKeys, clients, serviceClients });
+  return { keys, apiKeys, clients, serviceClients, credentialRevocations };
 }
 
 function localLimits({ clock }: Configured): LimiterOf {
@@ -203,7 +208,7 @@ function createLogins(context: Configured, parts: LoginParts) {
   const issuedTokens = createIssuedTokens({ ...parts, state, signInStore });
   const signInList = createSignInList({ ...parts, signInStore, issuedTokens });
   const signInMails = createSignInMails({ keys: configuration.get("secrets.keys"), clock: context.clock });
-  const signIns = createSignIns({ ...parts, provisioning, issuedTokens, signInMails });
+  const signIns = createSignIns({ ...parts, provisioning, signInMails });
   const issuer = createIssuer(context, { ...parts, state, issuedTokens, signIns, signInStore });
   const tokens = issuer?.tokens ?? createTokens(context, parseIssuers(configuration.get("auth.issuers")));
   const identityStore = createIdentityStore(parts.pool);

@@ -7,7 +7,7 @@ import { createDayTables, dayMs, type Pool, sql, startOfDay, tableOfDay } from "
 import { schemaDifference } from "@signalbox/storage/authoring";
 import { eventually } from "@signalbox/testing";
 import { createAudit } from "../src/audit/audit.ts";
-import { auditDays } from "../src/audit/audit-days.ts";
+import { auditDays } from "../src/audit/audit-entry.ts";
 import { type Harness, startAccount } from "./harness.ts";
 import { openInside } from "./inside.ts";
 

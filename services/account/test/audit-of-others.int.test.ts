@@ -36,8 +36,14 @@ after(async () => {
 function entryOf(accountId: string, changes: Partial<Entry> = {}): Entry {
   const actor = { kind: "owner" as const, account_id: accountId, credential: "key_theirs", address: "203.0.113.7" };
   return {
-    ...{ account_id: accountId, action: "webhook_endpoint.update", outcome: "done", fields: ["url"], reason: null },
-    ...{ subject: `whe_${crypto.randomUUID()}`, actor, request_id: crypto.randomUUID() },
+    account_id: accountId,
+    action: "webhook_endpoint.update",
+    outcome: "done",
+    fields: ["url"],
+    reason: null,
+    subject: `whe_${crypto.randomUUID()}`,
+    actor,
+    request_id: crypto.randomUUID(),
     ...changes,
   } as Entry;
 }

@@ -1,54 +1,71 @@
-import type { Principal } from "@signalbox/auth";
-import { createLoader } from "@signalbox/graphql";
-import { type Edges, joinEdges } from "@signalbox/service";
-import { type DeliveryFields, deliveryLoaders, deliveryResolvers } from "./deliveries/delivery-resolvers.ts";
-import { type DeliveryRoutes, deliveryRoutes } from "./deliveries/delivery-routes.ts";
+import type { Clock } from "@signalbox/core";
+import type { PageLimits } from "@signalbox/graphql";
+import { type Edges, joinEdges, ownRows } from "@signalbox/service";
+import { type Deliveries, deliveryApi } from "./deliveries/deliveries.ts";
 import type { DeliveryStore } from "./deliveries/delivery-store.ts";
-import type { Endpoint } from "./endpoints/endpoint.ts";
-import { type EndpointApi, endpointApi } from "./endpoints/endpoint-api.ts";
+import { endpointApi } from "./endpoints/endpoint-api.ts";
+import type { EndpointSecrets } from "./endpoints/endpoint-secrets.ts";
+import type { EndpointStatus } from "./endpoints/endpoint-status.ts";
 import type { EndpointStore } from "./endpoints/endpoint-store.ts";
-import { type EventTypeFields, eventTypeResolvers } from "./event-types/event-type-resolvers.ts";
-import { type EventTypeRoutes, eventTypeRoutes } from "./event-types/event-type-routes.ts";
-import { type EventFields, eventResolvers } from "./events/event-resolvers.ts";
-import { type EventRoutes, eventRoutes } from "./events/event-routes.ts";
+import type { Endpoints } from "./endpoints/endpoints.ts";
+import type { EventTypeStore } from "./event-types/event-type-store.ts";
+import { type EventTypes, eventTypeApi } from "./event-types/event-types.ts";
 import type { EventStore } from "./events/event-store.ts";
-import { type ReplayFields, replayResolvers } from "./replays/replay-resolvers.ts";
-import { type ReplayRoutes, replayRoutes } from "./replays/replay-routes.ts";
-import { type SigningKeyApi, signingKeyApi } from "./signing-keys/signing-key-api.ts";
+import { type Events, eventApi } from "./events/events.ts";
+import type { TestEndpoint } from "./queue/test-endpoint.ts";
+import { type Replays, replayApi } from "./replays/replays.ts";
+import type { SigningKeyStore } from "./signing-keys/signing-key-store.ts";
+import { type SigningKeys, signingKeyApi } from "./signing-keys/signing-keys.ts";
 
-type Parts = EndpointApi &
-  DeliveryRoutes &
-  DeliveryFields &
-  EventRoutes &
-  EventFields &
-  EventTypeRoutes &
-  EventTypeFields &
-  ReplayRoutes &
-  ReplayFields &
-  SigningKeyApi;
-
-/** The routes of this service, and its fields of the graph. */
-export const serviceEdges = (parts: Parts): Edges =>
-  joinEdges([
-    endpointApi(parts),
-    { routes: deliveryRoutes(parts), resolvers: deliveryResolvers(parts) },
-    { routes: eventRoutes(parts), resolvers: eventResolvers(parts) },
-    { routes: eventTypeRoutes(parts), resolvers: eventTypeResolvers(parts) },
-    { routes: replayRoutes(parts), resolvers: replayResolvers(parts) },
-    signingKeyApi(parts),
-  ]);
-
-interface LoadedStores {
-  readonly endpointStore: EndpointStore;
-  readonly deliveryStore: DeliveryStore;
-  readonly eventStore: EventStore;
+/** The operations that callers use, by capability. */
+interface Operations {
+  readonly endpoints: Endpoints;
+  readonly endpointSecrets: EndpointSecrets;
+  readonly endpointStatus: EndpointStatus;
+  readonly testEndpoint: TestEndpoint;
+  readonly signingKeys: SigningKeys;
+  readonly deliveries: Deliveries;
+  readonly events: Events;
+  readonly eventTypes: EventTypes;
+  readonly replays: Replays;
 }
 
-/** Creates the loaders of one request. They find only rows of the caller's account. */
-export const loadersOf = (stores: LoadedStores) => (principal: Principal | null) => ({
-  ...deliveryLoaders(stores, principal),
-  endpoint: createLoader<Endpoint>(
-    async (ids) => (principal ? stores.endpointStore.findMany(principal.accountId, ids) : []),
-    ({ id }) => id,
-  ),
-});
+/** The stores that callers read from. */
+interface Stores {
+  readonly endpointStore: EndpointStore;
+  readonly signingKeyStore: SigningKeyStore;
+  readonly deliveryStore: DeliveryStore;
+  readonly eventStore: EventStore;
+  readonly eventTypeStore: EventTypeStore;
+}
+
+interface Parts {
+  readonly operations: Operations;
+  readonly stores: Stores;
+  readonly pageLimits: PageLimits;
+  readonly clock: Clock;
+}
+
+/** The routes of this service, and its fields of the graph. */
+export function serviceEdges({ operations, stores, pageLimits, clock }: Parts): Edges {
+  const { endpoints, endpointSecrets, endpointStatus, testEndpoint, signingKeys } = operations;
+  const { deliveries, events, eventTypes, replays } = operations;
+  const { endpointStore, signingKeyStore, deliveryStore, eventStore, eventTypeStore } = stores;
+  const loadEndpoint = ownRows(({ accountId }, ids) => endpointStore.findMany(accountId, ids));
+  return joinEdges([
+    endpointApi({
+      endpoints,
+      endpointSecrets,
+      endpointStatus,
+      testEndpoint,
+      endpointStore,
+      loadEndpoint,
+      pageLimits,
+    }),
+    deliveryApi({ deliveries, deliveryStore, eventStore, loadEndpoint, pageLimits }),
+    eventApi({ events, eventStore, pageLimits }),
+    eventTypeApi({ eventTypes, eventTypeStore, pageLimits }),
+    replayApi({ replays, loadEndpoint, pageLimits, clock }),
+    signingKeyApi({ signingKeys, signingKeyStore, clock }),
+  ]);
+}

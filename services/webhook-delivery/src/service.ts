@@ -1,28 +1,26 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { catalogue, type EventName, mayAccess, WebhookEndpointResource } from "@signalbox/contracts";
+import { mayAccess, WebhookEndpointResource } from "@signalbox/contracts";
 import { hours, seconds } from "@signalbox/core";
-import type { BatchHandler, ConsumerTable, Handler } from "@signalbox/events";
 import { exportRoutes } from "@signalbox/http";
-import { createNameLookup, createOutboundClient } from "@signalbox/net";
+import { createNameLookup, createOutboundClient, type OutboundClient } from "@signalbox/net";
 import { createWakeUp, ownPorts, type ServiceContext, type ServiceParts } from "@signalbox/runtime";
-import { openPrincipals, openService } from "@signalbox/service";
+import { type OpenedService, openPrincipals, openService } from "@signalbox/service";
 import { atStart, createSealer, type Pool, type Sealer, startRetention } from "@signalbox/storage";
+import { createFanOutConsumer } from "./consumers.ts";
+import { createDeliveries } from "./deliveries/deliveries.ts";
 import { createDeliveryStore } from "./deliveries/delivery-store.ts";
 import type { FanOut } from "./deliveries/fan-out.ts";
-import { outgoingEventOf } from "./deliveries/outgoing-event.ts";
-import { createRetryDelivery } from "./deliveries/retry-delivery.ts";
 import { createDeliveryDays } from "./delivery-days.ts";
-import { loadersOf, serviceEdges } from "./edges.ts";
+import { serviceEdges } from "./edges.ts";
 import { viewEndpoint } from "./endpoints/endpoint.ts";
 import { createEndpointSecrets } from "./endpoints/endpoint-secrets.ts";
 import { createEndpointStatus } from "./endpoints/endpoint-status.ts";
 import { createEndpointStore } from "./endpoints/endpoint-store.ts";
-import { createEndpoints, type Endpoints } from "./endpoints/endpoints.ts";
+import { createEndpoints } from "./endpoints/endpoints.ts";
 import { createRemovals } from "./endpoints/removals.ts";
 import { createSecretStore, openingWith, sealedColumns } from "./endpoints/secret-store.ts";
-import { createEnforcedTypes } from "./event-types/enforced-types.ts";
-import { createEventChecks } from "./event-types/event-checks.ts";
+import { createEnforcedTypes, createEventChecks } from "./event-types/event-checks.ts";
 import { createEventTypeStore } from "./event-types/event-type-store.ts";
 import { createEventTypes } from "./event-types/event-types.ts";
 import { SchemaThreads } from "./event-types/schema-threads.ts";
@@ -31,74 +29,71 @@ import { createEvents } from "./events/events.ts";
 import { createPublicationCounts } from "./events/publication-counts.ts";
 import { createOperators, openAdministrators } from "./operators/operators.ts";
 import type { Properties } from "./properties.ts";
+import { idleMsMax } from "./queue/claim-loop.ts";
 import { orderRetention } from "./queue/delivery-order.ts";
 import { openEngine } from "./queue/open-engine.ts";
-import { idleMsMax } from "./queue/queue-worker.ts";
 import { createReplays, replayRetention } from "./replays/replays.ts";
 import { createSigningKeyStore } from "./signing-keys/signing-key-store.ts";
 import { createSigningKeys } from "./signing-keys/signing-keys.ts";
-import { startWorkers } from "./workers.ts";
+import { observeQueue, startWorkers } from "./workers.ts";
+
+type Context = ServiceContext<Properties>;
 
 const prismaDirectory = fileURLToPath(new URL("../prisma", import.meta.url));
 const schemaFile = new URL("../schema.graphql", import.meta.url);
 
 /** Builds the service that delivers events to the endpoints of accounts: signed, at least once, with retries. */
-export async function createService(context: ServiceContext<Properties>): Promise<ServiceParts> {
+export async function createService(context: Context): Promise<ServiceParts> {
   const { configuration, runner, clock } = context;
   const sealer = createSealer(configuration.get("secrets.keys"));
   const opened = await openService(context, { prismaDirectory, sealer, sealedColumns });
   const { pool, outbox, accessStates, pageLimits, consume, serve } = opened;
   const wakeUp = createWakeUp(idleMsMax);
+  const { wake } = wakeUp;
   const mayWrite = (accountId: string) => mayAccess(accessStates.stateOf(accountId)?.state ?? "active", "write");
   const stores = createStores(pool, sealer, mayWrite);
-  const { endpointStore, eventStore } = stores;
-  const shared = {
-    ...{ pool, ...stores, outbox, clock, mayWrite, wakeUp },
-    removals: createRemovals(pool),
-    outbound: openOutbound(context),
-    wake: wakeUp.wake,
-  };
+  const { endpointStore } = stores;
+  const outbound = openOutbound(context);
 
-  const owned = createEndpointCapabilities(context, shared);
-  const engine = openEngine(context, opened, { ...shared, endpointStatus: owned.endpointStatus });
-  const { table, batchHandler } = fanOutTable(engine.fanOut, owned.endpoints);
+  const owned = createEndpointOperations(context, opened, { stores, outbound, wake });
+  const { signingKeys, endpoints, endpointSecrets, endpointStatus } = owned;
+  const engine = openEngine(context, opened, { endpointStore, endpointStatus, outbound, mayWrite, wakeUp });
+  const { fanOut, deliveryQueue, testEndpoint } = engine;
+  const removals = createRemovals({ pool, endpointStore, outbox, clock });
+  const { table, batchHandler } = createFanOutConsumer({ fanOut, removals });
   consume("fan-out", table, batchHandler);
-  const retentionMs = () => configuration.get("webhook-delivery.retention");
-  const deliveryDays = createDeliveryDays({ ...shared, retentionMs });
-  // Before the first event: a row that finds no table for its day has to be moved later.
-  const waitMs = configuration.get("database.start-wait");
-  await atStart(() => deliveryDays.keep(), { waitMs, log: context.log });
-  startRetention({ runner, pool, clock }, [
-    publishedRetention(retentionMs),
-    replayRetention(retentionMs),
-    orderRetention(() => retentionMs() + hours(48)),
-  ]);
-  const deliveriesMax = () => configuration.get("webhook-delivery.replays.deliveries-max");
-  const replays = createReplays({ ...shared, deliveriesMax });
-  const administratorsAmong = openAdministrators(context);
-  const operators = createOperators({ ...shared, ...owned, administratorsAmong });
-  const publicationCounts = createPublicationCounts(shared);
-  const jobs = { replays, deliveryDays, operators, publicationCounts, accessStates };
-  startWorkers(runner, { ...context, ...shared, ...engine, ...jobs });
+  const deliveryDays = await keepDays(context, pool);
 
-  const schemaThreads = new SchemaThreads(() => clock.steadyMs());
-  runner.defer("schema threads", () => schemaThreads.close());
-  const enforcedTypes = createEnforcedTypes(shared);
-  const eventTypes = createEventTypes({ ...shared, enforcedTypes, schemaThreads });
-  const eventChecks = createEventChecks({ enforcedTypes, schemaThreads });
-  const events = createEvents({ ...context, ...engine, eventStore, eventChecks, publicationCounts });
-  const parts = {
-    ...{ ...shared, ...engine, ...owned, events, eventTypes, replays, pageLimits },
-    retryDelivery: createRetryDelivery({ ...shared, ...engine }),
+  const deliveries = createDeliveries({ endpointStore, deliveryQueue, outbox, clock, wake });
+  const deliveriesMax = () => configuration.get("webhook-delivery.replays.deliveries-max");
+  const replays = createReplays({ pool, endpointStore, outbox, clock, deliveriesMax, wake });
+  const administratorsAmong = openAdministrators(context);
+  const operators = createOperators({ pool, endpointStore, endpointStatus, administratorsAmong });
+  const { events, eventTypes, publicationCounts } = createPublishing(context, opened, { stores, fanOut });
+  startWorkers(runner, { engine, deliveryDays, removals, replays, operators, publicationCounts, accessStates, wake });
+  observeQueue(context.metrics, pool);
+
+  const operations = {
+    endpoints,
+    endpointSecrets,
+    endpointStatus,
+    testEndpoint,
+    signingKeys,
+    deliveries,
+    events,
+    eventTypes,
+    replays,
   };
   return serve({
     title: "Signalbox webhooks",
     principals: openPrincipals(context),
-    edges: serviceEdges(parts),
+    edges: serviceEdges({ operations, stores, pageLimits, clock }),
     internalRoutes: exportRoutes({ item: WebhookEndpointResource, list: endpointStore.list, view: viewEndpoint }),
-    graph: { typeDefs: await readFile(schemaFile, "utf8"), createLoaders: loadersOf(parts) },
+    graph: { typeDefs: await readFile(schemaFile, "utf8") },
   });
 }
+
+type Stores = ReturnType<typeof createStores>;
 
 function createStores(pool: Pool, sealer: Sealer, mayWrite: (accountId: string) => boolean) {
   return {
@@ -111,43 +106,72 @@ function createStores(pool: Pool, sealer: Sealer, mayWrite: (accountId: string) 
   };
 }
 
-type EndpointParts = Omit<Parameters<typeof createEndpoints>[0], "endpointsMax" | "mayRegister" | "signingKeys"> &
-  Omit<Parameters<typeof createSigningKeys>[0], "rotationOverlapMs"> &
-  Omit<Parameters<typeof createEndpointSecrets>[0], "rotationOverlapMs"> &
-  Parameters<typeof createEndpointStatus>[0];
+interface EndpointParts {
+  readonly stores: Stores;
+  readonly outbound: OutboundClient;
+  readonly wake: () => void;
+}
 
 /** Creates the operations of owners on their endpoints. */
-function createEndpointCapabilities({ configuration }: ServiceContext<Properties>, shared: EndpointParts) {
+function createEndpointOperations(
+  { configuration, clock }: Context,
+  { outbox }: OpenedService,
+  { stores, outbound, wake }: EndpointParts,
+) {
+  const { endpointStore, secretStore, signingKeyStore } = stores;
   const rotationOverlapMs = () => configuration.get("webhook-delivery.secret.rotation-overlap");
-  const signingKeys = createSigningKeys({ ...shared, rotationOverlapMs });
+  const signingKeys = createSigningKeys({ signingKeyStore, endpointStore, outbox, clock, rotationOverlapMs });
   return {
     signingKeys,
     endpoints: createEndpoints({
-      ...shared,
+      endpointStore,
+      secretStore,
       signingKeys,
+      outbox,
+      clock,
+      outbound,
       endpointsMax: () => configuration.get("webhook-delivery.endpoints.max"),
       mayRegister: () => configuration.get("capabilities.webhooks"),
     }),
-    endpointSecrets: createEndpointSecrets({ ...shared, rotationOverlapMs }),
-    endpointStatus: createEndpointStatus(shared),
+    endpointSecrets: createEndpointSecrets({ endpointStore, secretStore, outbox, clock, rotationOverlapMs }),
+    endpointStatus: createEndpointStatus({ endpointStore, outbox, clock, wake }),
   };
 }
 
-/** Builds the consumer that creates deliveries for the subscribers of each event. */
-function fanOutTable(fanOut: FanOut, endpoints: Endpoints): { table: ConsumerTable; batchHandler: BatchHandler } {
-  const batchHandler: BatchHandler = async (events, { tx }) => {
-    await fanOut.deliver(
-      tx,
-      events.map(outgoingEventOf).filter((event) => event !== null),
-    );
-    for (const { name, subject } of events) if (name === "account.deleted") await endpoints.deleteAllOf(tx, subject);
-  };
-  const single: Handler<EventName> = (event, context) => batchHandler([event], context);
-  const names = catalogue.filter(({ audience }) => audience === "account").map(({ name }) => name);
-  return { table: Object.fromEntries([...names, "account.deleted"].map((name) => [name, single])), batchHandler };
+/** Keeps the day tables and trims the others, up to the retention. */
+async function keepDays({ configuration, runner, clock, log }: Context, pool: Pool) {
+  const retentionMs = () => configuration.get("webhook-delivery.retention");
+  const deliveryDays = createDeliveryDays({ pool, clock, retentionMs });
+  // Before the first event: a row that finds no table for its day has to be moved later.
+  await atStart(() => deliveryDays.keep(), { waitMs: configuration.get("database.start-wait"), log });
+  startRetention({ runner, pool, clock }, [
+    publishedRetention(retentionMs),
+    replayRetention(retentionMs),
+    orderRetention(() => retentionMs() + hours(48)),
+  ]);
+  return deliveryDays;
 }
 
-function openOutbound({ configuration, clock, metrics, runner }: ServiceContext<Properties>) {
+/** Creates the operations on the events that accounts publish, and on their types. */
+function createPublishing(
+  { runner, clock, tracer }: Context,
+  { pool, outbox }: OpenedService,
+  { stores: { eventStore, eventTypeStore }, fanOut }: { readonly stores: Stores; readonly fanOut: FanOut },
+) {
+  const schemaThreads = new SchemaThreads(() => clock.steadyMs());
+  runner.defer("schema threads", () => schemaThreads.close());
+  const enforcedTypes = createEnforcedTypes({ pool, eventTypeStore, outbox, clock });
+  const eventChecks = createEventChecks({ enforcedTypes, schemaThreads });
+  const publicationCounts = createPublicationCounts({ pool, outbox, clock });
+  return {
+    publicationCounts,
+    events: createEvents({ eventStore, eventChecks, fanOut, publicationCounts, clock, tracer }),
+    eventTypes: createEventTypes({ eventTypeStore, enforcedTypes, schemaThreads, outbox, clock }),
+  };
+}
+
+/** Opens the client of all attempts. */
+function openOutbound({ configuration, clock, metrics, runner }: Context) {
   const duration = metrics.histogram("signalbox_outbound_seconds");
   const outbound = createOutboundClient({
     allow: configuration.get("webhook-delivery.outbound.allow"),

@@ -7,21 +7,18 @@ import type { DeliveryDays } from "./delivery-days.ts";
 import type { Removals } from "./endpoints/removals.ts";
 import type { PublicationCounts } from "./events/publication-counts.ts";
 import type { Operators } from "./operators/operators.ts";
+import type { ClaimLoop } from "./queue/claim-loop.ts";
 import type { OrderHolds } from "./queue/order-holds.ts";
-import type { QueueWorker } from "./queue/queue-worker.ts";
 import type { Replays } from "./replays/replays.ts";
 
-interface Dependencies {
-  readonly queueWorker: QueueWorker;
-  readonly orderHolds: OrderHolds;
-  readonly replays: Pick<Replays, "step">;
+interface WorkerDependencies {
+  readonly engine: { readonly claims: ClaimLoop; readonly orderHolds: OrderHolds };
   readonly deliveryDays: DeliveryDays;
-  readonly removals: Removals;
+  readonly removals: Pick<Removals, "removeStep">;
+  readonly replays: Pick<Replays, "step">;
   readonly operators: Operators;
   readonly publicationCounts: PublicationCounts;
   readonly accessStates: AccessStates;
-  readonly pool: Pool;
-  readonly metrics: Metrics;
   /** Wakes the worker, because deliveries may be due. */
   readonly wake: () => void;
 }
@@ -31,6 +28,27 @@ const takeOverEveryMs = seconds(1.5);
 
 /** Interval between saves of the counts for the audit, which a killed instance loses since the last one. */
 const saveCountsEveryMs = seconds(5);
+
+/** Starts the workers of this service. */
+export function startWorkers(runner: Runner, dependencies: WorkerDependencies): void {
+  const { engine, deliveryDays, removals, replays, operators, publicationCounts, accessStates, wake } = dependencies;
+  const { claims, orderHolds } = engine;
+  runner.worker("deliveries", (signal, beat) => claims.run(signal, beat));
+  runner.every("orphaned leases", takeOverEveryMs, () => claims.takeOver());
+  runner.every("probes", seconds(2), () => claims.probe());
+  runner.every("order holds", seconds(1), () => orderHolds.parkStep());
+  runner.every("replays", seconds(1), () => replays.step());
+  runner.every("day tables", hours(1), () => deliveryDays.keep());
+  runner.every("removals", seconds(1), () => removals.removeStep());
+  runner.defer("publication counts", () => publicationCounts.save());
+  runner.every("publication counts", saveCountsEveryMs, () => publicationCounts.save());
+  runner.every("published hours", minutes(1), () => publicationCounts.report());
+  runner.worker("operators", (signal, beat) => operators.run(signal, beat));
+  // A role that was taken away is a change of access too.
+  runner.defer("operator listener", accessStates.onChange(operators.wake));
+  // Deliveries held for an account never leave the queue, so that a wake-up is enough.
+  runner.defer("access listener", accessStates.onChange(wake));
+}
 
 /** Age of the oldest due delivery. Deliveries delayed by a rate or by a slow release are not late and do not count. */
 const oldestDue = sql(
@@ -51,29 +69,8 @@ const waiting = sql(
    from (select endpoint_id from delivery_queue limit ${countedMax}) as q join endpoints as p on p.id = q.endpoint_id group by 1`,
 );
 
-/** Starts the workers of this service. */
-export function startWorkers(runner: Runner, dependencies: Dependencies): void {
-  const { queueWorker, orderHolds, replays, deliveryDays, removals, operators, accessStates, wake } = dependencies;
-  const { publicationCounts } = dependencies;
-  runner.worker("deliveries", (signal, beat) => queueWorker.run(signal, beat));
-  runner.every("orphaned leases", takeOverEveryMs, () => queueWorker.takeOver());
-  runner.every("probes", seconds(2), () => queueWorker.probe());
-  runner.every("order holds", seconds(1), () => orderHolds.parkStep());
-  runner.every("replays", seconds(1), () => replays.step());
-  runner.every("day tables", hours(1), () => deliveryDays.keep());
-  runner.every("removals", seconds(1), () => removals.removeStep());
-  runner.defer("publication counts", () => publicationCounts.save());
-  runner.every("publication counts", saveCountsEveryMs, () => publicationCounts.save());
-  runner.every("published hours", minutes(1), () => publicationCounts.report());
-  runner.worker("operators", (signal, beat) => operators.run(signal, beat));
-  // A role that was taken away is a change of access too.
-  runner.defer("operator listener", accessStates.onChange(operators.wake));
-  // Deliveries held for an account never leave the queue, so that a wake-up is enough.
-  runner.defer("access listener", accessStates.onChange(wake));
-  observeQueue(dependencies);
-}
-
-function observeQueue({ metrics, pool }: Dependencies): void {
+/** Measures the queue: its age for alerts, its length for an overview. */
+export function observeQueue(metrics: Metrics, pool: Pool): void {
   metrics.gauge("signalbox_webhook_due_age_seconds", async (gauge) => {
     const answer = await pool.query<{ age: number }>(oldestDue).catch(() => null);
     gauge.set({}, answer?.rows[0]?.age ?? 0);

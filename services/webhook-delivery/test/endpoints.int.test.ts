@@ -5,9 +5,9 @@ import { createSubgraph } from "@signalbox/graphql";
 import type { Pool } from "@signalbox/storage";
 import { schemaDifference } from "@signalbox/storage/authoring";
 import { createSubgraphClient, serveListener, testPerson } from "@signalbox/testing";
-import { type EndpointApi, endpointApi } from "../src/endpoints/endpoint-api.ts";
+import { serviceEdges } from "../src/edges.ts";
+import type { Opening } from "../src/endpoints/endpoint-directory.ts";
 import { createEndpointStore } from "../src/endpoints/endpoint-store.ts";
-import type { Opening } from "../src/endpoints/signing-endpoint.ts";
 import { endpointsPath, type Harness, prismaDirectory, startDelivery } from "./harness.ts";
 
 let delivery: Harness;
@@ -33,13 +33,30 @@ test("a new endpoint shows its secret once, and every other field always", async
   assert.deepEqual(
     { ...shown, id: "", secrets: [], created_at: "", updated_at: "" },
     {
-      ...{ id: "", ...given, description: null, scope: "account", status: "enabled", disabled_reason: null },
+      id: "",
+      ...given,
+      description: null,
+      scope: "account",
+      status: "enabled",
+      disabled_reason: null,
       settings: {
-        ...{ retry_schedule_seconds: null, timeout_seconds: null, max_in_flight: null },
-        ...{ rate: null, ordered: false, order_hold_seconds: null, filter: null, headers: [], metadata: {} },
-        ...{ signatures: [], client_certificate: null, api_version: null, format: "envelope" },
+        retry_schedule_seconds: null,
+        timeout_seconds: null,
+        max_in_flight: null,
+        rate: null,
+        ordered: false,
+        order_hold_seconds: null,
+        filter: null,
+        headers: [],
+        metadata: {},
+        signatures: [],
+        client_certificate: null,
+        api_version: null,
+        format: "envelope",
       },
-      ...{ secrets: [], created_at: "", updated_at: "" },
+      secrets: [],
+      created_at: "",
+      updated_at: "",
     },
   );
   assert.deepEqual((await delivery.send(who, "GET", pathOf(body))).body, shown);
@@ -228,7 +245,8 @@ test("a hundred endpoints of a query are one statement, and those of others are 
   const { clock, log } = delivery.context;
   const pageLimits = { maxPageSize: () => 100, pageSize: () => 20 };
   const typeDefs = await readFile(new URL("../schema.graphql", import.meta.url), "utf8");
-  const { resolvers } = endpointApi({ endpointStore, pageLimits } as EndpointApi);
+  const parts = { operations: {}, stores: { endpointStore }, pageLimits, clock };
+  const { resolvers } = serviceEdges(parts as Parameters<typeof serviceEdges>[0]);
   const served = await serveListener(createSubgraph({ typeDefs, resolvers, clock, log }));
   const ids = Array.from({ length: 100 }, (_, at) => [own.id, foreign.id, `whe_${at}`][at % 3]);
   const of = ids.map((id) => ({ __typename: "WebhookEndpoint", id }));

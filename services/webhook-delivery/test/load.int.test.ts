@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { systemClock } from "@signalbox/core";
 import { createReceiver, eventually, testPerson } from "@signalbox/testing";
 import { createDeliveryQueue } from "../src/queue/delivery-queue.ts";
 import { type Harness, startDelivery } from "./harness.ts";
@@ -59,7 +58,7 @@ async function claimText(): Promise<string> {
       return { rows: [], rowCount: 0 };
     },
   };
-  await createDeliveryQueue(spy as never, systemClock).claim(new Map(), { leaseMs: 1, instance: 1 });
+  await createDeliveryQueue(spy as never).claim(new Map(), { leaseMs: 1, instance: 1 });
   return text;
 }
 

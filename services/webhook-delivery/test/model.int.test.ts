@@ -44,7 +44,10 @@ async function openWorld(who: TestPerson) {
   const settings = { ordered: true, rate: { limit: 500, per_seconds: 1 }, retry_schedule_seconds: [0, ...zeros] };
   const { id } = await first.newEndpoint(who, { url: receiver.url, event_types: ["order.*"], settings });
   return {
-    ...{ receiver, overlaps, acknowledged, id },
+    receiver,
+    overlaps,
+    acknowledged,
+    id,
     answer: (status: number) => {
       answers = status;
     },

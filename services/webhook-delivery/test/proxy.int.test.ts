@@ -90,7 +90,10 @@ test("through the tunnel, too, certificate and protocol are checked at the recei
   );
   const through = async (target: string, certificateAuthorities: readonly string[], http2 = false) => {
     const client = createOutboundClient({
-      ...{ allow: ["127.0.0.1:*"], clock: systemClock, certificateAuthorities, http2 },
+      allow: ["127.0.0.1:*"],
+      clock: systemClock,
+      certificateAuthorities,
+      http2,
       proxy: `http://127.0.0.1:${proxy.port}`,
     });
     const answer = client.request({ url: target, deadlineMs: 30_000, responseBytesMax: 100 });

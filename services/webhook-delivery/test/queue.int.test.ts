@@ -2,10 +2,11 @@ import assert from "node:assert/strict";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
-import { systemClock } from "@signalbox/core";
+import { type Clock, systemClock } from "@signalbox/core";
 import { type Pool, sql } from "@signalbox/storage";
 import { createReceiver, eventually, testPerson } from "@signalbox/testing";
 import { createDeliveryQueue, type LeasedDelivery } from "../src/queue/delivery-queue.ts";
+import { Leases } from "../src/queue/leases.ts";
 import { recordResults } from "../src/queue/record-results.ts";
 import { endpointsPath, startDelivery } from "./harness.ts";
 import { delivery, receiver, shareOneService, who } from "./one-service.ts";
@@ -205,28 +206,43 @@ test("an attempt whose lease was lost to another instance is shown, and does not
   assert.deepEqual([made?.status, made?.attempts, made?.last_status], ["succeeded", 1, 200]);
 });
 
+/** The leases of an instance that others do not see, and that sees no others. */
+async function leasesOf(
+  instance: number,
+  clock: Pick<Clock, "steadyMs">,
+  query = delivery.pool.query,
+): Promise<Leases> {
+  const unseen = ["queue.register", "queue.find-dead"];
+  const pool: Pool = {
+    ...delivery.pool,
+    query: async (statement, values) =>
+      unseen.includes(statement.name) ? { rows: [], rowCount: 0 } : query(statement, values),
+  };
+  const { log } = delivery.context;
+  const deliveryQueue = createDeliveryQueue(pool);
+  const leases = new Leases({ pool, deliveryQueue, presence: { id: () => instance }, clock, log, leaseMs: 60_000 });
+  await leases.register();
+  return leases;
+}
+
 test("a lease whose answer was lost is released once it can no longer be on its way", async () => {
   const endpoint = await newEndpoint();
   await act(endpoint, "pause");
   await createImages(2);
   await eventually(async () => (await inQueue(endpoint)) === 2);
-  const lossy: Pool = {
-    ...delivery.pool,
-    query: async (statement, values) => {
-      const result = await delivery.pool.query(statement, values);
-      if (statement.name === "queue.claim") throw new Error("Connection terminated unexpectedly");
-      return result as never;
-    },
+  const lossy: Pool["query"] = async (statement, values) => {
+    const result = await delivery.pool.query(statement, values);
+    if (statement.name === "queue.claim") throw new Error("Connection terminated unexpectedly");
+    return result as never;
   };
-  const queue = createDeliveryQueue(lossy, systemClock);
-  const lease = { leaseMs: 60_000, instance: 7 };
+  const leases = await leasesOf(7, systemClock, lossy);
   const leased = async () =>
     (await run<{ id: string }>("select delivery_id as id from delivery_queue where leased_by = 7")).map(({ id }) => id);
-  await assert.rejects(queue.claim(new Map([[endpoint.id, 2]]), lease));
+  await assert.rejects(leases.claim(new Map([[endpoint.id, 2]]), 7));
   const [first = "", second] = await leased();
-  assert.equal(await queue.releaseForgotten(() => [], lease), 0, "it may be on its way into memory");
+  assert.equal(await leases.takeOver(() => []), false, "it may be on its way into memory");
   await run("update delivery_queue set due_at = due_at - interval '5 s' where leased_by = 7");
-  assert.equal(await queue.releaseForgotten(() => [first], lease), 1);
+  assert.equal(await leases.takeOver(() => [first]), true);
   assert.deepEqual([await leased(), second !== undefined], [[first], true]);
 });
 
@@ -239,15 +255,15 @@ test("leases of a batch are searched for when the outcome of its commit is unkno
     endpoint.id,
   ]);
   let nowMs = 0;
-  const queue = createDeliveryQueue(delivery.pool, { steadyMs: () => nowMs });
-  const release = () => queue.releaseForgotten(() => [], { leaseMs: 60_000, instance: 8 });
-  queue.expectLeases()();
+  const leases = await leasesOf(8, { steadyMs: () => nowMs });
+  const release = () => leases.takeOver(() => []);
+  leases.expect()();
   nowMs += 60_000;
-  assert.equal(await release(), 0, "they came into memory");
-  queue.expectLeases();
-  assert.equal(await release(), 0, "they may be on their way");
+  assert.equal(await release(), false, "they came into memory");
+  leases.expect();
+  assert.equal(await release(), false, "they may be on their way");
   nowMs += 10_000;
-  assert.equal(await release(), 1);
+  assert.equal(await release(), true);
 });
 
 test("a deleted endpoint leaves nothing behind, and a body stays as long as another endpoint has it", async () => {
@@ -381,8 +397,19 @@ test("results that are sent again because their answer was lost are recorded onc
   const ids = { endpointId: endpoint.id, accountId: who.accountId };
   const leased = { ...ids, id: made.deliveryId, createdAt: made.createdAt, leasedUntil: new Date() } as LeasedDelivery;
   const attempt = {
-    ...{ ...ids, id: made.id, deliveryId: made.deliveryId, number: 1, counted: true, startedAt: made.startedAt },
-    ...{ durationMs: 1, status: 200, error: null, response: null, phase: null, decision: null, nextAttemptAt: null },
+    ...ids,
+    id: made.id,
+    deliveryId: made.deliveryId,
+    number: 1,
+    counted: true,
+    startedAt: made.startedAt,
+    durationMs: 1,
+    status: 200,
+    error: null,
+    response: null,
+    phase: null,
+    decision: null,
+    nextAttemptAt: null,
     exchange: null,
   };
   const result = { delivery: leased, attempt, status: "succeeded", used: 1, delayMs: null, failed: false } as const;

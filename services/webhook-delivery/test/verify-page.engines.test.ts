@@ -71,7 +71,9 @@ const languages: readonly {
   readonly program: (code: string) => string;
 }[] = [
   {
-    ...{ fence: "ts", file: "verify.ts", command: [process.execPath] },
+    fence: "ts",
+    file: "verify.ts",
+    command: [process.execPath],
     program: (code) => `${code}
 import { text } from "node:stream/consumers";
 const cases = JSON.parse(await text(process.stdin));
@@ -79,14 +81,18 @@ console.log(JSON.stringify(cases.map((c) => isGenuine("${secret}", ${headersOf},
 `,
   },
   {
-    ...{ fence: "python", file: "verify.py", command: ["python3"] },
+    fence: "python",
+    file: "verify.py",
+    command: ["python3"],
     program: (code) => `${code}
 import json, sys
 print(json.dumps([is_genuine("${secret}", ${headersOf}, c["body"].encode(), c["now"]) for c in json.load(sys.stdin)]))
 `,
   },
   {
-    ...{ fence: "go", file: "verify.go", command: ["go", "run"] },
+    fence: "go",
+    file: "verify.go",
+    command: ["go", "run"],
     program: (code) => code.replace("import (", 'import (\n\t"encoding/json"\n\t"os"') + goMain,
   },
 ];

@@ -22,9 +22,10 @@ export function integerParameter({ min, max }: { readonly min: Bound; readonly m
   });
 }
 
-/** Declares a query parameter that is `true` or `false`. */
+/** Declares a query parameter that is `true` or `false`. A boolean passes too: the graph has it as an argument. */
 export function booleanParameter() {
-  return z.enum(["true", "false"]).transform((text) => text === "true");
+  const text = z.enum(["true", "false"]).transform((text) => text === "true");
+  return z.preprocess((given) => (typeof given === "boolean" ? String(given) : given), text);
 }
 
 /** Declares a query parameter that is an RFC 3339 time with an offset. */

@@ -31,13 +31,17 @@ export interface OperationContext<P = unknown, Input = unknown> {
   readonly input: Input;
 }
 
-/** The context of an operation with a flow of its own. */
-export interface FlowContext<P = unknown, Input = unknown> extends OperationContext<P, Input> {
+/** What a flow needs at either edge: its caller, its end, and its transaction. */
+export interface Flow {
+  readonly caller: Caller;
   /** Aborted when the client disconnects or the deadline passes, where the edge knows. */
   readonly signal: AbortSignal;
   /** Runs the effect with the stored answer of an `Idempotency-Key`. Its value must be the operation's result. */
   inTransaction<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>;
 }
+
+/** The context of an operation with a flow of its own. */
+type FlowContext<P, Input> = OperationContext<P, Input> & Flow;
 
 /** A row of the caller's own: how an operation finds and locks it. */
 export interface OwnRow<Row, P> {
@@ -54,7 +58,7 @@ type Outcome<Result, Name> = Extract<Result, { readonly outcome: Name }>;
 
 /** The refusal of each outcome that is one. */
 type Refusals<Result, Refused extends string> = {
-  readonly [Name in Refused]: Refusal | ((result: Outcome<Result, Name>, input: never) => Refusal);
+  readonly [Name in Refused]: Refusal | ((result: NoInfer<Outcome<Result, Name>>, input: never) => Refusal);
 };
 
 /** The outcomes that are no refusal. */
@@ -113,7 +117,10 @@ export interface OperationSpec<
   readonly audit: Audited;
   /** Narrows the path parameters; a value that does not fit reads as missing. */
   readonly params?: P;
-  /** The JSON body of REST, and the argument `input` of the graph, whose names are in camel case. */
+  /**
+   * The JSON body of REST, or the query of a DELETE, which has no body; and the argument `input` of the graph, whose
+   * names are in camel case.
+   */
   readonly input?: R;
   readonly of?: OwnRow<Row, Params<Path, P>>;
   /** Runs before the transaction, for what must not hold one open. It may throw. */
@@ -125,7 +132,7 @@ export interface OperationSpec<
     prepared: NoInfer<Prepared>,
   ) => Promise<Result>;
   readonly act?: (context: FlowContext<Params<Path, P>, InputOf<R>>) => Promise<Result>;
-  readonly refusals?: Refusals<NoInfer<Result>, Refused>;
+  readonly refusals?: Refusals<Result, Refused>;
   readonly rest: RestEdge<Path, NoInfer<Success<Result, Refused>>, OperationContext<Params<Path, P>, InputOf<R>>>;
   readonly graph?: GraphEdge<Path, NoInfer<Success<Result, Refused>>, OperationContext<Params<Path, P>, InputOf<R>>>;
 }
@@ -155,3 +162,10 @@ export function answerOf({ refusals, rest }: AnyOperation, result: unknown, cont
   if (refusal) return refusedWith(refusal);
   return rest.answer ? rest.answer(result, context) : { status: 204, body: { kind: "empty" } };
 }
+
+/** Builds the refusal of one more of something that has a limit; the field is its name in the API. */
+export const tooMany = (field: string, message: string): Refusal => ({
+  code: "conflict",
+  message,
+  details: [{ field, code: "too_many", message }],
+});

@@ -2,6 +2,7 @@ import type { Caller } from "@signalbox/auth";
 import {
   type ConnectionSpec,
   connectionField,
+  type FieldAccess,
   field,
   filterFrom,
   type PageLimits,
@@ -34,6 +35,8 @@ interface Read {
 /** The context of a list at either edge. */
 interface ListContext<Filter> {
   readonly caller: Caller;
+  /** The account whose rows are listed: the caller's, or another one that `ofOthers` admits the caller to. */
+  readonly accountId: string;
   readonly filter: Filter;
 }
 
@@ -53,8 +56,13 @@ export interface ListSpec<F extends z.ZodRawShape | undefined, Row, Item> extend
     readonly item: z.ZodType;
     readonly view: (row: Row) => Item;
   };
-  /** Leaves the graph out with `null`. `node` converts a row; default: the row itself. */
-  readonly graph?: { readonly node?: (row: Row) => unknown } | null;
+  /** Leaves the graph out with `null`. */
+  readonly graph?: {
+    /** Converts a row; default: the row itself. */
+    readonly node?: (row: Row) => unknown;
+    /** Requirements to see the lists of other accounts; by default nobody does. */
+    readonly ofOthers?: FieldAccess["ofOthers"];
+  } | null;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a list was checked against its own types when it was declared.
@@ -75,23 +83,25 @@ export function listRoute({ summary, description, auth, filter = {}, limits, rea
       responses: { 200: pageOf(item) },
       ...options,
       handle: ({ caller, query: { limit, cursor, ...given } }: Input): Promise<HttpResponse> => {
-        const rows = (range: ListRange) => read(range, { caller, filter: given });
+        const rows = (range: ListRange) => read(range, { caller, accountId: caller.accountId, filter: given });
         return position ? listPage({ limit, cursor }, rows, view, position) : listPage({ limit, cursor }, rows, view);
       },
     },
   };
 }
 
-/** Builds the field of a list, which an account shows to itself alone. */
+/** Builds the field of a list, which an account shows to itself and to those that `ofOthers` admits. */
 export function listField({ auth, filter = {}, limits, read, position, graph }: AnyList): Resolve<unknown> {
   const rules = z.strictObject(filter);
-  const spec: ConnectionSpec<unknown, unknown, object, unknown> = {
+  const spec: ConnectionSpec<unknown, { readonly id: string }, object, unknown> = {
     limits,
-    read: (range, _account, { caller }, args) => read(range, { caller, filter: filterFrom(rules, args) }),
+    read: (range, { id: accountId }, { caller }, args) =>
+      read(range, { caller, accountId, filter: filterFrom(rules, args) }),
     ...(position && { position }),
     ...(graph?.node && { node: graph.node }),
   };
-  return connectionField({ scopes: auth.scopes, ...(auth.access && { access: auth.access }), ownOnly: true }, spec);
+  const seenBy = graph?.ofOthers ? { ofOthers: graph.ofOthers } : ({ ownOnly: true } as const);
+  return connectionField({ scopes: auth.scopes, ...(auth.access && { access: auth.access }), ...seenBy }, spec);
 }
 
 /** One row of an account's own: a record over REST, an entity of the graph. */

@@ -1,18 +1,22 @@
 import { type HttpResponse, type Refusal, type RouteInput, type Routes, statusOf } from "@signalbox/http";
 import type { Tx } from "@signalbox/storage";
-import { type AnyOperation, answerOf, type FlowContext, type OperationContext, routeOf } from "./operation.ts";
+import { type AnyOperation, answerOf, type Flow, type OperationContext, type Rules, routeOf } from "./operation.ts";
 
-/** A route's input as the edge parsed it; an operation calls the body its input. */
-type Exchange = Pick<RouteInput, "caller" | "params" | "body" | "signal" | "inTransaction" | "idempotency">;
+/** A route's input as the edge parsed it. */
+type Exchange = RouteInput<never, unknown, unknown, unknown>;
 
-const contextOf = ({ caller, params, body }: Exchange): OperationContext => ({ caller, params, input: body });
+/** An operation calls its input what a route calls the body, or the query of a DELETE. */
+const contextOf = ({ input, rest }: AnyOperation, { caller, params, query, body }: Exchange): OperationContext => ({
+  caller,
+  params,
+  input: input && rest.delete ? query : body,
+});
 
 /** Declares the route of an operation. */
 export function addRoute(routes: Routes, operationId: string, operation: AnyOperation): void {
   const { summary, description, auth, audit, params, input, rest } = operation;
   const { verb, path } = routeOf(rest);
   const { answer, mergePatch, maxBytes, responses, get, post, put, patch, delete: remove, ...options } = rest;
-  const json = input && "json" in input ? input : { json: input };
   routes[verb](path, {
     operationId,
     summary,
@@ -20,12 +24,18 @@ export function addRoute(routes: Routes, operationId: string, operation: AnyOper
     auth,
     audit,
     ...(params && { params }),
-    ...(input && { body: { ...json, ...(mergePatch && { mergePatch }), ...(maxBytes && { maxBytes }) } }),
+    ...(input && (verb === "delete" ? { query: input } : { body: bodyOf(input, rest) })),
     responses: { ...refusalsOf(operation), ...responses },
     ...options,
     ...runOf(operation),
   } as never);
 }
+
+const bodyOf = (input: Rules, { mergePatch, maxBytes }: Pick<AnyOperation["rest"], "mergePatch" | "maxBytes">) => ({
+  ...("json" in input ? input : { json: input }),
+  ...(mergePatch && { mergePatch }),
+  ...(maxBytes && { maxBytes }),
+});
 
 /** Documents the refusals of the operation itself. One that is built at run time is a conflict. */
 function refusalsOf({ of, refusals = {} }: AnyOperation) {
@@ -37,42 +47,51 @@ function refusalsOf({ of, refusals = {} }: AnyOperation) {
 
 function runOf(operation: AnyOperation) {
   const { of, prepare, change, create, act } = operation;
-  const answer = (result: unknown, exchange: Exchange) => answerOf(operation, result, contextOf(exchange));
-  const preparing = prepare && { prepare: (exchange: Exchange) => prepare(contextOf(exchange)) };
+  const answer = (result: unknown, exchange: Exchange) => answerOf(operation, result, contextOf(operation, exchange));
+  const preparing = prepare && { prepare: (exchange: Exchange) => prepare(contextOf(operation, exchange)) };
   if (of && change) {
-    const changing = (tx: Tx, row: unknown, exchange: Exchange) => change(tx, row, contextOf(exchange));
+    const changing = (tx: Tx, row: unknown, exchange: Exchange) => change(tx, row, contextOf(operation, exchange));
     return { write: { ...of, ...preparing, change: changing, answer } };
   }
   if (create) {
-    const run = (tx: Tx, exchange: Exchange, prepared: unknown) => create(tx, contextOf(exchange), prepared);
+    const run = (tx: Tx, exchange: Exchange, prepared: unknown) => create(tx, contextOf(operation, exchange), prepared);
     return { create: { ...preparing, run, answer } };
   }
   if (!act) throw new Error("an operation needs one of change (with of), create and act");
-  return { handle: (exchange: Exchange) => runFlow(exchange, act, answer) };
+  return {
+    handle(exchange: Exchange) {
+      const context = contextOf(operation, exchange);
+      return runFlow(
+        exchange,
+        (flow) => act({ ...context, ...flow }),
+        (result) => answerOf(operation, result, context),
+      );
+    },
+  };
 }
 
 /**
- * Runs a flow; its transaction stores the answer of a success under the `Idempotency-Key`. Routes whose body is not JSON
- * alone run theirs here too.
+ * Runs a flow; its transaction stores the answer of a success under the `Idempotency-Key`. A route whose body is not JSON
+ * alone runs its flow here too.
  * @throws Error for a flow that returns anything else than its transaction did: the stored answer would differ.
  */
-export async function runFlow<Result, Input extends Exchange>(
-  exchange: Input,
-  act: (flow: FlowContext) => Promise<Result>,
-  answer: (result: Result, exchange: Input) => HttpResponse,
+export async function runFlow<Result>(
+  exchange: Pick<Exchange, "caller" | "signal" | "inTransaction" | "idempotency">,
+  act: (flow: Flow) => Promise<Result>,
+  answer: (result: Result) => HttpResponse,
 ): Promise<HttpResponse> {
   let written: { readonly result: unknown; readonly answer: HttpResponse } | undefined;
   const result = await act({
-    ...contextOf(exchange),
+    caller: exchange.caller,
     signal: exchange.signal,
     inTransaction: (work) =>
       exchange.inTransaction(async (tx) => {
         const done = await work(tx);
-        written = { result: done, answer: answer(done as unknown as Result, exchange) };
+        written = { result: done, answer: answer(done as unknown as Result) };
         if (written.answer.status < 300) await exchange.idempotency.complete(tx, written.answer);
         return done;
       }),
   });
   if (written && written.result !== result) throw new Error("a flow must return the value of its transaction");
-  return written?.answer ?? answer(result, exchange);
+  return written?.answer ?? answer(result);
 }

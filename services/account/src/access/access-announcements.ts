@@ -163,7 +163,12 @@ async function inBatches(pool: Pool, work: (tx: Tx) => Promise<number>): Promise
 function accessChanged({ subject, accountId, state, epoch, notBefore, changedAt }: Row) {
   const [kind, id] = subject.split(/:(.*)/s) as [AccessChanged["kind"], string];
   const data = {
-    ...{ kind, id, account_id: accountId, state, epoch, changed_at: changedAt.toISOString() },
+    kind,
+    id,
+    account_id: accountId,
+    state,
+    epoch,
+    changed_at: changedAt.toISOString(),
     ...(notBefore && { not_before: notBefore.toISOString() }),
   };
   return draft("access.changed", { subject, accountId, data });

@@ -18,17 +18,15 @@ export type RolesOutcome =
   | { outcome: "changed"; account: Account }
   | { outcome: "last-administrator" | "roles-by-issuer" | "erased" };
 
-/** The complete list of roles that an administrator sets. */
-const roleList = z
-  .array(z.enum(roleNames))
-  .min(1)
-  .max(roleNames.length)
-  .meta({ description: "All roles of the account.", examples: [["owner", "operator"]] });
-
-/** The body of an administrator's change. */
-export const AccountByAdministrator = z.strictObject({ roles: roleList.optional() });
-/** The same change as a GraphQL input. */
-export const RolesInput = z.strictObject({ account_id: z.string(), roles: roleList });
+/** The complete list of roles that an administrator sets; absent, none changes. */
+export const RolesByAdministrator = z.strictObject({
+  roles: z
+    .array(z.enum(roleNames))
+    .min(1)
+    .max(roleNames.length)
+    .meta({ description: "All roles of the account.", examples: [["owner", "operator"]] })
+    .optional(),
+});
 
 /** The audit actions of a change of roles. */
 export const roleActions = ["account.grant_role", "account.take_role"] as const;

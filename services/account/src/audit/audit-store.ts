@@ -10,9 +10,7 @@ import {
   stretchesBack,
 } from "@signalbox/storage";
 import { entries as table } from "./audit.ts";
-import { firstIdAt, timeOfId } from "./audit-days.ts";
-import type { AuditEntry } from "./audit-entry.ts";
-import type { AuditFilter, AuditScope } from "./audit-filter.ts";
+import { type AuditEntry, type AuditFilter, type AuditScope, firstIdAt, timeOfId } from "./audit-entry.ts";
 
 interface AuditStoreDependencies {
   readonly pool: Pool;

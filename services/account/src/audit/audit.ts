@@ -11,7 +11,7 @@ import {
   type Refusal,
 } from "@signalbox/service";
 import { advisoryLock, type Queryable, sql, type Tx, table } from "@signalbox/storage";
-import { timeOfId } from "./audit-days.ts";
+import { timeOfId } from "./audit-entry.ts";
 
 // The vocabulary of the audit, the same in every service.
 export { type Actor, actorOf, type Refusal, systemActor } from "@signalbox/service";

@@ -1,10 +1,10 @@
-import { createApiKey, digestApiKey, parseApiKey } from "@signalbox/auth";
+import { createApiKey, parseApiKey } from "@signalbox/auth";
 import { type ApiKeyResource, draft, isRole, isScope, type Role } from "@signalbox/contracts";
 import { randomId } from "@signalbox/core";
 import { type Pool, sql, type Tx, table } from "@signalbox/storage";
-import { type Credential, type NewCredential, statusOf } from "./credential.ts";
+import { type Credential, type CredentialOrigin, freshCredential, type NewCredential, statusOf } from "./credential.ts";
 import { type CredentialStore, createCredentialStore } from "./credential-store.ts";
-import type { CredentialOrigin, EndReason, Issued } from "./credentials.ts";
+import type { EndReason, Issued } from "./credentials.ts";
 
 /** A stored API key: without the key itself. */
 export interface ApiKey extends Credential {
@@ -100,21 +100,11 @@ export function makeApiKey(
   now: Date,
 ): Issued<ApiKey> {
   const secret = createApiKey(environment);
-  const { accountId, name, scopes, roles = [], expiresAt, createdBy, replaces = null } = wanted;
+  const { roles = [], replaces = null } = wanted;
   const credential: ApiKey = {
-    id: randomId("key"),
-    accountId,
-    name,
+    ...freshCredential(wanted, { id: randomId("key"), secret, now }),
     hint: parseApiKey(secret)?.hint ?? "",
-    digest: digestApiKey(secret),
-    scopes: [...new Set(scopes)],
     roles,
-    accessEpoch: 0,
-    createdAt: now,
-    createdBy,
-    expiresAt,
-    lastUsedAt: null,
-    revokedAt: null,
     replaces,
     replacedBy: null,
   };

@@ -1,6 +1,9 @@
 import { type Caller, requireScopes } from "@signalbox/auth";
-import { AppError, changedMembers, seconds } from "@signalbox/core";
+import { ApiKeyResource, accountExample, apiKeyExample, examples } from "@signalbox/contracts";
+import { AppError, type Clock, changedMembers, seconds } from "@signalbox/core";
+import { type Edges, edgesOf, operation } from "@signalbox/service";
 import { rotate, type Tx } from "@signalbox/storage";
+import { z } from "zod";
 import type { Account } from "../accounts/account.ts";
 import { type Notice, shownAddress } from "../mail/notices.ts";
 import {
@@ -10,19 +13,38 @@ import {
   lockLivePredecessors,
   makeApiKey,
   replacedKey,
+  viewApiKey,
 } from "./api-key.ts";
-import { type CredentialStatus, creatorOf, requireNoLongerLife, requireWritable, statusOf } from "./credential.ts";
+import {
+  type CredentialStatus,
+  conflict,
+  creatorOf,
+  newCredential,
+  requireNoLongerLife,
+  requireWritable,
+  rotationOf,
+  statusOf,
+} from "./credential.ts";
+import {
+  addAdministratorList,
+  type CredentialApi,
+  type CredentialForm,
+  credentialOperations,
+  heldCredential,
+  secretAnswers,
+  security,
+} from "./credential-api.ts";
 import type { CredentialStore } from "./credential-store.ts";
 import { type CredentialDependencies, createCredentials, type Issued } from "./credentials.ts";
 
-export type RotateKeyOutcome =
+type RotateKeyOutcome =
   | ({ outcome: "issued" } & Issued<ApiKey>)
   | { outcome: "ended"; status: Exclude<CredentialStatus, "active"> }
   | { outcome: "already-replaced"; by: string }
   | { outcome: "limit-reached"; max: number };
 
 interface Dependencies extends CredentialDependencies {
-  readonly apiKeys: CredentialStore<ApiKey>;
+  readonly keys: CredentialStore<ApiKey>;
   /** Part of every key's text, so that test keys and real keys differ at sight. */
   readonly keyEnvironment: string;
   readonly keysMax: () => number;
@@ -37,12 +59,12 @@ const noticeOf = ({ hint: key }: ApiKey, address: string): Notice => ({ kind: "a
 
 /** The API keys of an account. The answer that creates a key shows it, once; only its digest is stored. */
 export function createApiKeys(dependencies: Dependencies) {
-  const { apiKeys: store, keyEnvironment, keysMax, outbox, audit, clock } = dependencies;
+  const { keys, keyEnvironment, keysMax, outbox, audit, clock } = dependencies;
   const shared = createCredentials<ApiKey>(
     {
       audited: "api_key",
       access: "key",
-      store,
+      store: keys,
       max: keysMax,
       mayBePrivileged: true,
       make: (wanted, now) => makeApiKey(wanted, keyEnvironment, now),
@@ -72,20 +94,20 @@ export function createApiKeys(dependencies: Dependencies) {
       if (status !== "active") return { outcome: "ended", status };
       if (old.replacedBy !== null) return { outcome: "already-replaced", by: old.replacedBy };
       requireNoWider(caller, old);
-      const keys = [old, ...(await lockLivePredecessors(tx, old.id, now))];
+      const rotated = [old, ...(await lockLivePredecessors(tx, old.id, now))];
       const max = liveShare * keysMax();
-      const others = (await store.countLive(tx, account.id, now)).live - keys.length;
-      const values = keys.map(({ expiresAt: endsAt }) => ({ endsAt }));
+      const others = (await keys.countLive(tx, account.id, now)).live - rotated.length;
+      const values = rotated.map(({ expiresAt: endsAt }) => ({ endsAt }));
       const rotation = rotate(values, { max: max - others, overlapMs: seconds(overlapSeconds), now });
       if (rotation.outcome !== "rotated") return { outcome: "limit-reached", max };
 
       const expiresAt = endOfReplacement(caller, old, now);
       const wanted = { ...old, expiresAt, createdBy: creatorOf(caller), replaces: old.id };
       const issued = makeApiKey(wanted, keyEnvironment, now);
-      await store.insert(tx, issued.credential);
+      await keys.insert(tx, issued.credential);
       await outbox.append(tx, [apiKeyEvents.created(issued.credential)]);
       const [kept] = rotation.older;
-      for (const key of kept ? [old] : keys) {
+      for (const key of kept ? [old] : rotated) {
         const replaced = replacedKey(key, key.replacedBy ?? issued.credential.id, kept?.endsAt ?? null, now);
         await retire(tx, key, replaced, now, dependencies);
       }
@@ -96,7 +118,7 @@ export function createApiKeys(dependencies: Dependencies) {
   };
 }
 
-export type ApiKeys = ReturnType<typeof createApiKeys>;
+type ApiKeys = ReturnType<typeof createApiKeys>;
 
 /** The lifetime of the old key, counted from now. A key that expires and rotates itself keeps its own end. */
 function endOfReplacement(caller: Caller, old: ApiKey, now: Date): Date | null {
@@ -112,13 +134,13 @@ async function retire(
   old: ApiKey,
   key: ApiKey,
   now: Date,
-  { apiKeys: store, outbox, access }: Pick<Dependencies, "apiKeys" | "outbox" | "access">,
+  { keys, outbox, access }: Pick<Dependencies, "keys" | "outbox" | "access">,
 ): Promise<void> {
   const { id, accountId, accessEpoch: epoch, revokedAt } = key;
   const changed = changedMembers(old, key, { expiresAt: "expires_at", replacedBy: "replaced_by" });
   const state = revokedAt === null ? "active" : "revoked";
   const { revoked, updated } = apiKeyEvents;
-  await store.save(tx, key);
+  await keys.save(tx, key);
   await outbox.append(tx, [state === "revoked" ? revoked(key, "rotated", now) : updated(key, changed, now)]);
   await access.announce(tx, { kind: "key", id, accountId, state, epoch });
 }
@@ -130,4 +152,111 @@ function requireNoWider(caller: Caller, { scopes, roles }: ApiKey): void {
   if (beyond.length === 0) return;
   const message = `The key has the role ${beyond.join(" and ")}, and you do not.`;
   throw new AppError("forbidden", message, { details: [{ field: "roles", code: "beyond_creator", message }] });
+}
+
+interface ApiKeyApi extends CredentialApi {
+  readonly keys: CredentialStore<ApiKey>;
+  readonly apiKeys: ApiKeys;
+  readonly clock: Clock;
+}
+
+const IssuedApiKey = ApiKeyResource.extend({
+  key: z.string().describe("The key itself, shown only once."),
+})
+  .meta({ id: "IssuedApiKey" })
+  .register(examples, {
+    example: { ...apiKeyExample, hint: "sbx_live_0Sig", key: "sbx_live_0Signalbox0Example0Key000000002VAzzd" },
+  });
+
+const tooManyKeys = (max: number) =>
+  conflict("api_keys", "too_many", `The account has ${max} keys; revoke one that is not needed.`);
+
+/** The API keys of an account, at both edges. */
+export function apiKeyApi(parts: ApiKeyApi): Edges {
+  const { keys, apiKeys, clock } = parts;
+  const form = apiKeyForm(parts);
+  const { list, read, create, rename, revoke, revokeByAdministrator } = credentialOperations(form, parts);
+  const declared = {
+    apiKeys: list,
+    apiKey: read,
+    createApiKey: create,
+    renameApiKey: rename,
+    rotateApiKey: rotation(form, parts),
+    revokeApiKey: revoke,
+    revokeAccountApiKey: revokeByAdministrator,
+    revokeCurrentApiKey: operation({
+      summary: "Revoke the API key that this request came with",
+      description: "For a leaked key. Needs no scope. Any other credential is 404.",
+      // A key may always revoke itself: this only takes access away.
+      auth: { scopes: [], access: "own-account:read" },
+      audit: "api_key.revoke",
+      of: {
+        find: async (tx, { caller: { accountId, credential } }) =>
+          credential.kind === "api-key" ? keys.lock(tx, accountId, credential.id) : null,
+        missing: "This request did not come with an API key.",
+      },
+      change: (tx, key, { caller }) => apiKeys.revoke(tx, caller, key),
+      rest: { delete: "/api/account/current-api-key/", responses: { 204: "empty" } },
+    }),
+  };
+  const fields = { ApiKey: { status: (key: ApiKey) => statusOf(key, clock.now()) } };
+  const exampleIds = { account_id: accountExample.id, key_id: apiKeyExample.id };
+  const edges = edgesOf(declared, { errors: "account", exampleIds, fields });
+  addAdministratorList(edges.routes, "accountApiKeys", form, parts);
+  return edges;
+}
+
+function apiKeyForm({ keys, apiKeys, clock }: ApiKeyApi): CredentialForm<ApiKey> {
+  const view = (key: ApiKey) => viewApiKey(key, clock.now());
+  return {
+    noun: "API key",
+    word: "key",
+    type: "ApiKey",
+    audited: "api_key",
+    isEntity: true,
+    folder: "api-keys",
+    idParameter: "key_id",
+    store: keys,
+    operations: apiKeys,
+    input: newCredential("key", "A subset of the creator's own."),
+    resource: ApiKeyResource,
+    view,
+    issuedResource: IssuedApiKey,
+    viewIssued: ({ credential, secret }) => ({ ...view(credential), key: secret }),
+    members: { one: "apiKey", secret: "key" },
+    tooMany: tooManyKeys,
+    texts: {
+      issued: "The answer shows the key once. Repeat the request with its `Idempotency-Key` to read it again.",
+      secretless: "without the key itself",
+      revoked: "The key stops working everywhere within two seconds. Revoking it again changes nothing.",
+    },
+  };
+}
+
+function rotation(form: CredentialForm<ApiKey>, parts: ApiKeyApi) {
+  const { answerIssued, issuedGraph } = secretAnswers(form);
+  return operation({
+    summary: "Replace an API key",
+    description:
+      "Creates a key with the same name, scopes and lifetime, and shows it once. The old one works until the overlap ends. `If-Match` refers to the old one.",
+    auth: security,
+    audit: "api_key.rotate",
+    input: rotationOf("key"),
+    of: heldCredential(form, parts),
+    change: (tx, { account, credential }, { caller, input }) =>
+      parts.apiKeys.rotate(tx, caller, account, credential, input.overlap_seconds),
+    refusals: {
+      ended: ({ status }) => conflict("status", status, `The key is ${status}; create a new one instead.`),
+      "already-replaced": ({ by }) =>
+        conflict("replaced_by", "already_replaced", `The key was replaced by ${by}; rotate that one.`),
+      "limit-reached": ({ max }) => tooManyKeys(max),
+    },
+    rest: {
+      post: "/api/account/api-keys/:key_id/rotate",
+      responses: { 201: IssuedApiKey, 422: "error" },
+      idempotent: "sealed",
+      answer: answerIssued,
+    },
+    graph: issuedGraph,
+  });
 }

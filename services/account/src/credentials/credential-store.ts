@@ -11,32 +11,7 @@ import {
 } from "@signalbox/storage";
 import type { Credential } from "./credential.ts";
 
-/**
- * Credentials of one kind in PostgreSQL. Requests of a caller name the account, so another account's credential reads
- * as missing.
- */
-export interface CredentialStore<C extends Credential> {
-  find(accountId: string, id: string): Promise<C | null>;
-  /** Finds those of the ids that belong to the account, in no order. */
-  findMany(accountId: string, ids: readonly string[]): Promise<C[]>;
-  /** Finds a credential in any state, for requests that do not know the account yet. */
-  findById(id: string): Promise<C | null>;
-  findByDigest(digest: Uint8Array): Promise<C | null>;
-  list(accountId: string, range: ListRange): Promise<C[]>;
-  /** Reads and locks the live credentials of this kind that the credential `id` created, directly or through others. */
-  lockLiveCreatedBy(tx: Tx, accountId: string, id: string, now: Date): Promise<C[]>;
-  insert(tx: Tx, credential: C): Promise<void>;
-  /** Reads the credential and locks its row until the transaction ends. */
-  lock(tx: Tx, accountId: string, id: string): Promise<C | null>;
-  /** Writes the mutable fields of a locked credential. */
-  save(tx: Tx, credential: C): Promise<void>;
-  /** Counts live credentials: all, and those that were not replaced. Writers that add one lock the account first. */
-  countLive(tx: Tx, accountId: string, now: Date): Promise<{ readonly live: number; readonly current: number }>;
-  /** Takes up to `limit` expired credentials that were not announced, each once, with their next epoch. */
-  takeExpired(tx: Tx, now: Date, limit: number): Promise<C[]>;
-  /** Notes a use, at most once per clock minute. It carries nothing else, so losing one is harmless. */
-  touch(id: string, at: Date): Promise<void>;
-}
+export type CredentialStore<C extends Credential> = ReturnType<typeof createCredentialStore<C, C>>;
 
 interface StoredAs<C extends Credential, Row> {
   /** Table name; besides its columns it has `end_told_at`. */
@@ -48,31 +23,45 @@ interface StoredAs<C extends Credential, Row> {
   readonly fromRow: (row: Row) => C;
 }
 
+/**
+ * Credentials of one kind in PostgreSQL. Requests of a caller name the account, so another account's credential reads
+ * as missing.
+ */
 export function createCredentialStore<C extends Credential, Row>(
   pool: Pool,
   { name, table, save, isCurrent, fromRow }: StoredAs<C, Row>,
-): CredentialStore<C> {
+) {
   const statements = statementsOf(name, table.columns, isCurrent);
-  const many = async (db: Queryable, ...query: Parameters<Queryable["query"]>): Promise<C[]> =>
-    (await db.query<Row>(...query)).rows.map(fromRow);
-  const first = async (db: Queryable, ...query: Parameters<Queryable["query"]>) =>
-    (await many(db, ...query))[0] ?? null;
+  type Values = NonNullable<Parameters<Queryable["query"]>[1]>;
+  const many = async (db: Queryable, statement: keyof typeof statements, values: Values): Promise<C[]> =>
+    (await db.query<Row>(statements[statement], values)).rows.map(fromRow);
+  const first = async (db: Queryable, statement: keyof typeof statements, values: Values) =>
+    (await many(db, statement, values))[0] ?? null;
   return {
-    find: (accountId, id) => first(pool, statements.find, [accountId, id]),
-    findMany: (accountId, ids) => many(pool, statements.findMany, [accountId, ids]),
-    findById: (id) => first(pool, statements.findById, [id]),
-    findByDigest: (digest) => first(pool, statements.findByDigest, [digest]),
-    list: (accountId, range) => many(pool, statements.list, [accountId, ...rangeValues(range)]),
-    lockLiveCreatedBy: (tx, accountId, id, now) => many(tx, statements.lockLiveCreatedBy, [accountId, id, now]),
-    insert: (tx, credential) => table.insert(tx, credential),
-    lock: (tx, accountId, id) => first(tx, statements.lock, [accountId, id]),
-    save: async (tx, credential) => void (await save(tx, credential)),
-    async countLive(tx, accountId, now) {
+    find: (accountId: string, id: string) => first(pool, "find", [accountId, id]),
+    /** Finds those of the ids that belong to the account, in no order. */
+    findMany: (accountId: string, ids: readonly string[]) => many(pool, "findMany", [accountId, ids]),
+    /** Finds a credential in any state, for requests that do not know the account yet. */
+    findById: (id: string) => first(pool, "findById", [id]),
+    findByDigest: (digest: Uint8Array) => first(pool, "findByDigest", [digest]),
+    list: (accountId: string, range: ListRange) => many(pool, "list", [accountId, ...rangeValues(range)]),
+    /** Reads and locks the live credentials of this kind that the credential `id` created, directly or through others. */
+    lockLiveCreatedBy: (tx: Tx, accountId: string, id: string, now: Date) =>
+      many(tx, "lockLiveCreatedBy", [accountId, id, now]),
+    insert: (tx: Tx, credential: C) => table.insert(tx, credential),
+    /** Reads the credential and locks its row until the transaction ends. */
+    lock: (tx: Tx, accountId: string, id: string) => first(tx, "lock", [accountId, id]),
+    /** Writes the mutable fields of a locked credential. */
+    save: async (tx: Tx, credential: C) => void (await save(tx, credential)),
+    /** Counts live credentials: all, and those that were not replaced. Writers that add one lock the account first. */
+    async countLive(tx: Tx, accountId: string, now: Date) {
       const { rows } = await tx.query<{ live: number; current: number }>(statements.countLive, [accountId, now]);
       return rows[0] ?? { live: 0, current: 0 };
     },
-    takeExpired: (tx, now, limit) => many(tx, statements.takeExpired, [now, limit]),
-    async touch(id, at) {
+    /** Takes up to `limit` expired credentials that were not announced, each once, with their next epoch. */
+    takeExpired: (tx: Tx, now: Date, limit: number) => many(tx, "takeExpired", [now, limit]),
+    /** Notes a use, at most once per clock minute. It carries nothing else, so losing one is harmless. */
+    async touch(id: string, at: Date) {
       const minute = new Date(at.getTime() - (at.getTime() % minutes(1)));
       await pool.query(statements.touch, [id, at, minute]);
     },

@@ -1,7 +1,16 @@
-import { type Caller, requireState } from "@signalbox/auth";
-import { privilegedScopes, type Role, type Scope } from "@signalbox/contracts";
-import { AppError } from "@signalbox/core";
-import { strongEtag } from "@signalbox/http";
+import { type Caller, digestApiKey, requireState } from "@signalbox/auth";
+import {
+  apiKeyExample,
+  displayName,
+  overlapSeconds,
+  privilegedScopes,
+  type Role,
+  type Scope,
+  scopes,
+} from "@signalbox/contracts";
+import { AppError, type DetailCode, type ErrorDetail } from "@signalbox/core";
+import { type Refusal, strongEtag } from "@signalbox/http";
+import { z } from "zod";
 import { type Account, stateOf } from "../accounts/account.ts";
 
 /** The common part of API keys and service clients: a secret that is shown once, and its permissions. */
@@ -45,6 +54,34 @@ export interface CredentialView {
   readonly last_used_at: string | null;
 }
 
+const name = displayName.meta({ examples: ["deploy"] });
+
+/** The input of a new credential. */
+export const newCredential = (word: string, scopesMeaning: string) =>
+  z.strictObject({
+    name,
+    scopes: z
+      .array(z.enum(scopes))
+      .min(1)
+      .max(scopes.length)
+      .meta({ description: scopesMeaning, examples: [apiKeyExample.scopes] }),
+    expires_at: z.iso
+      .datetime({ offset: true })
+      .transform((text) => new Date(text))
+      .nullable()
+      .default(null)
+      .describe(`End of the ${word}; null, or absent, for none.`),
+  });
+
+/** Only the name of a credential can change. */
+export const CredentialPatch = z.strictObject({ name }).partial();
+
+/** The input of a rotation. */
+export const rotationOf = (secret: string) =>
+  z.strictObject({
+    overlap_seconds: overlapSeconds(`the old ${secret} works beside the new one`).default(86_400),
+  });
+
 /** A request for a new credential. */
 export interface NewCredential {
   readonly name: string;
@@ -52,6 +89,32 @@ export interface NewCredential {
   readonly expiresAt: Date | null;
   /** Roles of the credential; only the first key of a deployment has any. */
   readonly roles?: readonly Role[];
+}
+
+/** The account of a new credential, and its creator. */
+export interface CredentialOrigin {
+  readonly accountId: string;
+  readonly createdBy: string;
+}
+
+/** The part of a new credential that both kinds have. */
+export function freshCredential(
+  { accountId, name, scopes, expiresAt, createdBy }: NewCredential & CredentialOrigin,
+  { id, secret, now }: { readonly id: string; readonly secret: string; readonly now: Date },
+): Credential {
+  return {
+    id,
+    accountId,
+    name,
+    scopes: [...new Set(scopes)],
+    digest: digestApiKey(secret),
+    accessEpoch: 0,
+    createdAt: now,
+    createdBy,
+    expiresAt,
+    lastUsedAt: null,
+    revokedAt: null,
+  };
 }
 
 /** Names the creator of a credential. A person's token is not named: it ends before anybody would look. */
@@ -98,6 +161,38 @@ export function judgeNewCredential(
   if (privileged.length + beyondCreator.length === 0 && !isExpiryPassed && !outlivesCreator) return null;
   return { outcome: "invalid", privileged, beyondCreator, isExpiryPassed, outlivesCreator };
 }
+
+/** Refuses a requested credential; `word` names its kind. */
+export function refusedCredential(
+  { privileged, beyondCreator, isExpiryPassed, outlivesCreator }: NewCredentialProblems,
+  word: string,
+): Refusal {
+  const details: ErrorDetail[] = [
+    ...privileged.map((scope) => ({
+      field: "scopes",
+      code: "privileged" as const,
+      message: `The scope ${scope} comes from a role or an API key, never from a client.`,
+    })),
+    ...beyondCreator.map((scope) => ({
+      field: "scopes",
+      code: "beyond_creator" as const,
+      message: `You do not have the scope ${scope}, so a ${word} of yours cannot have it.`,
+    })),
+  ];
+  if (isExpiryPassed) details.push({ field: "expires_at", code: "passed", message: "This time has passed." });
+  if (outlivesCreator) {
+    const message = `Your API key expires, and a ${word} that it creates cannot live longer.`;
+    details.push({ field: "expires_at", code: "beyond_creator", message });
+  }
+  return { code: "validation_error", message: details[0]?.message ?? "", details };
+}
+
+/** Refuses a change that the present state does not allow. */
+export const conflict = (field: string, code: DetailCode, message: string): Refusal => ({
+  code: "conflict",
+  message,
+  details: [{ field, code, message }],
+});
 
 /** The edge judged the state as of moments ago; the locked row has the present one. */
 export const requireWritable = (account: Account): void => requireState(stateOf(account), "write");

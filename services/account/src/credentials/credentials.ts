@@ -7,6 +7,7 @@ import { type Notice, type Notices, shownAddress } from "../mail/notices.ts";
 import type { Shared } from "../shared.ts";
 import {
   type Credential,
+  type CredentialOrigin,
   creatorOf,
   judgeNewCredential,
   type NewCredential,
@@ -38,12 +39,6 @@ export interface CredentialKind<C extends Credential> {
   readonly notice: (credential: C, address: string) => Notice;
   readonly updated: (credential: C, changed: string[], now: Date) => EventDraft<EventName>;
   readonly revoked: (credential: C, reason: EndReason, now: Date) => EventDraft<EventName>;
-}
-
-/** The account of a new credential, and its creator. */
-export interface CredentialOrigin {
-  readonly accountId: string;
-  readonly createdBy: string;
 }
 
 /** A credential with the only copy of its secret. */

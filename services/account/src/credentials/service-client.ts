@@ -2,9 +2,9 @@ import { createApiKey, digestApiKey, parseApiKey, sameDigest } from "@signalbox/
 import { draft, isScope, type ServiceClientResource } from "@signalbox/contracts";
 import { randomId } from "@signalbox/core";
 import { type Ending, isLive, type Pool, sql, table } from "@signalbox/storage";
-import { type Credential, type NewCredential, statusOf } from "./credential.ts";
+import { type Credential, type CredentialOrigin, freshCredential, type NewCredential, statusOf } from "./credential.ts";
 import { type CredentialStore, createCredentialStore } from "./credential-store.ts";
-import type { CredentialOrigin, EndReason, Issued } from "./credentials.ts";
+import type { EndReason, Issued } from "./credentials.ts";
 
 /** A stored service client: without its secret. */
 export interface ServiceClient extends Credential {
@@ -99,27 +99,10 @@ export const serviceClientEvents = {
 const prefix = "client";
 
 /** Creates a client with its secret `sbx_client_…`. */
-export function makeServiceClient(
-  { accountId, name, scopes, expiresAt, createdBy }: NewCredential & CredentialOrigin,
-  now: Date,
-): Issued<ServiceClient> {
+export function makeServiceClient(wanted: NewCredential & CredentialOrigin, now: Date): Issued<ServiceClient> {
   const secret = createApiKey(prefix);
-  const credential: ServiceClient = {
-    id: randomId("cli"),
-    accountId,
-    name,
-    scopes: [...new Set(scopes)],
-    digest: digestApiKey(secret),
-    previousDigest: null,
-    previousUntil: null,
-    accessEpoch: 0,
-    createdAt: now,
-    createdBy,
-    expiresAt,
-    lastUsedAt: null,
-    revokedAt: null,
-  };
-  return { credential, secret };
+  const fresh = freshCredential(wanted, { id: randomId("cli"), secret, now });
+  return { credential: { ...fresh, previousDigest: null, previousUntil: null }, secret };
 }
 
 /** A secret of a client, of which only the digest is stored. */

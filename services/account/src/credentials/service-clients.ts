@@ -1,20 +1,34 @@
 import { type Caller, requireScopes } from "@signalbox/auth";
-import { seconds } from "@signalbox/core";
+import { accountExample, examples, ServiceClientResource, serviceClientExample } from "@signalbox/contracts";
+import { type Clock, seconds } from "@signalbox/core";
+import { type Edges, edgesOf, operation } from "@signalbox/service";
 import { rotate, type Tx } from "@signalbox/storage";
+import { z } from "zod";
 import type { Account } from "../accounts/account.ts";
 import { shownAddress } from "../mail/notices.ts";
-import { requireNoLongerLife, requireWritable, statusOf } from "./credential.ts";
+import { conflict, newCredential, requireNoLongerLife, requireWritable, rotationOf, statusOf } from "./credential.ts";
+import {
+  addAdministratorList,
+  type CredentialApi,
+  type CredentialForm,
+  credentialOperations,
+  heldCredential,
+  secretAnswers,
+  security,
+} from "./credential-api.ts";
 import { type CreateOutcome, type CredentialDependencies, createCredentials, type Issued } from "./credentials.ts";
 import {
   makeServiceClient,
+  previousSecretUntil,
   type ServiceClient,
   type ServiceClientStore,
   secretsOf,
   serviceClientEvents,
+  viewServiceClient,
   withNewSecret,
 } from "./service-client.ts";
 
-export type RotateSecretOutcome =
+type RotateSecretOutcome =
   | ({ outcome: "issued" } & Issued<ServiceClient>)
   | { outcome: "not-active" }
   | { outcome: "already-rotated"; previousUntil: Date | null };
@@ -84,4 +98,112 @@ export function createServiceClients({ clients, clientsMax, hasIssuer, ...depend
   };
 }
 
-export type ServiceClients = ReturnType<typeof createServiceClients>;
+type ServiceClients = ReturnType<typeof createServiceClients>;
+
+interface ServiceClientApi extends CredentialApi {
+  readonly clients: ServiceClientStore;
+  readonly serviceClients: ServiceClients;
+  readonly clock: Clock;
+}
+
+const IssuedServiceClient = ServiceClientResource.extend({
+  client_id: z.string().describe("The id under the name that OAuth libraries expect."),
+  client_secret: z.string().describe("The secret, shown only once."),
+})
+  .meta({ id: "IssuedServiceClient" })
+  .register(examples, {
+    example: {
+      ...serviceClientExample,
+      client_id: serviceClientExample.id,
+      client_secret: "sbx_client_0Signalbox0Example0Secret00000000",
+    },
+  });
+
+/** The service clients of an account, at both edges. */
+export function serviceClientApi(parts: ServiceClientApi): Edges {
+  const { clock } = parts;
+  const form = serviceClientForm(parts);
+  const { list, read, create, rename, revoke, revokeByAdministrator } = credentialOperations(form, parts);
+  const declared = {
+    serviceClients: list,
+    serviceClient: read,
+    createServiceClient: create,
+    renameServiceClient: rename,
+    rotateServiceClientSecret: rotation(form, parts),
+    revokeServiceClient: revoke,
+    revokeAccountServiceClient: revokeByAdministrator,
+  };
+  const fields = {
+    ServiceClient: {
+      status: (client: ServiceClient) => statusOf(client, clock.now()),
+      previousSecretExpiresAt: (client: ServiceClient) => previousSecretUntil(client, clock.now()),
+    },
+  };
+  const exampleIds = { account_id: accountExample.id, client_id: serviceClientExample.id };
+  const edges = edgesOf(declared, { errors: "account", exampleIds, fields });
+  addAdministratorList(edges.routes, "accountServiceClients", form, parts);
+  return edges;
+}
+
+function serviceClientForm({ clients, serviceClients, clock }: ServiceClientApi): CredentialForm<ServiceClient> {
+  const view = (client: ServiceClient) => viewServiceClient(client, clock.now());
+  return {
+    noun: "service client",
+    word: "client",
+    type: "ServiceClient",
+    audited: "client",
+    isEntity: false,
+    folder: "clients",
+    idParameter: "client_id",
+    store: clients,
+    operations: serviceClients,
+    input: newCredential("client", "A subset of the creator's own, without those that only roles and keys bring."),
+    resource: ServiceClientResource,
+    view,
+    issuedResource: IssuedServiceClient,
+    viewIssued: ({ credential, secret }) => ({
+      ...view(credential),
+      client_id: credential.id,
+      client_secret: secret,
+    }),
+    members: { one: "serviceClient", secret: "clientSecret" },
+    tooMany: (max) =>
+      conflict("clients", "too_many", `The account has ${max} service clients; revoke one that is not needed.`),
+    texts: {
+      issued:
+        "The answer shows the secret once. With it the client gets access tokens at `/oauth/token` (`client_credentials`).",
+      secretless: "without its secret",
+      revoked: "Its tokens stop working everywhere within two seconds. Revoking it again changes nothing.",
+    },
+  };
+}
+
+function rotation(form: CredentialForm<ServiceClient>, parts: ServiceClientApi) {
+  const { answerRotated, issuedGraph } = secretAnswers(form);
+  return operation({
+    summary: "Give a service client another secret",
+    description:
+      "Requires every scope of the client, because the answer shows the secret, once. The old one keeps working for `overlap_seconds`; until then another rotation is 409, unless its `overlap_seconds` is 0, which ends every older secret at once.",
+    auth: security,
+    audit: "client.rotate_secret",
+    input: rotationOf("secret"),
+    of: heldCredential(form, parts),
+    change: (tx, { account, credential }, { caller, input }) =>
+      parts.serviceClients.rotate(tx, caller, account, credential, input.overlap_seconds),
+    refusals: {
+      "not-active": conflict("status", "not_active", "The client is revoked or has expired."),
+      "already-rotated": ({ previousUntil }) => {
+        const until = previousUntil?.toISOString();
+        const message = `The previous secret is valid until ${until}. Rotate after that, or with an overlap of 0 seconds, which ends every older secret at once.`;
+        return conflict("overlap_seconds", "already_rotated", message);
+      },
+    },
+    rest: {
+      post: "/api/account/clients/:client_id/secret/rotate",
+      responses: { 200: IssuedServiceClient, 422: "error" },
+      idempotent: "sealed",
+      answer: answerRotated,
+    },
+    graph: issuedGraph,
+  });
+}

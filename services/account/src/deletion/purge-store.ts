@@ -1,5 +1,5 @@
 import { type Pool, type Queryable, type Stretch, sql, type Tx } from "@signalbox/storage";
-import { firstIdAt } from "../audit/audit-days.ts";
+import { firstIdAt } from "../audit/audit-entry.ts";
 
 /** A purge that has started goes on, even if a longer retention was set since. */
 const isDue = "status = 'deleted' and purged_at is null and (status_changed_at <= $1 or purge_begun_at is not null)";

@@ -1,14 +1,14 @@
 import { readFile } from "node:fs/promises";
 import type { Resolvers, SubgraphOptions } from "@signalbox/graphql";
+import { administrationApi } from "../administration/administration-api.ts";
+import { auditApi } from "../audit/audit-api.ts";
 import type { Capabilities } from "../capabilities.ts";
-import { accountAccessResolvers } from "./account-access-resolvers.ts";
+import { apiKeyApi } from "../credentials/api-keys.ts";
+import { serviceClientApi } from "../credentials/service-clients.ts";
+import { signInApi } from "../sign-ins/sign-in-list.ts";
 import { accountResolvers } from "./account-resolvers.ts";
-import { administrationResolvers } from "./administration-resolvers.ts";
-import { auditResolvers } from "./audit-resolvers.ts";
 import { contactMutations } from "./contact-mutations.ts";
-import { credentialResolvers } from "./credential-resolvers.ts";
 import { type AccountLoaders, createLoaders } from "./loaders.ts";
-import { signInResolvers } from "./sign-in-resolvers.ts";
 
 type Table = Resolvers<AccountLoaders>;
 type Graph = Pick<SubgraphOptions<AccountLoaders>, "typeDefs" | "createLoaders">;
@@ -27,12 +27,12 @@ export async function openGraph(capabilities: Capabilities): Promise<Graph> {
 export function resolversOf(capabilities: Capabilities): Table {
   return mergeTables([
     accountResolvers(capabilities),
-    administrationResolvers(capabilities),
-    accountAccessResolvers(capabilities),
-    auditResolvers(capabilities),
-    credentialResolvers(capabilities),
+    administrationApi(capabilities).resolvers,
+    auditApi(capabilities).resolvers,
+    apiKeyApi(capabilities).resolvers,
+    serviceClientApi(capabilities).resolvers,
     contactMutations(capabilities),
-    signInResolvers(capabilities),
+    signInApi(capabilities).resolvers,
   ]);
 }
 

@@ -14,7 +14,7 @@ import {
 } from "oidc-provider";
 import { type Account, stateOf } from "../accounts/account.ts";
 import type { Shared } from "../shared.ts";
-import { browserNameOf } from "../sign-ins/browser-name.ts";
+import { browserNameOf } from "../sign-ins/sign-in.ts";
 import type { SignInStore } from "../sign-ins/sign-in-store.ts";
 import { maySignIn } from "../sign-ins/sign-ins.ts";
 import type { PrivateJwk } from "../signing-keys/signing-key.ts";

@@ -1,26 +1,40 @@
 import { type Caller, type Principal, requireState } from "@signalbox/auth";
+import { accountExample } from "@signalbox/contracts";
+import type { PageLimits } from "@signalbox/graphql";
+import { listPage, pageOf, pageParameters, refused } from "@signalbox/http";
+import { type Edges, edgesOf, list, operation } from "@signalbox/service";
 import type { ListRange, Tx } from "@signalbox/storage";
+import { z } from "zod";
 import { type Account, stateOf } from "../accounts/account.ts";
+import type { AccountStore } from "../accounts/account-store.ts";
 import { type Actor, actorOf } from "../audit/audit.ts";
+import type { Notices } from "../mail/notices.ts";
 import { type IssuedTokens, jtiOf } from "../oauth/issued-tokens.ts";
 import type { Shared } from "../shared.ts";
-import type { ListedSignIn, SignIn } from "./sign-in.ts";
+import type { StepUps } from "../step-up/step-ups.ts";
+import { type ListedSignIn, type SignIn, SignInResource, signInExample, viewSignIn } from "./sign-in.ts";
 import type { SignInStore } from "./sign-in-store.ts";
 
-export type SignInList = ReturnType<typeof createSignInList>;
+type SignInList = ReturnType<typeof createSignInList>;
 
 interface Dependencies extends Pick<Shared, "accounts" | "audit" | "clock"> {
   readonly signInStore: Pick<SignInStore, "list" | "find">;
-  readonly issuedTokens: Pick<IssuedTokens, "revokeSignIn">;
+  readonly issuedTokens: Pick<IssuedTokens, "revokeSignIn" | "revokeSignIns">;
+  readonly stepUps: Pick<StepUps, "end">;
+  readonly notices: Pick<Notices, "queue">;
 }
 
-export interface FoundSignIn {
+interface FoundSignIn {
   readonly account: Account;
   readonly signIn: SignIn;
 }
 
-/** The sign-ins of an account at the built-in issuer, listed and ended one by one by its owner and by administrators. */
-export function createSignInList({ accounts, signInStore, issuedTokens, audit, clock }: Dependencies) {
+/**
+ * The sign-ins of an account at the built-in issuer: listed, and ended one by one or all at once, by its owner and by
+ * administrators. Administrators do it whatever the account's state, and the owner gets a notice.
+ */
+export function createSignInList(dependencies: Dependencies) {
+  const { accounts, signInStore, issuedTokens, stepUps, audit, notices, clock } = dependencies;
   return {
     /** Lists an account's live sign-ins, newest first. `credential` is the caller's. */
     list(
@@ -43,9 +57,25 @@ export function createSignInList({ accounts, signInStore, issuedTokens, audit, c
       return end(tx, caller, found);
     },
 
-    /** Ends a sign-in of any account, whatever its state. */
-    endByAdministrator: (tx: Tx, caller: Caller, found: FoundSignIn): Promise<Account> =>
-      end(tx, actorOf(caller, "administrator"), found),
+    async endByAdministrator(tx: Tx, caller: Caller, found: FoundSignIn): Promise<Account> {
+      await notices.queue(tx, found.account, { kind: "access-ended", id: found.signIn.id });
+      return end(tx, actorOf(caller, "administrator"), found);
+    },
+
+    /**
+     * Ends every sign-in of a person to the account, the caller's included, and all step-ups. Tokens of another issuer
+     * end by their time of issue. API keys and service clients stay. An owner under attack does it at once: it only
+     * takes access away, so it needs no recent sign-in.
+     */
+    async signOutEverywhere(tx: Tx, caller: Caller, account: Account): Promise<Account> {
+      requireState(stateOf(account), "own-account:write");
+      return signOut(tx, caller, account);
+    },
+
+    async signOutByAdministrator(tx: Tx, caller: Caller, account: Account): Promise<Account> {
+      await notices.queue(tx, account, { kind: "signed-out" });
+      return signOut(tx, actorOf(caller, "administrator"), account);
+    },
   };
 
   async function end(tx: Tx, by: Caller | Actor, { account, signIn }: FoundSignIn): Promise<Account> {
@@ -53,4 +83,114 @@ export function createSignInList({ accounts, signInStore, issuedTokens, audit, c
     await audit.record(tx, by, { action: "sign_in.end", accountId: account.id, subject: signIn.id });
     return account;
   }
+
+  async function signOut(tx: Tx, by: Caller | Actor, account: Account): Promise<Account> {
+    await issuedTokens.revokeSignIns(tx, account.id);
+    const signedOut = await stepUps.end(tx, { ...account, signedOutAt: clock.now() });
+    await accounts.save(tx, signedOut);
+    await audit.record(tx, by, { action: "account.sign_out", accountId: account.id });
+    return signedOut;
+  }
+}
+
+interface SignInApi {
+  readonly accounts: Pick<AccountStore, "find" | "lock">;
+  readonly signInList: SignInList;
+  readonly pageLimits: PageLimits;
+}
+
+const base = "/api/account/sign-ins/";
+const ofAccount = "/api/accounts/:account_id/sign-ins/";
+const missing = "There is no such sign-in.";
+const security = { scopes: ["account:security"], access: "own-account:write" } as const;
+const administration = { scopes: ["account:admin"] } as const;
+
+/** The sign-ins of an account at both edges, for its owner and for administrators. */
+export function signInApi(parts: SignInApi): Edges {
+  const { accounts, signInList, pageLimits } = parts;
+  const edges = edgesOf(
+    {
+      signIns: list({
+        summary: "List the account's sign-ins at the built-in issuer, newest first",
+        description: "Those of which anything is good: the browser's session, a refresh token or an access token.",
+        auth: { scopes: ["account:read"], access: "own-account:read" },
+        limits: pageLimits,
+        read: (range, { accountId, caller: { credential } }) => signInList.list({ accountId, credential }, range),
+        rest: { get: base, item: SignInResource, view: viewSignIn },
+        graph: { ofOthers: { ...administration, access: "read" } },
+      }),
+      ...ownOperations(parts),
+      ...administratorOperations(parts),
+    },
+    { errors: "account", exampleIds: { account_id: accountExample.id, sign_in_id: signInExample.id } },
+  );
+  // The graph has it as a field of the account.
+  edges.routes.get(ofAccount, {
+    operationId: "accountSignIns",
+    summary: "List the sign-ins to an account at the built-in issuer, newest first",
+    auth: administration,
+    query: z.object(pageParameters(pageLimits)),
+    responses: { 200: pageOf(SignInResource), 404: "error" },
+    async handle({ principal: { credential }, params, query }) {
+      const account = await accounts.find(params.account_id);
+      if (!account) return refused(404, "not_found");
+      return listPage(query, (range) => signInList.list({ accountId: account.id, credential }, range), viewSignIn);
+    },
+  });
+  return edges;
+}
+
+function ownOperations({ accounts, signInList }: SignInApi) {
+  return {
+    endSignIn: operation({
+      summary: "End a sign-in",
+      description:
+        "Ends the session of the browser and the tokens of every application that it signed in to, in every service within two seconds. The caller's own sign-in can be ended too.",
+      // Signing out everywhere stays possible at once; ending one sign-in would let a thief stay while the owner goes.
+      auth: { ...security, stepUp: true },
+      audit: "sign_in.end",
+      of: { find: (tx, { caller, params }) => signInList.lock(tx, caller.accountId, params.sign_in_id), missing },
+      change: (tx, found, { caller }) => signInList.end(tx, caller, found),
+      rest: { delete: `${base}:sign_in_id`, responses: { 204: "empty" }, idempotent: true },
+      graph: { payload: "account", keysInInput: true, names: { sign_in_id: "id" } },
+    }),
+    signOutEverywhere: operation({
+      summary: "Sign out everywhere",
+      description:
+        "Ends every sign-in at the built-in issuer with its tokens, in every service within two seconds, and every step-up by code. Tokens of another issuer that were issued until now are refused from then on; sessions there end there. API keys and service clients stay. Needs no recent sign-in.",
+      auth: security,
+      audit: "account.sign_out",
+      of: { find: (tx, { caller }) => accounts.lock(tx, caller.accountId), missing: "The account no longer exists." },
+      change: (tx, account, { caller }) => signInList.signOutEverywhere(tx, caller, account),
+      rest: { delete: base, responses: { 204: "empty" }, idempotent: true },
+      graph: { payload: "account" },
+    }),
+  };
+}
+
+function administratorOperations({ accounts, signInList }: SignInApi) {
+  return {
+    endAccountSignIn: operation({
+      summary: "End a sign-in to an account",
+      description:
+        "Ends the session of the browser and the tokens of every application that it signed in to, in every service within two seconds. The owner gets a notice.",
+      auth: { ...administration, stepUp: true },
+      audit: "sign_in.end",
+      of: { find: (tx, { params }) => signInList.lock(tx, params.account_id, params.sign_in_id), missing },
+      change: (tx, found, { caller }) => signInList.endByAdministrator(tx, caller, found),
+      rest: { delete: `${ofAccount}:sign_in_id`, responses: { 204: "empty" }, idempotent: true },
+      graph: { payload: "account", keysInInput: true, names: { account_id: "accountId", sign_in_id: "id" } },
+    }),
+    signOutAccount: operation({
+      summary: "End every sign-in to an account",
+      description:
+        "As the owner's own sign-out everywhere: sign-ins at the built-in issuer with their tokens, step-ups, and tokens that another issuer issued until now. API keys and service clients stay. The owner gets a notice.",
+      auth: { ...administration, stepUp: true },
+      audit: "account.sign_out",
+      of: { find: (tx, { params }) => accounts.lock(tx, params.account_id), missing: "There is no such account." },
+      change: (tx, account, { caller }) => signInList.signOutByAdministrator(tx, caller, account),
+      rest: { delete: ofAccount, responses: { 204: "empty" }, idempotent: true },
+      graph: { payload: "account", keysInInput: true, names: { account_id: "accountId" } },
+    }),
+  };
 }

@@ -1,20 +1,18 @@
-import { builtInIssuer, type Caller, requireState } from "@signalbox/auth";
+import { builtInIssuer } from "@signalbox/auth";
 import type { AccountState } from "@signalbox/contracts";
 import { advisoryLock, sql, type Tx } from "@signalbox/storage";
-import { type Account, stateOf } from "../accounts/account.ts";
+import type { Account } from "../accounts/account.ts";
 import { canonicalAddress } from "../accounts/account-fields.ts";
 import type { Provisioning } from "../accounts/provisioning.ts";
-import { type Actor, actorOf, type Refusal } from "../audit/audit.ts";
+import type { Actor, Refusal } from "../audit/audit.ts";
 import { codeRefusal } from "../codes/code-answers.ts";
 import type { CodePlace } from "../codes/one-time-code.ts";
 import type { OneTimeCodes, RedeemOutcome } from "../codes/one-time-codes.ts";
 import type { Mails } from "../mail/mails.ts";
 import type { Notices } from "../mail/notices.ts";
-import type { IssuedTokens } from "../oauth/issued-tokens.ts";
 import type { KnownBrowser } from "../oauth/known-browser.ts";
 import type { Shared } from "../shared.ts";
-import type { StepUps } from "../step-up/step-ups.ts";
-import { browserNameOf } from "./browser-name.ts";
+import { browserNameOf } from "./sign-in.ts";
 import type { SignInMails } from "./sign-in-mails.ts";
 
 export type SignIns = ReturnType<typeof createSignIns>;
@@ -61,17 +59,15 @@ export interface Deletion {
   readonly reason: string | null;
 }
 
-interface Dependencies extends Pick<Shared, "accounts" | "audit" | "auditRefusals" | "clock"> {
+interface Dependencies extends Pick<Shared, "audit" | "auditRefusals" | "clock"> {
   readonly provisioning: Pick<Provisioning, "create">;
   readonly oneTimeCodes: Pick<OneTimeCodes, "issue" | "redeem">;
   readonly mails: Mails;
   readonly signInMails: SignInMails;
-  readonly issuedTokens: Pick<IssuedTokens, "revokeSignIns">;
-  readonly stepUps: Pick<StepUps, "end">;
   readonly notices: Pick<Notices, "queue">;
 }
 
-/** The sign-ins of people at the built-in issuer: started with a mailed code, completed by it, ended everywhere. */
+/** The sign-ins of people at the built-in issuer: started with a mailed code and completed by it. */
 export function createSignIns(dependencies: Dependencies) {
   const { oneTimeCodes, signInMails, audit, auditRefusals, clock } = dependencies;
   const noteRefused = (tx: Tx, refusal: Refusal) => tx.afterCommit(() => auditRefusals.record(refusal));
@@ -108,29 +104,7 @@ export function createSignIns(dependencies: Dependencies) {
       if (known && !typed.browser?.knows(accountId)) await tellOfBrowser(tx, known, typed, dependencies);
       return { outcome: "signed-in", accountId };
     },
-
-    /**
-     * Ends every sign-in of a person to the account, the caller's included, and all step-ups. Tokens of another issuer
-     * end by their time of issue. API keys and service clients stay. An owner under attack does it at once: it only
-     * takes access away, so it needs no recent sign-in.
-     */
-    async signOutEverywhere(tx: Tx, caller: Caller, account: Account): Promise<Account> {
-      requireState(stateOf(account), "own-account:write");
-      return signOut(tx, caller, account);
-    },
-
-    /** The same for any account, whatever its state. */
-    signOutByAdministrator: (tx: Tx, caller: Caller, account: Account): Promise<Account> =>
-      signOut(tx, actorOf(caller, "administrator"), account),
   };
-
-  async function signOut(tx: Tx, by: Caller | Actor, account: Account): Promise<Account> {
-    await dependencies.issuedTokens.revokeSignIns(tx, account.id);
-    const signedOut = await dependencies.stepUps.end(tx, { ...account, signedOutAt: clock.now() });
-    await dependencies.accounts.save(tx, signedOut);
-    await audit.record(tx, by, { action: "account.sign_out", accountId: account.id });
-    return signedOut;
-  }
 }
 
 /**

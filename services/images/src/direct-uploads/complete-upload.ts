@@ -1,4 +1,5 @@
 import type { Clock } from "@signalbox/core";
+import type { Flow } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import type { Image, Original } from "../images/image.ts";
 import type { NewImageFields } from "../images/image-fields.ts";
@@ -6,7 +7,6 @@ import type { ImageStore } from "../images/image-store.ts";
 import type { Images } from "../images/images.ts";
 import { type Originals, type RefusedFile, refusedFile, type Waiting } from "../uploads/originals.ts";
 import type { StagedFile, StagingArea } from "../uploads/staging-area.ts";
-import type { Uploading } from "../uploads/uploads.ts";
 import { type DirectUpload, statusOf } from "./direct-upload.ts";
 import type { DirectUploadStore } from "./direct-upload-store.ts";
 import type { DirectUploads, Ended } from "./direct-uploads.ts";
@@ -36,7 +36,7 @@ type Judged =
   | Ended
   | RefusedFile;
 
-export type CompleteUpload = (flow: Uploading, uploadId: string, fields: NewImageFields) => Promise<Completed>;
+export type CompleteUpload = (flow: Flow, uploadId: string, fields: NewImageFields) => Promise<Completed>;
 
 /**
  * Creates the function that makes an image of an upload. Like every upload it stores the bytes before the record: a

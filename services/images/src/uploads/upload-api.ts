@@ -2,13 +2,13 @@ import type { Principal } from "@signalbox/auth";
 import { examples, ImageResource, imageExample } from "@signalbox/contracts";
 import type { DetailCode } from "@signalbox/core";
 import { created, type HttpResponse, type RouteInput, refusedWith } from "@signalbox/http";
-import { type Edges, edgesOf, operation, runFlow } from "@signalbox/service";
+import { type Edges, edgesOf, type Flow, operation, runFlow } from "@signalbox/service";
 import { z } from "zod";
 import { etagOfImage, type ViewImage } from "../images/image.ts";
 import { filename, NewImageFields, sha256Hex } from "../images/image-fields.ts";
 import { readUploadFields, receiveUpload } from "./receive-upload.ts";
 import type { StagingArea } from "./staging-area.ts";
-import type { Uploaded, Uploading, Uploads } from "./uploads.ts";
+import type { Uploaded, Uploads } from "./uploads.ts";
 
 export interface UploadApi {
   readonly uploads: Uploads;
@@ -96,7 +96,7 @@ export function uploadApi({ uploads, staging, view }: UploadApi): Edges {
   return edges;
 }
 
-function withoutFile(uploads: Uploads, flow: Uploading, body: z.output<typeof UploadBody>): Promise<Uploaded> {
+function withoutFile(uploads: Uploads, flow: Flow, body: z.output<typeof UploadBody>): Promise<Uploaded> {
   const { source_url: sourceUrl, sha256 = "", filename, ...fields } = body;
   if (sourceUrl !== undefined) return uploads.fromUrl(flow, sourceUrl, fields);
   return uploads.fromOriginal(flow, { sha256, filename }, fields);

@@ -1,4 +1,4 @@
-import type { FlowContext } from "@signalbox/service";
+import type { Flow } from "@signalbox/service";
 import { type Image, type Original, originalOf } from "../images/image.ts";
 import type { NewImageFields } from "../images/image-fields.ts";
 import type { ImageStore } from "../images/image-store.ts";
@@ -14,9 +14,6 @@ interface Dependencies {
   readonly imageStore: Pick<ImageStore, "findOfOriginal">;
   readonly mayImport: () => boolean;
 }
-
-/** The caller of a flow, and its transaction. */
-export type Uploading = Pick<FlowContext, "caller" | "signal" | "inTransaction">;
 
 /** The image of a source, or why there is none. */
 export type Uploaded =
@@ -36,14 +33,14 @@ export type Uploads = ReturnType<typeof createUploads>;
 
 /** Images from a file, from a URL, or from an original that the account has: bytes first, then the record. */
 export function createUploads({ fetchFile, originals, images, imageStore, mayImport }: Dependencies) {
-  const record = ({ caller, inTransaction }: Uploading, original: Original, fields: NewImageFields) =>
+  const record = ({ caller, inTransaction }: Flow, original: Original, fields: NewImageFields) =>
     inTransaction(async (tx) => {
       const image = await images.create(tx, caller, original, fields);
       return { outcome: "created", image } as const;
     });
 
   /** Stores the bytes before the record: a crash between the two leaves only bytes, which the sweep finds. */
-  async function fromFile(flow: Uploading, arrived: ArrivedFile, fields: NewImageFields) {
+  async function fromFile(flow: Flow, arrived: ArrivedFile, fields: NewImageFields) {
     const stored = await originals.store(flow, arrived);
     return stored.outcome === "stored" ? record(flow, stored.original, fields) : stored;
   }
@@ -53,7 +50,7 @@ export function createUploads({ fetchFile, originals, images, imageStore, mayImp
     fromFile,
 
     /** Imports an image. @throws AppError `bad_gateway` when the source cannot be reached or sends no file. */
-    async fromUrl(flow: Uploading, sourceUrl: string, fields: NewImageFields) {
+    async fromUrl(flow: Flow, sourceUrl: string, fields: NewImageFields) {
       if (!mayImport()) return { outcome: "switched-off" } as const;
       const fetched = await fetchFile(sourceUrl, flow.signal);
       if ("outcome" in fetched) return fetched;
@@ -65,7 +62,7 @@ export function createUploads({ fetchFile, originals, images, imageStore, mayImp
     },
 
     /** Creates another record of an original that the account has: its bytes need not be sent again. */
-    async fromOriginal(flow: Uploading, { sha256, filename }: StoredBefore, fields: NewImageFields) {
+    async fromOriginal(flow: Flow, { sha256, filename }: StoredBefore, fields: NewImageFields) {
       const image = await imageStore.findOfOriginal({ accountId: flow.caller.accountId, sha256 });
       if (!image) return { outcome: "missing" } as const;
       const original = originalOf(image);

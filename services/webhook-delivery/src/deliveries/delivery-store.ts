@@ -1,6 +1,7 @@
 import { type ListRange, newestFirst, type Pool, rangeValues, sql, type Tx, table } from "@signalbox/storage";
 import { lockOrder } from "../queue/delivery-order.ts";
-import type { Attempt, Delivery } from "./delivery.ts";
+import type { Attempt } from "./attempt.ts";
+import type { Delivery } from "./delivery.ts";
 import { eventTimeOf } from "./delivery-id.ts";
 
 const deliveries = table("deliveries", {

@@ -1,4 +1,4 @@
-import type { WebhookDeliveryResource } from "@signalbox/contracts";
+import { draft, type EventDraft, type WebhookDeliveryResource } from "@signalbox/contracts";
 
 /** One delivery of one event to one endpoint. */
 export interface Delivery {
@@ -16,41 +16,6 @@ export interface Delivery {
   readonly nextAttemptAt: Date | null;
 }
 
-/** One POST and its result. */
-export interface Attempt {
-  readonly id: string;
-  readonly deliveryId: string;
-  readonly endpointId: string;
-  readonly accountId: string;
-  /** 1 for the first. */
-  readonly number: number;
-  readonly startedAt: Date;
-  readonly durationMs: number;
-  readonly status: number | null;
-  readonly error: string | null;
-  readonly response: string | null;
-  /** False for an attempt that ended too late: another attempt with its number was recorded first. */
-  readonly counted: boolean;
-  /** Last phase that was reached when no answer came. */
-  readonly phase: string | null;
-  readonly decision: AttemptDecision | null;
-  readonly nextAttemptAt: Date | null;
-  readonly exchange: Exchange | null;
-}
-
-export const attemptDecisions = ["succeeded", "retry", "exhausted", "gone", "held"] as const;
-type AttemptDecision = (typeof attemptDecisions)[number];
-
-/** Headers of an attempt with the owner's secrets masked, and the milliseconds of each phase. */
-interface Exchange {
-  readonly requestHeaders: Readonly<Record<string, string>>;
-  readonly responseHeaders: Readonly<Record<string, string>>;
-  readonly phases: Readonly<Record<AttemptPhase, number | null>> | null;
-}
-
-export const attemptPhases = ["resolve", "connect", "tls", "send", "first_byte", "body"] as const;
-export type AttemptPhase = (typeof attemptPhases)[number];
-
 /** Returns the delivery as its owner sees it. */
 export function viewDelivery(delivery: Delivery): WebhookDeliveryResource {
   return {
@@ -66,4 +31,18 @@ export function viewDelivery(delivery: Delivery): WebhookDeliveryResource {
     last_attempt_at: delivery.lastAttemptAt?.toISOString() ?? null,
     next_attempt_at: delivery.status === "pending" ? (delivery.nextAttemptAt?.toISOString() ?? null) : null,
   };
+}
+
+/** Creates the event that reports the outcome of a delivery to its owner. */
+export function deliveryEvent(outcome: "exhausted" | "recovered" | "parked", delivery: Delivery): EventDraft {
+  const data = { ...viewDelivery(delivery), changed: ["status"] };
+  return draft(`webhook_delivery.${outcome}`, { subject: delivery.id, accountId: delivery.accountId, data });
+}
+
+/**
+ * True for a delivery about webhooks themselves. No event reports its failure, or one dead receiver would cause events
+ * without end.
+ */
+export function isAboutWebhooks({ eventType }: Pick<Delivery, "eventType">): boolean {
+  return eventType.startsWith("webhook_delivery.") || eventType.startsWith("webhook_endpoint.");
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { SigningEndpoint } from "../endpoints/signing-endpoint.ts";
+import type { SigningEndpoint } from "../endpoints/endpoint-directory.ts";
 import { subscribersOf } from "./fan-out.ts";
 import type { OutgoingEvent } from "./outgoing-event.ts";
 

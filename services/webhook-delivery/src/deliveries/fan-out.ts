@@ -3,28 +3,29 @@ import { catalogue } from "@signalbox/contracts";
 import { type Clock, minutes } from "@signalbox/core";
 import type { Tx } from "@signalbox/storage";
 import { wants } from "../endpoints/endpoint.ts";
-import type { EndpointDirectory } from "../endpoints/endpoint-directory.ts";
-import type { AccountEndpoints, SigningEndpoint } from "../endpoints/signing-endpoint.ts";
+import type { AccountEndpoints, EndpointDirectory, SigningEndpoint } from "../endpoints/endpoint-directory.ts";
 import { isCustomName } from "../events/custom-event.ts";
+import type { AttemptLoop } from "../queue/attempt-loop.ts";
+import type { DeliveryAccess } from "../queue/claim-loop.ts";
 import { lockOrder, orderPlaces } from "../queue/delivery-order.ts";
-import type { Dispatcher } from "../queue/dispatcher.ts";
-import { insertDeliveries, type NewDelivery, operators } from "../queue/insert-deliveries.ts";
+import { insertDeliveries, leasedOf, type NewDelivery, operators } from "../queue/insert-deliveries.ts";
 import { hostOf } from "../queue/lane.ts";
+import type { Lanes } from "../queue/lanes.ts";
+import type { Leases } from "../queue/leases.ts";
 import type { Take } from "../queue/memory-room.ts";
-import type { QueueWorker } from "../queue/queue-worker.ts";
 import { deliveryIdOf } from "./delivery-id.ts";
 import type { OutgoingEvent } from "./outgoing-event.ts";
 
 export interface FanOutDependencies {
   readonly directory: EndpointDirectory;
-  readonly dispatcher: Dispatcher;
-  readonly queueWorker: Pick<QueueWorker, "expectLeases" | "instance" | "hasBacklog" | "noteBacklog">;
-  /** Returns true when the account may act now. Otherwise its deliveries wait in the queue. */
-  readonly mayWrite: (accountId: string) => boolean;
-  /** False until the states of the accounts are known; deliveries wait in the queue until then. */
-  readonly isReady: () => boolean;
-  readonly leaseMs: number;
+  readonly lanes: Lanes;
+  readonly leases: Pick<Leases, "expect" | "instance" | "leaseMs">;
+  readonly attempts: Pick<AttemptLoop, "add">;
+  /** Deliveries of accounts that may not act wait in the queue. */
+  readonly access: DeliveryAccess;
   readonly clock: Clock;
+  /** Wakes the loop of claims. */
+  readonly wake: () => void;
 }
 
 interface Planned extends NewDelivery {
@@ -41,7 +42,7 @@ export type FanOut = ReturnType<typeof createFanOut>;
 
 /** Creates the fan-out: one delivery of each event for each endpoint that wants it. */
 export function createFanOut(parts: FanOutDependencies) {
-  const { directory, queueWorker, leaseMs, clock } = parts;
+  const { directory, lanes, leases, attempts, clock, wake } = parts;
   return {
     /**
      * Stores the deliveries of the events, and after the commit makes the first attempts without a look into the queue.
@@ -54,19 +55,19 @@ export function createFanOut(parts: FanOutDependencies) {
       for (let attempt = 1; ; attempt++) {
         const accounts = await directory.ofAccounts(accountIds);
         const ofOperators = await directory.ofOperators();
-        const { instance } = queueWorker;
+        const { instance, leaseMs } = leases;
         const subscribers = await subscribersOf(clock, [...accounts, ofOperators], events);
         const planned = await withOrder(tx, plan(parts, subscribers, events, instance !== null));
-        const arrived = planned.some(({ leased }) => leased) ? queueWorker.expectLeases() : () => {};
+        const arrived = planned.some(({ leased }) => leased) ? leases.expect() : () => {};
         const terms = { leaseMs, instance };
         const { stale, created, leasedUntil } = await insertDeliveries(tx, accounts, ofOperators, planned, terms, kept);
         if (stale.length === 0) {
           const isCreated = new Set(created);
           return tx.afterCommit(() => {
-            for (const { leased, order, endpointId } of planned) {
-              if (!leased && !order?.waits) queueWorker.noteBacklog(endpointId);
-            }
-            startAttempts(parts.dispatcher, planned, isCreated, leasedUntil);
+            const queued = planned.filter(({ leased, order }) => !leased && !order?.waits);
+            for (const { endpointId } of queued) lanes.setBacklog(endpointId, true);
+            if (queued.length > 0) wake();
+            startAttempts(attempts, planned, isCreated, leasedUntil);
             arrived();
           });
         }
@@ -102,7 +103,7 @@ async function withOrder(tx: Tx, planned: readonly Planned[]): Promise<readonly 
 }
 
 function plan(
-  { dispatcher, queueWorker, mayWrite, isReady }: FanOutDependencies,
+  { lanes: memory, access: { mayWrite, isReady } }: FanOutDependencies,
   subscribers: Subscribers,
   events: readonly OutgoingEvent[],
   mayLease: boolean,
@@ -115,14 +116,14 @@ function plan(
    * does.
    */
   function isLeased({ id, url, status, accountId, settings }: SigningEndpoint, bytes: number, take: Take): boolean {
-    const first = () => ({ host: hostOf(url), left: queueWorker.hasBacklog(id) ? 0 : dispatcher.firstRoomOf(id) });
+    const first = () => ({ host: hostOf(url), left: memory.firstRoomOf(id) });
     const lane = lanes.get(id) ?? first();
     lanes.set(id, lane);
     if (lane.left <= 0) return false;
     const load = { accountId, host: lane.host };
     // An attempt at a set time goes through the queue, which grants the times.
     const isTimed = (settings.retry_schedule_seconds?.[0] ?? 0) > 0 || settings.rate !== null;
-    const leased = mayStart && dispatcher.room.of(load) > 0 && status === "enabled" && !isTimed && mayWrite(accountId);
+    const leased = mayStart && memory.room.of(load) > 0 && status === "enabled" && !isTimed && mayWrite(accountId);
     lane.left = leased ? lane.left - 1 : 0;
     if (leased) take(load, 1, bytes);
     return leased;
@@ -140,7 +141,7 @@ function plan(
       order: null,
     }));
   };
-  return dispatcher.room.plan((take) => events.flatMap(planOf(take)));
+  return memory.room.plan((take) => events.flatMap(planOf(take)));
 }
 
 type Subscribers = ReadonlyMap<OutgoingEvent, readonly SigningEndpoint[]>;
@@ -216,23 +217,16 @@ const versionsOf: ReadonlyMap<string, readonly number[]> = new Map(
 );
 
 function startAttempts(
-  dispatcher: Dispatcher,
+  attempts: Pick<AttemptLoop, "add">,
   planned: readonly Planned[],
   isCreated: ReadonlySet<string>,
   leasedUntil: Date,
 ): void {
   const own = planned.filter(({ id, leased }) => leased && isCreated.has(id));
   for (const [endpoint, deliveries] of Map.groupBy(own, (delivery) => delivery.endpoint)) {
-    dispatcher.add(
+    attempts.add(
       endpoint,
-      deliveries.map(
-        ({ id, order, event: { id: eventId, type: eventType, accountId, body, traceparent, createdAt } }) => ({
-          ...{ id, endpointId: endpoint.id, accountId, eventId, eventType, body, traceparent, createdAt },
-          ...{ purpose: "delivery" as const, attempts: 0, wasExhausted: false, replayId: null },
-          ...{ orderKey: order?.key ?? null, sequence: order?.sequence ?? null },
-          ...{ dueAt: createdAt.toISOString(), leasedUntil },
-        }),
-      ),
+      deliveries.map((delivery) => leasedOf(delivery, "delivery", leasedUntil)),
     );
   }
 }

@@ -23,7 +23,12 @@ export function outgoingEventOf(event: ReceivedEvent): OutgoingEvent | null {
   const { id, accountId, name, time, traceparent = null } = event;
   if (accountId === null || !isForwarded(event)) return null;
   return {
-    ...{ id, accountId, type: name, body: bodyOf(event, accountId), traceparent, createdAt: time },
+    id,
+    accountId,
+    type: name,
+    body: bodyOf(event, accountId),
+    traceparent,
+    createdAt: time,
     names: namesOf(event),
     version: event.version,
     subject: event.subject,

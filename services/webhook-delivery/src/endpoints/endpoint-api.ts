@@ -2,29 +2,22 @@ import { WebhookEndpointResource, webhookEndpointExample } from "@signalbox/cont
 import { seconds } from "@signalbox/core";
 import type { PageLimits } from "@signalbox/graphql";
 import { created, type HttpResponse, ok, strongEtag } from "@signalbox/http";
-import { type Edges, edgesOf, list, type OwnRow, operation, ownRows, record } from "@signalbox/service";
-import { AttemptResource, viewAttempt } from "../deliveries/attempt-resource.ts";
+import { type Edges, edgesOf, type Load, list, type OwnRow, operation, record, tooMany } from "@signalbox/service";
+import { AttemptResource, viewAttempt } from "../deliveries/attempt.ts";
 import type { TestEndpoint } from "../queue/test-endpoint.ts";
-import { disabledEndpoint, refusedEndpoint, tooManySecrets } from "../refusals.ts";
-import { type Endpoint, viewEndpoint } from "./endpoint.ts";
-import {
-  CreateEndpointBody,
-  EndpointSecret,
-  EndpointWithSecret,
-  OverlapBody,
-  UpdateEndpointBody,
-} from "./endpoint-bodies.ts";
-import type { EndpointSecrets } from "./endpoint-secrets.ts";
+import { CreateEndpointBody, type Endpoint, UpdateEndpointBody, viewEndpoint } from "./endpoint.ts";
+import { type EndpointSecrets, EndpointWithSecret, secretOperations, withSecret } from "./endpoint-secrets.ts";
 import type { EndpointStatus } from "./endpoint-status.ts";
 import type { EndpointStore } from "./endpoint-store.ts";
 import type { Endpoints } from "./endpoints.ts";
 
-export interface EndpointApi {
+interface EndpointApi {
   readonly endpoints: Endpoints;
   readonly endpointSecrets: EndpointSecrets;
   readonly endpointStatus: EndpointStatus;
-  readonly endpointStore: EndpointStore;
   readonly testEndpoint: TestEndpoint;
+  readonly endpointStore: EndpointStore;
+  readonly loadEndpoint: Load<Endpoint>;
   readonly pageLimits: PageLimits;
 }
 
@@ -32,8 +25,6 @@ const base = "/api/v1/webhooks/endpoints";
 const one = `${base}/:id` as const;
 const read = { scopes: ["webhooks:read"] } as const;
 const write = { scopes: ["webhooks:write"] } as const;
-/** A secret allows forged deliveries, so showing one needs a step-up. */
-const secretWrite = { scopes: ["webhooks:write"], stepUp: true } as const;
 const missing = "There is no such endpoint.";
 /** Time of the longest attempt and of its record. */
 const testDeadlineMs = seconds(40);
@@ -41,21 +32,18 @@ const testDeadlineMs = seconds(40);
 const etag = (endpoint: Endpoint): string => strongEtag(endpoint.revision, endpoint.id);
 const showEndpoint = (endpoint: Endpoint): HttpResponse => ok(viewEndpoint(endpoint), { etag: etag(endpoint) });
 
-/** The payload with a secret, shown this once. */
-const withSecret = {
-  webhookEndpoint: ({ endpoint }: { readonly endpoint: Endpoint }) => endpoint,
-  secret: ({ secret }: { readonly secret: string }) => secret,
-};
-
 /** The endpoints of an account, at both edges. */
 export function endpointApi(parts: EndpointApi): Edges {
-  const declared = [reads(parts), writes(parts), actions(parts), secretActions(parts)];
-  return edgesOf(Object.assign({}, ...declared), { exampleIds: { id: webhookEndpointExample.id } });
+  return edgesOf(
+    {
+      ...declareReads(parts),
+      ...declareWrites(parts),
+      ...declareActions(parts),
+      ...secretOperations(parts.endpointSecrets, ownEndpoint(parts.endpointStore)),
+    },
+    { exampleIds: { id: webhookEndpointExample.id } },
+  );
 }
-
-/** Finds endpoints of the caller in the graph. */
-const loadEndpoint = (endpointStore: Pick<EndpointStore, "findMany">) =>
-  ownRows(({ accountId }, ids) => endpointStore.findMany(accountId, ids));
 
 const ownEndpoint = (endpointStore: EndpointStore): OwnRow<Endpoint, { readonly id: string }> => ({
   find: (tx, { caller, params }) => endpointStore.lock(tx, caller.accountId, params.id),
@@ -63,7 +51,7 @@ const ownEndpoint = (endpointStore: EndpointStore): OwnRow<Endpoint, { readonly 
   missing,
 });
 
-function reads({ endpointStore, pageLimits }: EndpointApi) {
+function declareReads({ endpointStore, loadEndpoint, pageLimits }: EndpointApi) {
   return {
     webhookEndpoints: list({
       summary: "List endpoints, newest first",
@@ -78,12 +66,12 @@ function reads({ endpointStore, pageLimits }: EndpointApi) {
       find: ({ caller, params }) => endpointStore.find(caller.accountId, params.id),
       missing,
       rest: { get: one, resource: WebhookEndpointResource, answer: showEndpoint },
-      graph: { type: "WebhookEndpoint", load: loadEndpoint(endpointStore) },
+      graph: { type: "WebhookEndpoint", load: loadEndpoint },
     }),
   };
 }
 
-function writes({ endpoints, endpointStore }: EndpointApi) {
+function declareWrites({ endpoints, endpointStore }: EndpointApi) {
   const of = ownEndpoint(endpointStore);
   return {
     createWebhookEndpoint: operation({
@@ -95,7 +83,11 @@ function writes({ endpoints, endpointStore }: EndpointApi) {
       input: CreateEndpointBody,
       create: (tx, { caller, input: { event_types: eventTypes, ...rest } }) =>
         endpoints.create(tx, caller, { ...rest, eventTypes }),
-      refusals: { "switched-off": refusedEndpoint, "limit-reached": refusedEndpoint },
+      refusals: {
+        "switched-off": { code: "forbidden", message: "Webhook endpoints are switched off." },
+        "limit-reached": ({ max }) =>
+          tooMany("endpoints", `The account has ${max} endpoints; delete one that is not needed.`),
+      },
       rest: {
         post: base,
         responses: { 201: EndpointWithSecret },
@@ -137,7 +129,7 @@ function writes({ endpoints, endpointStore }: EndpointApi) {
   };
 }
 
-function actions({ endpointStatus, endpointStore, testEndpoint }: EndpointApi) {
+function declareActions({ endpointStatus, testEndpoint, endpointStore }: EndpointApi) {
   const statusOperation = (action: "pause" | "resume" | "enable", summary: string) =>
     operation({
       summary,
@@ -145,7 +137,7 @@ function actions({ endpointStatus, endpointStore, testEndpoint }: EndpointApi) {
       audit: `webhook_endpoint.${action}`,
       of: ownEndpoint(endpointStore),
       change: (tx, endpoint, { caller }) => endpointStatus[action](tx, caller, endpoint),
-      refusals: { disabled: disabledEndpoint },
+      refusals: { disabled: { code: "conflict", message: "The endpoint is disabled; enable it first." } },
       rest: {
         post: `${one}/${action}`,
         responses: { 200: WebhookEndpointResource },
@@ -180,59 +172,6 @@ function actions({ endpointStatus, endpointStore, testEndpoint }: EndpointApi) {
         answer: (attempt) => ok(viewAttempt(attempt)),
       },
       graph: { payload: "attempt", type: "TestWebhookEndpointPayload" },
-    }),
-  };
-}
-
-function secretActions({ endpointSecrets, endpointStore }: EndpointApi) {
-  const of = ownEndpoint(endpointStore);
-  return {
-    rotateWebhookEndpointSecret: operation({
-      summary: "Give the endpoint a new secret",
-      description:
-        "Deliveries carry the signatures of all live secrets, five at most, until the overlap of each rotation has ended.",
-      auth: secretWrite,
-      audit: "webhook_endpoint.rotate_secret",
-      input: OverlapBody,
-      of,
-      change: (tx, endpoint, { caller, input }) => endpointSecrets.rotate(tx, caller, endpoint, input.overlap_seconds),
-      refusals: { "limit-reached": tooManySecrets },
-      rest: {
-        post: `${one}/secret/rotate`,
-        responses: { 200: EndpointWithSecret },
-        idempotent: "sealed",
-        answer: ({ endpoint, secret }) => ok({ ...viewEndpoint(endpoint), secret }),
-      },
-      graph: { payload: withSecret, type: "WebhookEndpointWithSecretPayload" },
-    }),
-    deletePreviousWebhookEndpointSecrets: operation({
-      summary: "End the overlap of rotations: only the newest secret signs",
-      auth: secretWrite,
-      audit: "webhook_endpoint.rotate_secret",
-      of,
-      change: (tx, endpoint, { caller }) => endpointSecrets.removePrevious(tx, caller, endpoint),
-      rest: { delete: `${one}/secret/previous`, responses: { 204: "empty" }, idempotent: true },
-      graph: {
-        payload: { webhookEndpointId: (_, { params }) => params.id },
-        type: "DeletePreviousWebhookEndpointSecretsPayload",
-      },
-    }),
-    revealWebhookEndpointSecret: operation({
-      summary: "Show the secret",
-      auth: secretWrite,
-      audit: "webhook_endpoint.reveal_secret",
-      async create(tx, { caller, params }) {
-        const secret = await endpointSecrets.reveal(tx, caller, params.id);
-        return secret === null ? ({ outcome: "missing" } as const) : { secret };
-      },
-      refusals: { missing: { code: "not_found", message: missing } },
-      rest: {
-        post: `${one}/secret/reveal`,
-        responses: { 200: EndpointSecret },
-        cache: "no-store",
-        answer: ({ secret }) => ok({ secret }),
-      },
-      graph: { payload: { secret: ({ secret }) => secret }, type: "RevealWebhookEndpointSecretPayload" },
     }),
   };
 }

@@ -1,7 +1,16 @@
+import type { RotatingValue } from "@signalbox/storage";
 import { LRUCache } from "lru-cache";
 import { operators } from "../queue/insert-deliveries.ts";
-import type { EndpointStore } from "./endpoint-store.ts";
-import type { AccountEndpoints, SigningEndpoint } from "./signing-endpoint.ts";
+import { type Endpoint, endpointFromRow, withTimes } from "./endpoint.ts";
+import { type CertificatePair, certificateName, headerName } from "./endpoint-settings.ts";
+import { compileFilter, type FilterTest } from "./event-filter.ts";
+
+/** Reads endpoints with all that their deliveries need: the store. */
+interface EndpointSource {
+  readonly ofAccounts: (accountIds: readonly string[]) => Promise<AccountEndpoints[]>;
+  /** Reads the endpoints with scope `all`. */
+  readonly ofOperators: () => Promise<AccountEndpoints>;
+}
 
 export type EndpointDirectory = ReturnType<typeof createEndpointDirectory>;
 
@@ -10,10 +19,7 @@ export type EndpointDirectory = ReturnType<typeof createEndpointDirectory>;
  * writers of deliveries hand its fingerprint to the database, and an attempt names the revision that the endpoint
  * should have.
  */
-export function createEndpointDirectory(
-  endpointStore: Pick<EndpointStore, "ofAccounts" | "ofOperators">,
-  accountsMax: number,
-) {
+export function createEndpointDirectory(endpointStore: EndpointSource, accountsMax: number) {
   const known = new LRUCache<string, AccountEndpoints>({ max: accountsMax });
   let operatorEndpoints: AccountEndpoints | null = null;
 
@@ -55,4 +61,98 @@ export function createEndpointDirectory(
       return endpointOf();
     },
   };
+}
+
+/** A secret that signs deliveries until its end. */
+export interface LiveSecret extends RotatingValue {
+  readonly secret: string;
+}
+
+/** An endpoint with everything its deliveries need, opened and compiled once. */
+export interface SigningEndpoint extends Endpoint {
+  /** Newest first. */
+  readonly secrets: readonly LiveSecret[];
+  /** Ed25519 keys of its account, newest first; empty without `v1a`. */
+  readonly signingKeys: readonly LiveSecret[];
+  readonly filter: FilterTest;
+  /** Its own headers; null when a value is missing, which fails every attempt. */
+  readonly headers: Readonly<Record<string, string>> | null;
+  /** Null without a client certificate; `missing` when it cannot be loaded, which fails every attempt. */
+  readonly certificate: CertificatePair | "missing" | null;
+}
+
+/** The endpoints of one account at one moment. */
+export interface AccountEndpoints {
+  readonly accountId: string;
+  /** A text that changes with any of the endpoints. */
+  readonly fingerprint: string;
+  readonly endpoints: readonly SigningEndpoint[];
+}
+
+interface StoredSecret extends RotatingValue {
+  readonly sealed: string;
+}
+
+export interface StoredAccount extends Omit<AccountEndpoints, "endpoints"> {
+  readonly endpoints: readonly StoredEndpoint[];
+  readonly signingKeys: readonly StoredSecret[] | null;
+}
+
+/** An endpoint as read from JSON: times are texts. */
+interface StoredEndpoint extends Omit<Endpoint, "createdAt" | "updatedAt"> {
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly secrets: readonly StoredSecret[];
+  readonly credentials: Readonly<Record<string, string>> | null;
+}
+
+/** Functions that open the sealed texts of each kind. */
+export interface Opening {
+  secret(endpointId: string, sealed: string): string;
+  credential(endpointId: string, name: string, sealed: string): string;
+  signingKey(id: string, sealed: string): string;
+}
+
+/** Opens the sealed parts of an account's endpoints, and compiles their filters. */
+export function openAccount(account: StoredAccount, opening: Opening): AccountEndpoints {
+  const { accountId, fingerprint } = account;
+  const keys = withTimes(account.signingKeys).map((key) => ({
+    ...key,
+    secret: opening.signingKey(key.id, key.sealed),
+  }));
+  const endpoints = account.endpoints.map((stored) => openEndpoint(stored, keys, opening));
+  return { accountId, fingerprint, endpoints };
+}
+
+function openEndpoint(stored: StoredEndpoint, keys: readonly LiveSecret[], opening: Opening): SigningEndpoint {
+  const { credentials, createdAt, updatedAt, ...rest } = stored;
+  const endpoint = endpointFromRow({ ...rest, createdAt: new Date(createdAt), updatedAt: new Date(updatedAt) });
+  const { settings } = endpoint;
+  const credentialOf = (name: string): string | null => {
+    const sealed = credentials?.[name];
+    return sealed === undefined ? null : opening.credential(stored.id, name, sealed);
+  };
+  const filter = settings.filter === null ? acceptAll : compileFilter(settings.filter);
+  return {
+    ...endpoint,
+    secrets: withTimes(stored.secrets).map((one) => ({ ...one, secret: opening.secret(stored.id, one.sealed) })),
+    signingKeys: settings.signatures.includes("v1a") ? keys : [],
+    filter: typeof filter === "function" ? filter : acceptAll,
+    headers: headersOf(endpoint, credentialOf),
+    certificate: settings.client_certificate && certificateOf(credentialOf(certificateName)),
+  };
+}
+
+const acceptAll: FilterTest = () => true;
+const certificateOf = (text: string | null): CertificatePair | "missing" =>
+  text === null ? "missing" : (JSON.parse(text) as CertificatePair);
+
+function headersOf({ settings }: Endpoint, credentialOf: (name: string) => string | null) {
+  const headers: Record<string, string> = {};
+  for (const { name, value } of settings.headers) {
+    const text = value ?? credentialOf(headerName(name));
+    if (text === null) return null;
+    headers[name] = text;
+  }
+  return headers;
 }

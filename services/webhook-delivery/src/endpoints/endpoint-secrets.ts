@@ -1,10 +1,13 @@
 import type { Caller } from "@signalbox/auth";
+import { examples, overlapSeconds, WebhookEndpointResource, webhookEndpointExample } from "@signalbox/contracts";
 import { type Clock, seconds } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
-import { audited } from "@signalbox/service";
+import { ok } from "@signalbox/http";
+import { audited, type OwnRow, operation, tooMany } from "@signalbox/service";
 import { rotate, type Tx } from "@signalbox/storage";
 import { createEndpointSecret } from "@signalbox/webhook-signatures";
-import { type Endpoint, endpointUpdated, requireScopeOf } from "./endpoint.ts";
+import { z } from "zod";
+import { type Endpoint, endpointUpdated, requireScopeOf, viewEndpoint } from "./endpoint.ts";
 import type { EndpointStore } from "./endpoint-store.ts";
 import type { SecretStore } from "./secret-store.ts";
 
@@ -69,5 +72,97 @@ export function createEndpointSecrets({
       await outbox.append(tx, [audited(caller, { action: "webhook_endpoint.reveal_secret", subject: id })]);
       return secret;
     },
+  };
+}
+
+const secretExample = "whsec_ZXhhbXBsZSBvZiBhIHNlY3JldCBvZiAzMiBi";
+
+/** Input of a rotation. */
+export const OverlapBody = z
+  .strictObject({
+    overlap_seconds: overlapSeconds(
+      "the previous one still signs as well. Default: a setting of the service",
+    ).optional(),
+  })
+  .meta({ id: "RotateWebhookEndpointSecret" })
+  .register(examples, { example: { overlap_seconds: 3_600 } });
+
+/** An endpoint with its secret, on creation, rotation and reveal. */
+export const EndpointWithSecret = WebhookEndpointResource.extend({
+  secret: z.string().describe("Secret that verifies deliveries. Shown on creation, rotation and reveal only."),
+})
+  .meta({ id: "WebhookEndpointWithSecret" })
+  .register(examples, { example: { ...webhookEndpointExample, secret: secretExample } });
+
+const EndpointSecret = z
+  .object({ secret: z.string().meta({ examples: [secretExample] }) })
+  .meta({ id: "WebhookEndpointSecret" });
+
+const one = "/api/v1/webhooks/endpoints/:id";
+/** A secret allows forged deliveries, so showing one needs a step-up. */
+const secretWrite = { scopes: ["webhooks:write"], stepUp: true } as const;
+
+/** Members of a payload with a secret, shown this once. */
+export const withSecret = {
+  webhookEndpoint: ({ endpoint }: { readonly endpoint: Endpoint }) => endpoint,
+  secret: ({ secret }: { readonly secret: string }) => secret,
+};
+
+/** Declares the operations on the secrets of endpoints, for `endpointApi`. */
+export function secretOperations(endpointSecrets: EndpointSecrets, of: OwnRow<Endpoint, { readonly id: string }>) {
+  return {
+    rotateWebhookEndpointSecret: operation({
+      summary: "Give the endpoint a new secret",
+      description:
+        "Deliveries carry the signatures of all live secrets, five at most, until the overlap of each rotation has ended.",
+      auth: secretWrite,
+      audit: "webhook_endpoint.rotate_secret",
+      input: OverlapBody,
+      of,
+      change: (tx, endpoint, { caller, input }) => endpointSecrets.rotate(tx, caller, endpoint, input.overlap_seconds),
+      refusals: {
+        "limit-reached": ({ max }) =>
+          tooMany(
+            "secret",
+            `The endpoint has ${max} live secrets; end the older ones, or rotate with an overlap of 0 seconds.`,
+          ),
+      },
+      rest: {
+        post: `${one}/secret/rotate`,
+        responses: { 200: EndpointWithSecret },
+        idempotent: "sealed",
+        answer: ({ endpoint, secret }) => ok({ ...viewEndpoint(endpoint), secret }),
+      },
+      graph: { payload: withSecret, type: "WebhookEndpointWithSecretPayload" },
+    }),
+    deletePreviousWebhookEndpointSecrets: operation({
+      summary: "End the overlap of rotations: only the newest secret signs",
+      auth: secretWrite,
+      audit: "webhook_endpoint.rotate_secret",
+      of,
+      change: (tx, endpoint, { caller }) => endpointSecrets.removePrevious(tx, caller, endpoint),
+      rest: { delete: `${one}/secret/previous`, responses: { 204: "empty" }, idempotent: true },
+      graph: {
+        payload: { webhookEndpointId: (_, { params }) => params.id },
+        type: "DeletePreviousWebhookEndpointSecretsPayload",
+      },
+    }),
+    revealWebhookEndpointSecret: operation({
+      summary: "Show the secret",
+      auth: secretWrite,
+      audit: "webhook_endpoint.reveal_secret",
+      async create(tx, { caller, params }) {
+        const secret = await endpointSecrets.reveal(tx, caller, params.id);
+        return secret === null ? ({ outcome: "missing" } as const) : { secret };
+      },
+      refusals: { missing: { code: "not_found", message: of.missing } },
+      rest: {
+        post: `${one}/secret/reveal`,
+        responses: { 200: EndpointSecret },
+        cache: "no-store",
+        answer: ({ secret }) => ok({ secret }),
+      },
+      graph: { payload: { secret: ({ secret }) => secret }, type: "RevealWebhookEndpointSecretPayload" },
+    }),
   };
 }

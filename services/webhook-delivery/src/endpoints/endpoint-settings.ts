@@ -1,28 +1,17 @@
-import type { WebhookEndpointResource } from "@signalbox/contracts";
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { type WebhookEndpointResource, webhookFormats, webhookSignatures } from "@signalbox/contracts";
 import { AppError } from "@signalbox/core";
-import { type CertificatePair, readCertificate } from "./client-certificate.ts";
+import { z } from "zod";
+import { compileFilter } from "./event-filter.ts";
 
 export type EndpointSettings = WebhookEndpointResource["settings"];
 
 /** Settings as an owner writes them. Null selects the service's default; secrets are in the clear. */
-export type GivenSettings = {
-  readonly [Name in Exclude<keyof EndpointSettings, "headers" | "metadata" | "client_certificate">]?:
-    | EndpointSettings[Name]
-    | null
-    | undefined;
-} & {
-  readonly headers?: readonly GivenHeader[] | null | undefined;
-  /** A null member is removed. */
-  readonly metadata?: Readonly<Record<string, string | null>> | null | undefined;
-  readonly client_certificate?: CertificatePair | null | undefined;
-};
-
-interface GivenHeader {
-  readonly name: string;
-  /** Null keeps the value of a secret header. */
-  readonly value: string | null;
-  readonly secret: boolean;
-}
+export type GivenSettings = z.output<typeof SettingsBody>;
+type GivenHeader = z.output<typeof header>;
+/** A certificate with its key, both in PEM. */
+export type CertificatePair = z.output<typeof certificatePair>;
+type ShownCertificate = NonNullable<EndpointSettings["client_certificate"]>;
 
 /** Default settings. They also fill in the settings that a stored row is too old to have. */
 export const defaultSettings: EndpointSettings = {
@@ -111,9 +100,101 @@ function settleCertificate(pair: CertificatePair | null, at: Date, credentials: 
   return shown;
 }
 
-export const metadataMax = 20;
+/** Checks a pair and returns its public part, or a text that says what is wrong. */
+function readCertificate({ certificate, key }: CertificatePair, at: Date): ShownCertificate | string {
+  let read: X509Certificate;
+  try {
+    read = new X509Certificate(certificate);
+  } catch {
+    return "The certificate cannot be read: it must be PEM.";
+  }
+  try {
+    if (!read.checkPrivateKey(createPrivateKey(key))) return "The key does not belong to the certificate.";
+  } catch {
+    return "The key cannot be read: it must be PEM without a passphrase.";
+  }
+  if (read.validToDate <= at) return "The certificate has expired.";
+  return {
+    subject: read.subject.replaceAll("\n", ", "),
+    fingerprint: read.fingerprint256.replaceAll(":", "").toLowerCase(),
+    expires_at: read.validToDate.toISOString(),
+  };
+}
 
 function refusedSetting(field: string, message: string): AppError {
   const details = [{ field, code: "invalid" as const, message }];
   return new AppError("validation_error", "A setting is not valid.", { details });
 }
+
+const metadataMax = 20;
+
+/** Headers that belong to the connection, the body, HTTP itself or our signatures. An endpoint cannot set them. */
+const ownHeaders =
+  /^(connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect|host|date|content-.*|accept-encoding|webhook-.*|svix-.*|x-(event-type|delivery-id|replay-id|sequence|timestamp|signature.*|hub-signature.*)|stripe-signature)$/;
+
+const header = z.strictObject({
+  name: z
+    .string()
+    .max(100)
+    .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/)
+    .refine((name) => !ownHeaders.test(name.toLowerCase()), { error: "An endpoint cannot set this header." }),
+  // Visible characters of ASCII, and spaces between them (RFC 9110 §5.5).
+  value: z
+    .string()
+    .max(2_048)
+    .regex(/^[!-~]([\t -~]*[!-~])?$/)
+    .nullable()
+    .default(null),
+  secret: z.boolean().default(false),
+});
+
+const headers = z
+  .array(header)
+  .max(10)
+  .refine((given) => new Set(given.map(({ name }) => name.toLowerCase())).size === given.length, {
+    error: "Duplicate header.",
+  })
+  .describe("Replaced as a whole. A `secret` header without a value keeps its value.");
+
+const filter = z
+  .record(z.string(), z.unknown())
+  .superRefine((given, context) => {
+    const compiled = compileFilter(given);
+    if (typeof compiled === "function") return;
+    const path = compiled.path.split(/[.[\]]+/).filter((step) => step !== "");
+    context.addIssue({ code: "custom", message: compiled.message, path });
+  })
+  .meta({ examples: [{ status: { eq: "ready" } }] });
+
+const pem = z.string().min(1).max(16_384);
+const certificatePair = z.strictObject({ certificate: pem, key: pem });
+
+const members = {
+  retry_schedule_seconds: z.array(z.int().min(0).max(86_400)).min(1).max(20).nullable(),
+  timeout_seconds: z.int().min(1).max(30).nullable(),
+  max_in_flight: z.int().min(1).max(100).nullable(),
+  rate: z
+    .strictObject({ limit: z.int().min(1).max(10_000), per_seconds: z.int().min(1).max(3_600) })
+    .nullable()
+    .describe("Attempts per time, over all processes, evenly spread."),
+  ordered: z.boolean().nullable().describe("One delivery at a time for each subject, in the order of its events."),
+  order_hold_seconds: z.int().min(1).max(604_800).nullable(),
+  filter: filter.nullable(),
+  headers: headers.nullable(),
+  metadata: z
+    .record(z.string().min(1).max(64), z.string().max(500).nullable())
+    .refine((given) => Object.keys(given).length <= metadataMax, {
+      error: `At most ${metadataMax} members are allowed.`,
+    })
+    .nullable(),
+  signatures: z
+    .array(z.enum(webhookSignatures))
+    .refine((given) => new Set(given).size === given.length, { error: "Duplicate signature." })
+    .nullable(),
+  client_certificate: certificatePair.nullable().describe("PEM without a passphrase. The key is never shown."),
+  api_version: z.enum(["v1"]).nullable(),
+  format: z.enum(webhookFormats).nullable(),
+};
+
+/** Null selects the service's default, so in a merge patch it removes the setting (RFC 7396). */
+export const SettingsBody = z.strictObject(members).partial();

@@ -3,7 +3,7 @@ import type { EventDraft } from "@signalbox/contracts";
 import type { Clock } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import { type Actor, audited, systemActor } from "@signalbox/service";
-import type { Tx } from "@signalbox/storage";
+import { sql, type Tx } from "@signalbox/storage";
 import {
   type DisabledReason,
   type Endpoint,
@@ -13,7 +13,6 @@ import {
   requireScopeOf,
 } from "./endpoint.ts";
 import type { EndpointStore } from "./endpoint-store.ts";
-import { forgetFailures } from "./health-store.ts";
 
 interface StatusDependencies {
   readonly endpointStore: EndpointStore;
@@ -77,8 +76,10 @@ export function createEndpointStatus(dependencies: StatusDependencies) {
   };
 }
 
+const forgetFailures = sql("health.forget", "delete from endpoint_health where endpoint_id = $1");
+
 async function enable(parts: StatusDependencies, tx: Tx, endpoint: Endpoint, by: Caller | Actor) {
-  await forgetFailures(tx, endpoint.id);
+  await tx.query(forgetFailures, [endpoint.id]);
   const entry = { by, action: "webhook_endpoint.enable" } as const;
   return save(parts, tx, endpoint, { status: "enabled", disabledReason: null }, entry, endpointEnabled);
 }

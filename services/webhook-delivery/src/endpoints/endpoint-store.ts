@@ -11,7 +11,7 @@ import {
 } from "@signalbox/storage";
 import { fingerprintOf, operators } from "../queue/insert-deliveries.ts";
 import { type Endpoint, endpointFromRow } from "./endpoint.ts";
-import { type AccountEndpoints, type Opening, openAccount, type StoredAccount } from "./signing-endpoint.ts";
+import { type AccountEndpoints, type Opening, openAccount, type StoredAccount } from "./endpoint-directory.ts";
 
 const endpoints = table("endpoints", {
   id: "text",

@@ -1,8 +1,19 @@
 import { type Caller, requireScopes } from "@signalbox/auth";
-import { draft, type EventDraft, matchesEventType, type WebhookEndpointResource } from "@signalbox/contracts";
+import {
+  draft,
+  type EventDraft,
+  examples,
+  matchesEventType,
+  type WebhookEndpointResource,
+  webhookEndpointExample,
+  webhookEndpointScopes,
+  webhookEventTypes,
+} from "@signalbox/contracts";
 import { newId, type Patch } from "@signalbox/core";
 import { type RotatingValue, viewValue } from "@signalbox/storage";
-import { defaultSettings, type EndpointSettings, type GivenSettings } from "./endpoint-settings.ts";
+import { z } from "zod";
+import { isCustomName } from "../events/custom-event.ts";
+import { defaultSettings, type EndpointSettings, type GivenSettings, SettingsBody } from "./endpoint-settings.ts";
 
 /** An endpoint of an account: the URL that its events are delivered to. Its secret is stored apart, sealed. */
 export interface Endpoint {
@@ -23,7 +34,7 @@ export interface Endpoint {
   readonly updatedAt: Date;
 }
 
-/** Input of a new endpoint. Absent settings get the service's defaults. */
+/** A new endpoint as its owner wants it. Absent settings get the service's defaults. */
 export type NewEndpoint = Pick<Endpoint, "url" | "description" | "eventTypes" | "scope"> & {
   readonly settings?: GivenSettings | undefined;
 };
@@ -31,6 +42,56 @@ export type NewEndpoint = Pick<Endpoint, "url" | "description" | "eventTypes" | 
 /** Fields that an owner may change. Settings are merged into the current ones. */
 export type EndpointChange = Patch<Pick<Endpoint, "url" | "description" | "eventTypes">> &
   Pick<NewEndpoint, "settings">;
+
+const url = z.string().min(1).max(2048).describe("URL that deliveries are posted to: https, on a public address.");
+const description = z.string().max(500).nullable();
+const names = new Set(webhookEventTypes.filter(({ audience }) => audience === "account").map(({ name }) => name));
+/** Returns true for a name or prefix that some event can have. */
+function isKnown(filter: string): boolean {
+  if (filter.startsWith("received.")) return true;
+  if (isCustomName(filter) && customFilter.test(filter)) return true;
+  if (!filter.endsWith("*")) return names.has(filter);
+  const prefix = filter.slice(0, -1);
+  return [...names].some((name) => name.startsWith(prefix)) || "received.".startsWith(prefix);
+}
+
+/** Names of custom events of the account, or a prefix of them. */
+const customFilter = /^[a-z][a-z0-9_]*((\.[a-z0-9_]+){1,4}|(\.[a-z0-9_]+){0,3}\.\*)$/;
+const eventTypes = z
+  .array(z.string().min(1).max(200).refine(isKnown, { error: "No event has this name or prefix." }))
+  .min(1)
+  .max(100)
+  .describe("Names of events, or prefixes that end in `*`.");
+
+/** Input of a new endpoint. */
+export const CreateEndpointBody = z
+  .strictObject({
+    url,
+    description: description.default(null),
+    event_types: eventTypes,
+    scope: z
+      .enum(webhookEndpointScopes)
+      .default("account")
+      .describe(
+        "`all`, for operators only: also the service's events about every other account. It cannot be changed.",
+      ),
+    settings: SettingsBody.optional(),
+  })
+  .meta({ id: "CreateWebhookEndpoint" })
+  .register(examples, {
+    example: {
+      url: webhookEndpointExample.url,
+      description: webhookEndpointExample.description,
+      event_types: webhookEndpointExample.event_types,
+    },
+  });
+
+/** A merge patch: an absent member keeps its value, in `settings` too. */
+export const UpdateEndpointBody = z
+  .strictObject({ url, description, event_types: eventTypes, settings: SettingsBody })
+  .partial()
+  .meta({ id: "UpdateWebhookEndpoint" })
+  .register(examples, { example: { event_types: ["image.*", "webhook.received"], settings: { timeout_seconds: 10 } } });
 
 /** Names of the changeable fields in the API. */
 export const endpointFieldNames = {

@@ -19,7 +19,6 @@ import {
 } from "./endpoint.ts";
 import { defaultSettings, settle } from "./endpoint-settings.ts";
 import type { EndpointStore } from "./endpoint-store.ts";
-import type { Removals } from "./removals.ts";
 import type { SecretStore } from "./secret-store.ts";
 
 interface EndpointDependencies {
@@ -28,7 +27,6 @@ interface EndpointDependencies {
   readonly outbox: Outbox;
   readonly clock: Clock;
   readonly outbound: Pick<OutboundClient, "check">;
-  readonly removals: Pick<Removals, "purge">;
   readonly signingKeys: Pick<SigningKeys, "ensure">;
   /** Largest number of endpoints of one account: every event costs a delivery for each. */
   readonly endpointsMax: () => number;
@@ -40,8 +38,7 @@ export type Endpoints = ReturnType<typeof createEndpoints>;
 
 /** Creates the operations on the endpoints of an account: create, update, delete. */
 export function createEndpoints(dependencies: EndpointDependencies) {
-  const { endpointStore, secretStore, removals, signingKeys, outbox, clock, outbound, endpointsMax, mayRegister } =
-    dependencies;
+  const { endpointStore, secretStore, signingKeys, outbox, clock, outbound, endpointsMax, mayRegister } = dependencies;
   return {
     /** Creates an endpoint, which gets the events committed from now on. Its secret is shown this once. */
     async create(tx: Tx, caller: Caller, wanted: NewEndpoint) {
@@ -78,14 +75,6 @@ export function createEndpoints(dependencies: EndpointDependencies) {
       await endpointStore.remove(tx, endpoint.id, clock.now());
       const entry = audited(caller, { action: "webhook_endpoint.delete", subject: endpoint.id });
       await outbox.append(tx, [endpointDeleted(endpoint), entry]);
-    },
-
-    /** Deletes every endpoint of a purged account with its deliveries, because the bodies hold personal data. */
-    async deleteAllOf(tx: Tx, accountId: string): Promise<void> {
-      const owned = await endpointStore.lockAllOf(tx, accountId);
-      for (const { id } of owned) await endpointStore.remove(tx, id, clock.now());
-      await removals.purge(tx, accountId);
-      if (owned.length > 0) await outbox.append(tx, owned.map(endpointDeleted));
     },
   };
 }

@@ -1,4 +1,15 @@
+import type { Clock } from "@signalbox/core";
+import type { Outbox } from "@signalbox/events";
 import { type Pool, sql, type Tx } from "@signalbox/storage";
+import { endpointDeleted } from "./endpoint.ts";
+import type { EndpointStore } from "./endpoint-store.ts";
+
+interface RemovalDependencies {
+  readonly pool: Pool;
+  readonly endpointStore: Pick<EndpointStore, "lockAllOf" | "remove">;
+  readonly outbox: Outbox;
+  readonly clock: Clock;
+}
 
 /** Rows of one statement: few enough for short locks and a short log. */
 const batch = 5_000;
@@ -83,9 +94,10 @@ const endPurge = sql("removal.end-purge", "delete from purged_accounts where acc
 export type Removals = ReturnType<typeof createRemovals>;
 
 /**
- * Creates the job that removes the rows of deleted endpoints and purged accounts in steps. They are hidden meanwhile.
+ * Creates the removal of deleted endpoints and purged accounts. They are hidden at once, and a job removes their rows in
+ * steps.
  */
-export function createRemovals(pool: Pool) {
+export function createRemovals({ pool, endpointStore, outbox, clock }: RemovalDependencies) {
   const countOf = async (...query: Parameters<Pool["query"]>): Promise<number> => {
     const { rows, rowCount } = await pool.query<{ count?: number }>(...query);
     return rows[0]?.count ?? rowCount;
@@ -100,8 +112,16 @@ export function createRemovals(pool: Pool) {
   }
 
   return {
-    /** Marks the account as purged, so that the events of endpoints deleted before go too. */
-    purge: async (tx: Tx, accountId: string): Promise<void> => void (await tx.query(purge, [accountId])),
+    /**
+     * Deletes every endpoint of a purged account with its deliveries, because the bodies hold personal data. The events
+     * of endpoints deleted before go too.
+     */
+    async deleteAllOf(tx: Tx, accountId: string): Promise<void> {
+      const owned = await endpointStore.lockAllOf(tx, accountId);
+      for (const { id } of owned) await endpointStore.remove(tx, id, clock.now());
+      await tx.query(purge, [accountId]);
+      if (owned.length > 0) await outbox.append(tx, owned.map(endpointDeleted));
+    },
 
     /** Removes one batch; returns "again" while there may be more. */
     async removeStep(): Promise<"again" | "done"> {

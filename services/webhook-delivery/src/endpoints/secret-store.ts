@@ -9,7 +9,7 @@ import {
   table,
 } from "@signalbox/storage";
 import { openSigningKey, sealedSigningKeys } from "../signing-keys/signing-key-store.ts";
-import type { Opening } from "./signing-endpoint.ts";
+import type { Opening } from "./endpoint-directory.ts";
 
 const secrets = table("endpoint_secrets", {
   id: "text",

@@ -1,24 +1,5 @@
 import { advisoryLock, type Pool, type Queryable, sql, type Tx, table } from "@signalbox/storage";
-
-/** An event type that an account publishes. */
-export interface EventType {
-  readonly id: string;
-  readonly accountId: string;
-  readonly name: string;
-  readonly description: string | null;
-  /** JSON Schema 2020-12 of the data; null for any. */
-  readonly schema: object | null;
-  readonly enforcement: Enforcement;
-  /** Why the service has lowered the enforcement: the schema ran out of time. Null otherwise. */
-  readonly enforcementReason: string | null;
-  readonly revision: number;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
-}
-
-/** Handling of an event whose data do not match: accept, accept with a warning to the publisher, or refuse. */
-export const enforcements = ["off", "warn", "block"] as const;
-type Enforcement = (typeof enforcements)[number];
+import type { EventType } from "./event-type.ts";
 
 const types = table("event_types", {
   id: "text",

@@ -1,10 +1,21 @@
 import type { Caller } from "@signalbox/auth";
 import { AppError, type Clock, newId, type Patch, patched } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
-import { audited } from "@signalbox/service";
+import type { PageLimits } from "@signalbox/graphql";
+import { created, type HttpResponse, ok, rangeOf, strongEtag } from "@signalbox/http";
+import { audited, type Edges, edgesOf, list, type OwnRow, operation, record, tooMany } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
-import type { EnforcedTypes } from "./enforced-types.ts";
-import type { EventType, EventTypeStore } from "./event-type-store.ts";
+import type { EnforcedTypes } from "./event-checks.ts";
+import {
+  CreateEventTypeBody,
+  type EventType,
+  EventTypeResource,
+  eventTypeExample,
+  serviceTypes,
+  UpdateEventTypeBody,
+  viewType,
+} from "./event-type.ts";
+import type { EventTypeStore } from "./event-type-store.ts";
 import type { SchemaThreads } from "./schema-threads.ts";
 
 interface EventTypeDependencies {
@@ -15,10 +26,10 @@ interface EventTypeDependencies {
   readonly clock: Clock;
 }
 
-export type NewEventType = Pick<EventType, "name" | "description" | "schema" | "enforcement">;
-export type EventTypeChange = Patch<Omit<NewEventType, "name">>;
+type NewEventType = Pick<EventType, "name" | "description" | "schema" | "enforcement">;
+type EventTypeChange = Patch<Omit<NewEventType, "name">>;
 
-export type CreatedType =
+type CreatedType =
   | { readonly outcome: "created"; readonly type: EventType }
   | { readonly outcome: "exists" }
   | { readonly outcome: "limit-reached"; readonly max: number };
@@ -96,4 +107,116 @@ export function createEventTypes({
 function unusable(problem: string): AppError {
   const details = [{ field: "schema", code: "invalid" as const, message: problem.slice(0, 500) }];
   return new AppError("validation_error", "The schema cannot be used.", { details });
+}
+
+interface EventTypeApi {
+  readonly eventTypes: EventTypes;
+  readonly eventTypeStore: EventTypeStore;
+  readonly pageLimits: PageLimits;
+}
+
+const base = "/api/v1/webhooks/event-types";
+const one = `${base}/:name` as const;
+const read = { scopes: ["webhooks:read"] } as const;
+const write = { scopes: ["webhooks:write"] } as const;
+const missing = "There is no such type.";
+
+const etag = ({ id, revision }: EventType): string => strongEtag(revision, id);
+const showType = (type: EventType): HttpResponse => ok(viewType(type), { etag: etag(type) });
+/** Position in a list: types are ordered by name alone. */
+const placeOfType = ({ name }: { readonly name: string }) => ({ at: new Date(0), id: name });
+
+/** The event types that can be subscribed to, and the account's own, at both edges. */
+export function eventTypeApi(parts: EventTypeApi): Edges {
+  return edgesOf(
+    { ...declareReads(parts), ...declareWrites(parts) },
+    {
+      exampleIds: { name: eventTypeExample.name },
+      fields: {
+        WebhookEventType: { enforcementReason: (type: ReturnType<typeof viewType>) => type.enforcement_reason },
+      },
+    },
+  );
+}
+
+function declareReads({ eventTypeStore, pageLimits }: EventTypeApi) {
+  return {
+    webhookEventTypes: list({
+      summary: "List the event types that endpoints can subscribe to, by name",
+      auth: read,
+      limits: pageLimits,
+      async read(range, { caller }) {
+        const own = (await eventTypeStore.list(caller.accountId)).map(viewType);
+        return rangeOf([...own, ...serviceTypes], range, placeOfType);
+      },
+      position: placeOfType,
+      rest: { get: base, item: EventTypeResource, view: (type) => type },
+    }),
+    webhookEventType: record({
+      summary: "Read an event type of the account",
+      auth: read,
+      find: ({ caller, params }) => eventTypeStore.find(caller.accountId, params.name),
+      missing,
+      rest: { get: one, resource: EventTypeResource, answer: showType },
+    }),
+  };
+}
+
+function declareWrites({ eventTypes, eventTypeStore }: EventTypeApi) {
+  const of: OwnRow<EventType, { readonly name: string }> = {
+    find: (tx, { caller, params }) => eventTypeStore.lock(tx, caller.accountId, params.name),
+    etag,
+    missing,
+  };
+  return {
+    createWebhookEventType: operation({
+      summary: "Declare a type of events that the account publishes",
+      auth: write,
+      audit: "webhook_event_type.create",
+      input: CreateEventTypeBody,
+      prepare: ({ caller, input }) => eventTypes.requireUsable(caller, input),
+      create: (tx, { caller, input }) => eventTypes.create(tx, caller, input),
+      refusals: {
+        exists: { code: "conflict", message: "The account has a type of this name." },
+        "limit-reached": ({ max }) =>
+          tooMany("event_types", `The account has ${max} types; delete one that is not needed.`),
+      },
+      rest: {
+        post: base,
+        responses: { 201: EventTypeResource, 422: "error" },
+        idempotent: true,
+        answer: ({ type }) => created(`${base}/${type.name}`, viewType(type), { etag: etag(type) }),
+      },
+      graph: { payload: { webhookEventType: ({ type }) => viewType(type) }, raw: ["schema"] },
+    }),
+    updateWebhookEventType: operation({
+      summary: "Update a type; a schema is replaced as a whole",
+      auth: write,
+      audit: "webhook_event_type.update",
+      input: UpdateEventTypeBody,
+      of,
+      prepare: ({ caller, input }) => eventTypes.requireUsable(caller, input),
+      change: (tx, type, { caller, input }) => eventTypes.update(tx, caller, type, input),
+      rest: {
+        patch: one,
+        mergePatch: true,
+        responses: { 200: EventTypeResource, 409: "error", 422: "error" },
+        idempotent: true,
+        answer: showType,
+      },
+      graph: { payload: { webhookEventType: viewType }, raw: ["schema"] },
+    }),
+    deleteWebhookEventType: operation({
+      summary: "Delete a type; its events may still be published",
+      auth: write,
+      audit: "webhook_event_type.delete",
+      of,
+      change: (tx, type, { caller }) => eventTypes.delete(tx, caller, type),
+      rest: { delete: one, responses: { 204: "empty", 409: "error" }, idempotent: true },
+      graph: {
+        payload: { deletedWebhookEventTypeName: (_, { params }) => params.name },
+        type: "DeleteWebhookEventTypePayload",
+      },
+    }),
+  };
 }

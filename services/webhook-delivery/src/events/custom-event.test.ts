@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { catalogue } from "@signalbox/contracts";
 import { judge } from "@signalbox/http";
-import { CreateEventTypeBody } from "../event-types/event-type-routes.ts";
-import { CustomEventBody, PublishBody } from "./event-routes.ts";
+import { CreateEventTypeBody } from "../event-types/event-type.ts";
+import { CustomEventBody, PublishBody } from "./custom-event.ts";
 
 // `audit.recorded` and `access.changed` were accepted: only the events that endpoints can subscribe to were reserved.
 test("no event of the service, internal ones included, and none of the product can be published or declared", () => {

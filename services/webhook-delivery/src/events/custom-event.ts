@@ -1,17 +1,8 @@
 import { hash } from "node:crypto";
-import { catalogue } from "@signalbox/contracts";
+import { catalogue, examples, timestamp } from "@signalbox/contracts";
 import { newId } from "@signalbox/core";
+import { z } from "zod";
 import type { OutgoingEvent } from "../deliveries/outgoing-event.ts";
-
-/** An event that an account publishes. */
-export interface CustomEvent {
-  readonly id?: string | undefined;
-  readonly type: string;
-  readonly data: unknown;
-  readonly subject?: string | undefined;
-  /** Time of the event, as its publisher states it. */
-  readonly created_at?: string | undefined;
-}
 
 /** Name of a custom event type: two to five words with dots between them. */
 export const customTypePattern = /^[a-z][a-z0-9_]*(\.[a-z0-9_]+){1,4}$/;
@@ -21,6 +12,54 @@ const reservedPrefixes = new Set(["received", "signalbox", ...catalogue.map(({ n
 
 /** Returns true when a type or filter is outside the service's own event names. */
 export const isCustomName = (type: string): boolean => !reservedPrefixes.has(type.split(".")[0]?.replace(/\*$/, ""));
+
+/** An event in examples. */
+export const customEventExample = {
+  id: "order-17-created",
+  type: "order.created",
+  data: { order: 17, total: "12.50" },
+  subject: "order-17",
+};
+
+/** An event that an account publishes. */
+export const CustomEventBody = z
+  .strictObject({
+    id: z
+      .string()
+      .regex(/^[A-Za-z0-9._:-]{1,128}$/)
+      .optional()
+      .describe("Your own id makes the publication safe to repeat. Default: a new id."),
+    type: z
+      .string()
+      .max(128)
+      .regex(customTypePattern)
+      .refine(isCustomName, { error: "This prefix belongs to the events of the service." })
+      .describe("Name of your event type: two to five words with dots between them."),
+    data: z.record(z.string(), z.unknown()).describe("A JSON object, delivered unchanged."),
+    subject: z.string().min(1).max(255).optional().describe("Subject of the event, such as an order number."),
+    created_at: timestamp.optional().describe("Time of the event. Default: now."),
+  })
+  .meta({ id: "CustomEvent" })
+  .register(examples, { example: customEventExample });
+
+export type CustomEvent = z.output<typeof CustomEventBody>;
+
+export const eventsMax = 100;
+/** Input of a publication: one event, or a list. */
+export const PublishBody = z
+  .union([CustomEventBody, z.array(CustomEventBody).min(1).max(eventsMax)], { error: unionFault })
+  .meta({ id: "PublishEvents" })
+  .register(examples, { example: customEventExample });
+
+/** Says what to do about an unknown member, such as a list in an object. */
+function unionFault(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code !== "invalid_union") return undefined;
+  const faults = issue.errors[Array.isArray(issue.input) ? 1 : 0] ?? [];
+  const unknown = faults.find(({ code }) => code === "unrecognized_keys");
+  if (unknown?.code !== "unrecognized_keys") return undefined;
+  const names = unknown.keys.map((key) => `\`${key}\``).join(", ");
+  return `An event has no member ${names}. Send one event, or a list of events without an object around it.`;
+}
 
 /** Returns the event as subscribers get it, with the time of its acceptance. */
 export function customEventOf(custom: CustomEvent, accountId: string, at: Date, traceparent?: string): OutgoingEvent {
@@ -35,7 +74,11 @@ export function customEventOf(custom: CustomEvent, accountId: string, at: Date, 
     ...(custom.subject !== undefined && { subject: custom.subject }),
   };
   return {
-    ...{ id, accountId, type: custom.type, createdAt: at, traceparent: traceparent ?? null },
+    id,
+    accountId,
+    type: custom.type,
+    createdAt: at,
+    traceparent: traceparent ?? null,
     body: Buffer.from(JSON.stringify(envelope)),
     names: [custom.type],
     version: 1,

@@ -1,12 +1,25 @@
 import type { Caller } from "@signalbox/auth";
+import { examples, timestamp } from "@signalbox/contracts";
 import type { Clock } from "@signalbox/core";
+import { mutation, type PageLimits, refusalError } from "@signalbox/graphql";
+import { accepted, ok, type Refusal, timeParameter } from "@signalbox/http";
+import { type Edges, edgesOf, list, operation, record } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import type { Tracer } from "@signalbox/telemetry";
+import { z } from "zod";
 import type { FanOut } from "../deliveries/fan-out.ts";
 import type { CheckOutcome, EventChecks } from "../event-types/event-checks.ts";
 import type { Misfit } from "../event-types/schema-check.ts";
-import { type CustomEvent, customEventOf, digestOf } from "./custom-event.ts";
-import type { EventStore } from "./event-store.ts";
+import {
+  type CustomEvent,
+  CustomEventBody,
+  customEventExample,
+  customEventOf,
+  digestOf,
+  eventsMax,
+  PublishBody,
+} from "./custom-event.ts";
+import { type EventStore, readerOf, type StoredEvent } from "./event-store.ts";
 import type { PublicationCounts } from "./publication-counts.ts";
 
 interface EventDependencies {
@@ -27,11 +40,13 @@ interface Publication {
   readonly warnings: readonly Misfit[];
 }
 
-export type PublishOutcome =
+type PublishOutcome =
   | { readonly outcome: "published"; readonly published: readonly Publication[] }
   /** A different event was published under this id, before or in the same request. */
   | { readonly outcome: "conflict"; readonly index: number }
   | Extract<CheckOutcome, { readonly outcome: "misfit" }>;
+
+type Unpublished = Exclude<PublishOutcome, { readonly outcome: "published" }>;
 
 export type Events = ReturnType<typeof createEvents>;
 
@@ -82,7 +97,9 @@ export function createEvents(dependencies: EventDependencies) {
       await fanOut.deliver(tx, newEvents, newEvents);
       publicationCounts.count(tx, caller, newEvents.length);
       const published = outgoing.map(({ isNew, event: { id, type } }, index) => ({
-        ...{ id, type, duplicate: !isNew },
+        id,
+        type,
+        duplicate: !isNew,
         warnings: [checked.warnings[index] ?? []].flat(),
       }));
 
@@ -96,3 +113,167 @@ export function createEvents(dependencies: EventDependencies) {
 }
 
 const nothing = Buffer.alloc(0);
+
+const base = "/api/v1/webhooks/events";
+const read = { scopes: ["webhooks:read"] } as const;
+const publishing = { scopes: ["events:publish"] } as const;
+const audit = "webhook_event.publish";
+
+const Published = z
+  .object({
+    items: z.array(
+      z.object({
+        id: z.string(),
+        type: z.string(),
+        duplicate: z.boolean().describe("True for a repetition, which is not delivered again."),
+        warnings: z
+          .array(z.object({ pointer: z.string(), message: z.string() }))
+          .describe("Mismatches with the schema of a type that only warns."),
+      }),
+    ),
+  })
+  .meta({ id: "PublishedEvents" })
+  .register(examples, {
+    example: { items: [{ id: customEventExample.id, type: customEventExample.type, duplicate: false, warnings: [] }] },
+  });
+
+const EventResource = z
+  .object({
+    id: z.string(),
+    type: z.string(),
+    created_at: timestamp,
+    body: z.string().describe("Body of its deliveries, byte for byte: signatures cover this text."),
+  })
+  .meta({ id: "WebhookEvent" })
+  .register(examples, {
+    example: {
+      id: customEventExample.id,
+      type: customEventExample.type,
+      created_at: "2026-01-01T09:00:00.000Z",
+      body: JSON.stringify({ id: customEventExample.id, type: customEventExample.type, data: customEventExample.data }),
+    },
+  });
+
+const filter = {
+  type: z.string().max(200).optional().describe("A name, or a prefix that ends in `*`."),
+  from: timeParameter().optional().describe("Events at this time or later."),
+  to: timeParameter().optional().describe("Events before this time."),
+};
+
+interface EventApi {
+  readonly events: Events;
+  readonly eventStore: EventStore;
+  readonly pageLimits: PageLimits;
+}
+
+/** The events of an account, at both edges: publish events, and read those that the endpoints got. */
+export function eventApi(parts: EventApi): Edges {
+  return edgesOf(
+    { ...declareReads(parts), ...declarePublish(parts) },
+    {
+      exampleIds: { id: customEventExample.id },
+      fields: {
+        WebhookEvent: { body: ({ body }: StoredEvent) => body.toString("utf8") },
+        Mutation: { publishWebhookEvents: publishMutation(parts) },
+      },
+    },
+  );
+}
+
+function declareReads({ eventStore, pageLimits }: EventApi) {
+  return {
+    webhookEvents: list({
+      summary: "List events with their bodies, newest first",
+      description: "Recovers deliveries that the receiver has lost: the bodies are those that were signed.",
+      auth: read,
+      limits: pageLimits,
+      filter,
+      read: (range, { caller, filter: wanted }) => eventStore.list(readerOf(caller), wanted, range),
+      rest: { get: base, item: EventResource, view: viewEvent },
+    }),
+    webhookEvent: record({
+      summary: "Read an event with its body",
+      auth: read,
+      find: ({ caller, params }) => eventStore.find(readerOf(caller), params.id),
+      missing: "There is no such event.",
+      rest: { get: `${base}/:id`, resource: EventResource, answer: (event) => ok(viewEvent(event)) },
+    }),
+  };
+}
+
+type GivenEvents = z.output<typeof PublishBody>;
+
+function declarePublish({ events }: EventApi) {
+  const refused = (result: Unpublished, given: GivenEvents) => refusedPublication(result, Array.isArray(given));
+  return {
+    publishWebhookEvents: operation({
+      summary: "Publish events of your own to your endpoints",
+      description: `One event, or up to ${eventsMax}: all are accepted or none. Accepted events are stored. The same id with the same content is accepted again without a second delivery; with different content it is refused with 409.`,
+      auth: publishing,
+      audit,
+      input: PublishBody,
+      prepare: ({ caller, input }) => events.check(caller, [input].flat()),
+      create: (tx, { caller, input }, checked) => events.publish(tx, caller, [input].flat(), checked),
+      refusals: { conflict: refused, misfit: refused },
+      // The graph takes a list alone, in the member `events`: see `publishMutation`.
+      rest: {
+        post: base,
+        responses: { 202: Published, 422: "error" },
+        idempotent: true,
+        answer: ({ published }) =>
+          accepted({ items: published.map((one) => ({ ...one, warnings: [...one.warnings] })) }),
+      },
+    }),
+  };
+}
+
+const PublishInput = z.strictObject({ events: z.array(CustomEventBody).min(1).max(eventsMax) });
+
+const publishMutation = ({ events }: EventApi) =>
+  mutation(
+    { ...publishing, audit, input: withEvents, payload: "published" },
+    async ({ events: given }, { caller, inTransaction }) => {
+      const result = await inTransaction(
+        (tx, checked) => events.publish(tx, caller, given, checked),
+        () => events.check(caller, given),
+      );
+      if (result.outcome === "published") return result.published;
+      const { details = [], ...refusal } = refusedPublication(result, true);
+      throw refusalError({ ...refusal, details: details.map((one) => ({ ...one, field: `events${one.field}` })) });
+    },
+  );
+
+/** Rules of the input. `data` is the caller's own JSON: its names stay as written. */
+async function withEvents(_context: unknown, given: object): Promise<typeof PublishInput> {
+  const list = (given as { readonly events?: readonly Record<string, unknown>[] }).events ?? [];
+  const events = list.map(({ createdAt, ...rest }) => ({
+    ...rest,
+    ...(createdAt != null && { created_at: createdAt }),
+  }));
+  const plain: unknown = JSON.parse(JSON.stringify({ events }));
+  return z.preprocess(() => plain, PublishInput) as unknown as typeof PublishInput;
+}
+
+const viewEvent = ({ id, type, body, createdAt }: StoredEvent) => ({
+  id,
+  type,
+  created_at: createdAt.toISOString(),
+  body: body.toString("utf8"),
+});
+
+/** Describes why nothing was published. The field names the event's place in a list. */
+function refusedPublication(result: Unpublished, isList: boolean): Refusal {
+  switch (result.outcome) {
+    case "conflict": {
+      const message = "A different event was published under this id.";
+      return { code: "conflict", message, details: [{ field: `[${result.index}].id`, code: "repeated", message }] };
+    }
+    case "misfit": {
+      const { pointer, message: reason } = result.misfit;
+      const field = isList ? `[${result.index}].data` : "data";
+      const message = "The data do not match the type's schema.";
+      const details = [{ field, code: "invalid" as const, message: `${pointer || "The data"} ${reason}.` }];
+      return { code: "validation_error", message, details };
+    }
+  }
+}

@@ -2,13 +2,12 @@ import { type Clock, newId } from "@signalbox/core";
 import { isOutboundError, type OutboundClient } from "@signalbox/net";
 import { isLive } from "@signalbox/storage";
 import { deliveryHeaders } from "@signalbox/webhook-signatures";
-import type { Attempt } from "../deliveries/delivery.ts";
+import type { Attempt } from "../deliveries/attempt.ts";
 import { type AttemptResult, controlOf, retryAfterMs } from "../deliveries/judge-attempt.ts";
 import { originalOf } from "../deliveries/original-body.ts";
-import type { LiveSecret, SigningEndpoint } from "../endpoints/signing-endpoint.ts";
-import { limitHeaders, maskSecretHeaders, phasesOf } from "./attempt-exchange.ts";
+import type { LiveSecret, SigningEndpoint } from "../endpoints/endpoint-directory.ts";
+import { limitHeaders, maskSecretHeaders, phasesOf, responseBytesMax, responseText } from "./attempt-exchange.ts";
 import type { LeasedDelivery } from "./delivery-queue.ts";
-import { responseBytesMax, responseText } from "./response-text.ts";
 
 export interface AttemptDependencies {
   readonly outbound: OutboundClient;
@@ -107,7 +106,9 @@ type Answered = Pick<Attempt, "response" | "phase" | "exchange"> & { readonly re
 
 const unsent = (error: string): Answered => ({
   result: { status: null, error, retryAfterMs: null, control: null },
-  ...{ response: null, phase: null, exchange: null },
+  response: null,
+  phase: null,
+  exchange: null,
 });
 
 async function post(

@@ -4,14 +4,14 @@ import { type Clock, isUnavailable, seconds } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
 import type { Counter, Histogram, Logger, Metrics } from "@signalbox/telemetry";
-import type { Attempt } from "../deliveries/delivery.ts";
-import { attemptedEvent, deliveryEvent, isAboutWebhooks } from "../deliveries/delivery-events.ts";
+import { type Attempt, attemptedEvent } from "../deliveries/attempt.ts";
+import { deliveryEvent, isAboutWebhooks } from "../deliveries/delivery.ts";
 import { disableReason, type Judgement, judgeAttempt } from "../deliveries/judge-attempt.ts";
 import type { Endpoint } from "../endpoints/endpoint.ts";
+import type { SigningEndpoint } from "../endpoints/endpoint-directory.ts";
 import type { EndpointHealth } from "../endpoints/endpoint-health.ts";
 import type { EndpointStatus } from "../endpoints/endpoint-status.ts";
 import type { EndpointStore } from "../endpoints/endpoint-store.ts";
-import type { SigningEndpoint } from "../endpoints/signing-endpoint.ts";
 import type { Attempted } from "./attempt-delivery.ts";
 import { advanceKeys, lockOrder, noteHolds } from "./delivery-order.ts";
 import type { LeasedDelivery } from "./delivery-queue.ts";
@@ -201,7 +201,10 @@ export class AttemptResults {
    */
   async #advance(tx: Tx, ordered: readonly Waiting[]): Promise<void> {
     const keyed = ordered.map(({ finished: { delivery, endpoint }, judgement: { outcome } }) => ({
-      ...{ endpointId: endpoint.id, orderKey: delivery.orderKey ?? "", sequence: delivery.sequence ?? 0, outcome },
+      endpointId: endpoint.id,
+      orderKey: delivery.orderKey ?? "",
+      sequence: delivery.sequence ?? 0,
+      outcome,
       holdMs: seconds(endpoint.settings.order_hold_seconds ?? 0) || holdMsDefault,
     }));
     const over = keyed.filter(({ outcome }) => outcome === "succeeded" || outcome === "exhausted");

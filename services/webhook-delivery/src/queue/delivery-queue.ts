@@ -1,4 +1,3 @@
-import { type Clock, seconds } from "@signalbox/core";
 import { columnsOf, type Pool, sql, type Tx } from "@signalbox/storage";
 import type { Delivery } from "../deliveries/delivery.ts";
 import { advanceIdleKeys, type OrderKey } from "./delivery-order.ts";
@@ -128,16 +127,6 @@ const revisions = sql(
   "queue.revisions",
   "select id, revision from endpoints where id = any($1::text[]) and deleted_at is null",
 );
-const releaseForgotten = sql(
-  "",
-  `update delivery_queue set due_at = statement_timestamp(), leased_by = null
-   where leased_by = $1 and due_at < statement_timestamp() + $2::int * interval '1 ms' and delivery_id <> all ($3::text[])`,
-);
-/** A younger lease may not be in memory yet. */
-const rememberedAfterMs = seconds(5);
-/** Time after a failure in which lost leases are searched for. */
-const suspectMs = seconds(15);
-
 interface LeaseTerms {
   readonly leaseMs: number;
   /** The instance that holds the lease. */
@@ -147,30 +136,20 @@ interface LeaseTerms {
 /**
  * Creates the delivery queue: rows of PostgreSQL, each leased to one instance at a time. All times are the database's.
  */
-export function createDeliveryQueue(pool: Pool, clock: Pick<Clock, "steadyMs">) {
-  const { suspectOnFailure, areLeasesSuspect, suspectLeases, begin } = createLeaseSuspicion(clock);
+export function createDeliveryQueue(pool: Pool) {
   return {
-    /** Notes that leases may be lost, because their holder failed. */
-    suspectLeases,
-    /**
-     * Notes that a transaction is about to lease deliveries to this instance. The returned function says that they are
-     * in memory.
-     */
-    expectLeases: begin,
-
     /** Returns the enabled endpoints with deliveries in the queue. */
     waiting: async (): Promise<WaitingEndpoint[]> => (await pool.query<WaitingEndpoint>(waiting)).rows,
 
     /** Leases due deliveries, as many of each endpoint as it has room for. */
     async claim(rooms: ReadonlyMap<string, number>, { leaseMs, instance }: LeaseTerms): Promise<LeasedDelivery[]> {
       const values = [[...rooms.keys()], [...rooms.values()], leaseMs, instance];
-      return (await suspectOnFailure(pool.query<LeasedDelivery>(claim, values))).rows;
+      return (await pool.query<LeasedDelivery>(claim, values)).rows;
     },
 
     /** Leases the oldest delivery of an endpoint that is not enabled, even before it is due. */
     async claimProbe(endpointId: string, { leaseMs, instance }: LeaseTerms): Promise<LeasedDelivery[]> {
-      return (await suspectOnFailure(pool.query<LeasedDelivery>(claimProbe, [[endpointId], [1], leaseMs, instance])))
-        .rows;
+      return (await pool.query<LeasedDelivery>(claimProbe, [[endpointId], [1], leaseMs, instance])).rows;
     },
 
     /**
@@ -188,56 +167,13 @@ export function createDeliveryQueue(pool: Pool, clock: Pick<Clock, "steadyMs">) 
         ({ id }) => id,
         ({ dueAt }) => dueAt,
       ]);
-      await suspectOnFailure(pool.query(handBack, columns));
-    },
-
-    /**
-     * Frees leases of this instance that it does not have in hand, because the answer to a claim or a hand-back was
-     * lost. Looks only after such a failure; returns the number of freed leases.
-     */
-    async releaseForgotten(inHand: () => readonly string[], { leaseMs, instance }: LeaseTerms): Promise<number> {
-      if (!areLeasesSuspect()) return 0;
-      return (await pool.query(releaseForgotten, [instance, leaseMs - rememberedAfterMs, inHand()])).rowCount;
+      await pool.query(handBack, columns);
     },
 
     /** Returns the revisions of endpoints; a deleted endpoint has none. */
     async revisions(ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
       const { rows } = await pool.query<{ id: string; revision: number }>(revisions, [ids]);
       return new Map(rows.map(({ id, revision }) => [id, revision]));
-    },
-  };
-}
-
-/** Remembers for a while that a change of leases failed or has an unknown outcome: it may have been committed. */
-function createLeaseSuspicion(clock: Pick<Clock, "steadyMs">) {
-  let suspectUntilMs = Number.NEGATIVE_INFINITY;
-  const open = new Set<{ readonly sinceMs: number }>();
-  const suspectLeases = () => {
-    suspectUntilMs = clock.steadyMs() + suspectMs;
-  };
-  return {
-    suspectLeases,
-    areLeasesSuspect(): boolean {
-      for (const change of open) {
-        if (clock.steadyMs() - change.sinceMs < rememberedAfterMs) continue;
-        open.delete(change);
-        suspectLeases();
-      }
-      return clock.steadyMs() <= suspectUntilMs;
-    },
-    /** Starts a change; the returned function ends it. */
-    begin(): () => void {
-      const change = { sinceMs: clock.steadyMs() };
-      open.add(change);
-      return () => void open.delete(change);
-    },
-    async suspectOnFailure<T>(change: Promise<T>): Promise<T> {
-      try {
-        return await change;
-      } catch (error) {
-        suspectLeases();
-        throw error;
-      }
     },
   };
 }

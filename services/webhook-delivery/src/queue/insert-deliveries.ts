@@ -1,4 +1,5 @@
 import { columnsOf, sql, type Tx } from "@signalbox/storage";
+import type { LeasedDelivery } from "./delivery-queue.ts";
 
 /** An event to store with its deliveries. */
 export interface NewEvent {
@@ -187,4 +188,30 @@ async function insertPart(
     from,
   ]);
   return rows[0] as Inserted;
+}
+
+/** Returns a delivery that was stored with a lease, before its first attempt. */
+export function leasedOf(
+  { id, endpointId, event, order }: NewDelivery,
+  purpose: LeasedDelivery["purpose"],
+  leasedUntil: Date,
+): LeasedDelivery {
+  return {
+    id,
+    endpointId,
+    accountId: event.accountId,
+    eventId: event.id,
+    eventType: event.type,
+    body: event.body,
+    traceparent: event.traceparent,
+    createdAt: event.createdAt,
+    attempts: 0,
+    wasExhausted: false,
+    purpose,
+    replayId: null,
+    orderKey: order?.key ?? null,
+    sequence: order?.sequence ?? null,
+    dueAt: event.createdAt.toISOString(),
+    leasedUntil,
+  };
 }

@@ -4,7 +4,10 @@ import { LaneLimit } from "./lane-limit.ts";
 
 const success = { overloaded: false, succeeded: true, durationMs: 20, startedMs: 0, endedMs: 20 };
 const timeout = (startedMs: number) => ({
-  ...{ overloaded: true, succeeded: false, durationMs: 15_000, startedMs },
+  overloaded: true,
+  succeeded: false,
+  durationMs: 15_000,
+  startedMs,
   endedMs: startedMs + 15_000,
 });
 

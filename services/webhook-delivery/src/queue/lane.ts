@@ -1,4 +1,4 @@
-import type { SigningEndpoint } from "../endpoints/signing-endpoint.ts";
+import type { SigningEndpoint } from "../endpoints/endpoint-directory.ts";
 import type { LeasedDelivery } from "./delivery-queue.ts";
 import { firstLimit, LaneLimit } from "./lane-limit.ts";
 

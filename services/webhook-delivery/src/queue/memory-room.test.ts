@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { LeasedDelivery } from "./delivery-queue.ts";
+import type { DeliveryStep } from "./delivery-states.ts";
 import { MemoryRoom } from "./memory-room.ts";
 
 /** Holds as many deliveries as the account may have at the host. */
 function fill(room: MemoryRoom, accountId: string, host: string, body = Buffer.alloc(2)): number {
   let count = 0;
   while (room.of({ accountId, host }) > 0) {
-    room.hold({ id: `${accountId} ${host} ${count++}`, accountId, body } as LeasedDelivery, host);
+    room.move({ id: `${accountId} ${host} ${count++}`, accountId, body } as LeasedDelivery, "lease", host);
   }
   return count;
 }
@@ -47,14 +48,19 @@ test("a plan sees what it has taken itself, and leaves nothing behind", () => {
   assert.equal(room.of(load), 512);
 });
 
-test("a delivery that was forgotten gives back what it took", () => {
+test("a delivery counts from its lease until it is away, and takes no step out of turn", () => {
   const room = new MemoryRoom();
-  const held = { id: "dlv_1", accountId: "ada", body: Buffer.alloc(9) } as LeasedDelivery;
   const load = { accountId: "ada", host: "one.example" };
-  for (let count = 0; count < 2; count++) room.hold(held, load.host);
+  const held = { id: "dlv_1", accountId: "ada", body: Buffer.alloc(9) } as LeasedDelivery;
+  const move = (...steps: readonly DeliveryStep[]) => {
+    for (const step of steps) room.move(held, step, load.host);
+  };
+  move("lease", "start", "answer");
   assert.deepEqual([room.of(load), room.ids()], [511, ["dlv_1"]]);
-  for (let count = 0; count < 2; count++) room.forget(held);
+  assert.throws(() => move("start"), /a delivery that is recording cannot start/);
+  move("record");
   assert.deepEqual([room.of(load), room.ids()], [512, []]);
+  assert.throws(() => move("record"), /a delivery that is away cannot record/);
 });
 
 test("a closed room takes nothing more", () => {

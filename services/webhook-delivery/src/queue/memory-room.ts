@@ -1,5 +1,6 @@
 import { MiB } from "@signalbox/core";
 import type { LeasedDelivery } from "./delivery-queue.ts";
+import { type DeliveryState, type DeliveryStep, stateAfter } from "./delivery-states.ts";
 import { firstLimit } from "./lane-limit.ts";
 import { Shares } from "./shares.ts";
 
@@ -24,6 +25,7 @@ export type Take = (load: Load, count: number, bytes: number) => void;
 
 interface Held extends Load {
   readonly bytes: number;
+  state: DeliveryState;
 }
 
 /**
@@ -31,7 +33,7 @@ interface Held extends Load {
  * their deliveries for a whole timeout, so one account's must never fill what others need.
  */
 export class MemoryRoom {
-  readonly #held = new Map<string, Held>();
+  readonly #held = new Map<LeasedDelivery, Held>();
   readonly #deliveries = new Shares(deliveriesMax - reserved, 1);
   readonly #bytes = new Shares(bytesMax, 1);
   readonly #hosts = new Map<string, number>();
@@ -78,20 +80,21 @@ export class MemoryRoom {
 
   /** Returns the ids of the deliveries in memory. */
   ids(): string[] {
-    return [...this.#held.keys()];
+    return [...this.#held.keys()].map(({ id }) => id);
   }
 
-  hold({ id, accountId, body }: LeasedDelivery, host: string): void {
-    if (this.#held.has(id)) return;
-    this.#held.set(id, { accountId, host, bytes: body.length });
-    this.#add({ accountId, host }, 1, body.length);
-  }
-
-  forget({ id }: Pick<LeasedDelivery, "id">): void {
-    const held = this.#held.get(id);
-    if (held === undefined) return;
-    this.#held.delete(id);
-    this.#add(held, -1, -held.bytes);
+  /** Moves a leased delivery to its next state; it counts here until it is away. @throws Error for a step out of turn. */
+  move(delivery: LeasedDelivery, step: DeliveryStep, host: string): void {
+    const held = this.#held.get(delivery);
+    const state = stateAfter(held?.state ?? "away", step);
+    if (!held) {
+      const { accountId, body } = delivery;
+      this.#held.set(delivery, { accountId, host, bytes: body.length, state });
+      this.#add({ accountId, host }, 1, body.length);
+    } else if (state === "away") {
+      this.#held.delete(delivery);
+      this.#add(held, -1, -held.bytes);
+    } else held.state = state;
   }
 
   #add({ accountId, host }: Load, count: number, bytes: number): void {

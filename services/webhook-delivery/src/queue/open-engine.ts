@@ -1,23 +1,23 @@
-import { type Clock, seconds } from "@signalbox/core";
+import { seconds } from "@signalbox/core";
 import type { OutboundClient } from "@signalbox/net";
 import type { ServiceContext, WakeUp } from "@signalbox/runtime";
 import type { OpenedService } from "@signalbox/service";
+import type { Tracer } from "@signalbox/telemetry";
 import { createFanOut } from "../deliveries/fan-out.ts";
 import { createEndpointDirectory } from "../endpoints/endpoint-directory.ts";
-import { createEndpointHealth } from "../endpoints/endpoint-health.ts";
+import { createEndpointHealth, type HealthLimits } from "../endpoints/endpoint-health.ts";
 import type { EndpointStatus } from "../endpoints/endpoint-status.ts";
 import type { EndpointStore } from "../endpoints/endpoint-store.ts";
-import type { HealthLimits } from "../endpoints/judge-health.ts";
-import type { SigningEndpoint } from "../endpoints/signing-endpoint.ts";
 import type { Properties } from "../properties.ts";
 import { attemptDelivery } from "./attempt-delivery.ts";
+import { type Attempt, AttemptLoop } from "./attempt-loop.ts";
 import { AttemptResults } from "./attempt-results.ts";
-import { createDeliveryQueue, type LeasedDelivery } from "./delivery-queue.ts";
-import { Dispatcher } from "./dispatcher.ts";
+import { ClaimLoop } from "./claim-loop.ts";
+import { createDeliveryQueue } from "./delivery-queue.ts";
 import { createEndpointRates } from "./endpoint-rates.ts";
-import { createLeaseHolders } from "./lease-holders.ts";
+import { Lanes } from "./lanes.ts";
+import { Leases } from "./leases.ts";
 import { createOrderHolds } from "./order-holds.ts";
-import { QueueWorker } from "./queue-worker.ts";
 import { createEndpointTest } from "./test-endpoint.ts";
 
 interface EngineDependencies {
@@ -26,7 +26,6 @@ interface EngineDependencies {
   readonly outbound: OutboundClient;
   readonly mayWrite: (accountId: string) => boolean;
   readonly wakeUp: WakeUp;
-  readonly clock: Clock;
 }
 
 /** Number of accounts whose endpoints are kept in memory. */
@@ -36,58 +35,85 @@ const ownTimeoutMsMax = seconds(30);
 /** Margin for the record of an attempt, and for a clock that runs a little fast. */
 const recordMs = seconds(10);
 
-/** Builds the path of a delivery: fan-out, queue, dispatcher, attempt, result. */
+/** Builds the path of a delivery: fan-out, queue, claim, attempt, result. */
 export function openEngine(
-  { configuration, log, tracer, metrics }: ServiceContext<Properties>,
-  { pool, outbox, presence, accessStates }: OpenedService,
-  { endpointStore, endpointStatus, outbound, mayWrite, wakeUp, clock }: EngineDependencies,
+  context: ServiceContext<Properties>,
+  opened: OpenedService,
+  { endpointStore, endpointStatus, outbound, mayWrite, wakeUp }: EngineDependencies,
 ) {
+  const { configuration, clock, log, tracer } = context;
+  const { pool, outbox, presence, accessStates } = opened;
   const leaseMs = configuration.get("webhook-delivery.attempts.lease");
   const timeoutMs = () => Math.min(configuration.get("webhook-delivery.attempt.timeout"), leaseMs - recordMs);
   assertLease(leaseMs, configuration.get("webhook-delivery.attempt.timeout"));
+  const { wake } = wakeUp;
   const directory = createEndpointDirectory(endpointStore, accountsMax);
-  const deliveryQueue = createDeliveryQueue(pool, clock);
-  const onPostponed = (delayMs: number) => void (delayMs < 1_000 && setTimeout(wakeUp.wake, delayMs).unref());
-  const isReady = () => accessStates.isCaughtUp();
-  const shared = { pool, outbox, clock, log, metrics, leaseMs, deliveryQueue, directory, isReady, mayWrite };
-
-  const delayMsMin = configuration.get("webhook-delivery.attempts.delay-min");
-  const limits = () => healthLimits(configuration);
-  const published = () => configuration.get("webhook-delivery.attempts.published");
-  const endpointHealth = createEndpointHealth({ ...shared, endpointStore, endpointStatus, limits });
-  const results = new AttemptResults({
-    ...{ ...shared, endpointStore, endpointStatus, endpointHealth, delayMsMin, onPostponed, published },
-  });
-  const attempt = (delivery: LeasedDelivery, endpoint: SigningEndpoint) =>
-    tracer.withTraceparent(delivery.traceparent ?? undefined, () =>
-      tracer.span("webhook attempt", { kind: "client" }, () =>
-        attemptDelivery({ outbound, clock, timeoutMs }, delivery, endpoint),
-      ),
-    );
-  const dispatcher = new Dispatcher({
-    ...shared,
-    results,
-    attempt,
-    attemptMsMax: () => Math.max(timeoutMs(), ownTimeoutMsMax),
+  const deliveryQueue = createDeliveryQueue(pool);
+  const leases = new Leases({ pool, deliveryQueue, presence, clock, log, leaseMs });
+  const access = { mayWrite, isReady: () => accessStates.isCaughtUp() };
+  const lanes = new Lanes({
     inFlightMax: configuration.get("webhook-delivery.attempts.in-flight-max"),
     inFlightMaxPerEndpoint: configuration.get("webhook-delivery.attempts.in-flight-max-per-endpoint"),
     inFlightMaxPerHost: configuration.get("webhook-delivery.attempts.in-flight-max-per-host"),
-    onEmpty: (endpointId) => queueWorker.resume(endpointId),
-    onHandedBack: (endpointId) => queueWorker.noteBacklog(endpointId),
   });
-  const queueWorker: QueueWorker = new QueueWorker({
-    ...shared,
-    endpointRates: createEndpointRates(pool),
-    leaseHolders: createLeaseHolders(pool),
-    dispatcher,
+
+  const { endpointHealth, results } = createResults(context, opened, { endpointStore, endpointStatus, wakeUp });
+  const attempt = traced(tracer, (delivery, endpoint) =>
+    attemptDelivery({ outbound, clock, timeoutMs }, delivery, endpoint),
+  );
+  const attemptMsMax = () => Math.max(timeoutMs(), ownTimeoutMsMax);
+  const attempts = new AttemptLoop({ lanes, leases, attempt, results, clock, log, attemptMsMax, wake });
+  const endpointRates = createEndpointRates(pool);
+  const claims = new ClaimLoop({
+    lanes,
+    leases,
+    attempts,
+    deliveryQueue,
+    endpointRates,
+    directory,
     endpointHealth,
-    presence,
+    access,
     wakeUp,
   });
-  const fanOut = createFanOut({ ...shared, dispatcher, queueWorker });
-  const testEndpoint = createEndpointTest({ ...shared, queueWorker, dispatcher, results, attempt });
-  const orderHolds = createOrderHolds({ ...shared, wake: wakeUp.wake });
-  return { queueWorker, deliveryQueue, orderHolds, fanOut, testEndpoint };
+  return {
+    claims,
+    deliveryQueue,
+    orderHolds: createOrderHolds({ pool, outbox, log, mayWrite, wake }),
+    fanOut: createFanOut({ directory, lanes, leases, attempts, access, clock, wake }),
+    testEndpoint: createEndpointTest({ pool, directory, lanes, leases, results, attempt, outbox, clock }),
+  };
+}
+
+/** Makes each attempt in a span of the trace of its event. */
+const traced =
+  (tracer: Tracer, attempt: Attempt): Attempt =>
+  (delivery, endpoint) =>
+    tracer.withTraceparent(delivery.traceparent ?? undefined, () =>
+      tracer.span("webhook attempt", { kind: "client" }, () => attempt(delivery, endpoint)),
+    );
+
+/** Creates the record of attempts, and the health of endpoints that follows from it. */
+function createResults(
+  { configuration, clock, log, metrics }: ServiceContext<Properties>,
+  { pool, outbox }: OpenedService,
+  { endpointStore, endpointStatus, wakeUp }: Pick<EngineDependencies, "endpointStore" | "endpointStatus" | "wakeUp">,
+) {
+  const limits = () => healthLimits(configuration);
+  const endpointHealth = createEndpointHealth({ pool, endpointStore, endpointStatus, outbox, clock, log, limits });
+  const results = new AttemptResults({
+    pool,
+    endpointStore,
+    endpointStatus,
+    endpointHealth,
+    outbox,
+    clock,
+    log,
+    metrics,
+    delayMsMin: configuration.get("webhook-delivery.attempts.delay-min"),
+    published: () => configuration.get("webhook-delivery.attempts.published"),
+    onPostponed: (delayMs) => void (delayMs < 1_000 && setTimeout(wakeUp.wake, delayMs).unref()),
+  });
+  return { endpointHealth, results };
 }
 
 function healthLimits(configuration: ServiceContext<Properties>["configuration"]): HealthLimits {

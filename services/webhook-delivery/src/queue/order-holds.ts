@@ -1,8 +1,8 @@
 import type { Outbox } from "@signalbox/events";
 import { inTransaction, type Pool, sql } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
-import type { Delivery } from "../deliveries/delivery.ts";
-import { deliveryEvent, isAboutWebhooks } from "../deliveries/delivery-events.ts";
+
+import { type Delivery, deliveryEvent, isAboutWebhooks } from "../deliveries/delivery.ts";
 import { advanceKeys, lockOrder } from "./delivery-order.ts";
 
 interface HoldDependencies {

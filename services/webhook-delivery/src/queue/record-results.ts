@@ -1,6 +1,6 @@
 import { columnsOf, type Queryable, sql } from "@signalbox/storage";
-import type { Attempt } from "../deliveries/delivery.ts";
-import type { HealthLimits } from "../endpoints/judge-health.ts";
+import type { Attempt } from "../deliveries/attempt.ts";
+import type { HealthLimits } from "../endpoints/endpoint-health.ts";
 import type { LeasedDelivery } from "./delivery-queue.ts";
 
 /** An attempt and the new state of its delivery. */

@@ -1,28 +1,30 @@
 import type { Caller } from "@signalbox/auth";
-import { type Clock, newId } from "@signalbox/core";
+import type { Clock } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import { isProxyError } from "@signalbox/net";
 import { audited } from "@signalbox/service";
 import { inTransaction, type Pool } from "@signalbox/storage";
-import type { Attempt } from "../deliveries/delivery.ts";
+import type { Attempt } from "../deliveries/attempt.ts";
 import { deliveryIdOf } from "../deliveries/delivery-id.ts";
 import { type Endpoint, viewEndpoint } from "../endpoints/endpoint.ts";
 import type { EndpointDirectory } from "../endpoints/endpoint-directory.ts";
+import { customEventOf } from "../events/custom-event.ts";
+import type { Attempt as MakeAttempt } from "./attempt-loop.ts";
 import type { AttemptResults } from "./attempt-results.ts";
-import type { Dispatcher, DispatcherDependencies } from "./dispatcher.ts";
-import { insertDeliveries, type NewEvent } from "./insert-deliveries.ts";
-import type { QueueWorker } from "./queue-worker.ts";
+import { insertDeliveries, leasedOf, type NewEvent } from "./insert-deliveries.ts";
+import { hostOf } from "./lane.ts";
+import type { Lanes } from "./lanes.ts";
+import type { Leases } from "./leases.ts";
 
 interface TestDependencies {
   readonly pool: Pool;
   readonly directory: EndpointDirectory;
-  readonly queueWorker: Pick<QueueWorker, "instance">;
-  readonly dispatcher: Pick<Dispatcher, "hold" | "forget">;
+  readonly lanes: Pick<Lanes, "room">;
+  readonly leases: Pick<Leases, "instance" | "leaseMs">;
   readonly results: Pick<AttemptResults, "add">;
-  readonly attempt: DispatcherDependencies["attempt"];
+  readonly attempt: MakeAttempt;
   readonly outbox: Pick<Outbox, "append">;
   readonly clock: Clock;
-  readonly leaseMs: number;
 }
 
 export type TestEndpoint = ReturnType<typeof createEndpointTest>;
@@ -35,16 +37,15 @@ export type TestEndpoint = ReturnType<typeof createEndpointTest>;
 export function createEndpointTest({
   pool,
   directory,
-  queueWorker,
-  dispatcher,
+  lanes: { room },
+  leases,
   results,
   attempt,
   outbox,
   clock,
-  leaseMs,
 }: TestDependencies) {
   return async (caller: Caller, endpoint: Endpoint): Promise<Attempt | null> => {
-    const { instance } = queueWorker;
+    const { instance, leaseMs } = leases;
     const signing = await directory.find(endpoint.accountId, endpoint.id, endpoint.revision);
     if (instance === null || signing === null) return null;
     const event = testEvent(endpoint, clock.now());
@@ -54,35 +55,24 @@ export function createEndpointTest({
       await outbox.append(tx, [audited(caller, { action: "webhook_endpoint.test", subject: endpoint.id })]);
       return insertDeliveries(tx, [], null, [planned], { leaseMs, instance });
     });
-    const { id: eventId, type: eventType, accountId, body, traceparent, createdAt } = event;
-    const delivery = {
-      ...{ id, endpointId: endpoint.id, accountId, eventId, eventType, body, traceparent, createdAt, leasedUntil },
-      ...{ purpose: "test" as const, attempts: 0, wasExhausted: false, replayId: null, orderKey: null, sequence: null },
-      dueAt: createdAt.toISOString(),
-    };
-    dispatcher.hold(delivery, endpoint);
-    try {
-      const finished = await attempt(delivery, signing);
-      await results.add({ ...finished, delivery, endpoint: signing });
-      const { status } = finished.result;
-      return { ...finished.attempt, decision: status !== null && isSuccess(status) ? "succeeded" : "exhausted" };
-    } catch (error) {
+    const delivery = leasedOf(planned, "test", leasedUntil);
+    const host = hostOf(endpoint.url);
+    room.move(delivery, "leaseForTest", host);
+    const finished = await attempt(delivery, signing).catch((error: unknown) => {
+      room.move(delivery, "fail", host);
       if (isProxyError(error)) return null;
       throw error;
-    } finally {
-      dispatcher.forget(delivery);
-    }
+    });
+    if (finished === null) return null;
+    room.move(delivery, "answer", host);
+    await results.add({ ...finished, delivery, endpoint: signing }).finally(() => room.move(delivery, "record", host));
+    const { status } = finished.result;
+    return { ...finished.attempt, decision: status !== null && isSuccess(status) ? "succeeded" : "exhausted" };
   };
 }
 
 const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
-function testEvent(endpoint: Endpoint, at: Date): NewEvent {
-  const [id, type] = [newId("evt", at.getTime()), "webhook_endpoint.test"];
-  const envelope = {
-    ...{ id, type, created_at: at.toISOString(), data: viewEndpoint(endpoint) },
-    ...{ api_version: "v1", account_id: endpoint.accountId },
-  };
-  const body = Buffer.from(JSON.stringify(envelope));
-  return { id, accountId: endpoint.accountId, type, body, traceparent: null, createdAt: at };
-}
+/** The test event has the envelope of a custom one. */
+const testEvent = (endpoint: Endpoint, at: Date): NewEvent =>
+  customEventOf({ type: "webhook_endpoint.test", data: viewEndpoint(endpoint) }, endpoint.accountId, at);

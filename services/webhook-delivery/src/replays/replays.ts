@@ -1,11 +1,23 @@
 import type { Caller } from "@signalbox/auth";
 import { type Clock, newId } from "@signalbox/core";
 import { createReplayEngine, type Outbox } from "@signalbox/events";
-import { audited } from "@signalbox/service";
+import type { PageLimits } from "@signalbox/graphql";
+import { accepted, ok } from "@signalbox/http";
+import { audited, type Edges, edgesOf, type Load, list, operation, record } from "@signalbox/service";
 import type { Pool, RetentionRule, Tx } from "@signalbox/storage";
-import { requireScopeOf } from "../endpoints/endpoint.ts";
+import { type Endpoint, requireScopeOf } from "../endpoints/endpoint.ts";
 import type { EndpointStore } from "../endpoints/endpoint-store.ts";
-import { type Replay, type ReplayFilter, replayKind } from "./replay.ts";
+import {
+  CountedResource,
+  filterOf,
+  type Replay,
+  type ReplayFilter,
+  ReplayResource,
+  replayExample,
+  replayKind,
+  StartReplayBody,
+  viewReplay,
+} from "./replay.ts";
 import { countWanted, queueStep } from "./replayed-deliveries.ts";
 
 interface ReplayDependencies {
@@ -37,8 +49,17 @@ export function createReplays({ pool, endpointStore, outbox, clock, deliveriesMa
       const total = await countWanted(tx, filter, dryRun ? totalMax : totalMax + 1);
       const at = clock.now();
       const replay: Replay = {
-        ...{ ...filter, id: newId("whr", at.getTime()), accountId, rate, status: "running", total, replayed: 0 },
-        ...{ placeTime: filter.fromTime, placeId: "", createdAt: at, endedAt: null },
+        ...filter,
+        id: newId("whr", at.getTime()),
+        accountId,
+        rate,
+        status: "running",
+        total,
+        replayed: 0,
+        placeTime: filter.fromTime,
+        placeId: "",
+        createdAt: at,
+        endedAt: null,
       };
       const entry = audited(caller, { action: "webhook_endpoint.replay", subject: endpoint.id });
       return engine.start(tx, endpoint.id, replay, { totalMax, dryRun, entry });
@@ -60,8 +81,6 @@ export function createReplays({ pool, endpointStore, outbox, clock, deliveriesMa
   };
 }
 
-export type ReplayOutcome = Awaited<ReturnType<Replays["start"]>>;
-
 /** Retention of replays: their deliveries are gone by then. */
 export const replayRetention = (keepMs: () => number): RetentionRule => ({
   name: "trim replays",
@@ -69,3 +88,107 @@ export const replayRetention = (keepMs: () => number): RetentionRule => ({
   column: "created_at",
   keepMs,
 });
+
+interface ReplayApi {
+  readonly replays: Replays;
+  readonly clock: Clock;
+  readonly loadEndpoint: Load<Endpoint>;
+  readonly pageLimits: PageLimits;
+}
+
+const base = "/api/v1/webhooks/replays";
+const one = `${base}/:id` as const;
+const read = { scopes: ["webhooks:read"] } as const;
+const write = { scopes: ["webhooks:write"] } as const;
+const missing = "There is no such replay.";
+
+/** The replays of an account, at both edges. */
+export function replayApi(parts: ReplayApi): Edges {
+  const { loadEndpoint } = parts;
+  return edgesOf(
+    { ...declareReads(parts), ...declareWrites(parts) },
+    {
+      exampleIds: { id: replayExample.id },
+      fields: {
+        WebhookReplay: {
+          endpoint: ({ endpointId }: Replay, _, context) => loadEndpoint(context, endpointId),
+          from: ({ fromTime }: Replay) => fromTime,
+          to: ({ toTime }: Replay) => toTime,
+        },
+      },
+    },
+  );
+}
+
+function declareReads({ replays, pageLimits }: ReplayApi) {
+  return {
+    webhookReplays: list({
+      summary: "List replays, newest first",
+      auth: read,
+      limits: pageLimits,
+      read: (range, { caller }) => replays.list(range, caller.accountId),
+      rest: { get: base, item: ReplayResource, view: viewReplay },
+    }),
+    webhookReplay: record({
+      summary: "Read a replay and its progress",
+      auth: read,
+      find: ({ caller, params }) => replays.find(params.id, caller.accountId),
+      missing,
+      rest: { get: one, resource: ReplayResource, answer: (replay) => ok(viewReplay(replay)) },
+    }),
+  };
+}
+
+function declareWrites({ replays, clock }: ReplayApi) {
+  return {
+    startWebhookReplay: operation({
+      summary: "Replay deliveries that succeeded, were exhausted or parked",
+      description:
+        "Deliveries of one endpoint, the oldest first, under their own ids: up to a million, unless `webhook-delivery.replays.deliveries-max` says otherwise. With `dry_run` they are only counted. One replay of an endpoint runs at a time.",
+      auth: write,
+      audit: "webhook_endpoint.replay",
+      input: StartReplayBody,
+      create: (tx, { caller, input }) =>
+        replays.start(tx, caller, filterOf(input, clock.now()), input.rate, input.dry_run),
+      refusals: {
+        "no-endpoint": { code: "not_found", message: "There is no such endpoint." },
+        "limit-reached": {
+          code: "conflict",
+          message: "A replay of this endpoint is running: wait for it, or cancel it.",
+        },
+        "too-many": ({ max }) => {
+          const message = `More than ${max} deliveries match: choose a shorter time.`;
+          return { code: "validation_error", message, details: [{ field: "from", code: "too_big", message }] };
+        },
+      },
+      rest: {
+        post: base,
+        responses: { 200: CountedResource, 202: ReplayResource, 422: "error" },
+        idempotent: true,
+        answer: (result) =>
+          result.outcome === "started" ? accepted(viewReplay(result.replay)) : ok({ count: result.count }),
+      },
+      graph: {
+        payload: {
+          webhookReplay: (result) => (result.outcome === "started" ? result.replay : null),
+          count: (result) => (result.outcome === "counted" ? result.count : null),
+        },
+        type: "StartWebhookReplayPayload",
+      },
+    }),
+    cancelWebhookReplay: operation({
+      summary: "Cancel a replay; deliveries already queued go out",
+      auth: write,
+      audit: "webhook_endpoint.cancel_replay",
+      of: { find: (tx, { caller, params }) => replays.lock(tx, params.id, caller.accountId), missing },
+      change: (tx, replay, { caller }) => replays.cancel(tx, caller, replay),
+      rest: {
+        post: `${one}/cancel`,
+        responses: { 200: ReplayResource },
+        idempotent: true,
+        answer: (replay) => ok(viewReplay(replay)),
+      },
+      graph: { payload: "webhookReplay" },
+    }),
+  };
+}

@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { hours } from "@signalbox/core";
-import { type FailingWindow, judgeHealth } from "./judge-health.ts";
+import { type FailingWindow, judgeHealth } from "./endpoint-health.ts";
 
 const limits = {
-  ...{ failingAfterMs: hours(4), failuresMin: 10, disableAfterMs: hours(120), disableFailuresMin: 20 },
+  failingAfterMs: hours(4),
+  failuresMin: 10,
+  disableAfterMs: hours(120),
+  disableFailuresMin: 20,
   failedShare: 0.95,
 };
 const nowMs = Date.parse("2026-01-10T00:00:00.000Z");

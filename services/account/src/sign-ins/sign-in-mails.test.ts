@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { mayMail, type RecentMails } from "./mail-allowance.ts";
+import { mayMail, type RecentMails } from "./sign-in-mails.ts";
 
 const recent = (some: Partial<RecentMails>): RecentMails => ({
   toAddress: 0,

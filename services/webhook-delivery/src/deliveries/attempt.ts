@@ -1,11 +1,46 @@
-import { examples, identifier, timestamp, webhookDeliveryExample } from "@signalbox/contracts";
+import { draft, type EventDraft, examples, identifier, timestamp, webhookDeliveryExample } from "@signalbox/contracts";
 import { z } from "zod";
-import { type Attempt, attemptDecisions, attemptPhases } from "./delivery.ts";
+import type { Delivery } from "./delivery.ts";
+import type { Judgement } from "./judge-attempt.ts";
+
+/** One POST and its result. */
+export interface Attempt {
+  readonly id: string;
+  readonly deliveryId: string;
+  readonly endpointId: string;
+  readonly accountId: string;
+  /** 1 for the first. */
+  readonly number: number;
+  readonly startedAt: Date;
+  readonly durationMs: number;
+  readonly status: number | null;
+  readonly error: string | null;
+  readonly response: string | null;
+  /** False for an attempt that ended too late: another attempt with its number was recorded first. */
+  readonly counted: boolean;
+  /** Last phase that was reached when no answer came. */
+  readonly phase: string | null;
+  readonly decision: AttemptDecision | null;
+  readonly nextAttemptAt: Date | null;
+  readonly exchange: Exchange | null;
+}
+
+const attemptDecisions = ["succeeded", "retry", "exhausted", "gone", "held"] as const;
+type AttemptDecision = (typeof attemptDecisions)[number];
+
+/** Headers of an attempt with the owner's secrets masked, and the milliseconds of each phase. */
+interface Exchange {
+  readonly requestHeaders: Readonly<Record<string, string>>;
+  readonly responseHeaders: Readonly<Record<string, string>>;
+  readonly phases: Readonly<Record<AttemptPhase, number | null>> | null;
+}
+
+const attemptPhases = ["resolve", "connect", "tls", "send", "first_byte", "body"] as const;
+export type AttemptPhase = (typeof attemptPhases)[number];
 
 const milliseconds = z.number().nullable();
 const headers = z.record(z.string(), z.string()).nullable();
 
-/** One POST and its result. */
 export const AttemptResource = z
   .object({
     id: identifier("The attempt"),
@@ -76,3 +111,24 @@ export const viewAttempt = (attempt: Attempt) => ({
   next_attempt_at: attempt.nextAttemptAt?.toISOString() ?? null,
   counted: attempt.counted,
 });
+
+/** Creates the event that reports one attempt. */
+export function attemptedEvent(
+  { id: deliveryId, endpointId, accountId, eventType }: Pick<Delivery, "id" | "endpointId" | "accountId" | "eventType">,
+  { id, number, status, error, durationMs, startedAt }: Attempt,
+  outcome: Judgement["outcome"],
+): EventDraft {
+  const data = {
+    id,
+    delivery_id: deliveryId,
+    endpoint_id: endpointId,
+    event_type: eventType,
+    number,
+    outcome,
+    status,
+    error,
+    duration_ms: durationMs,
+    started_at: startedAt.toISOString(),
+  };
+  return draft("webhook_delivery.attempted", { subject: endpointId, accountId, data });
+}

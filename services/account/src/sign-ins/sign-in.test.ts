@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { browserNameOf } from "./browser-name.ts";
+import { browserNameOf } from "./sign-in.ts";
 
 const windows = "Mozilla/5.0 (Windows NT 10.0; Win64; x64)";
 const webkit = "AppleWebKit/537.36 (KHTML, like Gecko)";

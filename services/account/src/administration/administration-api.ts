@@ -1,0 +1,187 @@
+import { AdministeredAccountResource, accountExample } from "@signalbox/contracts";
+import { connectionField, field, filterFrom, type PageLimits } from "@signalbox/graphql";
+import {
+  type HttpResponse,
+  listPage,
+  ok,
+  pageOf,
+  pageParameters,
+  type Routes,
+  refused,
+  strongEtag,
+} from "@signalbox/http";
+import { type Edges, edgesOf, type Load, type OwnRow, operation } from "@signalbox/service";
+import { z } from "zod";
+import { type Account, viewAccount } from "../accounts/account.ts";
+import type { AccountStore } from "../accounts/account-store.ts";
+import type { AdministratorReads } from "../audit/administrator-reads.ts";
+import { StatusByAdministrator } from "../statuses/status-body.ts";
+import { refusedTransition, type Statuses, statusActions } from "../statuses/statuses.ts";
+import { type AccountRoles, RolesByAdministrator, refusedRoles, roleActions } from "./account-roles.ts";
+import { type AccountSearchStore, accountFilter } from "./account-search-store.ts";
+
+interface AdministrationApi {
+  readonly accounts: Pick<AccountStore, "find" | "lock">;
+  readonly loadAccount: Load<Account>;
+  readonly accountSearch: AccountSearchStore;
+  readonly statuses: Pick<Statuses, "changeByAdministrator">;
+  readonly accountRoles: AccountRoles;
+  readonly administratorReads: AdministratorReads;
+  readonly pageLimits: PageLimits;
+}
+
+const base = "/api/accounts/";
+const one = `${base}:account_id` as const;
+const administration = { scopes: ["account:admin"] } as const;
+const Filter = z.strictObject(accountFilter);
+
+/** All accounts, for administrators, at both edges. Reads of other accounts leave an entry in the audit. */
+export function administrationApi(parts: AdministrationApi): Edges {
+  const fields = {
+    Query: { account: accountById(parts), accounts: allAccounts(parts) },
+    Account: { administration: administrationOf(parts) },
+  };
+  const edges = edgesOf(changes(parts), { errors: "account", exampleIds: { account_id: accountExample.id }, fields });
+  addReads(edges.routes, parts);
+  return edges;
+}
+
+function changes({ accounts, statuses, accountRoles }: AdministrationApi) {
+  const of: OwnRow<Account, { readonly account_id: string }> = {
+    find: (tx, { params }) => accounts.lock(tx, params.account_id),
+    etag: etagOfAdministered,
+    missing: "There is no such account.",
+  };
+  const show = ({ account }: { readonly account: Account }): HttpResponse => showAdministered(account);
+  const graph = {
+    payload: { account: ({ account }: { readonly account: Account }) => account },
+    keysInInput: true,
+    names: { account_id: "accountId" },
+  } as const;
+  return {
+    setAccountRoles: operation({
+      summary: "Change the roles of an account",
+      description:
+        "Grants and revokes roles. A change needs a recent sign-in, and every scope of the granted roles. The only administrator keeps the role (409).",
+      auth: { ...administration, stepUpFor: "other roles" },
+      audit: roleActions,
+      input: RolesByAdministrator,
+      of,
+      change: (tx, account, { caller, input: { roles = account.roles } }) =>
+        accountRoles.set(tx, caller, account, roles),
+      refusals: { "last-administrator": refusedRoles, "roles-by-issuer": refusedRoles, erased: refusedRoles },
+      rest: {
+        patch: one,
+        mergePatch: true,
+        responses: { 200: AdministeredAccountResource, 204: "empty" },
+        idempotent: true,
+        answer: show,
+      },
+      graph,
+    }),
+    setAccountStatus: operation({
+      summary: "Change the status of an account",
+      description: "A deletion needs a recent sign-in. It can be undone until the personal data is erased.",
+      auth: { ...administration, stepUpFor: "a deletion" },
+      audit: statusActions,
+      input: StatusByAdministrator,
+      of,
+      change: (tx, account, { caller, input: { status: to, reason } }) =>
+        statuses.changeByAdministrator(tx, caller, account, { to, reason }),
+      refusals: { "no-transition": refusedTransition, "last-administrator": refusedTransition },
+      rest: {
+        post: `${one}/status`,
+        responses: { 200: AdministeredAccountResource },
+        idempotent: true,
+        answer: show,
+      },
+      graph,
+    }),
+  };
+}
+
+function addReads(
+  routes: Routes,
+  { accounts, accountSearch, administratorReads, pageLimits }: AdministrationApi,
+): void {
+  routes.get(base, {
+    operationId: "accounts",
+    summary: "List accounts, newest first",
+    auth: administration,
+    audit: "account.list",
+    query: z.object({ ...accountFilter, ...pageParameters(pageLimits) }),
+    responses: { 200: pageOf(AdministeredAccountResource) },
+    async handle({ caller, query }) {
+      await administratorReads.ofAll(caller, "account.list");
+      return listPage(query, (range) => accountSearch.list(query, range), viewAdministered);
+    },
+  });
+
+  routes.get(one, {
+    operationId: "account",
+    summary: "Read an account",
+    auth: administration,
+    audit: "account.read",
+    responses: { 200: AdministeredAccountResource, 404: "error" },
+    async handle({ caller, params }) {
+      const account = await accounts.find(params.account_id);
+      if (!account) return refused(404, "not_found");
+      await administratorReads.ofAccount(caller, account.id, "account.read");
+      return showAdministered(account);
+    },
+  });
+}
+
+const accountById = ({ loadAccount, administratorReads }: AdministrationApi) =>
+  field<unknown, unknown, { readonly id: string }>(
+    { ...administration, audit: "account.read" },
+    async (_parent, { id }, context) => {
+      const account = await loadAccount(context, id);
+      if (account) await administratorReads.ofAccount(context.caller, account.id, "account.read");
+      return account;
+    },
+  );
+
+const allAccounts = ({ accountSearch, administratorReads, pageLimits: limits }: AdministrationApi) =>
+  connectionField<unknown, unknown, Readonly<Record<string, unknown>>, Account>(
+    { ...administration, audit: "account.list" },
+    {
+      limits,
+      async read(range, _parent, { caller }, args) {
+        const filter = filterFrom(Filter, args);
+        await administratorReads.ofAll(caller, "account.list");
+        return accountSearch.list(filter, range);
+      },
+    },
+  );
+
+const administrationOf = ({ loadAccount }: AdministrationApi) =>
+  field<unknown, Pick<Account, "id">, unknown>(administration, async ({ id }, _args, context) => {
+    const account = await loadAccount(context, id);
+    if (!account) return null;
+    const { roles, statusChangedAt, statusActor, statusReason, recoveryRequestedAt, purgedAt } = account;
+    return { roles, statusChangedAt, statusChangedBy: statusActor, statusReason, recoveryRequestedAt, purgedAt };
+  });
+
+const showAdministered = (account: Account): HttpResponse =>
+  ok(viewAdministered(account), { etag: etagOfAdministered(account) });
+
+function viewAdministered(account: Account): AdministeredAccountResource {
+  const self = `${base}${account.id}`;
+  return {
+    ...viewAccount(account),
+    roles: [...account.roles],
+    status_changed_by: account.statusActor,
+    recovery_requested_at: account.recoveryRequestedAt?.toISOString() ?? null,
+    purged_at: account.purgedAt?.toISOString() ?? null,
+    links: { self, status: `${self}/status`, audit: `${self}/audit/` },
+  };
+}
+
+/**
+ * Changes with the recovery request and the roles, which the owner's validator ignores because the owner does not see
+ * them.
+ */
+function etagOfAdministered({ id, revision, roles, recoveryRequestedAt }: Account): string {
+  return strongEtag(revision, `administered-account ${id} ${roles.join()} ${recoveryRequestedAt?.getTime() ?? ""}`);
+}

@@ -1,0 +1,299 @@
+import { apiKeyExample, examples } from "@signalbox/contracts";
+import type { PageLimits } from "@signalbox/graphql";
+import {
+  booleanParameter,
+  created,
+  type HttpResponse,
+  listPage,
+  noContent,
+  ok,
+  pageOf,
+  pageParameters,
+  type Refusal,
+  type Routes,
+  refused,
+} from "@signalbox/http";
+import { list, type OwnRow, operation, ownRows, record } from "@signalbox/service";
+import { z } from "zod";
+import type { AccountStore } from "../accounts/account-store.ts";
+import {
+  type Credential,
+  CredentialPatch,
+  type CredentialView,
+  conflict,
+  etagOfCredential,
+  type newCredential,
+  refusedCredential,
+} from "./credential.ts";
+import {
+  type CredentialRevocations,
+  type HeldCredential,
+  lockWithAccount,
+  type Revoked,
+} from "./credential-revocations.ts";
+import type { CredentialStore } from "./credential-store.ts";
+import type { createCredentials, Issued } from "./credentials.ts";
+
+/** The parts that both kinds share at their edges. */
+export interface CredentialApi {
+  readonly accounts: Pick<AccountStore, "find" | "lock">;
+  readonly credentialRevocations: CredentialRevocations;
+  readonly pageLimits: PageLimits;
+}
+
+/** The differences between the kinds of credentials at both edges. */
+export interface CredentialForm<C extends Credential> {
+  /** The noun in texts, such as "API key", and the word for it where the kind is known. */
+  readonly noun: string;
+  readonly word: string;
+  /** Its type in the graph and in the audit. */
+  readonly type: "ApiKey" | "ServiceClient";
+  readonly audited: "api_key" | "client";
+  /** True when the graph finds it by its id, for fields of other services. */
+  readonly isEntity: boolean;
+  /** The end of the path of a list, and the parameter of one. */
+  readonly folder: "api-keys" | "clients";
+  readonly idParameter: "key_id" | "client_id";
+  readonly store: CredentialStore<C>;
+  readonly operations: Pick<ReturnType<typeof createCredentials<C>>, "create" | "rename" | "revoke">;
+  readonly input: ReturnType<typeof newCredential>;
+  readonly resource: z.ZodType;
+  readonly view: (credential: C) => CredentialView;
+  readonly issuedResource: z.ZodType;
+  /** The view of a new credential, with its secret. */
+  readonly viewIssued: (issued: Issued<C>) => object;
+  /** The members of payloads. */
+  readonly members: { readonly one: string; readonly secret: string };
+  readonly tooMany: (max: number) => Refusal;
+  readonly texts: { readonly issued: string; readonly secretless: string; readonly revoked: string };
+}
+
+const read = { scopes: ["account:read"], access: "own-account:read" } as const;
+export const security = { scopes: ["account:security"], stepUp: true } as const;
+const administration = { scopes: ["account:admin"] } as const;
+
+const RevocationQuery = z.object({
+  revoke_created: booleanParameter()
+    .default(false)
+    .describe("True to revoke also the credentials that it created, directly or through others."),
+});
+
+const Revocation = z
+  .object({
+    id: z.string(),
+    created_live: z.int().min(1).describe("Number of live keys and clients that it created."),
+  })
+  .meta({ id: "Revocation" })
+  .register(examples, { example: { id: apiKeyExample.id, created_live: 2 } });
+
+const noIssuer = conflict(
+  "clients",
+  "no_issuer",
+  "Service clients get their tokens from the built-in issuer, which does not run here. Create the client at the identity provider, or use an API key.",
+);
+
+/** Declares the operations that both kinds of credentials have, for owners and for administrators. */
+export function credentialOperations<C extends Credential>(form: CredentialForm<C>, parts: CredentialApi) {
+  return { ...reads(form, parts), ...writes(form, parts), ...revocations(form, parts) };
+}
+
+function reads<C extends Credential>(form: CredentialForm<C>, { pageLimits }: CredentialApi) {
+  const { noun, store, resource, view, texts } = form;
+  const { base, one, idOf, show, missing } = edgeOf(form);
+  return {
+    list: list({
+      summary: `List the account's ${noun}s, newest first`,
+      auth: read,
+      limits: pageLimits,
+      read: (range, { accountId }) => store.list(accountId, range),
+      rest: { get: base, item: resource, view },
+      graph: { ofOthers: { ...administration, access: "read" } },
+    }),
+    read: record({
+      summary: `Read ${article(noun)}, ${texts.secretless}`,
+      auth: read,
+      find: ({ caller, params }) => store.find(caller.accountId, idOf(params)),
+      missing,
+      rest: { get: one, resource, answer: show },
+      ...(form.isEntity && {
+        graph: { type: form.type, load: ownRows(({ accountId }, ids) => store.findMany(accountId, ids)) },
+      }),
+    }),
+  };
+}
+
+function writes<C extends Credential>(form: CredentialForm<C>, { accounts }: CredentialApi) {
+  const { noun, word, audited, store, operations, members } = form;
+  const { base, one, idOf, etag, show, missing, id } = edgeOf(form);
+  const { answerIssued, issuedGraph } = secretAnswers(form);
+  return {
+    create: operation({
+      summary: `Create ${article(noun)}`,
+      description: form.texts.issued,
+      auth: security,
+      audit: `${audited}.create`,
+      input: form.input,
+      of: {
+        find: (tx, { caller }) => accounts.lock(tx, caller.accountId),
+        missing: "The account no longer exists.",
+      },
+      change: (tx, account, { caller, input: { expires_at: expiresAt, ...wanted } }) =>
+        operations.create(tx, caller, account, { ...wanted, expiresAt }),
+      refusals: {
+        invalid: (problems) => refusedCredential(problems, word),
+        "limit-reached": ({ max }) => form.tooMany(max),
+        "no-issuer": noIssuer,
+      },
+      rest: {
+        post: base,
+        responses: { 201: form.issuedResource, 422: "error" },
+        idempotent: "sealed",
+        answer: answerIssued,
+      },
+      graph: issuedGraph,
+    }),
+    rename: operation({
+      summary: `Rename ${article(noun)}`,
+      description: "A new name needs a recent sign-in; the same name changes nothing.",
+      auth: { scopes: security.scopes, stepUpFor: "another name" },
+      audit: `${audited}.update`,
+      input: CredentialPatch,
+      of: { find: (tx, { caller, params }) => store.lock(tx, caller.accountId, idOf(params)), etag, missing },
+      change: (tx, credential, { caller, input }) => operations.rename(tx, caller, credential, input.name),
+      rest: {
+        patch: one,
+        mergePatch: true,
+        responses: { 200: form.resource, 204: "empty", 409: "error" },
+        idempotent: true,
+        answer: show,
+      },
+      graph: { payload: members.one, ...id },
+    }),
+  };
+}
+
+function revocations<C extends Credential>(
+  form: CredentialForm<C>,
+  { accounts, credentialRevocations }: CredentialApi,
+) {
+  const { noun, type, audited, store, operations, members, texts } = form;
+  const { one, ofAccount, idOf, etag, missing, id } = edgeOf(form);
+  const rest = {
+    responses: { 200: Revocation, 204: "empty", 409: "error" },
+    idempotent: true,
+    answer: ({ credential: { id }, createdLive }: Revoked<C>): HttpResponse =>
+      createdLive === 0 ? noContent() : ok({ id, created_live: createdLive }),
+  } as const;
+  const graph = {
+    payload: {
+      [members.one]: ({ credential }: Revoked<C>) => credential,
+      createdLive: ({ createdLive }: Revoked<C>) => createdLive,
+    },
+    type: `${type}Payload`,
+  };
+  return {
+    revoke: operation({
+      summary: `Revoke ${article(noun)}`,
+      description: `${texts.revoked} If credentials that it created are still live, 200 returns their number.`,
+      auth: security,
+      audit: `${audited}.revoke`,
+      input: RevocationQuery,
+      of: { find: (tx, { caller, params }) => store.lock(tx, caller.accountId, idOf(params)), etag, missing },
+      change: (tx, credential, { caller, input }) =>
+        credentialRevocations.revoke(tx, caller, operations, credential, input.revoke_created),
+      rest: { delete: one, ...rest },
+      graph: { ...graph, ...id },
+    }),
+    revokeByAdministrator: operation({
+      summary: `Revoke ${article(noun)} of an account`,
+      description: `${texts.revoked} The owner gets a notice. If credentials that it created are still live, 200 returns their number.`,
+      auth: { ...administration, stepUp: true },
+      audit: `${audited}.revoke`,
+      input: RevocationQuery,
+      of: {
+        find: (tx, { params }) => lockWithAccount(tx, accounts, store, idOf(params, "account_id"), idOf(params)),
+        etag: ({ credential }) => etag(credential),
+        missing,
+      },
+      change: (tx, held, { caller, input }) =>
+        credentialRevocations.revokeByAdministrator(tx, caller, operations, held, input.revoke_created),
+      rest: { delete: `${ofAccount}:${form.idParameter}`, ...rest },
+      graph: { ...graph, keysInInput: true, names: { ...id.names, account_id: "accountId" } },
+    }),
+  };
+}
+
+/** Adds the list of an account's credentials for administrators, which the graph has as a field of the account. */
+export function addAdministratorList<C extends Credential>(
+  routes: Routes,
+  operationId: string,
+  form: CredentialForm<C>,
+  { accounts, pageLimits }: CredentialApi,
+): void {
+  const { noun, store, resource, view } = form;
+  routes.get(`/api/accounts/:account_id/${form.folder}/`, {
+    operationId,
+    summary: `List the ${noun}s of an account, newest first`,
+    auth: administration,
+    query: z.object(pageParameters(pageLimits)),
+    responses: { 200: pageOf(resource), 404: "error" },
+    async handle({ params, query }) {
+      const account = await accounts.find(params.account_id);
+      return account ? listPage(query, (range) => store.list(account.id, range), view) : refused(404, "not_found");
+    },
+  });
+}
+
+/** The paths of a kind, and the common parts of its operations. */
+function edgeOf<C extends Credential>({ noun, folder, idParameter, view }: CredentialForm<C>) {
+  const base = `/api/account/${folder}/`;
+  const etag = (credential: C) => etagOfCredential(view(credential), credential);
+  return {
+    base,
+    one: `${base}:${idParameter}`,
+    ofAccount: `/api/accounts/:account_id/${folder}/`,
+    /** The type knows no names, because the path is composed. */
+    idOf: (params: unknown, name: string = idParameter) => (params as Readonly<Record<string, string>>)[name] ?? "",
+    etag,
+    show: (credential: C): HttpResponse => ok(view(credential), { etag: etag(credential) }),
+    missing: `There is no such ${noun}.`,
+    /** The credential's id as a member of the graph's input. */
+    id: { keysInInput: true, names: { [idParameter]: "id" } } as const,
+  };
+}
+
+/** The answers that show a secret, once. */
+export function secretAnswers<C extends Credential>(form: CredentialForm<C>) {
+  const { base, etag, id } = edgeOf(form);
+  const { one, secret: secretMember } = form.members;
+  // The validator belongs to the representation of GET, so the next change can use it.
+  const options = ({ credential }: Issued<C>) => ({ etag: etag(credential) });
+  return {
+    answerIssued: (issued: Issued<C>): HttpResponse =>
+      created(base + issued.credential.id, form.viewIssued(issued), options(issued)),
+    answerRotated: (issued: Issued<C>): HttpResponse => ok(form.viewIssued(issued), options(issued)),
+    issuedGraph: {
+      payload: {
+        [one]: ({ credential }: Issued<C>) => credential,
+        [secretMember]: ({ secret }: Issued<C>) => secret,
+      },
+      type: `Issued${form.type}Payload`,
+      ...id,
+    },
+  };
+}
+
+/** Finds a credential of the caller and locks its account too: a suspended account must not get new access. */
+export function heldCredential<C extends Credential>(
+  form: CredentialForm<C>,
+  { accounts }: CredentialApi,
+): OwnRow<HeldCredential<C>, unknown> {
+  const { idOf, etag, missing } = edgeOf(form);
+  return {
+    find: (tx, { caller, params }) => lockWithAccount(tx, accounts, form.store, caller.accountId, idOf(params)),
+    etag: ({ credential }) => etag(credential),
+    missing,
+  };
+}
+
+const article = (noun: string): string => `${/^[aeiou]/i.test(noun) ? "an" : "a"} ${noun}`;

@@ -1,0 +1,106 @@
+import { examples, webhookEventTypes } from "@signalbox/contracts";
+import { z } from "zod";
+import { customTypePattern, isCustomName } from "../events/custom-event.ts";
+
+/** An event type that an account publishes. */
+export interface EventType {
+  readonly id: string;
+  readonly accountId: string;
+  readonly name: string;
+  readonly description: string | null;
+  /** JSON Schema 2020-12 of the data; null for any. */
+  readonly schema: object | null;
+  readonly enforcement: Enforcement;
+  /** Why the service has lowered the enforcement: the schema ran out of time. Null otherwise. */
+  readonly enforcementReason: string | null;
+  readonly revision: number;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** Handling of an event whose data do not match: accept, accept with a warning to the publisher, or refuse. */
+const enforcements = ["off", "warn", "block"] as const;
+type Enforcement = (typeof enforcements)[number];
+
+const schemaBytesMax = 65_536;
+/** An event type in examples. */
+export const eventTypeExample = {
+  name: "order.created",
+  description: "An order was placed.",
+  schema: { type: "object", required: ["total"], properties: { total: { type: "string" } } },
+  enforcement: "block" as const,
+};
+
+/** An event type as clients see it. */
+export const EventTypeResource = z
+  .object({
+    name: z.string(),
+    description: z.string().nullable(),
+    own: z.boolean().describe("True for a type that the account declared."),
+    example: z.unknown().optional().describe("Example of the data; only for the service's own types."),
+    schema: z.record(z.string(), z.unknown()).nullable().describe("JSON Schema 2020-12 of the data; null for any."),
+    enforcement: z
+      .enum(enforcements)
+      .describe("Handling of an event that does not match the schema: accepted, accepted with a warning, or refused."),
+    enforcement_reason: z
+      .string()
+      .nullable()
+      .describe(
+        "Why the service made the type only warn, and checks it no more: `check-timeout` or `compile-timeout`. Null otherwise. Another schema or enforcement ends it.",
+      ),
+  })
+  .meta({ id: "WebhookEventType" })
+  .register(examples, { example: { ...eventTypeExample, own: true, enforcement_reason: null } });
+
+const schema = z
+  .record(z.string(), z.unknown())
+  .refine((given) => Buffer.byteLength(JSON.stringify(given)) <= schemaBytesMax, {
+    error: `A schema has at most ${schemaBytesMax} bytes.`,
+  })
+  .nullable();
+const members = { description: z.string().max(500).nullable(), schema, enforcement: z.enum(enforcements) };
+
+/** Input of a new event type. */
+export const CreateEventTypeBody = z
+  .strictObject({
+    name: z
+      .string()
+      .max(128)
+      .regex(customTypePattern)
+      .refine(isCustomName, { error: "This prefix belongs to the events of the service." }),
+    description: members.description.default(null),
+    schema: schema.default(null),
+    enforcement: members.enforcement.default("off"),
+  })
+  .meta({ id: "CreateWebhookEventType" })
+  .register(examples, { example: eventTypeExample });
+
+/** Input of a change; a schema is replaced as a whole. */
+export const UpdateEventTypeBody = z
+  .strictObject(members)
+  .partial()
+  .meta({ id: "UpdateWebhookEventType" })
+  .register(examples, { example: { enforcement: "warn" } });
+
+/** The service's own event types, as clients see them. */
+export const serviceTypes = webhookEventTypes
+  .filter(({ audience }) => audience === "account")
+  .map((type) => ({
+    name: type.name,
+    description: type.description,
+    example: type.example,
+    own: false,
+    schema: null,
+    enforcement: "off" as const,
+    enforcement_reason: null,
+  }));
+
+/** Returns an event type of an account as clients see it. */
+export const viewType = (type: EventType) => ({
+  name: type.name,
+  description: type.description,
+  own: true,
+  schema: type.schema as Record<string, unknown> | null,
+  enforcement: type.enforcement,
+  enforcement_reason: type.enforcementReason,
+});

@@ -1,0 +1,148 @@
+import { type Clock, seconds } from "@signalbox/core";
+import { isProxyError } from "@signalbox/net";
+import type { Logger, Outage } from "@signalbox/telemetry";
+import type { SigningEndpoint } from "../endpoints/endpoint-directory.ts";
+import type { Attempted, attemptDelivery } from "./attempt-delivery.ts";
+import type { AttemptResults } from "./attempt-results.ts";
+import type { LeasedDelivery } from "./delivery-queue.ts";
+import type { Lane } from "./lane.ts";
+import type { Lanes, NextAttempt } from "./lanes.ts";
+import type { Leases } from "./leases.ts";
+
+/** Makes one attempt. @throws Error when nothing could be sent, by our fault. */
+export type Attempt = (delivery: LeasedDelivery, endpoint: SigningEndpoint) => ReturnType<typeof attemptDelivery>;
+
+export interface AttemptLoopDependencies {
+  readonly lanes: Lanes;
+  readonly leases: Pick<Leases, "handBack" | "leaseMs">;
+  readonly attempt: Attempt;
+  readonly results: Pick<AttemptResults, "add">;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Longest time of an attempt, its record included. */
+  readonly attemptMsMax: () => number;
+  /** Wakes the loop of claims. */
+  readonly wake: () => void;
+}
+
+/** Safety margin before a lease expires and another instance takes the delivery. */
+const leaseMarginMs = seconds(5);
+
+/** Makes the attempts of the deliveries in the lanes, as many at a time as there are places. */
+export class AttemptLoop {
+  readonly #parts: AttemptLoopDependencies;
+  readonly #proxyOutage: Outage;
+  readonly #running = new Set<Promise<void>>();
+
+  constructor(parts: AttemptLoopDependencies) {
+    this.#parts = parts;
+    this.#proxyOutage = parts.log.outage("The outbound proxy");
+  }
+
+  /** Takes leased deliveries of an endpoint, in their order, and starts those that have a place. */
+  add(endpoint: SigningEndpoint, deliveries: readonly LeasedDelivery[]): void {
+    const { lanes, leases, clock, attemptMsMax } = this.#parts;
+    const startUntilMs = clock.steadyMs() + leases.leaseMs - attemptMsMax() - leaseMarginMs;
+    this.#returnToQueue(lanes.add(endpoint, deliveries, startUntilMs));
+    this.#pump();
+  }
+
+  /**
+   * Continues with the new state of an endpoint. With null, or one that is not enabled, its deliveries go back to the
+   * queue.
+   */
+  async update(id: string, endpoint: SigningEndpoint | null): Promise<void> {
+    const { lanes } = this.#parts;
+    if (endpoint?.status === "enabled") lanes.update(endpoint);
+    else await this.#handBack(lanes.takeAll(id));
+  }
+
+  /** Starts no more attempts, hands back waiting deliveries, and resolves when every running attempt is recorded. */
+  async stop(): Promise<void> {
+    const { lanes } = this.#parts;
+    lanes.room.close();
+    await this.#handBack(lanes.takeAll());
+    await Promise.all(this.#running);
+  }
+
+  /** Starts attempts while there is a place. */
+  #pump(): void {
+    const { lanes, clock } = this.#parts;
+    for (const next of lanes.takeReady()) {
+      const { delivery, startUntilMs } = next;
+      const isLate = clock.steadyMs() > startUntilMs;
+      const work = isLate ? this.#handBack([lanes.giveUp(next)]) : this.#deliver(next);
+      const running = work
+        .catch((error: unknown) => this.#reportUnmade(error, delivery))
+        .finally(() => this.#running.delete(running));
+      this.#running.add(running);
+    }
+  }
+
+  /** Logs one line for all deliveries that wait for the proxy, and one for each that could not be signed. */
+  #reportUnmade(error: unknown, { id: deliveryId }: LeasedDelivery): void {
+    if (isProxyError(error)) this.#proxyOutage.failed("deliveries", error);
+    else this.#parts.log.error({ error, deliveryId }, "an attempt could not be made");
+  }
+
+  async #deliver(next: NextAttempt): Promise<void> {
+    const { lane, delivery } = next;
+    const { lanes, results } = this.#parts;
+    const leave = lanes.enter(next);
+    let attempted: Attempted | null = null;
+    try {
+      attempted = await this.#attempt(lane, delivery);
+    } finally {
+      leave();
+      // Without an attempt (not signed, or no way out) the failure is ours and counts for nothing.
+      lanes.room.move(delivery, attempted ? "answer" : "fail", lane.host);
+      this.#afterAttempt(lane);
+    }
+    this.#proxyOutage.passed("deliveries");
+    try {
+      await results.add({ delivery, endpoint: lane.endpoint, ...attempted });
+    } finally {
+      lanes.room.move(delivery, "record", lane.host);
+    }
+  }
+
+  async #attempt(lane: Lane, delivery: LeasedDelivery): Promise<Attempted> {
+    const { clock, attempt } = this.#parts;
+    const startedMs = clock.steadyMs();
+    const wasFull = lane.isFull;
+    const attempted = await attempt(delivery, lane.endpoint);
+    const endedMs = clock.steadyMs();
+    const { status, error } = attempted.result;
+    const succeeded = status !== null && status >= 200 && status < 300;
+    const overloaded = status === 429 || error === "deadline";
+    lane.limit.observe({ overloaded, succeeded, durationMs: endedMs - startedMs, startedMs, endedMs }, wasFull);
+    return attempted;
+  }
+
+  #afterAttempt(lane: Lane): void {
+    const { lanes, wake } = this.#parts;
+    const { id } = lane.endpoint;
+    // An endpoint that has become slow keeps nothing in memory: its deliveries wait in the database.
+    if (lane.limit.isSlow) this.#returnToQueue(lanes.takeAll(id));
+    this.#pump();
+    lanes.forgetIdle(lane);
+    if (lane.waiting === 0 && lanes.hasBacklog(id)) wake();
+  }
+
+  #returnToQueue(some: readonly LeasedDelivery[]): void {
+    this.#handBack(some).catch((error: unknown) =>
+      this.#parts.log.warn(
+        { error, endpointId: some[0]?.endpointId },
+        "deliveries could not be handed back; they wait until their leases expire",
+      ),
+    );
+  }
+
+  async #handBack(some: readonly LeasedDelivery[]): Promise<void> {
+    if (some.length === 0) return;
+    const { lanes, leases, wake } = this.#parts;
+    await leases.handBack(some);
+    for (const { endpointId } of some) lanes.setBacklog(endpointId, true);
+    wake();
+  }
+}

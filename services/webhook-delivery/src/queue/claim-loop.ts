@@ -1,0 +1,172 @@
+import type { WakeUp } from "@signalbox/runtime";
+import type { EndpointDirectory } from "../endpoints/endpoint-directory.ts";
+import type { EndpointHealth } from "../endpoints/endpoint-health.ts";
+import type { AttemptLoop } from "./attempt-loop.ts";
+import type { DeliveryQueue, LeasedDelivery, WaitingEndpoint } from "./delivery-queue.ts";
+import type { EndpointRates } from "./endpoint-rates.ts";
+import { hostOf } from "./lane.ts";
+import type { Lanes } from "./lanes.ts";
+import type { Leases } from "./leases.ts";
+
+export interface ClaimLoopDependencies {
+  readonly lanes: Lanes;
+  readonly leases: Leases;
+  readonly attempts: Pick<AttemptLoop, "add" | "update" | "stop">;
+  readonly deliveryQueue: Pick<DeliveryQueue, "waiting" | "revisions">;
+  readonly endpointRates: EndpointRates;
+  readonly directory: EndpointDirectory;
+  readonly endpointHealth: Pick<EndpointHealth, "takeProbes">;
+  /** Decides which accounts may act now, and when that is known. Deliveries of others wait. */
+  readonly access: DeliveryAccess;
+  readonly wakeUp: WakeUp;
+}
+
+/** Judgements of the accounts' states about deliveries. */
+export interface DeliveryAccess {
+  readonly mayWrite: (accountId: string) => boolean;
+  /** False until the states of the accounts are known; no delivery is leased until then. */
+  readonly isReady: () => boolean;
+}
+
+/** Longest sleep, and so the longest delay of a delivery that another instance scheduled for now. */
+export const idleMsMax = 500;
+
+/** Leases due deliveries from the queue, as many as the lanes have room for. */
+export class ClaimLoop {
+  readonly #parts: ClaimLoopDependencies;
+
+  constructor(parts: ClaimLoopDependencies) {
+    this.#parts = parts;
+  }
+
+  /** Leases due deliveries until the signal aborts; then finishes the attempts in hand. */
+  async run(signal: AbortSignal, beat: () => void): Promise<void> {
+    const { wakeUp, access, attempts, leases } = this.#parts;
+    // The worker also restarts after a failed turn, whose claim may have been committed.
+    leases.suspect();
+    while (!signal.aborted) {
+      beat();
+      wakeUp.reset();
+      await leases.register();
+      const dueInMs = access.isReady() ? await this.#turn() : idleMsMax;
+      if (dueInMs <= 0) continue;
+      const timer = setTimeout(wakeUp.wake, dueInMs);
+      await wakeUp.wait(signal);
+      clearTimeout(timer);
+    }
+    leases.close();
+    await attempts.stop();
+  }
+
+  /** Frees the leases that nobody holds any more. */
+  async takeOver(): Promise<void> {
+    const { leases, lanes, wakeUp } = this.#parts;
+    if (await leases.takeOver(() => lanes.inHand())) wakeUp.wake();
+  }
+
+  /** Attempts the oldest delivery of each endpoint that was disabled because it failed, once an hour. */
+  async probe(): Promise<void> {
+    const { endpointHealth, leases, directory, attempts, access } = this.#parts;
+    const { instance } = leases;
+    if (instance === null || !access.isReady()) return;
+    for (const { id, accountId, revision } of await endpointHealth.takeProbes()) {
+      const endpoint = access.mayWrite(accountId) ? await directory.find(accountId, id, revision) : null;
+      if (endpoint) attempts.add(endpoint, await leases.claimProbe(id, instance));
+    }
+  }
+
+  /** Runs one turn; returns the milliseconds until something is due, 0 when more may be due already. */
+  async #turn(): Promise<number> {
+    const { deliveryQueue, access, lanes } = this.#parts;
+    await this.#followChanges();
+    const waiting = (await deliveryQueue.waiting()).filter(({ accountId }) => access.mayWrite(accountId));
+    const due = waiting.filter(({ dueInMs }) => dueInMs <= 0);
+    lanes.setBacklogs(new Set(due.map(({ id }) => id)));
+    const moreInMs = await this.#take(due);
+    if (moreInMs <= 0) return 0;
+    const later = waiting.map(({ dueInMs }) => dueInMs).filter((ms) => ms > 0);
+    return Math.min(idleMsMax, ...[moreInMs, ...later].map((ms) => Math.ceil(ms)));
+  }
+
+  /**
+   * Follows changes: waiting deliveries go back to the queue when their endpoint is paused, disabled or gone, or its
+   * account may not act.
+   */
+  async #followChanges(): Promise<void> {
+    const { deliveryQueue, lanes, attempts, directory, access } = this.#parts;
+    const inHand = lanes.endpoints();
+    if (inHand.length === 0) return;
+    const revisions = await deliveryQueue.revisions(inHand.map(({ id }) => id));
+    for (const { id, accountId, revision } of inHand) {
+      const now = revisions.get(id);
+      if (!access.mayWrite(accountId)) await attempts.update(id, null);
+      else if (now !== revision) {
+        await attempts.update(id, now === undefined ? null : await directory.find(accountId, id, now));
+      }
+    }
+  }
+
+  /** Leases due deliveries; returns the milliseconds until more may be taken, 0 when an endpoint filled its room. */
+  async #take(due: readonly WaitingEndpoint[]): Promise<number> {
+    const { lanes, leases, endpointRates } = this.#parts;
+    const { instance } = leases;
+    const rooms = roomsOf(due, lanes);
+    if (rooms.size === 0 || instance === null) return Number.POSITIVE_INFINITY;
+    const rates = new Map(due.flatMap(({ id, rate }) => (rate && rooms.has(id) ? [[id, rate] as const] : [])));
+    const grantInMs = rates.size === 0 ? Number.POSITIVE_INFINITY : await endpointRates.grant(rooms, rates);
+    if (rooms.size === 0) return grantInMs;
+    const leased = Map.groupBy(await leases.claim(rooms, instance), ({ endpointId }) => endpointId);
+    let isMore = false;
+    for (const [id, room] of rooms) {
+      const deliveries = leased.get(id) ?? [];
+      const rate = rates.get(id);
+      if (deliveries.length < room) lanes.setBacklog(id, false);
+      else if (!rate) isMore = true;
+      if (rate && deliveries.length < room) await endpointRates.giveBack(id, rate, room - deliveries.length);
+    }
+    await this.#start(leased);
+    return isMore && leased.size > 0 ? 0 : grantInMs;
+  }
+
+  async #start(leased: ReadonlyMap<string, readonly LeasedDelivery[]>): Promise<void> {
+    const { deliveryQueue, leases, attempts, directory } = this.#parts;
+    if (leased.size === 0) return;
+    // One look for all: a look for each would make the last endpoint wait for all the others.
+    const revisions = await deliveryQueue.revisions([...leased.keys()]);
+    for (const [id, deliveries] of leased) {
+      const revision = revisions.get(id);
+      const accountId = deliveries[0]?.accountId ?? "";
+      const endpoint = revision === undefined ? null : await directory.find(accountId, id, revision);
+      if (endpoint?.status === "enabled") attempts.add(endpoint, deliveries);
+      else await leases.handBack(deliveries);
+    }
+  }
+}
+
+/** Divides the room of each account, and of each of its hosts, evenly: a busy endpoint does not take it all. */
+function roomsOf(due: readonly WaitingEndpoint[], lanes: Lanes): Map<string, number> {
+  const wanted = due.map(({ id, accountId, url, rate }) => {
+    const host = hostOf(url);
+    return { id, load: { accountId, host }, place: `${accountId} ${host}`, room: lanes.roomOf(id, rate !== null) };
+  });
+  const atPlace = Map.groupBy(wanted, ({ place }) => place);
+  const ofAccount = Map.groupBy(wanted, ({ load }) => load.accountId);
+  const { room } = lanes;
+  const shareOf = ({ load, place }: (typeof wanted)[number]) =>
+    Math.min(
+      room.of(load) / (atPlace.get(place)?.length ?? 1),
+      room.ofAccount(load.accountId) / (ofAccount.get(load.accountId)?.length ?? 1),
+    );
+  const shares = new Map(wanted.map((one) => [one.id, Math.max(1, Math.floor(shareOf(one)))]));
+  return room.plan((take) => {
+    const rooms = new Map<string, number>();
+    for (const { id, load, room: own } of wanted) {
+      const count = Math.min(own, shares.get(id) ?? 1, room.of(load));
+      if (count <= 0) continue;
+      rooms.set(id, count);
+      // Sizes are unknown before the lease.
+      take(load, count, 0);
+    }
+    return rooms;
+  });
+}

@@ -1,0 +1,195 @@
+import type { SigningEndpoint } from "../endpoints/endpoint-directory.ts";
+import type { LeasedDelivery } from "./delivery-queue.ts";
+import { firstLoad, type InHand, Lane } from "./lane.ts";
+import { MemoryRoom } from "./memory-room.ts";
+import { Shares } from "./shares.ts";
+
+/** Largest numbers of concurrent attempts, each on a connection. */
+export interface LaneBounds {
+  readonly inFlightMax: number;
+  readonly inFlightMaxPerEndpoint: number;
+  readonly inFlightMaxPerHost: number;
+}
+
+/** An attempt that may start now. */
+export interface NextAttempt extends InHand {
+  readonly lane: Lane;
+}
+
+/** Endpoints whose measured limits are remembered while they are idle. */
+const lanesMax = 10_000;
+/** Share of all places that slow endpoints may use together. */
+const slowShare = 0.25;
+/** One account may hold seven times as many places as are free, alone seven of eight: the rest is for others. */
+const placeFactor = 7;
+
+/**
+ * The deliveries of this instance: a lane for each endpoint, the places of the attempts, and the room in memory. It is
+ * the one state that the loop of claims fills and the loop of attempts empties, and it starts nothing by itself.
+ *
+ * Places are limited in total, per endpoint and per host. Slow endpoints share a part of them, and accounts share all
+ * of them, because a receiver that hangs holds its places for a whole timeout.
+ */
+export class Lanes {
+  readonly #bounds: LaneBounds;
+  readonly #lanes = new Map<string, Lane>();
+  /** Lanes with deliveries in memory and room for another attempt. */
+  readonly #ready = new Set<Lane>();
+  /** Endpoints with more in the queue than in memory: new deliveries go behind those, not past them. */
+  readonly #backlogged = new Set<string>();
+  /** Places in use by host, shared by accounts. */
+  readonly #hosts = new Map<string, Shares>();
+  readonly #places: Shares;
+  readonly #slowPlaces: Shares;
+  /** Deliveries in memory, recorded or not. */
+  readonly room = new MemoryRoom();
+
+  constructor(bounds: LaneBounds) {
+    this.#bounds = bounds;
+    this.#places = new Shares(bounds.inFlightMax, placeFactor);
+    this.#slowPlaces = new Shares(bounds.inFlightMax * slowShare, placeFactor);
+  }
+
+  /**
+   * Returns the number of deliveries of an endpoint that may be taken from the queue; `atOnce` leaves out those that
+   * would wait in memory.
+   */
+  roomOf(endpointId: string, atOnce: boolean): number {
+    const lane = this.#lanes.get(endpointId);
+    if (lane === undefined) return firstLoad;
+    return atOnce ? lane.roomAtOnce : lane.room;
+  }
+
+  /** Returns the number of new deliveries that the endpoint may get without the queue. */
+  firstRoomOf(endpointId: string): number {
+    if (this.#backlogged.has(endpointId)) return 0;
+    return this.#lanes.get(endpointId)?.firstRoom ?? firstLoad;
+  }
+
+  /** Returns the endpoints with deliveries that wait in memory. */
+  endpoints(): SigningEndpoint[] {
+    return [...this.#lanes.values()].filter(({ waiting }) => waiting > 0).map(({ endpoint }) => endpoint);
+  }
+
+  /** Returns the ids of the deliveries that this instance believes to have leased. */
+  inHand(): string[] {
+    return this.room.ids();
+  }
+
+  hasBacklog(endpointId: string): boolean {
+    return this.#backlogged.has(endpointId);
+  }
+
+  /** Notes that deliveries of the endpoint stayed in the queue, or that none did. */
+  setBacklog(endpointId: string, isBacklogged: boolean): void {
+    if (isBacklogged) this.#backlogged.add(endpointId);
+    else this.#backlogged.delete(endpointId);
+  }
+
+  /** Replaces the endpoints with a backlog by those that have deliveries due in the queue. */
+  setBacklogs(endpointIds: ReadonlySet<string>): void {
+    for (const id of this.#backlogged) if (!endpointIds.has(id)) this.#backlogged.delete(id);
+    for (const id of endpointIds) this.#backlogged.add(id);
+  }
+
+  /**
+   * Takes leased deliveries of an endpoint, in their order. Returns those past the account's share, which belong back in
+   * the queue: plans that were made side by side did not see each other.
+   */
+  add(endpoint: SigningEndpoint, deliveries: readonly LeasedDelivery[], startUntilMs: number): LeasedDelivery[] {
+    const lane = this.#laneOf(endpoint);
+    const { host } = lane;
+    const fits = deliveries.findIndex((delivery) => {
+      if (this.room.of({ accountId: delivery.accountId, host }) <= 0) return true;
+      lane.add({ delivery, startUntilMs });
+      this.room.move(delivery, "lease", host);
+      return false;
+    });
+    this.#schedule(lane);
+    return fits === -1 ? [] : deliveries.slice(fits);
+  }
+
+  /** Takes the deliveries that may be attempted now, one of each lane in turn. Each is to be entered or handed back. */
+  *takeReady(): Generator<NextAttempt> {
+    // A lane that is re-added to the end of the set is visited again in this pass.
+    for (const lane of this.#ready) {
+      if (this.room.isClosed || this.#places.total >= this.#bounds.inFlightMax) return;
+      if (!this.#hasPlace(lane)) continue;
+      const inHand = lane.take();
+      this.#ready.delete(lane);
+      if (inHand) yield { ...inHand, lane };
+      this.#schedule(lane);
+    }
+  }
+
+  /** Starts an attempt of the lane. The returned function gives its places back. */
+  enter({ lane, delivery }: NextAttempt): () => void {
+    const { host, endpoint, limit } = lane;
+    const { accountId } = endpoint;
+    this.room.move(delivery, "start", host);
+    const atHost = this.#hosts.get(host) ?? new Shares(this.#bounds.inFlightMaxPerHost, placeFactor);
+    this.#hosts.set(host, atHost);
+    const shares = [this.#places, atHost, ...(limit.isSlow ? [this.#slowPlaces] : [])];
+    for (const share of shares) share.add(accountId, 1);
+    lane.inFlight++;
+    return () => {
+      lane.inFlight--;
+      for (const share of shares) share.add(accountId, -1);
+      if (atHost.total === 0) this.#hosts.delete(host);
+      this.#schedule(lane);
+    };
+  }
+
+  /** Notes that a delivery taken for an attempt goes back to the queue instead. */
+  giveUp({ lane, delivery }: Pick<NextAttempt, "lane" | "delivery">): LeasedDelivery {
+    this.room.move(delivery, "handBack", lane.host);
+    return delivery;
+  }
+
+  /** Forgets the lane if nothing is in it and many others are remembered. */
+  forgetIdle(lane: Lane): void {
+    if (lane.isIdle && this.#lanes.size > lanesMax) this.#lanes.delete(lane.endpoint.id);
+  }
+
+  /** Continues with the new state of an endpoint that has a lane. */
+  update(endpoint: SigningEndpoint): void {
+    if (this.#lanes.has(endpoint.id)) this.#laneOf(endpoint);
+  }
+
+  /** Takes every waiting delivery of an endpoint, or of all, out of its lane, for the way back to the queue. */
+  takeAll(endpointId?: string): LeasedDelivery[] {
+    const lanes = endpointId === undefined ? [...this.#lanes.values()] : [this.#lanes.get(endpointId)];
+    return lanes.flatMap((lane) => {
+      if (!lane) return [];
+      const taken = lane.takeAll().map(({ delivery }) => this.giveUp({ lane, delivery }));
+      this.#schedule(lane);
+      return taken;
+    });
+  }
+
+  #laneOf(endpoint: SigningEndpoint): Lane {
+    const { inFlightMaxPerEndpoint } = this.#bounds;
+    const max = Math.min(endpoint.settings.max_in_flight ?? inFlightMaxPerEndpoint, inFlightMaxPerEndpoint);
+    const known = this.#lanes.get(endpoint.id);
+    if (known) {
+      known.endpoint = endpoint;
+      known.limit.max = max;
+      return known;
+    }
+    const lane = new Lane(endpoint, max);
+    this.#lanes.set(endpoint.id, lane);
+    return lane;
+  }
+
+  #schedule(lane: Lane): void {
+    if (lane.waiting > 0 && !lane.isFull) this.#ready.add(lane);
+    else this.#ready.delete(lane);
+  }
+
+  #hasPlace(lane: Lane): boolean {
+    const { accountId } = lane.endpoint;
+    if (this.#places.roomOf(accountId) === 0) return false;
+    if (lane.limit.isSlow && this.#slowPlaces.roomOf(accountId) === 0) return false;
+    return this.#hosts.get(lane.host)?.roomOf(accountId) !== 0;
+  }
+}
