@@ -31,7 +31,7 @@ export interface OperationContext<P = unknown, Input = unknown> {
   readonly input: Input;
 }
 
-/** What a flow needs at either edge: its caller, its end, and its transaction. */
+/** A flow at either edge: its caller, its end, and its transaction. */
 export interface Flow {
   readonly caller: Caller;
   /** Aborted when the client disconnects or the deadline passes, where the edge knows. */
