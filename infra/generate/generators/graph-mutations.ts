@@ -88,10 +88,14 @@ async function argumentsOf(name: string, operation: AnyOperation): Promise<strin
   return input ? [...keys, `input: ${inputType}${await mayLeaveOut(operation)}`] : keys;
 }
 
-/** A change of nothing is a mistake; another input may be left out where each of its members may. */
+/**
+ * A change of nothing is a mistake; another input may be left out where each of its members may, unless a rule between
+ * them wants one.
+ */
 async function mayLeaveOut({ input, rest }: AnyOperation): Promise<"" | "!"> {
   const { allMembersMayBeLeftOut } = await import("@signalbox/http");
-  return !rest.mergePatch && allMembersMayBeLeftOut(input && "json" in input ? input.json : input) ? "" : "!";
+  const rules = input && "json" in input ? input.json : input;
+  return !rest.mergePatch && allMembersMayBeLeftOut(rules) && rules.safeParse({}).success ? "" : "!";
 }
 
 const capital = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);

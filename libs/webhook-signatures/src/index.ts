@@ -7,7 +7,6 @@ export { type SchemeName, type SchemeOptions, schemeOf } from "./schemes.ts";
 export {
   type Claim,
   type DeliveryIdentity,
-  type Handshake,
   handshakes,
   type SignatureScheme,
   type SignedRequest,

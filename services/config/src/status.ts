@@ -3,7 +3,7 @@ import { examples } from "@signalbox/contracts";
 import type { Clock } from "@signalbox/core";
 import type { Flags } from "@signalbox/service";
 import { z } from "zod";
-import type { Expiry } from "./overrides/expiry.ts";
+import type { Expiry } from "./overrides/undo-changes.ts";
 import type { Properties } from "./properties.ts";
 import type { AppliedReports } from "./published/applied-reports.ts";
 import type { PublishedConfiguration } from "./published/published-configuration.ts";
@@ -51,7 +51,11 @@ export const ConfigStatusResource = z
       stale_flags: ["checkout.new"],
       services: [
         {
-          ...{ name: "images", instance: "images-1", revision: "7", lag_seconds: 0, last_seen_seconds: 12 },
+          name: "images",
+          instance: "images-1",
+          revision: "7",
+          lag_seconds: 0,
+          last_seen_seconds: 12,
           applied_at: "2026-01-01T09:00:00.040Z",
         },
       ],
@@ -68,14 +72,8 @@ export interface StatusDependencies {
 }
 
 /** Builds the status: the applied revision of every instance, refused values, and those that wait for a restart. */
-export function viewStatus({
-  configuration,
-  reports,
-  published,
-  expiry,
-  flags,
-  clock,
-}: StatusDependencies): z.output<typeof ConfigStatusResource> {
+export function viewStatus(dependencies: StatusDependencies): z.output<typeof ConfigStatusResource> {
+  const { configuration, reports, published, expiry, flags, clock } = dependencies;
   const alive = reports.alive();
   const { disagreements, changedAt } = published.current();
   const problems = [

@@ -8,12 +8,12 @@ import { type EdgeLimits, followConfiguration, openAccess, openEdgeLimits, openS
 import { openReader } from "./docs/reference-routes.ts";
 import { openDocuments } from "./documents/documents.ts";
 import { openTrustedDocuments, type TrustedDocuments } from "./documents/trusted-documents.ts";
+import { serviceEdges } from "./edges.ts";
 import { openLive } from "./live/open-live.ts";
 import { createMergedOpenapi, openapiRoutes } from "./openapi/merged-openapi.ts";
 import { createCostLimits } from "./operations/cost-limits.ts";
 import { createOperations, type Operations } from "./operations/operations.ts";
 import type { Properties } from "./properties.ts";
-import { publicRoutes } from "./routes.ts";
 import type { CurrentSupergraph } from "./supergraph/current-supergraph.ts";
 import { openSupergraph } from "./supergraph/open-supergraph.ts";
 
@@ -34,7 +34,14 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const location = configuration.get("graphql.supergraph");
   const supergraph = await openSupergraph({
     executor: configuration.get("graphql.executor"),
-    ...{ location, clients, accessStates, tracer, clock, metrics, log, runner },
+    location,
+    clients,
+    accessStates,
+    tracer,
+    clock,
+    metrics,
+    log,
+    runner,
   }).catch((error: Error) => {
     if (location === null) throw error;
     throw unreadable("graphql.supergraph", location, `a supergraph: ${error.message}`);
@@ -45,12 +52,13 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const schema = () => supergraph.schema;
   const live = await openLive({ context, eventLog, operations, schema, authenticator, accessStates, rateLimits });
   const reference = {
-    ...{ schema, showsSchema: () => configuration.get("graphql.introspection") },
+    schema,
+    showsSchema: () => configuration.get("graphql.introspection"),
     reader: await openReader(configuration.get("docs.reader")),
   };
   const hasPage = () => configuration.get("graphql.graphiql") && configuration.get("graphql.introspection");
   const security = { contact: configuration.get("http.security-contact"), clock };
-  const routes = publicRoutes({ operations, live, reference, security, hasPage });
+  const { routes } = serviceEdges({ operations, live, reference, security, hasPage });
   const own = openApiDocument(routes, openapi);
   routes.include(openapiRoutes(createMergedOpenapi({ clients, own, clock })));
   return {

@@ -1,86 +1,89 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { WebhookSourceResource } from "@signalbox/contracts";
-import { seconds } from "@signalbox/core";
 import { exportRoutes } from "@signalbox/http";
 import { createNameLookup, createOutboundClient } from "@signalbox/net";
 import { ownPorts, type ServiceContext, type ServiceParts } from "@signalbox/runtime";
 import { openPrincipals, openService } from "@signalbox/service";
 import { createSealer } from "@signalbox/storage";
+import { serviceEdges } from "./edges.ts";
 import type { Properties } from "./properties.ts";
-import { openReceiving } from "./receiving/receiving.ts";
-import { sealedProofs } from "./rejections/rejection-store.ts";
-import { publishAgain } from "./replays/publish-again.ts";
+import { createDeliveryStore } from "./receiving/delivery-store.ts";
+import { DeliveryWriter } from "./receiving/delivery-writer.ts";
+import { createReceivedStore } from "./receiving/received-store.ts";
+import { openJudge, openReceiving } from "./receiving/receiving.ts";
+import { createRejectionStore, sealedProofs } from "./rejections/rejection-store.ts";
+import { createRetryRejection } from "./rejections/retry-rejection.ts";
+import { createPublishStep } from "./replays/publish-step.ts";
 import { createReplays } from "./replays/replays.ts";
-import { loadersOf, resolversOf } from "./resolvers.ts";
-import { createServiceRoutes } from "./routes.ts";
 import { createKeySets } from "./sources/key-sets.ts";
 import { createKnownSources } from "./sources/known-sources.ts";
-import { startRemovedSourceCleanup } from "./sources/removed-source-cleanup.ts";
 import { viewSource } from "./sources/source.ts";
-import { createSourceIdAt } from "./sources/source-id-at.ts";
 import { createSourceRotations } from "./sources/source-rotations.ts";
 import { createAssertUsable } from "./sources/source-settings.ts";
 import { createSourceStore, sealedSecrets } from "./sources/source-store.ts";
 import { createSources } from "./sources/sources.ts";
+import { startWorkers } from "./workers.ts";
 
 const prismaDirectory = fileURLToPath(new URL("../prisma", import.meta.url));
+const sealedColumns = [...sealedSecrets, sealedProofs];
 const schemaFile = new URL("../schema.graphql", import.meta.url);
 
 /** Builds the service that receives webhooks from partners: verifies them, stores them once and publishes them. */
 export async function createService(context: ServiceContext<Properties>): Promise<ServiceParts> {
-  const { configuration, runner, clock } = context;
+  const { configuration, clock } = context;
   const sealer = createSealer(configuration.get("secrets.keys"));
-  const opened = await openService(context, {
-    prismaDirectory,
-    sealer,
-    sealedColumns: [...sealedSecrets, sealedProofs],
-  });
+  const opened = await openService(context, { prismaDirectory, sealer, sealedColumns });
   const { pool, outbox, pageLimits, consume, serve } = opened;
-  const sourceStore = createSourceStore(pool, sealer);
-  const knownSources = createKnownSources(sourceStore, clock);
-  const sourceIdAt = createSourceIdAt(sourceStore, clock);
-  const sourcesMax = () => configuration.get("webhook-ingest.sources.max");
+  const keepMs = () => configuration.get("webhook-ingest.received.retention");
   const areIntegrationsEnabled = () => configuration.get("features.integrations") !== "disabled";
   const outbound = openOutbound(context);
   const assertUsable = createAssertUsable(outbound);
+
+  const sourceStore = createSourceStore(pool, sealer);
+  const knownSources = createKnownSources(sourceStore, clock);
   const sources = createSources({
     sourceStore,
     knownSources,
     outbox,
     clock,
-    sourcesMax,
-    areIntegrationsEnabled,
     assertUsable,
+    sourcesMax: () => configuration.get("webhook-ingest.sources.max"),
+    areIntegrationsEnabled,
   });
   const sourceRotations = createSourceRotations({ sourceStore, knownSources, outbox, clock, assertUsable });
-  const keySets = createKeySets({ ...context, outbound });
-  const receiving = await openReceiving(context, opened, {
-    knownSources,
-    sourceIdAt,
-    keySets,
-    sealer,
-    areIntegrationsEnabled,
-  });
-  startRemovedSourceCleanup({ runner, pool });
-  const replays = createReplays({ ...receiving, pool, outbox, clock });
-  const publishing = { ...receiving, sourceStore, outbox };
-  runner.every("replays", seconds(1), () => replays.step((tx, replay) => publishAgain(tx, replay, publishing)));
   consume("accounts", { "account.deleted": ({ subject }, { tx }) => sources.deleteAllOf(tx, subject) });
 
-  const parts = {
-    ...receiving,
-    ...{ sources, sourceRotations, sourceStore, replays, pageLimits },
-  };
+  const judge = openJudge(context, opened, createKeySets({ outbound, clock, log: context.log }));
+  const deliveryWriter = new DeliveryWriter({ deliveryStore: createDeliveryStore(pool), outbox, clock });
+  const receivedStore = createReceivedStore({ pool, clock, keepMs });
+  const rejectionStore = createRejectionStore(pool, sealer);
+  const retryRejection = createRetryRejection({ judge, knownSources, deliveryWriter, rejectionStore, outbox });
+  const receivingParts = { judge, knownSources, deliveryWriter, rejectionStore, areIntegrationsEnabled };
+  const receiving = openReceiving(context, opened, receivingParts);
+
+  const replays = createReplays({ pool, receivedStore, outbox, clock, keepMs });
+  const publishStep = createPublishStep({ receivedStore, sourceStore, outbox, judge });
+  await startWorkers(context, { pool, replays, publishStep, keepMs });
+
   return serve({
     title: "Signalbox webhook ingest",
     principals: openPrincipals(context),
-    edges: { routes: createServiceRoutes(parts), resolvers: resolversOf(parts) },
+    edges: serviceEdges({
+      receiving,
+      sources,
+      sourceRotations,
+      sourceStore,
+      receivedStore,
+      rejectionStore,
+      retryRejection,
+      replays,
+      knownSources,
+      judge,
+      pageLimits,
+    }),
     internalRoutes: exportRoutes({ item: WebhookSourceResource, list: sourceStore.list, view: viewSource }),
-    graph: {
-      typeDefs: await readFile(schemaFile, "utf8"),
-      createLoaders: loadersOf(parts),
-    },
+    graph: { typeDefs: await readFile(schemaFile, "utf8") },
   });
 }
 

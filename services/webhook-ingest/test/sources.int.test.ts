@@ -5,10 +5,10 @@ import { createSubgraph } from "@signalbox/graphql";
 import type { Pool, Sealer } from "@signalbox/storage";
 import { schemaDifference } from "@signalbox/storage/authoring";
 import { createSubgraphClient, eventually, serveListener, testPerson } from "@signalbox/testing";
+import { serviceEdges } from "../src/edges.ts";
 import { createReceivedStore } from "../src/receiving/received-store.ts";
 import { createRejectionStore } from "../src/rejections/rejection-store.ts";
 import { createReplays } from "../src/replays/replays.ts";
-import { loadersOf, resolversOf } from "../src/resolvers.ts";
 import { createSourceStore } from "../src/sources/source-store.ts";
 import { type Harness, prismaDirectory, sourcesPath, startIngest } from "./harness.ts";
 import { schemes, secrets, sign } from "./signing.ts";
@@ -298,10 +298,9 @@ test("a hundred sources of a query are one statement, each of their lists is one
   };
   const pageLimits = { maxPageSize: () => 100, pageSize: () => 20 };
   const typeDefs = await readFile(new URL("../schema.graphql", import.meta.url), "utf8");
-  const resolvers = resolversOf({ ...stores, pageLimits } as unknown as Parameters<typeof resolversOf>[0]);
-  const served = await serveListener(
-    createSubgraph({ typeDefs, resolvers, createLoaders: loadersOf(stores), clock, log }),
-  );
+  const parts = { ...stores, pageLimits, receiving: {} };
+  const { resolvers } = serviceEdges(parts as unknown as Parameters<typeof serviceEdges>[0]);
+  const served = await serveListener(createSubgraph({ typeDefs, resolvers, clock, log }));
   const ids = Array.from({ length: 100 }, (_, at) => [...sources.map(({ id }) => id), foreign.id, `src_${at}`][at % 4]);
   const of = ids.map((id) => ({ __typename: "WebhookSource", id }));
   const ask = async (fields: string) => {

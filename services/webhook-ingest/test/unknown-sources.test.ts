@@ -48,18 +48,22 @@ async function workFor(source: Source | null, secret: string, sentAs: Scheme): P
     return source && { source, secrets: { current: secret, former: [], verifyToken: null } };
   };
   const receiveWebhook = createReceiveWebhook({
-    ...{ clock, toleranceMs: () => 300_000, eventBytesMax: 1_048_576, webhookBytesMax: () => 1_048_576 },
-    mayWrite: () => true,
-    keySets: { withKeys: async (known) => known, reread: async () => false },
-    knownSources: createKnownSources({ findWithSecrets }, clock),
+    judge: {
+      clock,
+      toleranceMs: () => 300_000,
+      eventBytesMax: 1_048_576,
+      webhookBytesMax: () => 1_048_576,
+      mayWrite: () => true,
+      keySets: { withKeys: async (known) => known, reread: async () => false },
+    },
+    knownSources: createKnownSources({ findWithSecrets, findIdAt: async () => null }, clock),
     isWithinRate: () => true,
     deliveryWriter: { write: () => assert.fail("nothing of this is written") },
     metrics: { observeVerification: () => void verifications++ },
   });
   const { headers, body } = sign(sentAs);
-  const sourceId = source?.id ?? "src_nobody";
   const forged = {
-    ...{ sourceId, address: sourceId, method: "POST", url: "", headers },
+    ...{ address: source?.id ?? "src_nobody", method: "POST", url: "", headers },
     body: Buffer.from(`${body} `),
   };
   const done: Work[] = [];

@@ -21,7 +21,12 @@ export interface FlagChange extends Omit<Flag, "definition"> {
 export type FlagStore = ReturnType<typeof createFlagStore>;
 
 const columns = {
-  ...{ key: "text", definition: "jsonb", revision: "int8", actor: "text", reason: "text", changedAt: "timestamptz" },
+  key: "text",
+  definition: "jsonb",
+  revision: "int8",
+  actor: "text",
+  reason: "text",
+  changedAt: "timestamptz",
 } as const;
 const flags = table("flags", columns);
 const revisions = table("flag_revisions", { ...columns, credential: "text", requestId: "text" });

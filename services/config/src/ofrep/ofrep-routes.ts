@@ -4,7 +4,16 @@ import type { Configuration } from "@signalbox/config";
 import { examples } from "@signalbox/contracts";
 import { type Clock, KiB } from "@signalbox/core";
 import type { FlagContext, FlagEvaluation } from "@signalbox/flags";
-import { type HttpResponse, isNotModified, notModified, ok, type Routes, refused, strongEtag } from "@signalbox/http";
+import {
+  createRoutes,
+  type HttpResponse,
+  isNotModified,
+  notModified,
+  ok,
+  type Routes,
+  refused,
+  strongEtag,
+} from "@signalbox/http";
 import type { Flags } from "@signalbox/service";
 import { z } from "zod";
 import type { Properties } from "../properties.ts";
@@ -64,12 +73,16 @@ const cache = "private, no-cache";
 const varying = { vary: "Accept, Authorization, X-API-Key" };
 
 /** The routes of the OpenFeature Remote Evaluation Protocol 0.3. */
-export function addOfrepRoutes(routes: Routes, { configuration, flags: { set }, clock }: OfrepDependencies): void {
+export function ofrepRoutes({ configuration, flags: { set }, clock }: OfrepDependencies): Routes {
+  const routes = createRoutes({ errors: "configuration" });
   routes.post("/ofrep/v1/evaluate/flags/:key", {
     operationId: "evaluateFlag",
     summary: "Evaluate a flag",
     description: "OFREP 0.3. The targeting key is your own account; callers with config:read may name another one.",
-    ...{ auth, audit, body, cache },
+    auth,
+    audit,
+    body,
+    cache,
     responses: { 200: FlagAnswer, 400: Failure, 404: Failure },
     exampleIds: { key: "checkout.new" },
     handle: ({ principal, params: { key }, body: given }) =>
@@ -85,7 +98,10 @@ export function addOfrepRoutes(routes: Routes, { configuration, flags: { set }, 
     operationId: "evaluateFlags",
     summary: "Evaluate every flag",
     description: "OFREP 0.3. A matching If-None-Match answers 304 without an evaluation.",
-    ...{ auth, audit, body, cache },
+    auth,
+    audit,
+    body,
+    cache,
     query: z.object({
       flagConfigEtag: z.string().max(200).optional().describe("Content of a stream's event; it is ignored."),
       flagConfigLastModified: z.string().max(200).optional().describe("Content of an event; it is ignored."),
@@ -99,6 +115,7 @@ export function addOfrepRoutes(routes: Routes, { configuration, flags: { set }, 
         return ok({ flags: all.map(viewOf), ...streams(configuration) }, { etag, cache, headers: varying });
       }),
   });
+  return routes;
 }
 
 /**

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { PropertyScalar } from "@signalbox/config";
 import { masked } from "@signalbox/core";
 import type { AppliedReports } from "../published/applied-reports.ts";
@@ -41,7 +40,9 @@ export function createChangeResults({ reports, catalogue, elsewhere }: Dependenc
     const effective = shadow ? shadow.value : set ? value : below();
     const isMasked = effective === masked || catalogue.isMasked(name, effective as PropertyScalar);
     return {
-      ...{ name, value: isMasked ? null : effective, masked: isMasked },
+      name,
+      value: isMasked ? null : effective,
+      masked: isMasked,
       shadowedBy: shadow?.source ?? null,
       appliesAt: declaration.reload === "live" ? "LIVE" : "RESTART",
       instances: alive.length,
@@ -57,7 +58,7 @@ export function createChangeResults({ reports, catalogue, elsewhere }: Dependenc
     async of(made: readonly PropertyChange[], revision: bigint | null, waitMs: number) {
       const services = made.flatMap(({ name }) => catalogue.target(name).services);
       const isKnown = () => aliveOf(services).every((report) => BigInt(report.revision) >= (revision ?? 0n));
-      if (revision !== null) await waitFor(isKnown, reports, waitMs);
+      if (revision !== null) await reports.until(isKnown, waitMs);
       return made.map((each) => resultOf(each, revision));
     },
 
@@ -65,23 +66,9 @@ export function createChangeResults({ reports, catalogue, elsewhere }: Dependenc
     async ofFlag(revision: bigint | null, waitMs: number) {
       const has = ({ report }: { readonly report: { readonly revision: number } }) =>
         revision !== null && BigInt(report.revision) >= revision;
-      if (revision !== null) await waitFor(() => reports.alive().every(has), reports, waitMs);
+      if (revision !== null) await reports.until(() => reports.alive().every(has), waitMs);
       const alive = reports.alive();
       return { instances: alive.length, applied: alive.filter(has).length };
     },
   };
-}
-
-/** Waits for the condition, checking it after each report. */
-async function waitFor(holds: () => boolean, reports: AppliedReports, waitMs: number): Promise<void> {
-  if (waitMs === 0 || holds()) return;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const forget = reports.onChange(() => {
-    if (holds()) resolve();
-  });
-  const timer = new AbortController();
-  const late = sleep(waitMs, undefined, { signal: timer.signal }).catch(() => {});
-  await Promise.race([promise, late]);
-  timer.abort();
-  forget();
 }

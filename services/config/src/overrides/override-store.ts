@@ -44,7 +44,10 @@ const overrideColumns = {
 const overrides = table("property_overrides", overrideColumns);
 const revisions = table("property_revisions", {
   ...overrideColumns,
-  ...{ set: "bool", credential: "text", requestId: "text", together: "int4" },
+  set: "bool",
+  credential: "text",
+  requestId: "text",
+  together: "int4",
 });
 
 const listOverrides = sql("overrides.list", `select ${overrides.columns} from property_overrides order by name`);

@@ -4,19 +4,9 @@ import { stateRepetitionMs } from "@signalbox/events";
 import { actorOf } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import type { Change } from "./override-store.ts";
-import { assertChanges, type WantedChange } from "./plan-changes.ts";
+import { assertChanges, type ChangeSet } from "./plan-changes.ts";
 import { changedEvent, type OverrideDependencies, type Revised, revise } from "./revise.ts";
 import { expire, type Rollback, rollBack, toRestore } from "./undo-changes.ts";
-
-/** Changes in one revision: all of them or none. */
-export interface ChangeSet {
-  readonly changes: readonly WantedChange[];
-  readonly reason: string | null;
-  /** Time at which the changes expire. */
-  readonly expiresAt: Date | null;
-  /** Names a member of a change as in the caller's input. */
-  readonly fieldOf: (index: number, member: string) => string;
-}
 
 export type Overrides = ReturnType<typeof createOverrides>;
 

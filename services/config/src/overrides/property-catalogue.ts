@@ -28,27 +28,7 @@ interface CataloguedProperty {
   readonly declaration: PropertyDeclaration;
 }
 
-export interface PropertyCatalogue {
-  /** Lists every property, ordered by name. */
-  all(): readonly CataloguedProperty[];
-  /** Checks that `name` is declared and takes overrides. Throws AppError `not_found` or `validation_error`. */
-  overridable(name: string): { readonly secrecy: OverridableSecrecy };
-  /** Resolves a name to its property and the affected services. Throws AppError `not_found`. */
-  target(name: string): { property: string; services: readonly string[]; declaration: PropertyDeclaration };
-  /** Returns true when a change of it may need a second operator. */
-  isGuarded(name: string): boolean;
-  /** Returns the secrecy of an existing override; `sensitive` for a property that no longer takes any. */
-  secrecyOf(name: string): OverridableSecrecy;
-  /** Throws AppError `validation_error` with the expected value when a service that declares `name` would refuse it. */
-  assertFits(name: string, value: unknown): void;
-  /** Throws AppError `validation_error` when these overrides break a rule between `name` and another property. */
-  assertRules(name: string, overrides: ReadonlyMap<string, unknown>, elsewhere: Elsewhere): void;
-  /**
-   * Returns true when a value of this property is only shown as a mask: because of its declaration, its name or its
-   * form.
-   */
-  isMasked(name: string, value: unknown): boolean;
-}
+export type PropertyCatalogue = ReturnType<typeof createPropertyCatalogue>;
 
 /** Returns the names that override a property of this service; the first has precedence over the second. */
 export const addressesOf = (service: string, property: string): string[] =>
@@ -59,12 +39,21 @@ export async function readPropertyCatalogue(): Promise<PropertyCatalogue> {
   return createPropertyCatalogue(JSON.parse(await readFile(propertiesFile, "utf8")));
 }
 
-export function createPropertyCatalogue(byService: Readonly<Record<string, PropertyDeclarations>>): PropertyCatalogue {
+/** Creates the catalogue of the properties of these services. */
+export function createPropertyCatalogue(byService: Readonly<Record<string, PropertyDeclarations>>) {
   const { find, declarationsOf, catalogued, target } = lookUpIn(byService);
+  /** Returns true when a value of this property is only a mask to others: because of its declaration, name or form. */
+  const isMasked = (name: string, value: unknown): boolean =>
+    declarationsOf(name).some(
+      (declaration) => !isDeepStrictEqual(mask(name, value as PropertyScalar, declaration), value),
+    );
   return {
-    all: () => catalogued,
+    /** Lists every property, ordered by name. */
+    all: (): readonly CataloguedProperty[] => catalogued,
+    /** Resolves a name to its property and the affected services. @throws AppError `not_found` */
     target,
-    overridable(name) {
+    /** Checks that `name` is declared and takes overrides. @throws AppError `not_found`, `validation_error` */
+    overridable(name: string): { readonly secrecy: OverridableSecrecy } {
       const declarations = declarationsOf(name);
       const closed = declarations.find(({ secrecy, local }) => secrecy === "secret" || local === true);
       const [first] = declarations;
@@ -73,19 +62,23 @@ export function createPropertyCatalogue(byService: Readonly<Record<string, Prope
       }
       return { secrecy: first.secrecy };
     },
-    isGuarded: (name) => find(name).some(({ guarded }) => guarded === true),
-    secrecyOf(name) {
+    /** Returns true when a change of it may need a second operator. */
+    isGuarded: (name: string): boolean => find(name).some(({ guarded }) => guarded === true),
+    /** Returns the secrecy of an existing override; `sensitive` for a property that no longer takes any. */
+    secrecyOf(name: string): OverridableSecrecy {
       const secrecy = find(name)[0]?.secrecy ?? "secret";
       return secrecy === "secret" ? "sensitive" : secrecy;
     },
-    assertFits(name, value) {
+    /** @throws AppError `validation_error` with the expected value when a service that declares `name` would refuse it */
+    assertFits(name: string, value: unknown): void {
       for (const declaration of declarationsOf(name)) {
         const expected = refusalOfOverride(declaration, value);
         if (expected === null) continue;
         throw refused("value", "invalid_value", `${name} must be ${expected}.`);
       }
     },
-    assertRules(name, overrides, elsewhere) {
+    /** @throws AppError `validation_error` when these overrides break a rule between `name` and another property */
+    assertRules(name: string, overrides: ReadonlyMap<string, unknown>, elsewhere: Elsewhere): void {
       for (const [service, properties] of Object.entries(byService)) {
         const read = (property: string) => {
           const given = elsewhere(property);
@@ -99,10 +92,12 @@ export function createPropertyCatalogue(byService: Readonly<Record<string, Prope
         if (broken) throw refused("value", "invalid_value", `${broken.property} must be ${broken.expected}.`);
       }
     },
-    isMasked: (name, value) =>
-      declarationsOf(name).some(
-        (declaration) => !isDeepStrictEqual(mask(name, value as PropertyScalar, declaration), value),
-      ),
+    isMasked,
+    /** Shows a value of a property, or only that it is masked; a property without a value shows null. */
+    shown(name: string, value: unknown, isSet = true): { readonly value: unknown; readonly masked: boolean } {
+      const masked = isSet && isMasked(name, value);
+      return { value: masked || !isSet ? null : value, masked };
+    },
   };
 }
 

@@ -44,7 +44,10 @@ export function listProperties(
       const override = overrides.find((each) => each.name === name);
       return {
         ...describe(declaration),
-        ...{ name, services, source: running?.source ?? null, ...shown(running?.value ?? null) },
+        name,
+        services,
+        source: running?.source ?? null,
+        ...shown(running?.value ?? null),
         instances: instances.map(viewInstance),
         override: override ? viewOverride(override, catalogue) : null,
         overrides: overrides.map((each) => viewOverride(each, catalogue)),
@@ -55,45 +58,36 @@ export function listProperties(
 /** Builds the GraphQL view of an override. */
 export function viewOverride(override: Override, catalogue: PropertyCatalogue) {
   const { name, value, revision, reason, changedAt, expiresAt } = override;
-  const isMasked = catalogue.isMasked(name, value);
-  return {
-    ...{ name, reason, changedAt, expiresAt, masked: isMasked },
-    value: isMasked ? null : value,
-    revision: String(revision),
-  };
+  return { name, reason, changedAt, expiresAt, revision: String(revision), ...catalogue.shown(name, value) };
 }
 
 const shown = (value: unknown) => ({ value: value === masked ? null : value, masked: value === masked });
 
 const viewInstance = ({ service, instance, value, source, pending }: Running) => ({
-  ...{ service, instance, source, ...shown(value) },
+  service,
+  instance,
+  source,
+  ...shown(value),
   pending: pending ? { ...shown(pending.value), revision: String(pending.revision) } : null,
 });
 
 function describe(declaration: PropertyDeclaration) {
   const { type, unit = null, secrecy, audience = "operator", reload, local, guarded, effect } = declaration;
-  const {
-    min,
-    max,
-    choices,
-    overrideChoices = choices,
-    pattern,
-    maxLength,
-    minItems,
-    maxItems,
-    atMost,
-    oneOf,
-    required,
-    allowsEmpty,
-  } = declaration;
   return {
-    ...{ type, unit, secrecy, audience, reload, effect },
+    type,
+    unit,
+    secrecy,
+    audience,
+    reload,
+    effect,
     overridable: !local && secrecy !== "secret",
     guarded: guarded === true,
     bounds: {
-      ...{ min, max, choices: overrideChoices, pattern, maxLength, minItems, maxItems, atMost, oneOf },
-      nullable: declaration.default === null && required === undefined,
-      allowsEmpty: allowsEmpty === true,
+      // The graph shows the members that its type has.
+      ...declaration,
+      choices: declaration.overrideChoices ?? declaration.choices,
+      nullable: declaration.default === null && declaration.required === undefined,
+      allowsEmpty: declaration.allowsEmpty === true,
     },
   };
 }

@@ -4,8 +4,8 @@ import type { Outbox } from "@signalbox/events";
 import { audited } from "@signalbox/service";
 import { type Pool, sql, type Tx, table } from "@signalbox/storage";
 import type { Change } from "./override-store.ts";
-import type { ChangeSet, Overrides } from "./overrides.ts";
-import type { WantedChange } from "./plan-changes.ts";
+import type { Overrides } from "./overrides.ts";
+import type { ChangeSet, WantedChange } from "./plan-changes.ts";
 
 /** A set of changes that waits for a second operator. */
 export interface Proposal {
@@ -28,8 +28,16 @@ interface StoredChange extends Omit<WantedChange, "expectedRevision"> {
 }
 
 const proposals = table("change_proposals", {
-  ...{ id: "text", changes: "jsonb", reason: "text", author: "text", createdAt: "timestamptz" },
-  ...{ expiresAt: "timestamptz", state: "text", decidedBy: "text", decidedAt: "timestamptz", revision: "int8" },
+  id: "text",
+  changes: "jsonb",
+  reason: "text",
+  author: "text",
+  createdAt: "timestamptz",
+  expiresAt: "timestamptz",
+  state: "text",
+  decidedBy: "text",
+  decidedAt: "timestamptz",
+  revision: "int8",
 });
 const lockProposal = sql(
   "proposals.lock",
@@ -56,10 +64,18 @@ interface Dependencies {
   readonly clock: Clock;
 }
 
+type Action = `property.${"propose" | "approve" | "withdraw"}`;
+
 export type Proposals = ReturnType<typeof createProposals>;
 
 /** Changes of properties that one operator proposes and another one approves. */
 export function createProposals({ pool, overrides, outbox, clock }: Dependencies) {
+  /** Leaves an audit entry for each property. */
+  async function record(tx: Tx, caller: Caller, action: Action, { changes, reason }: Proposal): Promise<void> {
+    const entries = changes.map(({ name: subject }) => audited(caller, { action, subject, fields: ["value"], reason }));
+    await outbox.append(tx, entries);
+  }
+
   return {
     /** Lists the newest proposals, including decided ones. */
     list: async (): Promise<Proposal[]> => (await pool.query<Proposal>(listProposals, [listedMax])).rows,
@@ -78,10 +94,7 @@ export function createProposals({ pool, overrides, outbox, clock }: Dependencies
       const author = caller.accountId;
       const made = { id: newId("chg"), changes, reason, author, createdAt: clock.now(), expiresAt, ...undecided };
       await proposals.insert(tx, made);
-      await outbox.append(
-        tx,
-        changes.map(({ name }) => audited(caller, entry("property.propose", name, reason))),
-      );
+      await record(tx, caller, "property.propose", made);
       return made;
     },
 
@@ -95,20 +108,14 @@ export function createProposals({ pool, overrides, outbox, clock }: Dependencies
       const changes = proposal.changes.map((each) => ({ ...each, expectedRevision: BigInt(each.expectedRevision) }));
       const made = await overrides.change(tx, caller, { changes, reason, expiresAt, fieldOf: () => "id" });
       const revision = made[0]?.revision ?? null;
-      await outbox.append(
-        tx,
-        changes.map(({ name }) => audited(caller, entry("property.approve", name, reason))),
-      );
+      await record(tx, caller, "property.approve", proposal);
       return { made, proposal: await close(tx, caller, { ...proposal, state: "approved", revision }, clock.now()) };
     },
 
     /** Withdraws a proposal. */
     async withdraw(tx: Tx, caller: Caller, proposal: Proposal): Promise<Proposal> {
       assertOpen(proposal);
-      await outbox.append(
-        tx,
-        proposal.changes.map(({ name }) => audited(caller, entry("property.withdraw", name, null))),
-      );
+      await record(tx, caller, "property.withdraw", { ...proposal, reason: null });
       return close(tx, caller, { ...proposal, state: "withdrawn" }, clock.now());
     },
 
@@ -128,9 +135,3 @@ async function close(tx: Tx, caller: Caller, proposal: Proposal, now: Date): Pro
 function assertOpen({ state }: Proposal): void {
   if (state !== "open") throw new AppError("conflict", `The proposal was already ${state}.`);
 }
-
-const entry = <A extends `property.${"propose" | "approve" | "withdraw"}`>(
-  action: A,
-  subject: string,
-  reason: string | null,
-) => ({ action, subject, fields: ["value"], reason }) as const;

@@ -1,8 +1,10 @@
 import type { Caller } from "@signalbox/auth";
-import { AppError } from "@signalbox/core";
+import { AppError, type Clock, isAppError, seconds } from "@signalbox/core";
+import type { Runner } from "@signalbox/runtime";
 import { actorOf, systemActor } from "@signalbox/service";
-import type { Tx } from "@signalbox/storage";
-import type { Change, Override } from "./override-store.ts";
+import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
+import type { Logger } from "@signalbox/telemetry";
+import type { Change, Override, OverrideStore } from "./override-store.ts";
 import { assertChanges, assertRulesAfter } from "./plan-changes.ts";
 import { type OverrideDependencies, type Revised, revise } from "./revise.ts";
 
@@ -93,4 +95,39 @@ function differences(inForce: ReadonlyMap<string, Override>, then: readonly Chan
     const { value, expiresAt, restores } = was;
     return [{ name, set: true, value, expiresAt, restores }];
   });
+}
+
+interface ExpiryDependencies {
+  readonly pool: Pool;
+  readonly overrides: { readonly expire: (tx: Tx) => Promise<readonly Change[]> };
+  readonly overrideStore: Pick<OverrideStore, "listExpired">;
+  readonly runner: Pick<Runner, "every">;
+  readonly log: Logger;
+  readonly clock: Clock;
+}
+
+const lookEveryMs = seconds(1);
+
+export interface Expiry {
+  /** Lists the reasons why expired overrides are still active, a sentence each. */
+  problems(): readonly string[];
+}
+
+/** Ends expired overrides, and reports those that a rule between properties keeps active. */
+export function startExpiry({ pool, overrides, overrideStore, runner, log, clock }: ExpiryDependencies): Expiry {
+  let problems: readonly string[] = [];
+
+  runner.every("override expiry", lookEveryMs, async () => {
+    const over = await overrideStore.listExpired(clock.now());
+    try {
+      if (over.length > 0) await inTransaction(pool, overrides.expire);
+      problems = [];
+    } catch (error) {
+      if (!isAppError(error) || error.code !== "validation_error") throw error;
+      const now = error.details.map(({ message }) => `an expired override stays active: ${message}`);
+      if (now.join() !== problems.join()) log.warn({ problems: now }, "expired overrides cannot end");
+      problems = now;
+    }
+  });
+  return { problems: () => problems };
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { EventData } from "@signalbox/contracts";
 import { type Clock, minutes } from "@signalbox/core";
 import { decodeEvent, type EventLog, eventNameOf, type ReceivedRecord } from "@signalbox/events";
@@ -75,6 +76,20 @@ export class AppliedReports {
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
+  }
+
+  /** Waits for a condition, which is checked after each report with new content, at most this long. */
+  async until(holds: () => boolean, waitMs: number): Promise<void> {
+    if (waitMs === 0 || holds()) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const forget = this.onChange(() => {
+      if (holds()) resolve();
+    });
+    const timer = new AbortController();
+    const late = sleep(waitMs, undefined, { signal: timer.signal, ref: false }).catch(() => {});
+    await Promise.race([promise, late]);
+    timer.abort();
+    forget();
   }
 }
 

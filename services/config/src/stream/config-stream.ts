@@ -2,27 +2,25 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { setImmediate as othersTurn } from "node:timers/promises";
 import type { Principal } from "@signalbox/auth";
 import { seconds } from "@signalbox/core";
-import type { Runner } from "@signalbox/runtime";
+import type { ServiceContext } from "@signalbox/runtime";
 import type { Flags } from "@signalbox/service";
 import { flagContextOf } from "@signalbox/service";
-import type { Logger } from "@signalbox/telemetry";
 import { type Audience, audienceOf } from "../settings.ts";
 import { type FollowerAccess, isOutdated, judgeFollowers } from "./judge-followers.ts";
 import { type FoundRevision, SentRevisions } from "./sent-revisions.ts";
 import { type Follower, StreamClient, type StreamEnd } from "./stream-client.ts";
 import { flagFrames, framesOf, type Revised, type StreamValues } from "./stream-events.ts";
 
-interface Dependencies extends FollowerAccess {
+interface Dependencies {
+  readonly context: Pick<ServiceContext<unknown>, "runner" | "log" | "clock">;
   readonly flags: Flags;
+  readonly accessStates: FollowerAccess["accessStates"];
+  readonly principals: FollowerAccess["principals"];
   readonly values: StreamValues;
-  /** Returns the property of an override's name. */
-  readonly propertyOf: (name: string) => string;
   /** Settles once the instances agree on these properties, or after a time limit. */
   readonly settled: (names: readonly string[]) => Promise<void>;
   /** Reads the revisions after one up to another; yields null when they are no longer kept. */
   readonly revisionsSince: (last: number, upTo: number) => AsyncIterable<FoundRevision | null>;
-  readonly runner: Pick<Runner, "every" | "onDrain">;
-  readonly log: Logger;
   readonly limits: { readonly perCredential: number; readonly all: number };
 }
 
@@ -33,52 +31,35 @@ const tickMs = seconds(1);
 const turns = 15;
 const heartbeat = Buffer.from(":\n\n");
 
-export type ConfigStream = ReturnType<typeof createConfigStream>;
-export type StreamRefusal = "too-many-of-credential" | "too-many";
+type StreamRefusal = "too-many-of-credential" | "too-many";
 
 /** Notifies clients of changed configuration, settings and flags. */
-export function createConfigStream(dependencies: Dependencies) {
-  const { runner, limits } = dependencies;
-  const hub = new Hub(dependencies);
-  runner.every("configuration stream", tickMs, async () => hub.tick());
-  runner.onDrain("configuration stream", () => hub.end("draining"));
-  judgeFollowers(hub.clients, dependencies);
-
-  return {
-    /** Returns why no stream can be opened for the principal; null when one can. */
-    refusal({ credential }: Principal): StreamRefusal | null {
-      if (hub.countOf(credential.id) >= limits.perCredential) return "too-many-of-credential";
-      return hub.size >= limits.all ? "too-many" : null;
-    },
-    /** Opens a stream for a request with a written head. `last` is the last revision that the client has seen. */
-    open: (follower: Follower, last: number | null) => (request: IncomingMessage, response: ServerResponse) =>
-      void hub.open(follower, last, request, response),
-    end: (reason: StreamEnd) => hub.end(reason),
-  };
-}
-
-class Hub {
+export class ConfigStream {
   readonly #dependencies: Dependencies;
-  readonly clients = new Set<StreamClient>();
+  readonly #clients = new Set<StreamClient>();
   readonly #ofCredential = new Map<string, Set<StreamClient>>();
   #sent: SentRevisions | null = null;
   #sending = Promise.resolve();
   #turn = 0;
 
   constructor(dependencies: Dependencies) {
+    const { context, flags, accessStates, principals } = dependencies;
+    const { runner, clock } = context;
     this.#dependencies = dependencies;
-    const { flags } = dependencies;
+    runner.every("configuration stream", tickMs, async () => this.#tick());
+    runner.onDrain("configuration stream", () => this.end("draining"));
+    judgeFollowers(this.#clients, { accessStates, principals, clock, runner });
     flags.onChange(() => this.#changed());
   }
 
-  get size(): number {
-    return this.clients.size;
+  /** Returns why no stream can be opened for the principal; null when one can. */
+  refusal({ credential }: Principal): StreamRefusal | null {
+    const { limits } = this.#dependencies;
+    if (this.#countOf(credential.id) >= limits.perCredential) return "too-many-of-credential";
+    return this.#clients.size >= limits.all ? "too-many" : null;
   }
 
-  countOf(credentialId: string): number {
-    return this.#ofCredential.get(credentialId)?.size ?? 0;
-  }
-
+  /** Opens a stream for a request with a written head. `last` is the last revision that the client has seen. */
   async open(
     follower: Follower,
     last: number | null,
@@ -94,7 +75,7 @@ class Hub {
     const client = new StreamClient(follower, response, Math.max(last ?? 0, complete));
     const ofCredential = this.#ofCredential.get(principal.credential.id) ?? new Set();
     this.#ofCredential.set(principal.credential.id, ofCredential.add(client));
-    this.clients.add(client);
+    this.#clients.add(client);
     response.once("close", () => this.#forget(client));
     // The access may have changed while the request was on its way.
     if (isOutdated(principal, this.#dependencies.accessStates)) client.end("access_changed");
@@ -104,26 +85,30 @@ class Hub {
   }
 
   end(reason: StreamEnd): void {
-    for (const client of this.clients) client.end(reason);
+    for (const client of this.#clients) client.end(reason);
   }
 
   /** Greets a part of the clients, and ends expired streams. */
-  tick(): void {
-    const nowMs = this.#dependencies.clock.nowMs();
+  #tick(): void {
+    const nowMs = this.#dependencies.context.clock.nowMs();
     this.#turn = (this.#turn + 1) % turns;
     let place = 0;
-    for (const client of this.clients) {
+    for (const client of this.#clients) {
       const { expiresAt } = client.principal;
       if (expiresAt !== null && expiresAt.getTime() <= nowMs) client.end("expired");
       else if (place++ % turns === this.#turn) client.write(heartbeat);
     }
   }
 
+  #countOf(credentialId: string): number {
+    return this.#ofCredential.get(credentialId)?.size ?? 0;
+  }
+
   #forget(client: StreamClient): void {
     const { id } = client.principal.credential;
-    this.clients.delete(client);
+    this.#clients.delete(client);
     this.#ofCredential.get(id)?.delete(client);
-    if (this.countOf(id) === 0) this.#ofCredential.delete(id);
+    if (this.#countOf(id) === 0) this.#ofCredential.delete(id);
   }
 
   /** Returns the sent revisions; created with the first client. */
@@ -146,7 +131,7 @@ class Hub {
     const id = this.#revisions().markSent(found.revision);
     const shared = new Map<Audience, Buffer>();
     let place = 0;
-    for (const client of this.clients) {
+    for (const client of this.#clients) {
       if (++place % sentPerTurn === 0) await othersTurn();
       if (client.seen >= found.revision) continue;
       const audience = audienceOf(client.principal);
@@ -158,18 +143,18 @@ class Hub {
   }
 
   #flagsFor({ principal }: StreamClient, revised: Revised, id: number): Buffer {
-    const { flags, clock } = this.#dependencies;
-    return Buffer.from(flagFrames(revised, flags.set, flagContextOf(principal), clock.nowMs(), id).join(""));
+    const { flags, context } = this.#dependencies;
+    return Buffer.from(flagFrames(revised, flags.set, flagContextOf(principal), context.clock.nowMs(), id).join(""));
   }
 
   #revised({ revision, names, flags }: FoundRevision): Revised {
-    const properties = [...new Set(names.map((name) => this.#dependencies.propertyOf(name)))];
+    const properties = [...new Set(names.map((name) => this.#dependencies.values.propertyOf(name)))];
     return { revision, properties, flags };
   }
 
   /** Sends every missed revision to the client, or the instruction to read everything again. */
   async #bringUpToDate(client: StreamClient, last: number, upTo: number): Promise<void> {
-    const { revisionsSince, values, log } = this.#dependencies;
+    const { revisionsSince, values, context } = this.#dependencies;
     const audience = audienceOf(client.principal);
     const reset = () => {
       client.seen = upTo;
@@ -189,7 +174,7 @@ class Hub {
       }
     } catch (error) {
       // Without its history a client still gets the truth: it reads everything again.
-      log.warn({ error }, "the missed revisions of a stream could not be read");
+      context.log.warn({ error }, "the missed revisions of a stream could not be read");
       reset();
     }
   }

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { AccessStates, PrincipalSource } from "@signalbox/auth";
 import type { Configuration } from "@signalbox/config";
 import { publishedProperties } from "@signalbox/contracts";
@@ -11,7 +10,7 @@ import type { PropertyCatalogue } from "../overrides/property-catalogue.ts";
 import type { Properties } from "../properties.ts";
 import type { AppliedReports } from "../published/applied-reports.ts";
 import type { PublishedConfiguration } from "../published/published-configuration.ts";
-import { createConfigStream } from "./config-stream.ts";
+import { ConfigStream } from "./config-stream.ts";
 import { revisionsSince } from "./replay.ts";
 import type { StreamValues } from "./stream-events.ts";
 
@@ -23,23 +22,26 @@ interface Dependencies {
   readonly catalogue: PropertyCatalogue;
   readonly published: PublishedConfiguration;
   readonly reports: AppliedReports;
-  readonly overrideStore: OverrideStore;
-  readonly flagStore: FlagStore;
+  readonly stores: { readonly overrideStore: OverrideStore; readonly flagStore: FlagStore };
 }
 
 /** Time in which instances should apply a revision before clients are notified of the result. */
 const settleMs = seconds(2);
 
 /** Opens the stream on the values that this service publishes. */
-export function openConfigStream(dependencies: Dependencies) {
-  const { context, flags, accessStates, principals, catalogue, overrideStore, flagStore } = dependencies;
-  const { configuration, runner, log, clock } = context;
-  const stream = createConfigStream({
-    ...{ flags, accessStates, principals, runner, log, clock },
+export function openConfigStream(dependencies: Dependencies): ConfigStream {
+  const { context, flags, accessStates, principals, stores, published, reports } = dependencies;
+  const { configuration, clock } = context;
+  const stream = new ConfigStream({
+    context,
+    flags,
+    accessStates,
+    principals,
     values: streamValues(dependencies),
-    propertyOf: (name) => propertyOf(name, catalogue),
-    settled: (names) => settled(names, dependencies),
-    revisionsSince: (last, upTo) => revisionsSince(last, upTo, { overrideStore, flagStore, clock }),
+    // While a change rolls out the strictest value is published, and one event should announce the final one.
+    settled: (names) =>
+      reports.until(() => !published.current().disagreements.some((name) => names.includes(name)), settleMs),
+    revisionsSince: (last, upTo) => revisionsSince(last, upTo, { ...stores, clock }),
     limits: {
       all: configuration.get("config.streams.max"),
       perCredential: configuration.get("config.streams.max-per-credential"),
@@ -56,6 +58,7 @@ function streamValues({ context, catalogue, published, reports }: Dependencies):
   const declared = new Map(catalogue.all().map(({ name, declaration }) => [name, declaration]));
   const isPublished = (name: string) => Object.hasOwn(publishedProperties, name);
   return {
+    propertyOf: (name) => propertyOf(name, catalogue),
     isPublished,
     audienceOf: (name) => declared.get(name)?.audience ?? "operator",
     property(name) {
@@ -78,22 +81,4 @@ function propertyOf(name: string, catalogue: PropertyCatalogue): string {
   } catch {
     return name;
   }
-}
-
-/**
- * Waits for agreement: while a change rolls out the strictest value is published, and one event should announce the
- * final one.
- */
-async function settled(names: readonly string[], { published, reports }: Dependencies): Promise<void> {
-  const isRollingOut = () => published.current().disagreements.some((name) => names.includes(name));
-  if (!isRollingOut()) return;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const forget = reports.onChange(() => {
-    if (!isRollingOut()) resolve();
-  });
-  const timer = new AbortController();
-  const late = sleep(settleMs, undefined, { signal: timer.signal, ref: false }).catch(() => {});
-  await Promise.race([promise, late]);
-  timer.abort();
-  forget();
 }

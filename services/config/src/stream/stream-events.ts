@@ -12,6 +12,8 @@ export interface Revised {
 
 /** The current values for an audience. */
 export interface StreamValues {
+  /** Returns the property of an override's name. */
+  propertyOf(name: string): string;
   /** Returns the value of a property for the audience; undefined where it is not visible. */
   property(name: string, audience: Audience): unknown;
   /** Returns the declared audience of a property. */

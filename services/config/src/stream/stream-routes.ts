@@ -1,7 +1,7 @@
 import { credentialFrom } from "@signalbox/auth";
 import type { Configuration } from "@signalbox/config";
 import { AppError } from "@signalbox/core";
-import { keptOpen, type Routes, refused } from "@signalbox/http";
+import { createRoutes, keptOpen, type Routes, refused } from "@signalbox/http";
 import type { Properties } from "../properties.ts";
 import type { ConfigStream } from "./config-stream.ts";
 
@@ -15,7 +15,8 @@ const retryAfterSeconds = 10;
 const answered = { contentType: "text/event-stream", headers: { "x-accel-buffering": "no" } };
 
 /** The stream of changes, as Server-Sent Events. */
-export function addStreamRoutes(routes: Routes, { configuration, stream }: StreamDependencies): void {
+export function streamRoutes({ configuration, stream }: StreamDependencies): Routes {
+  const routes = createRoutes({ errors: "configuration" });
   routes.get("/api/v1/config/stream", {
     operationId: "configurationStream",
     summary: "Follow changes of configuration, settings and flags",
@@ -49,11 +50,13 @@ export function addStreamRoutes(routes: Routes, { configuration, stream }: Strea
         case null: {
           const credential = credentialFrom(headers);
           if (credential === null) throw new Error("A stream was opened without a credential");
-          return keptOpen(stream.open({ principal, credential }, last), answered);
+          const follower = { principal, credential };
+          return keptOpen((request, response) => void stream.open(follower, last, request, response), answered);
         }
       }
     },
   });
+  return routes;
 }
 
 const exampleEvent = `event: config

@@ -98,6 +98,7 @@ interface ReplayApi {
 
 const base = "/api/v1/webhooks/replays";
 const one = `${base}/:id` as const;
+const showReplay = (replay: Replay) => ok(viewReplay(replay));
 const read = { scopes: ["webhooks:read"] } as const;
 const write = { scopes: ["webhooks:write"] } as const;
 const missing = "There is no such replay.";
@@ -134,7 +135,7 @@ function declareReads({ replays, pageLimits }: ReplayApi) {
       auth: read,
       find: ({ caller, params }) => replays.find(params.id, caller.accountId),
       missing,
-      rest: { get: one, resource: ReplayResource, answer: (replay) => ok(viewReplay(replay)) },
+      rest: { get: one, resource: ReplayResource, answer: showReplay },
     }),
   };
 }
@@ -182,12 +183,7 @@ function declareWrites({ replays, clock }: ReplayApi) {
       audit: "webhook_endpoint.cancel_replay",
       of: { find: (tx, { caller, params }) => replays.lock(tx, params.id, caller.accountId), missing },
       change: (tx, replay, { caller }) => replays.cancel(tx, caller, replay),
-      rest: {
-        post: `${one}/cancel`,
-        responses: { 200: ReplayResource },
-        idempotent: true,
-        answer: (replay) => ok(viewReplay(replay)),
-      },
+      rest: { post: `${one}/cancel`, responses: { 200: ReplayResource }, idempotent: true, answer: showReplay },
       graph: { payload: "webhookReplay" },
     }),
   };

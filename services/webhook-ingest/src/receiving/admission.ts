@@ -16,8 +16,11 @@ export interface AdmissionLimits {
 }
 
 const defaults: AdmissionLimits = {
-  ...{ requestsPerSource: 64, arrivingPerSource: 256, arriving: 2_048 },
-  ...{ bytesPerSource: 8 * MiB, bytes: 64 * MiB },
+  requestsPerSource: 64,
+  arrivingPerSource: 256,
+  arriving: 2_048,
+  bytesPerSource: 8 * MiB,
+  bytes: 64 * MiB,
 };
 
 /** An admitted request. */

@@ -1,10 +1,11 @@
 import { answerHandshakeRequest, type HandshakeAnswer, type HandshakeRequest } from "@signalbox/webhook-signatures";
 import type { KnownSource, KnownSources } from "../sources/known-sources.ts";
 import { isLiveAddress, isOpen } from "../sources/source.ts";
-import type { Judge, Webhook } from "./judge-webhook.ts";
+import type { Judge } from "./judge-webhook.ts";
 
-interface Dependencies extends Pick<Judge, "mayWrite" | "clock"> {
-  readonly knownSources: Pick<KnownSources, "find" | "current">;
+interface Dependencies {
+  readonly judge: Pick<Judge, "mayWrite" | "clock">;
+  readonly knownSources: Pick<KnownSources, "idAt" | "find" | "current">;
 }
 
 /** `refused`: the sender of the source does not use this handshake. `closed`: the source accepts nothing now. */
@@ -12,20 +13,19 @@ export type HandshakeOutcome =
   | { readonly outcome: "answered"; readonly answer: HandshakeAnswer }
   | { readonly outcome: "refused" | "closed" | "unknown-source" };
 
-type Asked = Pick<Webhook, "sourceId" | "address">;
-
 /** Creates the operation that answers a sender's verification request, before the sender posts anything. */
-export function createAnswerHandshake({ knownSources, mayWrite, clock }: Dependencies) {
-  const answerBy = (known: KnownSource | null, { address }: Asked, request: HandshakeRequest): HandshakeOutcome => {
+export function createAnswerHandshake({ knownSources, judge: { mayWrite, clock } }: Dependencies) {
+  const answerBy = (known: KnownSource | null, address: string, request: HandshakeRequest): HandshakeOutcome => {
     if (known === null || !isLiveAddress(known.source, address, clock.nowMs())) return { outcome: "unknown-source" };
     if (!isOpen(known.source, mayWrite)) return { outcome: "closed" };
     const { handshake } = known.source.settings;
     const answer = handshake ? answerHandshakeRequest(handshake, request, known.secrets.verifyToken) : null;
     return answer === null ? { outcome: "refused" } : { outcome: "answered", answer };
   };
-  return async function answerHandshake(asked: Asked, request: HandshakeRequest): Promise<HandshakeOutcome> {
-    const first = answerBy(await knownSources.find(asked.sourceId), asked, request);
+  return async function answerHandshake(address: string, request: HandshakeRequest): Promise<HandshakeOutcome> {
+    const sourceId = await knownSources.idAt(address);
+    const first = answerBy(await knownSources.find(sourceId), address, request);
     // A copy may be stale: no sender is refused by one.
-    return first.outcome === "answered" ? first : answerBy(await knownSources.current(asked.sourceId), asked, request);
+    return first.outcome === "answered" ? first : answerBy(await knownSources.current(sourceId), address, request);
   };
 }

@@ -3,10 +3,9 @@ import { setImmediate as endOfTurn } from "node:timers/promises";
 import { type Clock, MiB, seconds } from "@signalbox/core";
 import type { Outbox, PreparedEvent } from "@signalbox/events";
 import { isUndone } from "@signalbox/storage";
-import type { Delivery } from "./delivery.ts";
+import { type Delivery, webhookReceived } from "./delivery.ts";
 import { alternativeId, keysOf } from "./delivery-keys.ts";
 import type { DeliveryStore, DeliveryWrite, KnownKey } from "./delivery-store.ts";
-import { webhookReceived } from "./webhook-received.ts";
 
 /** `stale`: the source changed after the verification, and nothing was written. */
 export type WriteOutcome = "received" | "repeated" | "stale";
@@ -64,8 +63,13 @@ export class DeliveryWriter {
     const deliveryId = delivery.deliveryId.value;
     const answer = Promise.withResolvers<WriteOutcome>();
     this.#enqueue({
-      ...{ delivery, deliveryId, keys: keysOf(delivery), sameContentAs: null },
-      ...{ event: prepare(deliveryId), answer, prepare },
+      delivery,
+      deliveryId,
+      keys: keysOf(delivery),
+      sameContentAs: null,
+      event: prepare(deliveryId),
+      answer,
+      prepare,
     });
     return answer.promise;
   }

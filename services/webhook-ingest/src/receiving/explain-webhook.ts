@@ -1,23 +1,107 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { KnownSource } from "../sources/known-sources.ts";
-import { judgeAgainstSource } from "./judge-against-source.ts";
-import type { Judge, Webhook } from "./judge-webhook.ts";
+import { examples, webhookSourceExample } from "@signalbox/contracts";
+import { MiB } from "@signalbox/core";
+import { ok } from "@signalbox/http";
+import { type Edges, edgesOf, operation } from "@signalbox/service";
+import { z } from "zod";
+import type { KnownSource, KnownSources } from "../sources/known-sources.ts";
+import { addressOf, ingestPathOf } from "../sources/source.ts";
+import { missingSource } from "../sources/source-api.ts";
+import type { SourceStore } from "../sources/source-store.ts";
+import { type Judge, judgeAgainstSource, judgeAt, type Webhook } from "./judge-webhook.ts";
+
+export interface ExplainApi {
+  readonly sourceStore: SourceStore;
+  readonly knownSources: Pick<KnownSources, "reread">;
+  readonly judge: Judge;
+}
+
+/** Size of a body of a mebibyte in base 64, with its headers. */
+const verifyBytesMax = 2 * MiB;
+
+const VerifyBody = z
+  .strictObject({
+    headers: z.record(z.string().max(256), z.string().max(16_384)).describe("The headers as they came."),
+    body: z.string().optional().describe("The body as text, byte for byte."),
+    body_base64: z.base64().optional().describe("The body, when it is not text."),
+    received_at: z.iso.datetime({ offset: true }).optional().describe("Time of its arrival. Default: now."),
+    url: z.url().max(2_048).optional().describe("URL that it was posted to, if the signature covers it."),
+  })
+  .refine(({ body, body_base64 }) => body === undefined || body_base64 === undefined, {
+    path: ["body_base64"],
+    error: "Give the body once.",
+  })
+  .meta({ id: "VerifyWebhook" })
+  .register(examples, {
+    example: { headers: { "content-type": "application/json", "x-signature": "sha256=ab" }, body: "{}" },
+  });
 
 /** Explanation of an outcome. It holds nothing that helps to forge a signature. */
-export interface Explanation {
-  readonly outcome: "accepted" | "challenged" | "dropped" | "refused";
-  /** Stable word of a refusal, the same as in rejections. */
-  readonly reason: string | null;
-  /** The step that failed. */
-  readonly step: string | null;
-  /** Expectation of the failed step. */
-  readonly expected: string | null;
-  /** Changes that would make it verify. */
-  readonly hints: readonly string[];
-  /** Headers that were read. */
-  readonly headersRead: readonly string[];
-  readonly deliveryId: string | null;
-  readonly eventType: string | null;
+const ExplanationResource = z
+  .object({
+    outcome: z.enum(["accepted", "challenged", "dropped", "refused"]).describe("Outcome that the webhook would have."),
+    reason: z.string().nullable().describe("Stable word, the same as in rejections."),
+    step: z.string().nullable().describe("The step that failed."),
+    expected: z.string().nullable().describe("Expectation of the failed step."),
+    hints: z.array(z.string()).describe("Changes that would make it verify."),
+    headers_read: z.array(z.string()).describe("Headers that were read."),
+    delivery_id: z.string().nullable(),
+    event_type: z.string().nullable(),
+  })
+  .meta({ id: "WebhookExplanation" })
+  .register(examples, {
+    example: {
+      outcome: "refused",
+      reason: "signature_mismatch",
+      step: "signature",
+      expected: "A signature over exactly these bytes, made with a secret of the source.",
+      hints: ["It would verify without the line break at its end."],
+      headers_read: ["content-encoding", "x-signature", "x-timestamp"],
+      delivery_id: null,
+      event_type: null,
+    },
+  });
+
+type Explanation = z.output<typeof ExplanationResource>;
+
+/**
+ * The explanation of a pasted webhook, for the owner of its source. Over REST alone: the names of its headers would not
+ * survive in an input of the graph.
+ */
+export function explainApi({ sourceStore, knownSources, judge }: ExplainApi): Edges {
+  const verifyWebhook = operation({
+    summary: "Explain the outcome of a webhook",
+    description: "Shows the failed step and its expectation. Nothing is received, and no signature is shown.",
+    auth: { scopes: ["webhooks:read"], access: "read" },
+    audit: { unaudited: "An explanation only reads." },
+    input: VerifyBody,
+    async act({ caller, params: { id }, input }) {
+      const source = await sourceStore.find(caller.accountId, id);
+      const known = source && (await knownSources.reread(id));
+      if (!known) return { outcome: "missing" } as const;
+      const at = input.received_at === undefined ? judge.clock.now() : new Date(input.received_at);
+      const webhook = { ...webhookOf(input, ingestPathOf(source)), sourceId: id, address: addressOf(source) };
+      return explainWebhook(judgeAt(judge, at), webhook, known);
+    },
+    refusals: { missing: { code: "not_found", message: missingSource } },
+    rest: {
+      post: "/api/v1/webhooks/sources/:id/verify",
+      maxBytes: verifyBytesMax,
+      responses: { 200: ExplanationResource },
+      answer: (explanation) => ok(explanation),
+    },
+  });
+  return edgesOf({ verifyWebhook }, { exampleIds: { id: webhookSourceExample.id } });
+}
+
+/** Returns a pasted webhook in the form that Node gives requests. */
+function webhookOf({ headers, body = "", body_base64: base64, url }: z.output<typeof VerifyBody>, path: string) {
+  return {
+    method: "POST",
+    url: url ?? path,
+    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value.trim()])),
+    body: base64 === undefined ? Buffer.from(body) : Buffer.from(base64, "base64"),
+  };
 }
 
 /** Failed step and expectation for each reason. */
@@ -58,26 +142,21 @@ const reasons: Readonly<Record<string, readonly [step: string, expected: string]
 };
 
 /** Explains the outcome of a webhook that arrives at the time of `judge.clock`. Nothing is stored or counted. */
-export async function explainWebhook(
-  judge: Judge,
-  webhook: Webhook,
-  known: KnownSource,
-  bytesMax: number,
-): Promise<Explanation> {
+async function explainWebhook(judge: Judge, webhook: Webhook, known: KnownSource): Promise<Explanation> {
   const headersRead = new Set<string>();
   const readable = { ...webhook, headers: observed(webhook.headers, headersRead) };
-  const judgement = await judgeAgainstSource(judge, readable, known, bytesMax);
-  const nothing = { reason: null, step: null, expected: null, hints: [], deliveryId: null, eventType: null };
-  const common = { ...nothing, headersRead: [...headersRead].sort() };
+  const judgement = await judgeAgainstSource(judge, readable, known);
+  const nothing = { reason: null, step: null, expected: null, hints: [], delivery_id: null, event_type: null };
+  const common = { ...nothing, headers_read: [...headersRead].sort() };
   if ("delivery" in judgement) {
     const { deliveryId, eventType } = judgement.delivery;
-    return { ...common, outcome: "accepted", deliveryId: deliveryId.value, eventType: eventType?.value ?? null };
+    return { ...common, outcome: "accepted", delivery_id: deliveryId.value, event_type: eventType?.value ?? null };
   }
   if (!("reason" in judgement))
     return { ...common, outcome: judgement.outcome === "dropped" ? "dropped" : "challenged" };
   const { reason } = judgement;
   const [step, expected] = reasons[reason] ?? ["signature", null];
-  const hints = await hintsOf(judge, webhook, known, { reason, bytesMax });
+  const hints = await hintsOf(judge, webhook, known, reason);
   return { ...common, outcome: "refused", reason, step, expected, hints };
 }
 
@@ -98,16 +177,11 @@ const repairs: readonly [hint: string, repair: (text: string) => string][] = [
 /** A tolerance larger than any difference. */
 const anyTime = Number.MAX_SAFE_INTEGER;
 
-async function hintsOf(
-  judge: Judge,
-  webhook: Webhook,
-  known: KnownSource,
-  { reason, bytesMax }: { readonly reason: string; readonly bytesMax: number },
-): Promise<string[]> {
+async function hintsOf(judge: Judge, webhook: Webhook, known: KnownSource, reason: string): Promise<string[]> {
   const { source, secrets } = known;
   const timeless = { ...known, source: { ...source, settings: { ...source.settings, toleranceSeconds: anyTime } } };
   const verifies = async (tried: Webhook, by: KnownSource): Promise<boolean> => {
-    const judgement = await judgeAgainstSource(judge, tried, by, bytesMax);
+    const judgement = await judgeAgainstSource(judge, tried, by);
     return !("reason" in judgement) || reasons[judgement.reason]?.[0] !== "signature";
   };
   if (reason === "timestamp_too_old" || reason === "timestamp_in_future") {

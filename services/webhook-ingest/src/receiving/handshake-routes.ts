@@ -10,7 +10,6 @@ import {
 } from "@signalbox/http";
 import type { HandshakeAnswer } from "@signalbox/webhook-signatures";
 import type { RecordRejection } from "../rejections/record-rejection.ts";
-import type { SourceIdAt } from "../sources/source-id-at.ts";
 import type { createAnswerHandshake, HandshakeOutcome } from "./answer-handshake.ts";
 import type { IngestLimits } from "./ingest-limits.ts";
 
@@ -18,7 +17,6 @@ export interface HandshakeRoutes {
   readonly answerHandshake: ReturnType<typeof createAnswerHandshake>;
   readonly ingestLimits: IngestLimits;
   readonly recordRejection: RecordRejection;
-  readonly sourceIdAt: SourceIdAt;
   /** Returns true when this deployment accepts partners' webhooks. */
   readonly areIntegrationsEnabled: () => boolean;
 }
@@ -79,14 +77,13 @@ export async function handshakeIn(input: Input, parts: HandshakeRoutes): Promise
 /** Judges a verification request, and records its refusal for the owner. */
 async function askedOf(input: Input, parts: HandshakeRoutes): Promise<HandshakeOutcome | null> {
   const { params, headers, request, clientAddress: address } = input;
-  const { source_id: sourceId } = params;
+  const { source_id: asked } = params;
   const { method = "GET", url = "" } = request;
   if (!parts.areIntegrationsEnabled()) return null;
   const query = new URLSearchParams(url.split("?")[1] ?? "");
-  const asked = { sourceId: await parts.sourceIdAt(sourceId), address: sourceId };
   const result = await parts.answerHandshake(asked, { method, query, headers });
   if (result.outcome === "refused" || result.outcome === "closed") {
-    parts.recordRejection({ sourceId, reason: "handshake_refused", status: 404, bodyBytes: 0, address });
+    parts.recordRejection({ sourceId: asked, reason: "handshake_refused", status: 404, bodyBytes: 0, address });
   }
   return result;
 }

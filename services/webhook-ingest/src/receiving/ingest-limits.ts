@@ -1,9 +1,9 @@
-import { type Clock, minutes } from "@signalbox/core";
+import { minutes } from "@signalbox/core";
 import { addressBucket } from "@signalbox/http";
 import type { EdgeLimits } from "@signalbox/service";
 import type { KnownSource, KnownSources } from "../sources/known-sources.ts";
 import { isLiveAddress, isOpen } from "../sources/source.ts";
-import type { SourceIdAt } from "../sources/source-id-at.ts";
+import type { Judge } from "./judge-webhook.ts";
 
 /** Refusals per minute after which requests are answered unread. */
 interface IngestAllowance {
@@ -16,10 +16,8 @@ interface IngestAllowance {
 interface Dependencies {
   readonly limiterOf: EdgeLimits["limiterOf"];
   readonly allowance: IngestAllowance;
-  readonly knownSources: Pick<KnownSources, "find" | "current">;
-  readonly sourceIdAt: SourceIdAt;
-  readonly mayWrite: (accountId: string) => boolean;
-  readonly clock: Pick<Clock, "nowMs">;
+  readonly knownSources: Pick<KnownSources, "idAt" | "find" | "current">;
+  readonly judge: Pick<Judge, "mayWrite" | "clock">;
 }
 
 /**
@@ -27,8 +25,8 @@ interface Dependencies {
  * answered before its body is read. Accepted requests are not counted. Senders share their addresses, and some send a
  * webhook once only, so refusals by sources that accept nothing never count against one that does.
  */
-export function createIngestLimits(dependencies: Dependencies) {
-  const { limiterOf, allowance, knownSources, sourceIdAt, mayWrite, clock } = dependencies;
+export function createIngestLimits({ limiterOf, allowance, knownSources, judge }: Dependencies) {
+  const { mayWrite, clock } = judge;
   const policyOf = (name: string, limit: number) => limiterOf({ name, limit, windowMs: minutes(1) });
   const unknown = policyOf("ingest-unknown", allowance.unknownSources);
   const failed = policyOf("ingest-failed", allowance.failedVerifications);
@@ -36,7 +34,7 @@ export function createIngestLimits(dependencies: Dependencies) {
 
   /** Returns true when an open source has this address. A stale copy turns no webhook away. */
   async function isLive(address: string): Promise<boolean> {
-    const id = await sourceIdAt(address);
+    const id = await knownSources.idAt(address);
     const accepts = (known: KnownSource | null): boolean =>
       known !== null && isLiveAddress(known.source, address, clock.nowMs()) && isOpen(known.source, mayWrite);
     return accepts(await knownSources.find(id)) || accepts(await knownSources.current(id));

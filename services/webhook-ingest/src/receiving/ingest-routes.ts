@@ -15,23 +15,17 @@ import {
 import type { RecordRejection } from "../rejections/record-rejection.ts";
 import type { RejectedWebhook } from "../rejections/rejection.ts";
 import type { CustomAnswer } from "../sources/source-settings.ts";
-import type { Admission } from "./admission.ts";
+import { type Admission, createAdmission } from "./admission.ts";
 import { answerToHandshake, type HandshakeRoutes, handshakeIn, handshakeRoutes } from "./handshake-routes.ts";
-import type { IngestLimits } from "./ingest-limits.ts";
 import type { Refused } from "./judge-webhook.ts";
 import type { createReceiveWebhook, ReceiveOutcome } from "./receive-webhook.ts";
 import type { ReceivingMetrics } from "./receiving-metrics.ts";
 
 export interface IngestRoutes extends HandshakeRoutes {
   readonly receiveWebhook: ReturnType<typeof createReceiveWebhook>;
-  readonly recordRejection: RecordRejection;
-  readonly admission: Admission;
-  readonly ingestLimits: IngestLimits;
   readonly webhookBytesMax: () => number;
   /** Origin of the addresses that partners post to. */
   readonly baseUrl: string;
-  /** Returns true when this deployment accepts partners' webhooks. */
-  readonly areIntegrationsEnabled: () => boolean;
   readonly receivingMetrics: ReceivingMetrics;
 }
 
@@ -46,6 +40,7 @@ const hidden: HttpResponse = refused(404, "not_found");
 /** Routes that partners post to. Anonymous: the signature is the credential. */
 export function ingestRoutes(parts: IngestRoutes): Routes {
   const routes = createRoutes({ exampleIds: { source_id: webhookSourceExample.id } });
+  const admission = createAdmission();
   routes.post("/ingest/:source_id", {
     operationId: "receiveWebhook",
     summary: "Receive a webhook from a partner",
@@ -78,14 +73,14 @@ export function ingestRoutes(parts: IngestRoutes): Routes {
       429: "error",
       503: "error",
     },
-    handle: (input) => take(input, parts),
+    handle: (input) => take(input, parts, admission),
   });
   routes.include(handshakeRoutes(parts));
   return routes;
 }
 
 /** Refuses what the head shows to be refused, then reads the body in a place of the source. */
-async function take(input: Input, parts: IngestRoutes): Promise<HttpResponse> {
+async function take(input: Input, parts: IngestRoutes, admission: Admission): Promise<HttpResponse> {
   const { params, headers, request, clientAddress } = input;
   const { source_id: address } = params;
   if (!parts.areIntegrationsEnabled()) return later("Integrations are switched off.");
@@ -98,7 +93,7 @@ async function take(input: Input, parts: IngestRoutes): Promise<HttpResponse> {
   }
   const bytesMax = parts.webhookBytesMax();
   const arrival = new AbortController();
-  const place = parts.admission.enter(address, () => arrival.abort(bodyTooSlow()));
+  const place = admission.enter(address, () => arrival.abort(bodyTooSlow()));
   if (place === null) return turnedAway(parts, "in_hand", 1, tooMuchInHand);
   const onBytes = (count: number): void => {
     if (!place.moved(count)) arrival.abort(new AppError("rate_limited", tooMuchInHand, { retryAfterSeconds: 1 }));
@@ -108,9 +103,8 @@ async function take(input: Input, parts: IngestRoutes): Promise<HttpResponse> {
     const body = await readBody(request, bytesMax, "payload_too_large", watch);
     if (!place.arrived()) return turnedAway(parts, "in_hand", 1, tooMuchInHand);
     const { method = "POST", url = "" } = request;
-    const sourceId = await parts.sourceIdAt(address);
-    const asked = { sourceId, address, method, url: `${parts.baseUrl}${url}`, headers, body };
-    return answerOf(input, parts, await parts.receiveWebhook(asked), body);
+    const webhook = { address, method, url: `${parts.baseUrl}${url}`, headers, body };
+    return answerOf(input, parts, await parts.receiveWebhook(webhook), body);
   } catch (error) {
     countUnread(error, input, parts, bytesMax);
     throw error;

@@ -16,7 +16,7 @@ import type { KeySets } from "../sources/key-sets.ts";
 import type { KnownSource } from "../sources/known-sources.ts";
 import { isOpen, type Source } from "../sources/source.ts";
 import type { CustomAnswer } from "../sources/source-settings.ts";
-import type { Decoding } from "./decode-body.ts";
+import { type Decoding, decodeBody } from "./decode-body.ts";
 import type { Delivery } from "./delivery.ts";
 import { digestId } from "./delivery-keys.ts";
 import { fittingPayload, readPayload } from "./read-payload.ts";
@@ -69,10 +69,40 @@ export interface Judge {
   readonly keySets: Pick<KeySets, "withKeys" | "reread">;
   /** Largest difference in milliseconds between a signed time and ours, both ways. */
   readonly toleranceMs: () => number;
+  /** Largest body, as it came and decoded. */
+  readonly webhookBytesMax: () => number;
   /** Largest event that the log accepts. */
   readonly eventBytesMax: number;
   /** Returns true when the account may receive webhooks now. */
   readonly mayWrite: (accountId: string) => boolean;
+}
+
+/** Returns the judge as it was at another time. */
+export const judgeAt = (judge: Judge, at: Date): Judge => ({
+  ...judge,
+  clock: { ...judge.clock, now: () => at, nowMs: () => at.getTime() },
+});
+
+/** Decodes a webhook and judges it by a given copy of its source. */
+export async function judgeAgainstSource(judge: Judge, webhook: Webhook, known: KnownSource): Promise<Judgement> {
+  const decoding = await decodeBody(webhook.body, webhook.headers["content-encoding"], judge.webhookBytesMax());
+  return judgeByKeys(judge, { ...webhook, decoding }, known);
+}
+
+/**
+ * Judges a webhook by the partner's published keys, if it has any. An unknown key makes them be read again, because
+ * partners change keys without notice.
+ */
+export async function judgeByKeys(judge: Judge, webhook: DecodedWebhook, known: KnownSource): Promise<Judgement> {
+  const { keySets } = judge;
+  if (!known.scheme.keysAt) return judgeWebhook(judge, webhook, known);
+  const judgeNow = async () => judgeWebhook(judge, webhook, await keySets.withKeys(known));
+  const first = await judgeNow();
+  if (!("reason" in first)) return first;
+  if (first.reason === "key_unknown" && (await keySets.reread(known))) return judgeNow();
+  // The webhook was not proved wrong: its sender should try again.
+  const isAway = first.outcome === "not-verified" && first.reason === "secret_unusable";
+  return isAway ? { outcome: "keys-away", reason: "keys_unreachable" } : first;
 }
 
 /** Refusals of a body that cannot be decoded. */
@@ -92,7 +122,7 @@ const contentTypeCharactersMax = 256;
  * check the type. Before the signature is verified, a source that accepts nothing looks like an unknown one, so that
  * its id reveals nothing about the account.
  */
-export function judgeWebhook(judge: Judge, webhook: DecodedWebhook, known: KnownSource): Judgement {
+function judgeWebhook(judge: Judge, webhook: DecodedWebhook, known: KnownSource): Judgement {
   const { source, secrets, scheme } = known;
   const { clock, eventBytesMax, mayWrite } = judge;
   const { headers, decoding } = webhook;

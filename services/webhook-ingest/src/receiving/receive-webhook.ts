@@ -6,8 +6,7 @@ import { isLiveAddress, type Source, sourceFrom } from "../sources/source.ts";
 import type { CustomAnswer } from "../sources/source-settings.ts";
 import { decodeBody } from "./decode-body.ts";
 import type { DeliveryWriter } from "./delivery-writer.ts";
-import { judgeByKeys } from "./judge-against-source.ts";
-import type { DecodedWebhook, Judge, Judgement, Webhook } from "./judge-webhook.ts";
+import { type DecodedWebhook, type Judge, type Judgement, judgeByKeys, type Webhook } from "./judge-webhook.ts";
 
 export type ReceiveOutcome = (
   | Exclude<Judgement, { delivery: unknown }>
@@ -19,8 +18,8 @@ export type ReceiveOutcome = (
   readonly kept?: { readonly proofHeaders: readonly string[] } | null;
 };
 
-interface Dependencies extends Judge {
-  readonly webhookBytesMax: () => number;
+interface Dependencies {
+  readonly judge: Judge;
   readonly knownSources: KnownSources;
   /** Counts the webhook; returns false beyond the source's rate. */
   readonly isWithinRate: (source: Source) => boolean;
@@ -45,12 +44,13 @@ const triesMax = 4;
  * source is read again, and so is a copy that proves stale on write.
  */
 export function createReceiveWebhook(dependencies: Dependencies) {
-  const { clock, knownSources, isWithinRate, deliveryWriter, webhookBytesMax, metrics } = dependencies;
+  const { judge, knownSources, isWithinRate, deliveryWriter, metrics } = dependencies;
+  const { clock } = judge;
 
   /** Judges the webhook, in the same time for an unknown source, and measures that time. */
   async function judged(webhook: DecodedWebhook, known: KnownSource): Promise<Judgement> {
     const startedMs = clock.steadyMs();
-    const judgement = await judgeByKeys(dependencies, webhook, known);
+    const judgement = await judgeByKeys(judge, webhook, known);
     const isUnverified = "outcome" in judgement && ["not-verified", "hidden"].includes(judgement.outcome);
     // A refusal without a hash takes as long as one with it, so that its time reveals neither a source nor its scheme.
     if (isUnverified && "reason" in judgement && !foundByHashing.has(judgement.reason)) dummyHash(webhook.body);
@@ -58,21 +58,22 @@ export function createReceiveWebhook(dependencies: Dependencies) {
     return judgement;
   }
 
-  return async function receiveWebhook(received: Webhook): Promise<ReceiveOutcome> {
-    let source = await knownSources.find(received.sourceId);
-    const decoding = await decodeBody(received.body, received.headers["content-encoding"], webhookBytesMax());
-    const webhook = { ...received, decoding };
-    const judge = async (known: KnownSource | null): Promise<Judgement> => {
-      if (known === null || !isLiveAddress(known.source, webhook.address, clock.nowMs())) {
-        // Takes the time of a known source, so that the time of a refusal does not reveal an id.
-        await judged(webhook, unknownSource);
-        return { outcome: "unknown-source" };
-      }
-      return judged(webhook, known);
-    };
+  /** Judges the webhook by a copy of its source, or by none. */
+  async function judgedBy(known: KnownSource | null, webhook: DecodedWebhook): Promise<Judgement> {
+    if (known !== null && isLiveAddress(known.source, webhook.address, clock.nowMs())) return judged(webhook, known);
+    // Takes the time of a known source, so that the time of a refusal does not reveal an id.
+    await judged(webhook, unknownSource);
+    return { outcome: "unknown-source" };
+  }
+
+  return async function receiveWebhook(posted: Omit<Webhook, "sourceId">): Promise<ReceiveOutcome> {
+    const sourceId = await knownSources.idAt(posted.address);
+    let source = await knownSources.find(sourceId);
+    const decoding = await decodeBody(posted.body, posted.headers["content-encoding"], judge.webhookBytesMax());
+    const webhook = { ...posted, sourceId, decoding };
     let isCounted = false;
     for (let tries = 0; tries < triesMax; tries++) {
-      const judgement = await judge(source);
+      const judgement = await judgedBy(source, webhook);
       if ("delivery" in judgement) {
         const { scheme, settings } = judgement.delivery.source;
         if (!isCounted && !isWithinRate(judgement.delivery.source))
@@ -81,10 +82,10 @@ export function createReceiveWebhook(dependencies: Dependencies) {
         isCounted = true;
         const outcome = await deliveryWriter.write(judgement.delivery);
         if (outcome !== "stale") return { outcome, scheme, answer: settings.answer };
-        source = await knownSources.reread(webhook.sourceId);
+        source = await knownSources.reread(sourceId);
         continue;
       }
-      const current = await knownSources.current(webhook.sourceId);
+      const current = await knownSources.current(sourceId);
       if (current === source) {
         if (current === null) return { ...judgement, scheme: null };
         const { proofHeaders = [] } = current.scheme;

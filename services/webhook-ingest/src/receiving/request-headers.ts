@@ -2,7 +2,8 @@ import type { IncomingHttpHeaders } from "node:http";
 import { masked } from "@signalbox/core";
 import type { SchemeName, SignatureScheme } from "@signalbox/webhook-signatures";
 import type { Source } from "../sources/source.ts";
-import type { Headers } from "./delivery.ts";
+
+export type Headers = Readonly<Record<string, string | readonly string[]>>;
 
 const credential = /signature|secret|token|password|authori[sz]ation|credential|cookie|hmac|api-?key/;
 

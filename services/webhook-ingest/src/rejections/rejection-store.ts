@@ -41,7 +41,10 @@ const place = (id: unknown) => ({ service: "webhook-ingest", table: "rejections"
 
 /** Sealed column with the data for a retry. */
 export const sealedProofs: SealedColumn = {
-  ...{ table: "rejections", column: "sealed_proof", key: ["id"], condition: "sealed_proof is not null" },
+  table: "rejections",
+  column: "sealed_proof",
+  key: ["id"],
+  condition: "sealed_proof is not null",
   place: ([id]) => place(id),
 };
 

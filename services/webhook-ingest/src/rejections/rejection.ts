@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { Headers } from "../receiving/delivery.ts";
+import type { Headers } from "../receiving/request-headers.ts";
 
 /** A refused webhook: enough to find the mistake, and its content if the source keeps that. */
 export interface Rejection {

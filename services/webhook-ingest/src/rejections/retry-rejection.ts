@@ -4,15 +4,13 @@ import type { Outbox } from "@signalbox/events";
 import { audited } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import type { DeliveryWriter } from "../receiving/delivery-writer.ts";
-import { judgeAgainstSource } from "../receiving/judge-against-source.ts";
-import type { Judge } from "../receiving/judge-webhook.ts";
+import { type Judge, judgeAgainstSource, judgeAt } from "../receiving/judge-webhook.ts";
 import type { KnownSources } from "../sources/known-sources.ts";
 import { addressOf } from "../sources/source.ts";
 import type { LockedRejection, RejectionStore } from "./rejection-store.ts";
 
 interface Dependencies {
   readonly judge: Judge;
-  readonly webhookBytesMax: () => number;
   readonly knownSources: Pick<KnownSources, "reread">;
   readonly deliveryWriter: Pick<DeliveryWriter, "write">;
   readonly rejectionStore: Pick<RejectionStore, "saveReceived">;
@@ -34,20 +32,15 @@ export type RetryRejection = ReturnType<typeof createRetryRejection>;
  * effect however often it is retried.
  */
 export function createRetryRejection(dependencies: Dependencies) {
-  const { judge, webhookBytesMax, knownSources, deliveryWriter, rejectionStore, outbox } = dependencies;
+  const { judge, knownSources, deliveryWriter, rejectionStore, outbox } = dependencies;
   return async (tx: Tx, caller: Caller, rejection: LockedRejection): Promise<RetryOutcome> => {
     const { webhook, sourceId, rejectedAt, receivedId } = rejection;
     if (receivedId !== null) return { outcome: "repeated", receivedId };
     if (webhook === null) return { outcome: "not-kept" };
     const known = await knownSources.reread(sourceId);
     if (known === null) return { outcome: "refused", reason: "source_deleted" };
-    const then = { ...judge, clock: { ...judge.clock, now: () => rejectedAt, nowMs: () => rejectedAt.getTime() } };
-    const judgement = await judgeAgainstSource(
-      then,
-      { ...webhook, sourceId, address: addressOf(known.source) },
-      known,
-      webhookBytesMax(),
-    );
+    const sent = { ...webhook, sourceId, address: addressOf(known.source) };
+    const judgement = await judgeAgainstSource(judgeAt(judge, rejectedAt), sent, known);
     if (!("delivery" in judgement)) {
       return { outcome: "refused", reason: "reason" in judgement ? judgement.reason : judgement.outcome };
     }

@@ -47,7 +47,10 @@ export type ReplayChoice =
   | { readonly from: Date; readonly to: Date | null; readonly eventTypes: readonly string[] };
 
 export const choiceOf = ({ sourceId, eventTypes, fromAt, toAt }: Replay): ReceivedChoice => ({
-  ...{ sourceId, eventTypes, fromMs: fromAt.getTime(), toMs: toAt.getTime() },
+  sourceId,
+  eventTypes,
+  fromMs: fromAt.getTime(),
+  toMs: toAt.getTime(),
 });
 
 /** Returns the replay as its owner sees it. */

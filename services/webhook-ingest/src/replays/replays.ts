@@ -28,7 +28,6 @@ export interface NewReplay {
 const totalMax = 1_000_000;
 
 export type Replays = ReturnType<typeof createReplays>;
-export type ReplayOutcome = Awaited<ReturnType<Replays["create"]>>;
 
 /** Creates the operations on replays, for subscribers that lost webhooks or could not read them. */
 export function createReplays({ pool, receivedStore, outbox, clock, keepMs }: Dependencies) {
@@ -76,9 +75,22 @@ function newReplay({ id: sourceId, accountId }: Source, choice: ReplayChoice, ra
   const receivedIds = "ids" in choice ? [...new Set(choice.ids)].sort() : [];
   const { fromAt, toAt } = "ids" in choice ? { fromAt: now, toAt: now } : boundsOf(choice, moment);
   return {
-    ...{ id: newId("rpl", now.getTime()), sourceId, accountId, status: "running", receivedIds, rate, fromAt, toAt },
-    ...{ eventTypes: "ids" in choice ? [] : choice.eventTypes, total: 0, published: 0, missing: 0 },
-    ...{ positionAt: fromAt, positionId: "", createdAt: now, finishedAt: null },
+    id: newId("rpl", now.getTime()),
+    sourceId,
+    accountId,
+    status: "running",
+    receivedIds,
+    eventTypes: "ids" in choice ? [] : choice.eventTypes,
+    rate,
+    fromAt,
+    toAt,
+    total: 0,
+    published: 0,
+    missing: 0,
+    positionAt: fromAt,
+    positionId: "",
+    createdAt: now,
+    finishedAt: null,
   };
 }
 

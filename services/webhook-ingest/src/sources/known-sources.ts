@@ -1,7 +1,7 @@
 import { type Clock, seconds } from "@signalbox/core";
 import { type SignatureScheme, schemeOf } from "@signalbox/webhook-signatures";
 import { LRUCache } from "lru-cache";
-import type { Source } from "./source.ts";
+import { isSourceId, type Source } from "./source.ts";
 import type { SourceSecrets, SourceStore } from "./source-store.ts";
 
 /** A source with its partner's secrets, as read a while ago. */
@@ -22,6 +22,8 @@ export function knownSource(source: Source, secrets: SourceSecrets): KnownSource
  * when the delivery is written with the source's revision; a refusal asks `current` first.
  */
 export interface KnownSources {
+  /** Returns the id of the source that an address belongs to, or the address itself when it belongs to none. */
+  idAt(address: string): Promise<string>;
   /** Returns the source from memory; null for an unknown one. */
   find(id: string): Promise<KnownSource | null>;
   /** Returns the source at most a moment old. */
@@ -47,7 +49,9 @@ const absentMs = seconds(30);
  */
 const currentMs = 250;
 
-export function createKnownSources(sourceStore: Pick<SourceStore, "findWithSecrets">, clock: Clock): KnownSources {
+type Store = Pick<SourceStore, "findWithSecrets" | "findIdAt">;
+
+export function createKnownSources(sourceStore: Store, clock: Clock): KnownSources {
   const copies = new LRUCache<string, Copy>({ max: knownMax });
   /** Separate, so that made-up ids evict no source. */
   const absences = new LRUCache<string, Copy>({ max: absentMax });
@@ -90,6 +94,7 @@ export function createKnownSources(sourceStore: Pick<SourceStore, "findWithSecre
   }
 
   return {
+    idAt: createIdAt(sourceStore, clock),
     async find(id) {
       const copy = copyOf(id);
       if (copy && (copy.known !== null || ageMs(copy) <= absentMs)) return copy.known;
@@ -108,5 +113,26 @@ export function createKnownSources(sourceStore: Pick<SourceStore, "findWithSecre
         ?.finally(() => drop(id))
         .catch(() => {});
     },
+  };
+}
+
+/**
+ * Creates the look-up of addresses that replace the ids of sources. An address never moves to another source, so that a
+ * copy cannot become stale.
+ */
+function createIdAt({ findIdAt }: Pick<Store, "findIdAt">, clock: Clock): KnownSources["idAt"] {
+  const ids = new LRUCache<string, string>({ max: knownMax });
+  /** Time until which an address counts as unknown. */
+  const absent = new LRUCache<string, number>({ max: absentMax });
+
+  return async function idAt(address) {
+    if (isSourceId(address)) return address;
+    const known = ids.get(address);
+    const nowMs = clock.nowMs();
+    if (known !== undefined || (absent.get(address) ?? 0) > nowMs) return known ?? address;
+    const id = await findIdAt(address);
+    if (id === null) absent.set(address, nowMs + absentMs);
+    else ids.set(address, id);
+    return id ?? address;
   };
 }

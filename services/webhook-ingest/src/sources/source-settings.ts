@@ -1,53 +1,181 @@
-import { AppError } from "@signalbox/core";
+import { AppError, MiB } from "@signalbox/core";
 import type { OutboundClient } from "@signalbox/net";
 import {
   type DeliveryIdPlace,
-  type Handshake,
+  handshakes,
+  parseSignedContent,
   type SchemeName,
   type SchemeOptions,
   schemeOf,
 } from "@signalbox/webhook-signatures";
 import { z } from "zod";
-import { settingMembers, settingsOfSchemes } from "./setting-members.ts";
 
-/** Settings of a source about its sender. */
+const headerName = z
+  .string()
+  .regex(/^[A-Za-z0-9-]{1,64}$/)
+  .transform((text) => text.toLowerCase());
+/** RFC 6901. */
+const jsonPointer = z
+  .string()
+  .max(256)
+  .regex(/^(?:\/(?:[^~/]|~[01])*)+$/);
+const inHeader = z.strictObject({ header: headerName });
+const atPointer = z.strictObject({ pointer: jsonPointer });
+const pairKey = z.string().regex(/^[\w-]{1,32}$/);
+const placeOfId = z.union([z.literal("digest"), inHeader, atPointer]) satisfies z.ZodType<DeliveryIdPlace>;
+
+const signedContent = z
+  .string()
+  .max(256)
+  .superRefine((template, { addIssue }) => {
+    const parsed = parseSignedContent(template);
+    if (typeof parsed === "string") addIssue({ code: "custom", message: parsed });
+  })
+  .describe(
+    "Template of the signed text, with {timestamp}, {id}, {body}, {method}, {url} and {header:name}. {body} is required.",
+  );
+
+/** Settings of senders that sign a text made of parts of the request. */
+const templateMembers = {
+  signed_content: signedContent,
+  encoding: z.enum(["hex", "base64", "base64url"]).describe("Encoding of a signature."),
+  secret_encoding: z.enum(["utf8", "hex", "base64"]).describe("Encoding of the key's bytes in the secret."),
+  time_unit: z.enum(["s", "ms", "rfc3339"]).describe("Unit of the signed time."),
+  pairs: z
+    .strictObject({
+      time_key: pairKey.nullable().default(null),
+      signature_key: pairKey,
+      separator: z.enum([",", ";", " ", "&"]).default(","),
+    })
+    .nullable()
+    .describe("Names of the members of a signature header such as `t=…,v1=…`."),
+  signature_header: headerName,
+  previous_signature_header: headerName.nullable(),
+  signature_prefix: z.string().max(32).describe("Prefix of each signature in its header."),
+  signature_separator: z
+    .enum([",", ";", " "])
+    .nullable()
+    .describe("Separator of several signatures in one header; null when there is only one."),
+  timestamp_header: headerName,
+  timestamp_from: atPointer
+    .nullable()
+    .describe("Place of the signed time in the body, for senders that write it there."),
+  delivery_id_header: headerName,
+  event_type_header: headerName,
+};
+const hmacMembers = {
+  algorithm: z.enum(["sha256", "sha512", "sha1"]).describe("sha1 needs `accept_weak`."),
+  accept_weak: z.boolean(),
+};
+const tokenMembers = {
+  token_from: atPointer
+    .nullable()
+    .describe(
+      "Place of the token in the body; every item of a list on the way must hold it. Headers then do not count.",
+    ),
+};
+const shownTokenMembers = {
+  token_header: headerName,
+  token_format: z
+    .enum(["plain", "bearer", "basic"])
+    .describe(
+      "`plain`: the header is the secret; `bearer`: the secret follows `Bearer`; `basic`: the secret is `user:password`.",
+    ),
+};
+const claimName = z.string().min(1).max(256);
+const jwtMembers = {
+  issuer: claimName.nullable().describe("Required `iss` of the sender's tokens."),
+  audience: claimName.nullable().describe("Audience that must be among the `aud` of a token."),
+  body_digest_claim: claimName.nullable().describe("Claim with the SHA-256 of the body, if the tokens have one."),
+  body_digest_encoding: z.enum(["hex", "base64", "base64url"]).describe("Encoding of that digest."),
+};
+/** Settings of every scheme. */
+const senderMembers = {
+  keep_rejected_bodies: z.boolean().describe("Keeps refused webhooks, so that they can be read and retried."),
+  delivery_id_from: placeOfId.describe("Place of the delivery id, instead of the scheme's own."),
+  event_type_from: z.union([inHeader, atPointer]).describe("Place of the event type, instead of the scheme's own."),
+  /** Headers that the event carries besides those of the scheme. */
+  forwarded_headers: z.array(headerName).max(20),
+  rate: z.int().min(1).max(10_000).describe("Webhooks accepted per second; more are answered 429."),
+  refuse_same_content_seconds: z
+    .int()
+    .min(0)
+    .max(86_400)
+    .describe(
+      "Time in which the same body counts once, whatever its id and type, where neither id nor time is signed. Default 300; 0 for senders that repeat a body.",
+    ),
+  /** Bytes that the signature covers: as they came, or decoded from their `Content-Encoding`. */
+  signature_over: z.enum(["wire", "decoded"]),
+  /** Largest difference between a signed time and ours, both ways, instead of `webhook-ingest.tolerance`. */
+  tolerance_seconds: z.int().min(30).max(3_600),
+  /** Below `limits.maxWebhookBytes`. */
+  max_body_bytes: z
+    .int()
+    .min(1)
+    .max(1 * MiB),
+  /** Answer that the sender expects to an accepted webhook. */
+  answer: z
+    .strictObject({
+      status: z.union([z.literal(200), z.literal(202), z.literal(204)]),
+      body: z
+        .string()
+        .max(1_024)
+        .refine((text) => Buffer.byteLength(text) <= 1_024, "The body has at most 1,024 bytes.")
+        .optional(),
+      content_type: z
+        .string()
+        .max(128)
+        .regex(/^[\w.+-]+\/[\w.+-]+(?:; ?charset=utf-8)?$/)
+        .optional(),
+    })
+    .refine(({ status, body }) => status !== 204 || body === undefined, { path: ["body"], error: "204 has no body." }),
+  public_url: z
+    .url({ protocol: /^https?$/ })
+    .max(2_048)
+    .describe("URL that the sender signs, if it differs from `http.base-url` with the source's path."),
+  handshake: z.enum(handshakes).describe("Kind of the sender's verification request."),
+};
+
+/** Settings of a source by their names in the API, in the order of every view. */
+const settingMembers = {
+  ...hmacMembers,
+  ...templateMembers,
+  ...shownTokenMembers,
+  ...tokenMembers,
+  ...jwtMembers,
+  ...senderMembers,
+};
+
+const namesOf = (...objects: object[]): ReadonlySet<string> => new Set(objects.flatMap(Object.keys));
+
+/** Settings that belong to certain schemes; all others belong to every scheme. */
+const settingsOfSchemes: Readonly<Partial<Record<string, ReadonlySet<string>>>> = {
+  hmac: namesOf(hmacMembers, templateMembers),
+  ed25519: namesOf(templateMembers),
+  token: namesOf(shownTokenMembers, tokenMembers),
+  jwt: namesOf(shownTokenMembers, jwtMembers),
+};
+
+/** Settings of a source about its sender, by their names in the API in camel case. */
 export type SourceSettings = Partial<SchemeOptions & SenderSettings>;
 
 /** Settings of every scheme. */
-interface SenderSettings {
-  /** Place of the delivery id, instead of the scheme's own. */
-  readonly deliveryIdFrom: DeliveryIdPlace;
-  /** Place of the event type, instead of the scheme's own. */
-  readonly eventTypeFrom: Exclude<DeliveryIdPlace, "digest">;
-  /** Headers that the event carries besides those of the scheme, in lower case. */
-  readonly forwardedHeaders: readonly string[];
-  /** Webhooks accepted per second. */
-  readonly rate: number;
-  /**
-   * Time for which received content is a repetition under any id and type, where the sender signs neither id nor time.
-   */
-  readonly refuseSameContentSeconds: number;
-  /** Bytes that the signature covers: as they came, or decoded from their `Content-Encoding`. */
-  readonly signatureOver: "wire" | "decoded";
-  /** Largest difference between a signed time and ours, both ways, instead of `webhook-ingest.tolerance`. */
-  readonly toleranceSeconds: number;
-  /** Largest body, below `limits.maxWebhookBytes`. */
-  readonly maxBodyBytes: number;
-  /** Answer that the sender expects to an accepted webhook. */
-  readonly answer: CustomAnswer;
-  /** URL that the sender uses, which some senders sign. */
-  readonly publicUrl: string;
-  /** Kind of the sender's verification request. */
-  readonly handshake: Handshake;
-  /** True when refused webhooks are kept, so that they can be read and retried. */
-  readonly keepRejectedBodies: boolean;
-}
+type SenderSettings = {
+  readonly [Name in keyof SenderMembers as CamelCase<Name>]: Camel<z.output<SenderMembers[Name]>>;
+};
 
-export interface CustomAnswer {
-  readonly status: 200 | 202 | 204;
-  readonly body?: string | undefined;
-  readonly contentType?: string | undefined;
-}
+type SenderMembers = typeof senderMembers;
+type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : Name;
+type Camel<Value> = Value extends string | number | boolean | null
+  ? Value
+  : Value extends readonly (infer Item)[]
+    ? readonly Item[]
+    : { readonly [Name in keyof Value as CamelCase<Name & string>]: Value[Name] };
+
+/** Answer that the sender expects to an accepted webhook. */
+export type CustomAnswer = NonNullable<SourceSettings["answer"]>;
 
 const camelCase = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

@@ -91,22 +91,15 @@ interface SealedSource extends Source {
 
 /** Sealed columns with the secrets of sources. */
 export const sealedSecrets: readonly SealedColumn[] = [
-  { table: "sources", column: "sealed_secret", key: ["id"], place: ([id]) => place(id) },
-  {
-    ...{
-      table: "sources",
-      column: "sealed_former_secrets",
-      key: ["id"],
-      place: ([id]: readonly unknown[]) => placeOfFormer(id),
-    },
-    condition: "sealed_former_secrets is not null",
-  },
-  {
-    ...{ table: "sources", column: "sealed_verify_token", key: ["id"] },
-    place: ([id]: readonly unknown[]) => placeOfToken(id),
-    condition: "sealed_verify_token is not null",
-  },
+  sealedColumn("sealed_secret", place),
+  sealedColumn("sealed_former_secrets", placeOfFormer),
+  sealedColumn("sealed_verify_token", placeOfToken),
 ];
+
+function sealedColumn(column: string, placeOf: typeof place): SealedColumn {
+  const condition = `${column} is not null`;
+  return { table: "sources", column, key: ["id"], place: ([id]) => placeOf(id), condition };
+}
 
 /**
  * Stores sources in PostgreSQL. Every look-up for a caller names the account, so another account's source reads as

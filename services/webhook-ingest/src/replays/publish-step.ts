@@ -3,10 +3,10 @@ import type { Outbox, ReplayStep } from "@signalbox/events";
 import { dayMs, startOfDay, type Tx } from "@signalbox/storage";
 import { schemeOf } from "@signalbox/webhook-signatures";
 import { decodeBody } from "../receiving/decode-body.ts";
-import type { Payload } from "../receiving/delivery.ts";
+import { type Payload, webhookReceived } from "../receiving/delivery.ts";
+import type { Judge } from "../receiving/judge-webhook.ts";
 import { fittingPayload, readPayload } from "../receiving/read-payload.ts";
 import type { ReceivedStore, StoredDelivery } from "../receiving/received-store.ts";
-import { webhookReceived } from "../receiving/webhook-received.ts";
 import type { Source } from "../sources/source.ts";
 import type { SourceStore } from "../sources/source-store.ts";
 import { choiceOf, type Replay } from "./replay.ts";
@@ -15,30 +15,31 @@ interface Dependencies {
   readonly receivedStore: Pick<ReceivedStore, "findMany" | "next">;
   readonly sourceStore: Pick<SourceStore, "find">;
   readonly outbox: Pick<Outbox, "append">;
-  readonly webhookBytesMax: () => number;
-  readonly eventBytesMax: number;
-  /** Returns true when the account may publish webhooks now. */
-  readonly mayWrite: (accountId: string) => boolean;
+  readonly judge: Pick<Judge, "webhookBytesMax" | "eventBytesMax" | "mayWrite">;
 }
+
+export type PublishStep = ReturnType<typeof createPublishStep>;
 
 /** Webhooks of one transaction: some twenty mebibytes of the largest ones. */
 const stepMax = 20;
 /** Largest number of day tables that one statement reads. */
 const windowDays = 7;
 
-/** Publishes the next few webhooks of a replay; waits while the account may publish none. */
-export async function publishAgain(tx: Tx, replay: Replay, dependencies: Dependencies): Promise<ReplayStep<Replay>> {
-  const { sourceStore, outbox, mayWrite } = dependencies;
-  const source = await sourceStore.find(replay.accountId, replay.sourceId);
-  if (source === null || !mayWrite(replay.accountId)) return { waitMs: minutes(1) };
-  const { webhooks, isLast, ...position } = await nextOf(replay, dependencies);
-  const payloads = await Promise.all(webhooks.map((webhook) => payloadOf(source, webhook, dependencies)));
-  const events = webhooks.map((webhook, nth) =>
-    webhookReceived(source, { ...webhook, payload: payloads[nth] as Payload }, { isReplay: true }),
-  );
-  await outbox.append(tx, events);
-  const count = webhooks.length;
-  return { replay: { ...replay, ...position, published: replay.published + count }, count, isLast };
+/** Creates the step of a replay: publishes its next few webhooks, or waits while the account may publish none. */
+export function createPublishStep(dependencies: Dependencies) {
+  const { sourceStore, outbox, judge } = dependencies;
+  return async (tx: Tx, replay: Replay): Promise<ReplayStep<Replay>> => {
+    const source = await sourceStore.find(replay.accountId, replay.sourceId);
+    if (source === null || !judge.mayWrite(replay.accountId)) return { waitMs: minutes(1) };
+    const { webhooks, isLast, ...position } = await nextOf(replay, dependencies);
+    const payloads = await Promise.all(webhooks.map((webhook) => payloadOf(source, webhook, judge)));
+    const events = webhooks.map((webhook, nth) =>
+      webhookReceived(source, { ...webhook, payload: payloads[nth] as Payload }, { isReplay: true }),
+    );
+    await outbox.append(tx, events);
+    const count = webhooks.length;
+    return { replay: { ...replay, ...position, published: replay.published + count }, count, isLast };
+  };
 }
 
 /** Returns the next webhooks of a replay, and the position after them. */
@@ -67,7 +68,7 @@ async function nextOf(replay: Replay, { receivedStore }: Dependencies) {
 async function payloadOf(
   source: Source,
   { headers, body, bodyDecoded, contentType }: StoredDelivery,
-  { webhookBytesMax, eventBytesMax }: Pick<Dependencies, "webhookBytesMax" | "eventBytesMax">,
+  { webhookBytesMax, eventBytesMax }: Dependencies["judge"],
 ): Promise<Payload> {
   const coding = bodyDecoded ? undefined : headers["content-encoding"]?.toString();
   const decoding = await decodeBody(body, coding, webhookBytesMax());

@@ -1,41 +1,64 @@
 import { type Clock, seconds } from "@signalbox/core";
+import { field, type Resolvers } from "@signalbox/graphql";
 import { createRoutes, ok, type Routes, strongEtag } from "@signalbox/http";
+import { type Edges, joinEdges } from "@signalbox/service";
 import { type EnvironmentDependencies, EnvironmentResource, viewEnvironment } from "./environment.ts";
-import { addOfrepRoutes, type OfrepDependencies } from "./ofrep/ofrep-routes.ts";
-import { ConfigResource } from "./published/config-resource.ts";
+import { type FlagFields, flagFields } from "./flags/flag-fields.ts";
+import { type OfrepDependencies, ofrepRoutes } from "./ofrep/ofrep-routes.ts";
+import { type PropertyFields, propertyFields } from "./overrides/property-fields.ts";
+import { type ProposalFields, proposalFields } from "./overrides/proposal-fields.ts";
+import { ConfigResource } from "./published/published-configuration.ts";
 import { type SettingsDependencies, SettingsResource, viewSettings } from "./settings.ts";
 import { ConfigStatusResource, type StatusDependencies, viewStatus } from "./status.ts";
-import { addStreamRoutes, type StreamDependencies } from "./stream/stream-routes.ts";
+import { type StreamDependencies, streamRoutes } from "./stream/stream-routes.ts";
 
-interface Dependencies
-  extends EnvironmentDependencies,
-    SettingsDependencies,
-    StatusDependencies,
-    OfrepDependencies,
-    StreamDependencies {
+interface ResourceParts extends EnvironmentDependencies, SettingsDependencies, StatusDependencies {
   readonly clock: Clock;
   readonly configurationAgeMs: () => number;
 }
+
+interface Parts
+  extends ResourceParts,
+    OfrepDependencies,
+    StreamDependencies,
+    PropertyFields,
+    ProposalFields,
+    FlagFields {}
+
+/**
+ * The routes of this service, and its fields of the graph. Operators change properties and flags through the graph
+ * alone; clients and providers of flags read over REST.
+ */
+export const serviceEdges = (parts: Parts): Edges =>
+  joinEdges([
+    { routes: resourceRoutes(parts), resolvers: settingsFields(parts) },
+    { routes: ofrepRoutes(parts) },
+    { routes: streamRoutes(parts) },
+    { resolvers: propertyFields(parts) },
+    { resolvers: proposalFields(parts) },
+    { resolvers: flagFields(parts) },
+  ]);
+
+const settingsFields = (parts: SettingsDependencies): Resolvers<unknown> => ({
+  Query: {
+    serverSettings: field(
+      { scopes: [], optional: true },
+      (_parent, _args, { principal }) => viewSettings(parts, principal).resource,
+    ),
+  },
+});
 
 /** Younger answers are within the cache lifetime. */
 const ageShownMs = seconds(60);
 
 const shared = "max-age=60, stale-while-revalidate=300";
 
-/** The four read-only resources, the evaluation of flags, and the stream. */
-export function publicRoutes(dependencies: Dependencies): Routes {
-  const routes = resourceRoutes(dependencies);
-  addOfrepRoutes(routes, dependencies);
-  addStreamRoutes(routes, dependencies);
-  return routes;
-}
-
 /** Declares routes without query parameters: any is 400, and any other method 405. */
-function resourceRoutes(dependencies: Dependencies): Routes {
+function resourceRoutes(parts: ResourceParts): Routes {
   const routes = createRoutes({ errors: "configuration" });
-  const changed = createLastModified(dependencies.clock);
+  const changed = createLastModified(parts.clock);
   const age = (): Record<string, string> => {
-    const ageMs = dependencies.configurationAgeMs();
+    const ageMs = parts.configurationAgeMs();
     return ageMs > ageShownMs ? { "x-configuration-age": String(Math.floor(ageMs / 1000)) } : {};
   };
 
@@ -46,7 +69,7 @@ function resourceRoutes(dependencies: Dependencies): Routes {
     responses: { 200: ConfigResource },
     cache: `private, ${shared}`,
     handle: () => {
-      const { resource, etag, changedAt } = dependencies.published.current();
+      const { resource, etag, changedAt } = parts.published.current();
       return ok(resource, { etag, lasting: true, headers: { ...age(), "last-modified": changedAt.toUTCString() } });
     },
   });
@@ -58,7 +81,7 @@ function resourceRoutes(dependencies: Dependencies): Routes {
     auth: { scopes: [], optional: true },
     responses: { 200: SettingsResource },
     handle: ({ principal }) => {
-      const { resource, etag } = viewSettings(dependencies, principal);
+      const { resource, etag } = viewSettings(parts, principal);
       const cache = principal === null ? "public, max-age=60" : `private, ${shared}`;
       return ok(resource, {
         etag,
@@ -75,7 +98,7 @@ function resourceRoutes(dependencies: Dependencies): Routes {
     responses: { 200: EnvironmentResource },
     cache: "private, no-cache",
     handle: () => {
-      const resource = viewEnvironment(dependencies, viewStatus(dependencies).status === "degraded");
+      const resource = viewEnvironment(parts, viewStatus(parts).status === "degraded");
       const etag = strongEtag(JSON.stringify(resource), "env");
       return ok(resource, { etag, headers: { ...age(), ...changed("env", etag) } });
     },
@@ -87,7 +110,7 @@ function resourceRoutes(dependencies: Dependencies): Routes {
     auth: { scopes: ["config:read"] },
     responses: { 200: ConfigStatusResource },
     cache: "no-store",
-    handle: () => ok(viewStatus(dependencies), { headers: age() }),
+    handle: () => ok(viewStatus(parts), { headers: age() }),
   });
   return routes;
 }

@@ -7,9 +7,9 @@ import {
   idempotencyKeyOf,
   parseJsonBody,
   type RouteInput,
-  type Routes,
   stream as streamed,
 } from "@signalbox/http";
+import type { Edges } from "@signalbox/service";
 import { GraphQLError, type GraphQLFormattedError } from "graphql";
 import { z } from "zod";
 import { errorPageRoutes } from "./docs/error-page.ts";
@@ -86,8 +86,8 @@ interface Dependencies {
   readonly hasPage: () => boolean;
 }
 
-/** The query endpoint (spec, "Query endpoint"; GraphQL over HTTP), and the documentation. */
-export function publicRoutes({ operations, live, reference, security, hasPage }: Dependencies): Routes {
+/** The query endpoint (spec, "Query endpoint"; GraphQL over HTTP), and the documentation. It has no fields of its own. */
+export function serviceEdges({ operations, live, reference, security, hasPage }: Dependencies): Edges {
   const routes = createRoutes();
 
   routes.post("/graphql", {
@@ -135,7 +135,7 @@ export function publicRoutes({ operations, live, reference, security, hasPage }:
   routes.include(errorPageRoutes());
   routes.include(referenceRoutes(reference));
   routes.include(securityTxtRoutes(security));
-  return routes;
+  return { routes, resolvers: {} };
 }
 
 /** Answers with messages as they arrive. A refusal before the first one is answered as JSON. */
@@ -178,7 +178,10 @@ type Input = Pick<
 >;
 
 const askingOf = ({ principal, requestId, clientAddress, headers, signal }: Input) => ({
-  ...{ principal, requestId, clientAddress, signal },
+  principal,
+  requestId,
+  clientAddress,
+  signal,
   idempotencyKey: idempotencyKeyOf(headers["idempotency-key"]),
 });
 

@@ -1,9 +1,8 @@
 import { examples, identifier, timestamp, webhookSourceExample } from "@signalbox/contracts";
-import type { PageLimits } from "@signalbox/graphql";
+import { connectionField, filterFrom, type PageLimits, type Resolvers } from "@signalbox/graphql";
 import {
   booleanParameter,
   bytes,
-  createRoutes,
   listPage,
   ok,
   pageOf,
@@ -12,9 +11,23 @@ import {
   refused,
   timeParameter,
 } from "@signalbox/http";
+import { type Edges, edgesOf, type Load, ownRows, record } from "@signalbox/service";
 import { z } from "zod";
+import type { Source } from "../sources/source.ts";
+import { missingSource } from "../sources/source-api.ts";
 import type { SourceStore } from "../sources/source-store.ts";
 import type { ListedDelivery, ReceivedFilter, ReceivedStore } from "./received-store.ts";
+
+export interface ReceivedApi {
+  readonly sourceStore: SourceStore;
+  readonly receivedStore: ReceivedStore;
+  readonly pageLimits: PageLimits;
+}
+
+const base = "/api/v1/webhooks/sources/:id/received";
+const one = `${base}/:ref` as const;
+const read = { scopes: ["webhooks:read"] } as const;
+const missing = "The source received no webhook of this id, or it is past the retention.";
 
 const receivedExample = {
   id: "rcv_5nVq2Yc8WfKsR0bZxLtPgd",
@@ -74,25 +87,8 @@ const ReceivedInFull = ReceivedResource.extend({
     },
   });
 
-const read = { scopes: ["webhooks:read"] } as const;
-const path = "/api/v1/webhooks/sources/:id";
-
-export interface ReceivedRoutes {
-  readonly sourceStore: SourceStore;
-  readonly receivedStore: ReceivedStore;
-  readonly pageLimits: PageLimits;
-}
-
-/** REST routes of received webhooks, newest first. */
-export function receivedRoutes(parts: ReceivedRoutes): Routes {
-  const routes = createRoutes({ exampleIds: { id: webhookSourceExample.id, ref: receivedExample.id } });
-  declareList(routes, parts);
-  declareReads(routes, parts);
-  return routes;
-}
-
 /** Filters of a list of received webhooks, in REST and in GraphQL, besides `forwarded`. */
-export const receivedFilter = {
+const receivedFilter = {
   event_type: z.string().max(256).optional().describe("A type of the partner, or a prefix that ends in `*`."),
   delivery_id: z.string().max(600).optional().describe("Delivery id of the partner."),
   from: timeParameter().optional().describe("Webhooks at this time or later."),
@@ -101,7 +97,7 @@ export const receivedFilter = {
 
 type GivenFilter = z.output<z.ZodObject<typeof receivedFilter>> & { readonly forwarded?: boolean | undefined };
 
-export const receivedFilterOf = (given: GivenFilter): ReceivedFilter => ({
+const receivedFilterOf = (given: GivenFilter): ReceivedFilter => ({
   eventType: given.event_type,
   deliveryId: given.delivery_id,
   forwarded: given.forwarded,
@@ -109,8 +105,48 @@ export const receivedFilterOf = (given: GivenFilter): ReceivedFilter => ({
   until: given.to,
 });
 
-function declareList(routes: Routes, { sourceStore, receivedStore, pageLimits }: ReceivedRoutes): void {
-  routes.get(`${path}/received`, {
+/** Creates the look-up of received webhooks of the caller. */
+export const ownReceived = (receivedStore: Pick<ReceivedStore, "findOwnMany">): Load<ListedDelivery> =>
+  ownRows(({ accountId }, ids) => receivedStore.findOwnMany(accountId, ids));
+
+/** The webhooks that sources received, newest first, at both edges. */
+export function receivedApi(parts: ReceivedApi, loadReceived: Load<ListedDelivery>, loadSource: Load<Source>): Edges {
+  const { sourceStore, receivedStore } = parts;
+  const find = async (accountId: string, { id, ref }: { readonly id: string; readonly ref: string }) =>
+    (await sourceStore.find(accountId, id)) && receivedStore.find(id, ref);
+  const edges = edgesOf(
+    {
+      receivedWebhook: record({
+        summary: "Read a webhook that was received, with its headers",
+        auth: read,
+        find: ({ caller, params }) => find(caller.accountId, params),
+        missing,
+        rest: { get: one, resource: ReceivedInFull, answer: (delivery) => ok(viewInFull(delivery)) },
+        graph: { type: "ReceivedWebhook", load: loadReceived },
+      }),
+    },
+    { exampleIds: { id: webhookSourceExample.id, ref: receivedExample.id }, fields: receivedFields(parts, loadSource) },
+  );
+  addList(edges.routes, parts);
+  edges.routes.get(`${one}/body`, {
+    operationId: "receivedWebhookBody",
+    summary: "Read the bytes of a webhook as they were signed",
+    auth: read,
+    responses: { 200: { content: ["application/octet-stream"] }, 404: "error" },
+    async handle({ caller, params }) {
+      const found = await find(caller.accountId, params);
+      if (!found) return refused(404, "not_found", { message: missing });
+      // A browser must never show a partner's bytes as one of our pages, so their media type is not sent.
+      return bytes(found.body, "application/octet-stream", {
+        headers: { "content-disposition": `attachment; filename="${found.id}"` },
+      });
+    },
+  });
+  return edges;
+}
+
+function addList(routes: Routes, { sourceStore, receivedStore, pageLimits }: ReceivedApi): void {
+  routes.get(base, {
     operationId: "receivedWebhooks",
     summary: "List the webhooks that were received, newest first",
     auth: read,
@@ -121,50 +157,38 @@ function declareList(routes: Routes, { sourceStore, receivedStore, pageLimits }:
     }),
     responses: { 200: pageOf(ReceivedResource), 404: "error" },
     async handle({ caller, params: { id }, query }) {
-      if ((await sourceStore.find(caller.accountId, id)) === null) return refused(404, "not_found");
+      if ((await sourceStore.find(caller.accountId, id)) === null)
+        return refused(404, "not_found", { message: missingSource });
       const filter = receivedFilterOf(query);
-      return listPage(query, (range) => receivedStore.list([id], range, filter), viewReceived, positionOfReceived);
+      return listPage(query, (range) => receivedStore.list([id], range, filter), viewReceived, positionOf);
     },
   });
 }
 
-function declareReads(routes: Routes, { sourceStore, receivedStore }: ReceivedRoutes): void {
-  const find = async (accountId: string, { id, ref }: { readonly id: string; readonly ref: string }) =>
-    (await sourceStore.find(accountId, id)) && receivedStore.find(id, ref);
+const Filter = z.strictObject({ ...receivedFilter, forwarded: z.boolean().optional() });
 
-  routes.get(`${path}/received/:ref`, {
-    operationId: "receivedWebhook",
-    summary: "Read a webhook that was received, with its headers",
-    auth: read,
-    responses: { 200: ReceivedInFull, 404: "error" },
-    async handle({ caller, params }) {
-      const found = await find(caller.accountId, params);
-      if (!found) return refused(404, "not_found");
-      const links = { self: pathOf(found), body: bodyPathOf(found) };
-      return ok({ ...viewReceived(found), headers: found.headers, links });
-    },
-  });
-  routes.get(`${path}/received/:ref/body`, {
-    operationId: "receivedWebhookBody",
-    summary: "Read the bytes of a webhook as they were signed",
-    auth: read,
-    responses: { 200: { content: ["application/octet-stream"] }, 404: "error" },
-    async handle({ caller, params }) {
-      const found = await find(caller.accountId, params);
-      if (!found) return refused(404, "not_found");
-      // A browser must never show a partner's bytes as one of our pages, so their media type is not sent.
-      return bytes(found.body, "application/octet-stream", {
-        headers: { "content-disposition": `attachment; filename="${found.id}"` },
-      });
-    },
-  });
-}
+const receivedFields = ({ receivedStore, pageLimits }: ReceivedApi, loadSource: Load<Source>): Resolvers<unknown> => ({
+  WebhookSource: {
+    received: connectionField(read, {
+      limits: pageLimits,
+      readMany: (range, sourceIds, _context, args: object) =>
+        receivedStore.list(sourceIds, range, receivedFilterOf(filterFrom(Filter, args))),
+      parentId: ({ sourceId }: ListedDelivery) => sourceId,
+      position: positionOf,
+    }),
+  },
+  ReceivedWebhook: {
+    deliveryIdSigned: ({ isIdSigned }: ListedDelivery) => isIdSigned,
+    eventTypeSigned: ({ isTypeSigned }: ListedDelivery) => isTypeSigned,
+    bodyPath: bodyPathOf,
+    source: ({ sourceId }: ListedDelivery, _, context) => loadSource(context, sourceId),
+  },
+});
 
 const pathOf = ({ sourceId, id }: ListedDelivery) => `/api/v1/webhooks/sources/${sourceId}/received/${id}`;
-/** Returns the path of the body. */
-export const bodyPathOf = (delivery: ListedDelivery): string => `${pathOf(delivery)}/body`;
+const bodyPathOf = (delivery: ListedDelivery): string => `${pathOf(delivery)}/body`;
 
-export const positionOfReceived = (row: ListedDelivery) => ({ at: row.receivedAt, id: row.id });
+const positionOf = (row: ListedDelivery) => ({ at: row.receivedAt, id: row.id });
 
 const viewReceived = (delivery: ListedDelivery) => ({
   id: delivery.id,
@@ -177,4 +201,10 @@ const viewReceived = (delivery: ListedDelivery) => ({
   content_type: delivery.contentType,
   body_bytes: delivery.bodyBytes,
   received_at: delivery.receivedAt.toISOString(),
+});
+
+const viewInFull = (delivery: ListedDelivery) => ({
+  ...viewReceived(delivery),
+  headers: delivery.headers,
+  links: { self: pathOf(delivery), body: bodyPathOf(delivery) },
 });

@@ -1,21 +1,24 @@
-import { field, mutation, type SubgraphContext } from "@signalbox/graphql";
+import { field, mutation, type Resolvers, type SubgraphContext } from "@signalbox/graphql";
 import type { Tx } from "@signalbox/storage";
-import type { ChangeApproval } from "./change-approval.ts";
-import { answerOf, operators } from "./change-resolvers.ts";
+import { z } from "zod";
 import type { ChangeResults } from "./change-results.ts";
-import * as inputs from "./override-inputs.ts";
+import type { ChangeApproval } from "./plan-changes.ts";
 import type { PropertyCatalogue } from "./property-catalogue.ts";
+import { answerOf, changeSetOf, operators, ProposeChange, waitForMs } from "./property-fields.ts";
 import type { Proposal, Proposals } from "./proposals.ts";
 
-export interface ProposalResolverDependencies {
+export interface ProposalFields {
   readonly proposals: Proposals;
   readonly approval: ChangeApproval;
   readonly results: ChangeResults;
   readonly catalogue: PropertyCatalogue;
 }
 
-/** The GraphQL fields of proposals. */
-export function proposalResolvers({ proposals, approval, results, catalogue }: ProposalResolverDependencies) {
+const ApproveChange = z.strictObject({ id: z.string().max(100), wait_for_ms: waitForMs });
+const WithdrawChange = z.strictObject({ id: z.string().max(100) });
+
+/** The proposals of changes, and the decisions about them. */
+export function proposalFields({ proposals, approval, results, catalogue }: ProposalFields): Resolvers<unknown> {
   const shown = { ...operators, payload: "proposal" } as const;
   return {
     Query: {
@@ -24,23 +27,18 @@ export function proposalResolvers({ proposals, approval, results, catalogue }: P
       ),
     },
     Mutation: {
-      proposeChange: mutation(
-        { ...shown, audit: "property.propose", input: inputs.ProposeChange },
-        (input, context) => {
-          const wanted = inputs.changeSetOf(input);
-          const refused = approval.expiryRefusals(wanted);
-          return context.inTransaction(async (tx) =>
-            viewProposal(await proposals.propose(tx, context.caller, wanted, refused), catalogue),
-          );
-        },
-      ),
+      proposeChange: mutation({ ...shown, audit: "property.propose", input: ProposeChange }, (input, context) => {
+        const wanted = changeSetOf(input);
+        const refused = approval.expiryRefusals(wanted);
+        return context.inTransaction(async (tx) =>
+          viewProposal(await proposals.propose(tx, context.caller, wanted, refused), catalogue),
+        );
+      }),
       approveChange: mutation(
         {
-          ...{
-            ...operators,
-            audit: ["property.approve", "property.set", "property.unset"],
-            input: inputs.ApproveChange,
-          },
+          ...operators,
+          audit: ["property.approve", "property.set", "property.unset"],
+          input: ApproveChange,
           payload: (decided: object | null) => decided ?? { proposal: null, results: [] },
         },
         async ({ id, wait_for_ms: waitMs }, context) => {
@@ -52,7 +50,7 @@ export function proposalResolvers({ proposals, approval, results, catalogue }: P
         },
       ),
       withdrawChange: mutation(
-        { ...shown, audit: "property.withdraw", input: inputs.WithdrawChange },
+        { ...shown, audit: "property.withdraw", input: WithdrawChange },
         async ({ id }, context) => {
           const withdrawn = await decide(proposals, context, id, (tx, open) =>
             proposals.withdraw(tx, context.caller, open),
@@ -74,9 +72,11 @@ function decide<Result>(
 }
 
 function viewProposal(proposal: Proposal, catalogue: PropertyCatalogue) {
-  const changes = proposal.changes.map(({ name, set, value, expectedRevision }) => {
-    const masked = set && catalogue.isMasked(name, value);
-    return { name, unset: !set, masked, value: masked || !set ? null : value, expectedRevision };
-  });
+  const changes = proposal.changes.map(({ name, set, value, expectedRevision }) => ({
+    name,
+    unset: !set,
+    expectedRevision,
+    ...catalogue.shown(name, value, set),
+  }));
   return { ...proposal, changes, revision: proposal.revision === null ? null : String(proposal.revision) };
 }

@@ -1,14 +1,13 @@
 import { FlagDefinition } from "@signalbox/contracts";
-import { field, mutation } from "@signalbox/graphql";
+import { field, mutation, type Resolvers } from "@signalbox/graphql";
 import { z } from "zod";
-import { operators } from "../overrides/change-resolvers.ts";
 import type { ChangeResults } from "../overrides/change-results.ts";
-import { dryRun, required, revisionOf, waitForMs } from "../overrides/override-inputs.ts";
+import { dryRun, operators, requiredReason, revisionOf, waitForMs } from "../overrides/property-fields.ts";
 import type { Flag, FlagStore } from "./flag-store.ts";
 import type { FlagOperations } from "./flags.ts";
 
-export interface FlagResolverDependencies {
-  readonly flags: FlagOperations;
+export interface FlagFields {
+  readonly flagOperations: FlagOperations;
   readonly flagStore: FlagStore;
   readonly results: ChangeResults;
 }
@@ -19,13 +18,16 @@ const given = (value: unknown): unknown => {
   return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined && member !== null));
 };
 const { salt, rules, schedule, expires, description, prerequisites, ...members } = FlagDefinition.shape;
-const wanted = { expected_revision: revisionOf("expectedRevision"), reason: required, wait_for_ms: waitForMs };
+const wanted = { expected_revision: revisionOf("expectedRevision"), reason: requiredReason, wait_for_ms: waitForMs };
 
 const SetFlag = z.preprocess(
   given,
   z.strictObject({
     ...members,
-    ...{ description, schedule: z.preprocess(given, schedule), expires, salt: salt.optional() },
+    description,
+    schedule: z.preprocess(given, schedule),
+    expires,
+    salt: salt.optional(),
     rules: z.preprocess((list) => (Array.isArray(list) ? list.map((rule) => withoutNulls(rule)) : list), rules),
     prerequisites: z.preprocess((list) => (Array.isArray(list) ? list.map(given) : list), prerequisites),
     variants: z.preprocess(
@@ -45,11 +47,12 @@ function withoutNulls(rule: unknown): unknown {
 }
 
 /** The GraphQL fields of flags. Rules name accounts, so only operators read them. */
-export function flagResolvers({ flags, flagStore, results }: FlagResolverDependencies) {
+export function flagFields({ flagOperations, flagStore, results }: FlagFields): Resolvers<unknown> {
   const unchanged = { flag: null, revision: null, instances: 0, applied: 0 };
   const changed = { ...operators, payload: (made: object | null) => made ?? unchanged } as const;
   const answerOf = async (flag: object | null, revision: bigint | null, waitMs: number) => ({
-    ...{ flag, revision: revision === null ? null : String(revision) },
+    flag,
+    revision: revision === null ? null : String(revision),
     ...(await results.ofFlag(revision, waitMs)),
   });
   return {
@@ -61,7 +64,7 @@ export function flagResolvers({ flags, flagStore, results }: FlagResolverDepende
         { ...changed, audit: "flag.set", input: SetFlag as z.ZodType<z.output<typeof SetFlag>> },
         async ({ expected_revision: expectedRevision, reason, dry_run, wait_for_ms: waitMs, ...flag }, context) => {
           const how = { expectedRevision, reason, dryRun: dry_run };
-          const set = await context.inTransaction((tx) => flags.set(tx, context.caller, flag, how));
+          const set = await context.inTransaction((tx) => flagOperations.set(tx, context.caller, flag, how));
           return answerOf(set && viewFlag(set), set?.revision ?? null, waitMs);
         },
       ),
@@ -69,7 +72,7 @@ export function flagResolvers({ flags, flagStore, results }: FlagResolverDepende
         { ...changed, audit: "flag.archive", input: ArchiveFlag },
         async ({ key, reason, expected_revision: expectedRevision, wait_for_ms: waitMs }, context) => {
           const how = { expectedRevision, reason };
-          const revision = await context.inTransaction((tx) => flags.archive(tx, context.caller, key, how));
+          const revision = await context.inTransaction((tx) => flagOperations.archive(tx, context.caller, key, how));
           return answerOf(null, revision, waitMs);
         },
       ),
@@ -79,5 +82,8 @@ export function flagResolvers({ flags, flagStore, results }: FlagResolverDepende
 
 const viewFlag = ({ definition, revision, reason, actor, changedAt }: Flag) => ({
   ...definition,
-  ...{ revision: String(revision), reason, actor, changedAt },
+  revision: String(revision),
+  reason,
+  actor,
+  changedAt,
 });

@@ -1,0 +1,214 @@
+import type { Configuration } from "@signalbox/config";
+import { maskText } from "@signalbox/core";
+import {
+  connectionField,
+  field,
+  mutation,
+  type PageLimits,
+  type Resolvers,
+  type SubgraphContext,
+} from "@signalbox/graphql";
+import { z } from "zod";
+import type { Properties } from "../properties.ts";
+import type { AppliedReports } from "../published/applied-reports.ts";
+import { audienceOf } from "../settings.ts";
+import type { ChangeResults } from "./change-results.ts";
+import type { Change, OverrideStore, PastChange } from "./override-store.ts";
+import type { Overrides } from "./overrides.ts";
+import type { ChangeApproval, ChangeSet } from "./plan-changes.ts";
+import type { PropertyCatalogue } from "./property-catalogue.ts";
+import { listProperties, viewOverride } from "./property-list.ts";
+
+export interface PropertyFields {
+  readonly configuration: Configuration<Properties>;
+  readonly reports: AppliedReports;
+  readonly catalogue: PropertyCatalogue;
+  readonly overrideStore: OverrideStore;
+  readonly overrides: Overrides;
+  readonly approval: ChangeApproval;
+  readonly results: ChangeResults;
+  readonly pageLimits: PageLimits;
+}
+
+const reasonLengthMax = 1_000;
+const changesMax = 100;
+const waitMsMax = 10_000;
+
+const name = z.string().max(200);
+export const revisionOf = (member: string) =>
+  z
+    .string()
+    .regex(/^\d{1,18}$/, `${member} must be a revision in digits.`)
+    .transform(BigInt);
+const sentence = z
+  .string()
+  .max(reasonLengthMax, `reason must be plain text of at most ${reasonLengthMax} characters.`)
+  .refine((text) => maskText(text) === text, "reason must not contain credentials.");
+export const requiredReason = sentence.regex(/\S/u, "reason must not be empty.");
+/** Null is a value; an absent member is not. */
+const value = z.unknown().refine((given) => given !== undefined, "value must be given; null is a value.");
+export const waitForMs = z.int().min(0).max(waitMsMax).nullish().transform(noneAs(0));
+export const dryRun = z.boolean().nullish().transform(noneAs(false));
+
+const one = { name, expected_revision: revisionOf("expectedRevision"), reason: sentence.nullable().default(null) };
+const SetProperty = z.strictObject({ ...one, value });
+const UnsetProperty = z.strictObject(one);
+
+/** The items of a list keep their GraphQL names. */
+const ChangeItem = z
+  .object({
+    name,
+    value: z.unknown().optional(),
+    unset: z.boolean().nullish(),
+    expectedRevision: revisionOf("expectedRevision"),
+  })
+  .refine(({ value: given, unset }) => (given !== undefined) !== (unset === true), {
+    error: "A change has a value, which may be null, or unset is true.",
+    path: ["value"],
+  });
+
+const severalChanges = {
+  changes: z.array(ChangeItem).min(1).max(changesMax),
+  reason: requiredReason,
+  expires_at: z.iso.datetime({ offset: true }).nullish().transform(noneAs(null)),
+};
+export const ProposeChange = z.strictObject(severalChanges);
+const SetProperties = z.strictObject({ ...severalChanges, dry_run: dryRun, wait_for_ms: waitForMs });
+const Rollback = z.strictObject({
+  to_revision: revisionOf("toRevision"),
+  expected_revision: revisionOf("expectedRevision"),
+  reason: requiredReason,
+  wait_for_ms: waitForMs,
+});
+
+function noneAs<const None>(none: None) {
+  return <Given>(given: Given | null | undefined): Given | None => given ?? none;
+}
+
+/** Requirements for changing properties: an operator with a recent sign-in. */
+export const operators = { scopes: ["config:admin"], stepUp: true } as const;
+
+/** The properties with their history, and the mutations that change them immediately. The graph alone has these. */
+export function propertyFields(dependencies: PropertyFields): Resolvers<unknown> {
+  const { overrideStore, catalogue, pageLimits } = dependencies;
+  return {
+    Query: {
+      properties: field({ scopes: ["config:read"] }, async (_parent, _args, { caller }) =>
+        listProperties(dependencies, await overrideStore.list(), audienceOf(caller)),
+      ),
+      propertyHistory: connectionField(
+        { scopes: ["config:admin"] },
+        {
+          limits: pageLimits,
+          read: (range, _parent, _context, { name: property }: { readonly name: string }) => {
+            catalogue.target(property);
+            return overrideStore.history(property, range);
+          },
+          position: ({ changedAt: at, revision }) => ({ at, id: String(revision) }),
+          node: (change: PastChange) => viewPastChange(change, catalogue),
+        },
+      ),
+    },
+    Mutation: { ...singleMutations(dependencies), ...setMutations(dependencies) },
+  };
+}
+
+function singleMutations(dependencies: PropertyFields) {
+  const shown = { ...operators, payload: "override" } as const;
+  return {
+    setProperty: mutation(
+      { ...shown, audit: "property.set", input: SetProperty },
+      ({ name, value, reason, expected_revision: expectedRevision }, context) =>
+        changeOne(dependencies, context, singleChange({ name, set: true, value, expectedRevision }, reason)),
+    ),
+    unsetProperty: mutation(
+      { ...shown, audit: "property.unset", input: UnsetProperty },
+      async ({ name, reason, expected_revision: expectedRevision }, context) => {
+        const change = { name, set: false, value: null, expectedRevision };
+        await changeOne(dependencies, context, singleChange(change, reason));
+        return null;
+      },
+    ),
+  };
+}
+
+function setMutations({ overrides, approval, results }: PropertyFields) {
+  const shown = { ...operators, payload: (made: object | null) => made ?? { revision: null, results: [] } } as const;
+  return {
+    setProperties: mutation(
+      { ...shown, audit: ["property.set", "property.unset"], input: SetProperties },
+      async (input, context) => {
+        const wanted = changeSetOf(input);
+        const refused = [...approval.expiryRefusals(wanted), ...approval.operatorRefusals(wanted)];
+        const made = await context.inTransaction(async (tx) => {
+          if (!input.dry_run) return overrides.change(tx, context.caller, wanted, refused);
+          await overrides.check(tx, wanted, refused);
+          return [];
+        });
+        return answerOf(results, wanted.changes, made, input.wait_for_ms);
+      },
+    ),
+    rollback: mutation({ ...shown, audit: "property.rollback", input: Rollback }, async (input, context) => {
+      const { to_revision: toRevision, expected_revision: expectedRevision, reason } = input;
+      const assertAllowed = (names: readonly string[]) => approval.assertNames(names, "toRevision");
+      const wanted = { toRevision, expectedRevision, reason, assertAllowed };
+      const made = await context.inTransaction((tx) => overrides.rollback(tx, context.caller, wanted));
+      return answerOf(results, made, made, input.wait_for_ms);
+    }),
+  };
+}
+
+async function changeOne(
+  { overrides, approval, catalogue }: PropertyFields,
+  context: SubgraphContext<unknown>,
+  wanted: ChangeSet,
+) {
+  // A single property is what the mutation is about: an unknown one is NOT_FOUND.
+  for (const { name } of wanted.changes) catalogue.target(name);
+  const refused = approval.operatorRefusals(wanted);
+  const [made] = await context.inTransaction((tx) => overrides.change(tx, context.caller, wanted, refused));
+  if (made === undefined) throw new Error("a change created no revision");
+  return viewOverride(made, catalogue);
+}
+
+/** Builds the answer: the new revision, null for none, and the result of each property. */
+export async function answerOf(
+  results: ChangeResults,
+  changes: Parameters<ChangeResults["of"]>[0],
+  made: readonly Change[],
+  waitMs: number,
+) {
+  const revision = made[0]?.revision ?? null;
+  const changeResults = await results.of(changes, revision, waitMs);
+  return { revision: revision === null ? null : String(revision), results: changeResults };
+}
+
+/** Builds the change set of an input for the operations. */
+export function changeSetOf({ changes, reason, expires_at }: z.output<typeof ProposeChange>): ChangeSet {
+  return {
+    changes: changes.map((each) => ({ ...each, set: each.unset !== true, value: each.value ?? null })),
+    reason,
+    expiresAt: expires_at === null ? null : new Date(expires_at),
+    fieldOf: (index, member) => `changes[${index}].${member}`,
+  };
+}
+
+/** Builds the change set of one change whose members are in the input itself. */
+function singleChange(change: ChangeSet["changes"][number], reason: string | null): ChangeSet {
+  return { changes: [change], reason, expiresAt: null, fieldOf: (_index, member) => member };
+}
+
+function viewPastChange(change: PastChange, catalogue: PropertyCatalogue) {
+  const { name, actor, credential, reason, requestId, changedAt, expiresAt } = change;
+  return {
+    revision: String(change.revision),
+    actor,
+    credential,
+    reason,
+    requestId,
+    changedAt,
+    expiresAt,
+    before: { set: change.wasSet, ...catalogue.shown(name, change.before, change.wasSet) },
+    after: { set: change.set, ...catalogue.shown(name, change.value, change.set) },
+  };
+}

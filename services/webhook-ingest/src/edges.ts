@@ -1,0 +1,25 @@
+import { type Edges, joinEdges } from "@signalbox/service";
+import { type ExplainApi, explainApi } from "./receiving/explain-webhook.ts";
+import { type IngestRoutes, ingestRoutes } from "./receiving/ingest-routes.ts";
+import { ownReceived, type ReceivedApi, receivedApi } from "./receiving/received-api.ts";
+import { type RejectionApi, rejectionApi } from "./rejections/rejection-api.ts";
+import { type ReplayApi, replayApi } from "./replays/replay-api.ts";
+import { ownSources, type SourceApi, sourceApi } from "./sources/source-api.ts";
+
+interface Parts extends SourceApi, ReceivedApi, RejectionApi, ReplayApi, ExplainApi {
+  readonly receiving: IngestRoutes;
+}
+
+/** The routes of this service, and its fields of the graph. */
+export function serviceEdges(parts: Parts): Edges {
+  const loadSource = ownSources(parts.sourceStore);
+  const loadReceived = ownReceived(parts.receivedStore);
+  return joinEdges([
+    { routes: ingestRoutes(parts.receiving) },
+    sourceApi(parts, loadSource),
+    receivedApi(parts, loadReceived, loadSource),
+    rejectionApi(parts, loadReceived),
+    replayApi(parts),
+    explainApi(parts),
+  ]);
+}

@@ -1,0 +1,185 @@
+import { examples, identifier, timestamp, webhookSourceExample } from "@signalbox/contracts";
+import { connectionField, type PageLimits, type Resolvers } from "@signalbox/graphql";
+import { listPage, ok, pageOf, pageParameters, type Refusal, refused } from "@signalbox/http";
+import { type Edges, edgesOf, type Load, operation, record } from "@signalbox/service";
+import { z } from "zod";
+import { missingSource } from "../sources/source-api.ts";
+import type { SourceStore } from "../sources/source-store.ts";
+import type { Rejection, RejectionInFull } from "./rejection.ts";
+import type { RejectionStore } from "./rejection-store.ts";
+import type { RetryRejection } from "./retry-rejection.ts";
+
+export interface RejectionApi {
+  readonly sourceStore: SourceStore;
+  readonly rejectionStore: RejectionStore;
+  readonly retryRejection: RetryRejection;
+  readonly pageLimits: PageLimits;
+}
+
+const base = "/api/v1/webhooks/sources/:id/rejections";
+const one = `${base}/:rejection_id` as const;
+const read = { scopes: ["webhooks:read"] } as const;
+const write = { scopes: ["webhooks:write"] } as const;
+const missing = "There is no such rejection.";
+
+const rejectionExample = {
+  id: "rej_01kbdq4v00e8w9x2m5n7p3r6tz",
+  reason: "signature_mismatch",
+  status: 401,
+  body_bytes: 38,
+  address: "192.0.2.10",
+  kept: true,
+  received_id: null,
+  rejected_at: "2026-01-01T09:00:00.000Z",
+};
+
+const RejectionResource = z
+  .object({
+    id: identifier("The rejection"),
+    reason: z.string().describe("A stable word, such as signature_mismatch."),
+    status: z.int().describe("Status of the answer to the partner."),
+    body_bytes: z.int(),
+    address: z.string(),
+    kept: z.boolean().describe("True when the whole webhook is kept and can be retried."),
+    received_id: z.string().nullable().describe("The received webhook that a retry created."),
+    rejected_at: timestamp,
+  })
+  .meta({ id: "WebhookRejection" })
+  .register(examples, { example: rejectionExample });
+
+const RejectionInFullResource = RejectionResource.extend({
+  headers: z
+    .record(z.string(), z.union([z.string(), z.array(z.string())]))
+    .nullable()
+    .describe(
+      "All headers as they came; signatures and credentials are masked. Null when the source keeps no refused webhooks.",
+    ),
+  body_base64: z.string().nullable().describe("The first 4 KiB of the body."),
+})
+  .meta({ id: "WebhookRejectionInFull" })
+  .register(examples, {
+    example: { ...rejectionExample, headers: { "x-signature": "******" }, body_base64: "eyJpZCI6ImQtMSJ9" },
+  });
+
+const RetriedResource = z
+  .object({
+    outcome: z
+      .enum(["received", "repeated"])
+      .describe("repeated: it was already received, by a retry or a repetition."),
+    received_id: z.string().nullable(),
+  })
+  .meta({ id: "RetriedWebhookRejection" })
+  .register(examples, { example: { outcome: "received", received_id: "rcv_01kbdq4v00e8w9x2m5n7p3r6tz" } });
+
+/** The refused webhooks of a source with their reasons, at both edges. */
+export function rejectionApi(parts: RejectionApi, loadReceived: Load<unknown>): Edges {
+  const { sourceStore, rejectionStore, pageLimits } = parts;
+  const edges = edgesOf(declared(parts), {
+    exampleIds: { id: webhookSourceExample.id, rejection_id: rejectionExample.id },
+    fields: rejectionFields(parts, loadReceived),
+  });
+  edges.routes.get(base, {
+    operationId: "rejectedWebhooks",
+    summary: "List refused webhooks with the reason, newest first",
+    auth: read,
+    query: z.object(pageParameters(pageLimits)),
+    responses: { 200: pageOf(RejectionResource), 404: "error" },
+    async handle({ caller, params: { id }, query }) {
+      if ((await sourceStore.find(caller.accountId, id)) === null)
+        return refused(404, "not_found", { message: missingSource });
+      return listPage(query, (range) => rejectionStore.list([id], range), viewRejection, positionOf);
+    },
+  });
+  return edges;
+}
+
+function declared({ sourceStore, rejectionStore, retryRejection }: RejectionApi) {
+  return {
+    rejectedWebhook: record({
+      summary: "Read a refused webhook with its headers and body, if they are kept",
+      auth: read,
+      find: async ({ caller, params: { id, rejection_id: ref } }) =>
+        (await sourceStore.find(caller.accountId, id)) && rejectionStore.find(id, ref),
+      missing,
+      rest: {
+        get: one,
+        resource: RejectionInFullResource,
+        answer: (rejection) => ok(viewRejectionInFull(rejection)),
+      },
+    }),
+    retryWebhookRejection: operation({
+      summary: "Verify a refused webhook again",
+      description:
+        "Verifies it with the current secrets and settings, at the time of its arrival. An accepted webhook is received like any other, once.",
+      auth: write,
+      audit: "webhook_source.retry_rejection",
+      of: {
+        find: (tx, { caller, params: { id, rejection_id: ref } }) => rejectionStore.lock(tx, caller.accountId, id, ref),
+        missing,
+      },
+      change: (tx, rejection, { caller }) => retryRejection(tx, caller, rejection),
+      refusals: {
+        refused: ({ reason }) => refusedRetry(`The webhook is refused again: ${reason}.`),
+        "not-kept": refusedRetry(
+          "The webhook was not kept. Set keep_rejected_bodies on the source, and have the webhook sent again.",
+        ),
+      },
+      rest: {
+        post: `${one}/retry`,
+        responses: { 200: RetriedResource },
+        idempotent: true,
+        answer: ({ outcome, receivedId }) => ok({ outcome, received_id: receivedId }),
+      },
+      graph: {
+        payload: { outcome: ({ outcome }) => outcome, receivedId: ({ receivedId }) => receivedId },
+        type: "RetryWebhookRejectionPayload",
+        names: { id: "sourceId", rejection_id: "id" },
+      },
+    }),
+  };
+}
+
+const refusedRetry = (message: string): Refusal => ({
+  code: "conflict",
+  message,
+  details: [{ field: "rejection", code: "invalid", message }],
+});
+
+type Retried = { readonly receivedId: string | null };
+
+const rejectionFields = (
+  { rejectionStore, pageLimits }: RejectionApi,
+  loadReceived: Load<unknown>,
+): Resolvers<unknown> => ({
+  WebhookSource: {
+    rejections: connectionField(read, {
+      limits: pageLimits,
+      readMany: (range, sourceIds) => rejectionStore.list(sourceIds, range),
+      parentId: ({ sourceId }: Rejection) => sourceId,
+      position: positionOf,
+    }),
+  },
+  WebhookRejection: { kept: ({ isKept }: Rejection) => isKept },
+  RetryWebhookRejectionPayload: {
+    receivedWebhook: ({ receivedId }: Retried, _, context) => receivedId && loadReceived(context, receivedId),
+  },
+});
+
+const positionOf = (row: Rejection) => ({ at: row.rejectedAt, id: row.id });
+
+const viewRejection = (rejection: Rejection) => ({
+  id: rejection.id,
+  reason: rejection.reason,
+  status: rejection.status,
+  body_bytes: rejection.bodyBytes,
+  address: rejection.address,
+  kept: rejection.isKept,
+  received_id: rejection.receivedId,
+  rejected_at: rejection.rejectedAt.toISOString(),
+});
+
+const viewRejectionInFull = (rejection: RejectionInFull) => ({
+  ...viewRejection(rejection),
+  headers: rejection.headers,
+  body_base64: rejection.body?.toString("base64") ?? null,
+});

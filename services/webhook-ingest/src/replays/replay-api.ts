@@ -1,0 +1,207 @@
+import { examples, identifier, timestamp, webhookSourceExample } from "@signalbox/contracts";
+import { connectionField, type PageLimits, type Resolvers } from "@signalbox/graphql";
+import { accepted, listPage, ok, pageOf, pageParameters, refused } from "@signalbox/http";
+import { type Edges, edgesOf, operation, record, tooMany } from "@signalbox/service";
+import { z } from "zod";
+import { missingSource } from "../sources/source-api.ts";
+import type { SourceStore } from "../sources/source-store.ts";
+import { type Replay, viewReplay } from "./replay.ts";
+import type { NewReplay, Replays } from "./replays.ts";
+
+export interface ReplayApi {
+  readonly sourceStore: SourceStore;
+  readonly replays: Replays;
+  readonly pageLimits: PageLimits;
+}
+
+const exampleId = "rpl_01kbdq4v00e8w9x2m5n7p3r6tz";
+const base = "/api/v1/webhooks/sources/:id/replays";
+const one = `${base}/:replay_id` as const;
+const read = { scopes: ["webhooks:read"] } as const;
+const write = { scopes: ["webhooks:write"] } as const;
+const missing = "There is no such replay.";
+
+/** Body of a new replay: webhooks by their ids, or by their time. */
+const CreateReplayBody = z
+  .strictObject({
+    ids: z.array(z.string().max(64)).min(1).max(1_000).optional().describe("The received webhooks to publish again."),
+    from: z.iso
+      .datetime({ offset: true })
+      .optional()
+      .describe("Instead of ids: webhooks received at this time or later."),
+    to: z.iso.datetime({ offset: true }).optional().describe("Webhooks received before this time. Default: now."),
+    event_types: z
+      .array(z.string().min(1).max(256))
+      .min(1)
+      .max(100)
+      .optional()
+      .describe("Types of the webhooks between the times, each a name or a prefix that ends in `*`."),
+    rate: z.int().min(1).max(1_000).default(100).describe("Webhooks published per second."),
+    dry_run: z.boolean().default(false).describe("Counts the webhooks and publishes nothing."),
+  })
+  .refine(({ ids, from }) => (ids === undefined) !== (from === undefined), {
+    path: ["ids"],
+    error: "Give either ids or from.",
+  })
+  .refine(({ ids, to, event_types }) => ids === undefined || (to ?? event_types) === undefined, {
+    path: ["ids"],
+    error: "Leave out to and event_types when ids are given.",
+  })
+  .refine(({ from, to }) => from === undefined || to === undefined || Date.parse(from) <= Date.parse(to), {
+    path: ["to"],
+    error: "to must not be earlier than from.",
+  })
+  .meta({ id: "CreateReceivedWebhookReplay", anyOf: [{ required: ["ids"] }, { required: ["from"] }] })
+  .register(examples, { example: { from: "2026-01-01T09:00:00.000Z", event_types: ["order.*"], rate: 50 } });
+
+const ReplayResource = z
+  .object({
+    id: identifier("The replay"),
+    source_id: identifier("The source"),
+    status: z.enum(["running", "completed", "cancelled"]),
+    total: z.int().describe("Number of chosen webhooks at its start."),
+    published: z.int(),
+    missing: z.int().describe("Number of webhooks chosen by id that were past the retention when their turn came."),
+    rate: z.int().describe("Webhooks published per second."),
+    ids: z.array(z.string()).nullable(),
+    event_types: z.array(z.string()).nullable(),
+    from: timestamp,
+    to: timestamp,
+    created_at: timestamp,
+    finished_at: timestamp.nullable(),
+  })
+  .meta({ id: "ReceivedWebhookReplay" })
+  .register(examples, {
+    example: {
+      id: exampleId,
+      source_id: webhookSourceExample.id,
+      status: "running",
+      total: 1_200,
+      published: 300,
+      missing: 0,
+      rate: 50,
+      ids: null,
+      event_types: ["order.*"],
+      from: "2026-01-01T09:00:00.000Z",
+      to: "2026-01-02T09:00:00.000Z",
+      created_at: "2026-01-02T09:00:00.000Z",
+      finished_at: null,
+    },
+  });
+
+const ReplayCount = z
+  .object({ count: z.int().describe("Number of webhooks that would be published.") })
+  .meta({ id: "ReceivedWebhookReplayCount" })
+  .register(examples, { example: { count: 1_200 } });
+
+/** The replays of a source, at both edges. */
+export function replayApi(parts: ReplayApi): Edges {
+  const { sourceStore, replays, pageLimits } = parts;
+  const edges = edgesOf(declared(parts), {
+    exampleIds: { id: webhookSourceExample.id, replay_id: exampleId },
+    fields: replayFields(parts),
+  });
+  edges.routes.get(base, {
+    operationId: "receivedWebhookReplays",
+    summary: "List the replays of a source, newest first",
+    auth: read,
+    query: z.object(pageParameters(pageLimits)),
+    responses: { 200: pageOf(ReplayResource), 404: "error" },
+    async handle({ caller: { accountId }, params: { id }, query }) {
+      if ((await sourceStore.find(accountId, id)) === null)
+        return refused(404, "not_found", { message: missingSource });
+      return listPage(query, (range) => replays.list(range, accountId, [id]), viewReplay);
+    },
+  });
+  return edges;
+}
+
+function declared({ sourceStore, replays }: ReplayApi) {
+  return {
+    receivedWebhookReplay: record({
+      summary: "Read a replay and its progress",
+      auth: read,
+      find: ({ caller, params }) => replays.find(params.replay_id, caller.accountId, params.id),
+      missing,
+      rest: { get: one, resource: ReplayResource, answer: (replay) => ok(viewReplay(replay)) },
+    }),
+    createReceivedWebhookReplay: operation({
+      summary: "Publish received webhooks again",
+      description:
+        "Publishes them in the order of their arrival, with `replay_of` in their events. Endpoints get them as new events; a dry run counts them.",
+      auth: write,
+      audit: "webhook_source.replay",
+      input: CreateReplayBody,
+      of: {
+        find: (tx, { caller, params }) => sourceStore.lock(tx, caller.accountId, params.id),
+        missing: missingSource,
+      },
+      change: (tx, source, { caller, input }) => replays.create(tx, caller, source, newReplayOf(input)),
+      refusals: {
+        "too-many": ({ max }) => tooMany("from", `A replay has at most ${max} webhooks; choose a shorter time.`),
+        "limit-reached": ({ max }) =>
+          tooMany("replays", `A source has at most ${max} replays at once; wait until one ends, or cancel it.`),
+      },
+      rest: {
+        post: base,
+        responses: { 200: ReplayCount, 202: ReplayResource },
+        idempotent: true,
+        answer: (result) =>
+          result.outcome === "started" ? accepted(viewReplay(result.replay)) : ok({ count: result.count }),
+      },
+      graph: {
+        payload: {
+          replay: (result) => (result.outcome === "started" ? result.replay : null),
+          count: (result) => (result.outcome === "counted" ? result.count : null),
+        },
+        type: "ReceivedWebhookReplayPayload",
+        names: { id: "sourceId" },
+      },
+    }),
+    cancelReceivedWebhookReplay: operation({
+      summary: "Cancel a replay",
+      description: "Webhooks that are already published stay published.",
+      auth: write,
+      audit: "webhook_source.cancel_replay",
+      of: {
+        find: (tx, { caller, params }) => replays.lock(tx, params.replay_id, caller.accountId, params.id),
+        missing,
+      },
+      change: (tx, replay, { caller }) => replays.cancel(tx, caller, replay),
+      rest: {
+        post: `${one}/cancel`,
+        responses: { 200: ReplayResource },
+        idempotent: true,
+        answer: (replay) => ok(viewReplay(replay)),
+      },
+      graph: { payload: "replay", type: "ReceivedWebhookReplayPayload", names: { id: "sourceId", replay_id: "id" } },
+    }),
+  };
+}
+
+const replayFields = ({ replays, pageLimits }: ReplayApi): Resolvers<unknown> => ({
+  WebhookSource: {
+    replays: connectionField(read, {
+      limits: pageLimits,
+      readMany: (range, sourceIds, { caller }) => replays.list(range, caller.accountId, sourceIds),
+      parentId: ({ sourceId }: Replay) => sourceId,
+    }),
+  },
+  ReceivedWebhookReplay: {
+    ids: ({ receivedIds }: Replay) => (receivedIds.length === 0 ? null : receivedIds),
+    eventTypes: ({ eventTypes }: Replay) => (eventTypes.length === 0 ? null : eventTypes),
+    from: ({ fromAt }: Replay) => fromAt,
+    to: ({ toAt }: Replay) => toAt,
+  },
+});
+
+/** Converts the body of a request. */
+function newReplayOf(body: z.output<typeof CreateReplayBody>): NewReplay {
+  const { ids, from, to, event_types: eventTypes = [], rate, dry_run: dryRun } = body;
+  if (ids !== undefined) return { choice: { ids }, rate, dryRun };
+  return {
+    choice: { from: new Date(from ?? 0), to: to === undefined ? null : new Date(to), eventTypes },
+    rate,
+    dryRun,
+  };
+}

@@ -1,0 +1,277 @@
+import {
+  displayName,
+  examples,
+  overlapSeconds,
+  WebhookSourceResource,
+  webhookSchemes,
+  webhookSourceExample,
+} from "@signalbox/contracts";
+import type { PageLimits } from "@signalbox/graphql";
+import { created, type HttpResponse, ok, type Refusal, strongEtag } from "@signalbox/http";
+import {
+  type Edges,
+  edgesOf,
+  type Load,
+  list,
+  type OwnRow,
+  operation,
+  ownRows,
+  record,
+  tooMany,
+} from "@signalbox/service";
+import { type Preset, type PresetName, presets } from "@signalbox/webhook-signatures";
+import { z } from "zod";
+import { ingestPathOf, type NewSource, type Source, viewSource } from "./source.ts";
+import type { SourceRotations } from "./source-rotations.ts";
+import { mergeSettings, SettingsBody, SettingsPatchBody } from "./source-settings.ts";
+import type { SourceStore } from "./source-store.ts";
+import type { Sources } from "./sources.ts";
+
+export interface SourceApi {
+  readonly sources: Sources;
+  readonly sourceRotations: SourceRotations;
+  readonly sourceStore: SourceStore;
+  readonly pageLimits: PageLimits;
+}
+
+const base = "/api/v1/webhooks/sources";
+const one = `${base}/:id` as const;
+const read = { scopes: ["webhooks:read"] } as const;
+const write = { scopes: ["webhooks:write"] } as const;
+export const missingSource = "There is no such source.";
+
+const presetNames = Object.keys(presets) as [PresetName, ...PresetName[]];
+const secret = z.string().min(1).max(1024).describe("Secret that the partner signs with. Write-only.");
+const verifyToken = z
+  .string()
+  .min(8)
+  .max(256)
+  .regex(/^[\x21-\x7e]+$/)
+  .describe("Token that Meta sends with its verification request. Write-only.");
+const eventTypes = z
+  .array(z.string().min(1).max(256))
+  .min(1)
+  .max(100)
+  .nullable()
+  .describe("Accepted types of the partner, each a name or a prefix that ends in `*`; null accepts every type.");
+const forward = z.boolean().describe("Forwards accepted webhooks to the account's endpoints.");
+
+const CreateSourceBody = z
+  .strictObject({
+    name: displayName,
+    preset: z
+      .enum(presetNames)
+      .describe("Known sender with its scheme and settings; `settings` override them.")
+      .optional(),
+    scheme: z.enum(webhookSchemes).describe("Signature scheme of the partner. Default: the preset's.").optional(),
+    secret,
+    verify_token: verifyToken.nullable().default(null),
+    event_types: eventTypes.default(null),
+    forward: forward.default(true),
+    settings: SettingsBody.default({}),
+  })
+  .superRefine(({ preset, scheme, settings, verify_token }, { addIssue }) => {
+    const handshake = settings.handshake ?? (preset && (presets[preset] as Preset).settings.handshake);
+    if (handshake === "meta" && verify_token === null) {
+      const message = "Meta sends a token with its verification request; give the same token here.";
+      addIssue({ code: "custom", path: ["verify_token"], message });
+    }
+    const right = preset && presets[preset].scheme;
+    if (preset === undefined && scheme === undefined) {
+      addIssue({ code: "custom", path: ["scheme"], message: "Give a scheme or a preset." });
+    } else if (right !== undefined && scheme !== undefined && scheme !== right) {
+      addIssue({ code: "custom", path: ["scheme"], message: `The preset ${preset} has the scheme ${right}.` });
+    }
+  })
+  .meta({ id: "CreateWebhookSource", anyOf: [{ required: ["scheme"] }, { required: ["preset"] }] })
+  .register(examples, { example: { name: "Shop", scheme: "hmac", secret: "a secret of the shop" } });
+
+const RotateSecretBody = z
+  .strictObject({
+    secret,
+    overlap_seconds: overlapSeconds("the present secret still verifies").default(86_400),
+  })
+  .meta({ id: "RotateWebhookSourceSecret" })
+  .register(examples, { example: { secret: "the next secret of the shop", overlap_seconds: 3_600 } });
+
+const RotateUrlBody = z
+  .strictObject({
+    overlap_seconds: overlapSeconds("the present address is still accepted", 86_400).default(86_400),
+  })
+  .meta({ id: "RotateWebhookSourceUrl" })
+  .register(examples, { example: { overlap_seconds: 3_600 } });
+
+/** A merge patch: an absent member keeps its value. The scheme is fixed, because the secret belongs to it. */
+const UpdateSourceBody = z
+  .strictObject({
+    name: displayName,
+    secret,
+    verify_token: verifyToken.nullable(),
+    event_types: eventTypes,
+    forward,
+    settings: SettingsPatchBody,
+    status: z
+      .enum(["active", "paused", "stopped"])
+      .describe(
+        "A paused source answers 503, so that the partner tries again. A stopped source answers 202 and keeps nothing, " +
+          "for a sender that would give up a failing address.",
+      ),
+  })
+  .partial()
+  .meta({ id: "UpdateWebhookSource" })
+  .register(examples, { example: { event_types: ["order.created"], status: "paused" } });
+
+/** Creates the look-up of sources of the caller. */
+export const ownSources = (sourceStore: Pick<SourceStore, "findMany">): Load<Source> =>
+  ownRows(({ accountId }, ids) => sourceStore.findMany(accountId, ids));
+
+/** The sources of an account, at both edges. */
+export function sourceApi(parts: SourceApi, loadSource: Load<Source>): Edges {
+  const declared = { ...reads(parts, loadSource), ...writes(parts), ...rotations(parts) };
+  return edgesOf(declared, { exampleIds: { id: webhookSourceExample.id }, fields: { WebhookSource: sourceFields } });
+}
+
+const sourceFields = {
+  ingestPath: ingestPathOf,
+  overlapsEndAt: ({ formerSecretsEndAt }: Source) => formerSecretsEndAt,
+  formerIngestPaths: (source: Source) =>
+    viewSource(source).former_ingest_paths?.map(({ ingest_path: ingestPath, ends_at: endsAt }) => ({
+      ingestPath,
+      endsAt,
+    })),
+};
+
+const etag = (source: Source): string => strongEtag(source.revision, source.id);
+const show = (source: Source): HttpResponse => ok(viewSource(source), { etag: etag(source) });
+
+const ownSource = (sourceStore: SourceStore): OwnRow<Source, { readonly id: string }> => ({
+  find: (tx, { caller, params }) => sourceStore.lock(tx, caller.accountId, params.id),
+  etag,
+  missing: missingSource,
+});
+
+function reads({ sourceStore, pageLimits }: SourceApi, loadSource: Load<Source>) {
+  return {
+    webhookSources: list({
+      summary: "List sources, newest first",
+      auth: read,
+      limits: pageLimits,
+      read: (range, { caller }) => sourceStore.list(caller.accountId, range),
+      rest: { get: base, item: WebhookSourceResource, view: viewSource },
+    }),
+    webhookSource: record({
+      summary: "Read a source",
+      auth: read,
+      find: ({ caller, params }) => sourceStore.find(caller.accountId, params.id),
+      missing: missingSource,
+      rest: { get: one, resource: WebhookSourceResource, answer: show },
+      graph: { type: "WebhookSource", load: loadSource },
+    }),
+  };
+}
+
+function writes({ sources, sourceStore }: SourceApi) {
+  const of = ownSource(sourceStore);
+  return {
+    createWebhookSource: operation({
+      summary: "Create a source",
+      auth: write,
+      audit: "webhook_source.create",
+      input: CreateSourceBody,
+      create: (tx, { caller, input }) => sources.create(tx, caller, newSourceOf(input)),
+      refusals: {
+        "switched-off": { code: "forbidden", message: "Integrations are switched off." },
+        "limit-reached": ({ max }) =>
+          tooMany("sources", `The account has ${max} sources; delete one that is not needed.`),
+      },
+      rest: {
+        post: base,
+        responses: { 201: WebhookSourceResource },
+        idempotent: true,
+        answer: ({ source }) => created(`${base}/${source.id}`, viewSource(source), { etag: etag(source) }),
+      },
+      graph: { payload: { webhookSource: ({ source }) => source } },
+    }),
+    updateWebhookSource: operation({
+      summary: "Update a source",
+      auth: { ...write, stepUpFor: "another secret" },
+      audit: "webhook_source.update",
+      input: UpdateSourceBody,
+      of,
+      change: (tx, source, { caller, input: { event_types: eventTypes, verify_token: verifyToken, ...rest } }) =>
+        sources.update(tx, caller, source, { ...rest, eventTypes, verifyToken }),
+      rest: {
+        patch: one,
+        mergePatch: true,
+        responses: { 200: WebhookSourceResource },
+        idempotent: true,
+        answer: show,
+      },
+      graph: { payload: "webhookSource" },
+    }),
+    deleteWebhookSource: operation({
+      summary: "Delete a source with what it received",
+      auth: write,
+      audit: "webhook_source.delete",
+      of,
+      change: (tx, source, { caller }) => sources.delete(tx, caller, source),
+      rest: { delete: one, responses: { 204: "empty" }, idempotent: true },
+      graph: { payload: { deletedWebhookSourceId: (_, { params }) => params.id }, type: "DeleteWebhookSourcePayload" },
+    }),
+  };
+}
+
+function rotations({ sourceRotations, sourceStore }: SourceApi) {
+  const of = ownSource(sourceStore);
+  return {
+    rotateWebhookSourceSecret: operation({
+      summary: "Give a source its partner's next secret",
+      description: "Until the overlap ends the present secret verifies too. At most three secrets verify at once.",
+      auth: { ...write, stepUp: true },
+      audit: "webhook_source.rotate_secret",
+      input: RotateSecretBody,
+      of,
+      change: (tx, source, { caller, input: { secret, overlap_seconds: overlapSeconds } }) =>
+        sourceRotations.rotateSecret(tx, caller, source, secret, overlapSeconds),
+      refusals: { "limit-reached": ({ max }) => tooManyLive("secret", "secrets", max) },
+      rest: {
+        post: `${one}/secret/rotate`,
+        responses: { 200: WebhookSourceResource },
+        idempotent: true,
+        answer: ({ source }) => show(source),
+      },
+      graph: { payload: { webhookSource: ({ source }) => source } },
+    }),
+    rotateWebhookSourceUrl: operation({
+      summary: "Give a source another address",
+      description:
+        "The present address is accepted until the overlap ends, by default a day. At most three addresses are accepted at once.",
+      auth: write,
+      audit: "webhook_source.rotate_url",
+      input: RotateUrlBody,
+      of,
+      change: (tx, source, { caller, input }) =>
+        sourceRotations.rotateAddress(tx, caller, source, input.overlap_seconds),
+      refusals: { "limit-reached": ({ max }) => tooManyLive("ingest_path", "addresses", max) },
+      rest: {
+        post: `${one}/rotate-url`,
+        responses: { 200: WebhookSourceResource },
+        idempotent: true,
+        answer: ({ source }) => show(source),
+      },
+      graph: { payload: { webhookSource: ({ source }) => source } },
+    }),
+  };
+}
+
+const tooManyLive = (field: string, noun: string, max: number): Refusal =>
+  tooMany(field, `A source has at most ${max} ${noun} at once; wait until one ends, or rotate with an overlap of 0.`);
+
+/** Converts the body of a new source: the scheme and settings of its preset, with its own settings over them. */
+function newSourceOf(body: z.output<typeof CreateSourceBody>): NewSource {
+  const { event_types: eventTypes, verify_token, preset, scheme = "hmac", settings, ...rest } = body;
+  const named = { ...rest, eventTypes, verifyToken: verify_token };
+  if (preset === undefined) return { ...named, scheme, settings };
+  const known = presets[preset];
+  return { ...named, scheme: known.scheme, settings: mergeSettings(known.settings, settings) };
+}

@@ -1,0 +1,73 @@
+import { hours, seconds } from "@signalbox/core";
+import type { ServiceContext } from "@signalbox/runtime";
+import { atStart, createDayTables, type Pool, sql, startRetention } from "@signalbox/storage";
+import type { Properties } from "./properties.ts";
+import type { PublishStep } from "./replays/publish-step.ts";
+import type { Replays } from "./replays/replays.ts";
+
+interface Dependencies {
+  readonly pool: Pool;
+  readonly replays: Pick<Replays, "step">;
+  readonly publishStep: PublishStep;
+  /** Retention of received webhooks. */
+  readonly keepMs: () => number;
+}
+
+type Context = Pick<ServiceContext<Properties>, "configuration" | "runner" | "clock" | "log">;
+
+/** Starts what repeats: replays, the retention of received webhooks, and the clean-up of removed sources. */
+export async function startWorkers(context: Context, dependencies: Dependencies): Promise<void> {
+  const { pool, replays, publishStep } = dependencies;
+  const { runner } = context;
+  await startRetaining(context, dependencies);
+  runner.every("replays", seconds(1), () => replays.step(publishStep));
+  runner.every("removed sources", seconds(5), () => forgetRemoved(pool));
+}
+
+/** Keeps the day tables of received webhooks, and deletes expired keys. */
+async function startRetaining(context: Context, { pool, keepMs }: Dependencies): Promise<void> {
+  const { runner, clock, log, configuration } = context;
+  const dayTables = createDayTables({ pool, clock, keepMs }, [{ name: "received_deliveries", column: "received_at" }]);
+  // Before the first webhook: a row that finds no table for its day has to be moved later.
+  const waitMs = configuration.get("database.start-wait");
+  await atStart(() => dayTables.keep(), { waitMs, log });
+  runner.every("received days", hours(1), () => dayTables.keep());
+  // Rarely: pages that the BRIN of the column has not summarized yet are read each time.
+  const rule = { name: "trim received keys", table: "received_keys", column: "received_at", keepMs } as const;
+  startRetention({ runner, pool, clock }, [{ ...rule, unordered: true, batch: 5_000, everyMs: hours(1) }]);
+}
+
+const batch = 5_000;
+
+const findRemoved = sql("source.find-removed", "select id from removed_sources order by removed_at limit 1");
+/** One source at a time, in any one instance. The marker is deleted with the source's last row. */
+const forget = sql(
+  "source.forget-removed",
+  `with source as (
+     select id from removed_sources where id = $1 for update skip locked
+   ), deliveries as (
+     delete from received_deliveries as d using (
+       select source_id, received_at, id from received_deliveries where source_id = (select id from source) limit ${batch}) as old
+     where d.source_id = old.source_id and d.received_at = old.received_at and d.id = old.id returning 1
+   ), keys as (
+     delete from received_keys where ctid = any (array(
+       select ctid from received_keys where source_id = (select id from source) limit ${batch})) returning 1
+   ), counted as (
+     select (select count(*) from deliveries) as deliveries, (select count(*) from keys) as keys
+   ), done as (
+     delete from removed_sources using source, counted
+     where removed_sources.id = source.id and counted.deliveries < ${batch} and counted.keys < ${batch} returning 1
+   )
+   select (deliveries + keys + (select count(*) from done))::int as gone from counted`,
+);
+
+/**
+ * Deletes received webhooks of a removed source, a few thousand rows per statement. The sources themselves are gone at
+ * once.
+ */
+async function forgetRemoved(pool: Pick<Pool, "query">): Promise<"again" | "done"> {
+  const [removed] = (await pool.query<{ id: string }>(findRemoved)).rows;
+  if (removed === undefined) return "done";
+  const { rows } = await pool.query<{ gone: number }>(forget, [removed.id]);
+  return rows[0]?.gone === 0 ? "done" : "again";
+}
