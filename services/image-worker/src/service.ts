@@ -32,7 +32,11 @@ export async function createService(context: Context): Promise<ServiceParts> {
     context.imagePool ??
     (await openImagePool({
       directory: await openOwnFolder(tmpdir(), "signalbox-imaging", runner),
-      ...{ memoryMax, clock, log, runner, onJob: imageJobMetrics(metrics) },
+      memoryMax,
+      clock,
+      log,
+      runner,
+      onJob: imageJobMetrics(metrics),
     }));
   createConsumer({
     service: "image-worker",
@@ -44,7 +48,11 @@ export async function createService(context: Context): Promise<ServiceParts> {
     },
     deadLetters: createDeadLetters({ service: "image-worker", eventLog, log, metrics, clock }),
     concurrency: configuration.get("image-worker.jobs") ?? availableParallelism(),
-    ...{ eventLog, log, tracer, metrics, clock },
+    eventLog,
+    log,
+    tracer,
+    metrics,
+    clock,
   }).start(context);
   return { info: () => ({ imaging: imagePool.describe() }) };
 }

@@ -66,7 +66,11 @@ test("a job waits during an outage of the blob store and is answered afterwards,
   await store.put(key, original, { size: original.length, contentType: "image/webp" });
   const box = { width: 20, height: null, fit: "inside", format: "webp", quality: null, enlarge: false } as const;
   const job: EventData<"image.render_requested"> = {
-    ...{ job_id: newId("job"), image_id: randomId("img"), attempt: 1, focal_point: null, placeholder: false },
+    job_id: newId("job"),
+    image_id: randomId("img"),
+    attempt: 1,
+    focal_point: null,
+    placeholder: false,
     original: { key, mime_type: "image/webp", sha256, size_bytes: original.length },
     renditions: [{ name: "thumbnail", key: "k", ...box }],
   };

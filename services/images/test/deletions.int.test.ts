@@ -40,8 +40,14 @@ test("a deleted image is 404 immediately, its bytes are erased soon after, and r
   const receipt = await erased(who, id);
   assert.deepEqual(await keysOf(who), []);
   assert.deepEqual(receipt, {
-    ...{ image_id: id, account_id: who.accountId, sha256, status: "erased", kept: null, erased_objects: 2 },
-    ...{ deleted_at: receipt.deleted_at, erased_at: receipt.erased_at },
+    image_id: id,
+    account_id: who.accountId,
+    sha256,
+    status: "erased",
+    kept: null,
+    erased_objects: 2,
+    deleted_at: receipt.deleted_at,
+    erased_at: receipt.erased_at,
     erased_bytes: size_bytes + shown.bytes.length,
   });
   assert.ok(receipt.erased_at >= receipt.deleted_at);
@@ -77,8 +83,14 @@ test("renditions stored by the worker after the erasure are removed too", async 
   await images.putBlob(late.key, Buffer.from("late"));
   const stored = { name: late.name, key: late.key, mime_type: "image/jpeg", width: 1, height: 1, size_bytes: 4 };
   const answer = {
-    ...{ job_id: data.job_id, image_id: id, attempt: 1, outcome: "rendered" as const, placeholder: null },
-    ...{ failure: null, duration_ms: 1, renditions: [{ ...stored, sha256: "0".repeat(64) }] },
+    job_id: data.job_id,
+    image_id: id,
+    attempt: 1,
+    outcome: "rendered" as const,
+    placeholder: null,
+    failure: null,
+    duration_ms: 1,
+    renditions: [{ ...stored, sha256: "0".repeat(64) }],
   };
   await images.publish(draft("image.rendered", { subject: id, accountId: who.accountId, data: answer }));
   await eventually(async () => (await keysOf(who)).length === 0);
@@ -133,7 +145,7 @@ test("an erasure that crashes at any step is finished by the next one, with a co
           return [];
         },
       };
-      const shared = { ...inside, clock, graceMs: () => 0 };
+      const shared = { ...inside, clock, graceMs: () => 0, eraseSoon: () => {} };
       const broken = createDeletions({
         ...shared,
         outbox,

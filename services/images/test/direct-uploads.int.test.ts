@@ -41,7 +41,9 @@ after(async () => {
 
 const sha256Of = (file: Buffer) => createHash("sha256").update(file).digest("hex");
 const announced = (file: Buffer, more: object = {}) => ({
-  ...{ filename: "hills.jpg", mime_type: "image/jpeg", size_bytes: file.length },
+  filename: "hills.jpg",
+  mime_type: "image/jpeg",
+  size_bytes: file.length,
   ...more,
 });
 const begin = async (who: TestPerson, file = photo, more: object = {}) =>

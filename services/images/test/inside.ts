@@ -15,15 +15,22 @@ import { prismaDirectory } from "./harness.ts";
 
 export type Inside = Awaited<ReturnType<typeof openInside>>;
 
-/** Opens the stores of the service on a database and a blob folder of their own, without the service. */
-export async function openInside() {
+/**
+ * Opens the stores of the service on a database and a blob folder of their own, without the service. A first render job
+ * counts as lost after `lostAfterMs`.
+ */
+export async function openInside(lostAfterMs = 0) {
   const [database, folder] = await Promise.all([testDatabase(), mkdtemp(join(tmpdir(), "signalbox-images-inside-"))]);
   const context = testContext("images", {});
   const { log, metrics, runner } = context;
   const { url } = database;
   await migrate({ url, service: "images", prismaDirectory, libraryMigrations: [eventsMigrations], log, waitMs: 0 });
   const pool = openPool({ url, max: 4, applicationName: "images-inside", log, metrics, runner });
-  const imageStore = createImageStore(pool, new PrismaClient({ adapter: prismaAdapter(pool) }));
+  const imageStore = createImageStore({
+    pool,
+    prisma: new PrismaClient({ adapter: prismaAdapter(pool) }),
+    lostAfterMs: () => lostAfterMs,
+  });
   const blobStore = createBlobStore(pool);
   const objects = await openObjectStore({ url: `file:${folder}`, accessKey: null, secretKey: null, runner, log });
   return {
@@ -35,9 +42,9 @@ export async function openInside() {
     deletionStore: createDeletionStore(pool),
     objects,
     objectFiles: await openObjectFiles({ objects, directory: null, cacheMax: 0, runner }),
-    async insert(records: readonly Image[], renderWaitMs = 0): Promise<void> {
+    async insert(records: readonly Image[]): Promise<void> {
       await inTransaction(pool, async (tx) => {
-        for (const record of records) await imageStore.insert(tx, record, renderWaitMs);
+        for (const record of records) await imageStore.insert(tx, record);
       });
     },
     async close(): Promise<void> {
@@ -53,10 +60,19 @@ export function imageRecord({
   ...given
 }: Partial<Image> & Pick<Image, "id" | "sha256">): Image {
   const original: Original = {
-    ...{ filename: "a", sha256: given.sha256, sizeBytes: 1, placeholder: "", dominantColor: null },
+    filename: "a",
+    sha256: given.sha256,
+    sizeBytes: 1,
+    placeholder: "",
+    dominantColor: null,
     facts: {
-      ...{ format: "png", mimeType: "image/png", width: 1, height: 1 },
-      ...{ frames: 1, hasAlpha: false, isProgressive: false },
+      format: "png",
+      mimeType: "image/png",
+      width: 1,
+      height: 1,
+      frames: 1,
+      hasAlpha: false,
+      isProgressive: false,
     },
   };
   const first = newImage("acc_1", original, NewImageFields.parse({}), createdAt);

@@ -30,8 +30,10 @@ async function strayFiles({ blobsFolder }: Harness): Promise<string[]> {
 test("each of a hundred children killed under load costs its own request, and nothing is lost or left behind", async () => {
   const who = testPerson();
   const images = await startImages({
-    ...{ "images.render.wait-max": 60_000, "images.render.memory": 0 },
-    ...{ "http.rate-limit.credential.requests": 1_000_000, "http.rate-limit.credential.burst": 1_000_000 },
+    "images.render.wait-max": 60_000,
+    "images.render.memory": 0,
+    "http.rate-limit.credential.requests": 1_000_000,
+    "http.rate-limit.credential.burst": 1_000_000,
     "http.rate-limit.account.requests": 1_000_000,
   });
   try {

@@ -2,65 +2,27 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
 import { createSubgraph } from "@signalbox/graphql";
-import { createSealer, type Pool } from "@signalbox/storage";
+import type { Pool } from "@signalbox/storage";
 import { createSubgraphClient, type ServedListener, serveListener, testPerson } from "@signalbox/testing";
-import { createDirectUploadStore } from "../src/direct-uploads/direct-upload-store.ts";
-import { createLoaders, resolversOf } from "../src/images/image-resolvers.ts";
-import { createImageEvents, versionOf, viewImage } from "../src/images/image-view.ts";
-import { createImages } from "../src/images/images.ts";
-import { createSignedUrls } from "../src/signing/signed-urls.ts";
-import { createSigningKeyStore } from "../src/signing/signing-key-store.ts";
-import { createSigningKeys } from "../src/signing/signing-keys.ts";
+import { versionOf, viewImage } from "../src/images/image.ts";
+import { imageApi } from "../src/images/image-api.ts";
+import type { Images } from "../src/images/images.ts";
 import { type Inside, imageRecord, openInside } from "./inside.ts";
 
 let inside: Inside;
 let served: ServedListener;
-const notHere = () => Promise.reject(new Error("not here"));
 before(async () => {
   inside = await openInside();
-  const { context, pool, imageStore, blobStore, renditionStore, deletionStore } = inside;
-  const { log, clock } = context;
-  const view = (image: Parameters<typeof viewImage>[0]) => viewImage(image, "https://images.test");
-  const events = createImageEvents(view);
-  const signingKeyStore = createSigningKeyStore(pool, createSealer([`k1:${Buffer.alloc(32).toString("base64")}`]));
-  const outbox = { append: async () => [] };
-  const signingKeys = createSigningKeys({ pool, signingKeyStore, clock, outbox });
-  const signedUrls = createSignedUrls({ pool, outbox, signingKeys, clock, baseUrl: "https://images.test" });
-  const images = createImages({
+  const { context, pool, imageStore } = inside;
+  const { resolvers } = imageApi({
+    images: {} as Images,
     imageStore,
-    blobStore,
-    signingKeyStore,
-    deletionStore,
-    directUploadStore: createDirectUploadStore(pool),
-    renditionStore,
-    eraseSoon: () => {},
-    sweepUploadsSoon: () => {},
-    events,
-    clock,
-    quota: () => ({ images: 0, bytes: 0 }),
-    lostAfterMs: () => 1,
-    outbox,
+    view: (image) => viewImage(image, "https://images.test"),
+    pageLimits: { maxPageSize: () => 100, pageSize: () => 20 },
+    acceptedTypes: () => [],
   });
-  const pageLimits = { maxPageSize: () => 100, pageSize: () => 20 };
-  const subgraph = createSubgraph({
-    typeDefs: await readFile(new URL("../schema.graphql", import.meta.url), "utf8"),
-    resolvers: resolversOf({
-      images,
-      imports: { importFor: notHere },
-      imageStore,
-      directUploads: { create: notHere, complete: notHere },
-      judgeUpload: notHere,
-      termsOf: () => ({ turn: "", limitMs: 1 }),
-      mayUploadDirectly: () => true,
-      signedUrls,
-      maySign: () => true,
-      view,
-      pageLimits,
-      acceptedTypes: () => [],
-    }),
-    createLoaders: (principal) => createLoaders(imageStore, principal),
-    ...{ log, clock, pool },
-  });
+  const typeDefs = await readFile(new URL("../schema.graphql", import.meta.url), "utf8");
+  const subgraph = createSubgraph({ typeDefs, resolvers, log: context.log, clock: context.clock, pool });
   served = await serveListener(subgraph);
 });
 after(async () => {

@@ -4,22 +4,26 @@ import type { EventDraft } from "@signalbox/contracts";
 import { createManualClock, hours, minutes } from "@signalbox/core";
 import { sql } from "@signalbox/storage";
 
-import { createImageEvents, viewImage } from "../src/images/image-view.ts";
+import { createImageEvents, viewImage } from "../src/images/image.ts";
 import { createVariants } from "../src/renditions/variants.ts";
 import { type Inside, imageRecord, openInside } from "./inside.ts";
 
 let inside: Inside;
 before(async () => {
-  inside = await openInside();
+  inside = await openInside(minutes(5));
 });
 after(() => inside.close());
 
 test("a lost job is sent again at growing intervals, and an image without an answer fails with the reason", async () => {
-  const { pool, imageStore, blobStore, renditionStore, deletionStore } = inside;
+  const { pool, imageStore, blobStore, renditionStore } = inside;
   const clock = createManualClock();
   const sent: EventDraft[] = [];
   const variants = createVariants({
-    ...{ pool, imageStore, clock, renditionStore, deletionStore, blobs: { removeStrays: async () => {} } },
+    pool,
+    imageStore,
+    clock,
+    renditionStore,
+    deletions: { removeLate: async () => {} },
     outbox: {
       async append(_tx, drafts) {
         sent.push(...drafts);
@@ -27,7 +31,7 @@ test("a lost job is sent again at growing intervals, and an image without an ans
       },
     },
     events: createImageEvents((image) => viewImage(image, "https://images.test")),
-    ...{ attemptsMax: () => 3, lostAfterMs: () => minutes(5) },
+    attemptsMax: () => 3,
   });
   const [lost, ready] = ["a", "b"].map((name) => name.repeat(64)) as [string, string];
   for (const sha256 of [lost, ready])
@@ -36,7 +40,7 @@ test("a lost job is sent again at growing intervals, and an image without an ans
     imageRecord({ id: "img_lost", sha256: lost, createdAt: clock.now(), status: "processing" }),
     imageRecord({ id: "img_ready", sha256: ready, createdAt: clock.now(), status: "ready" }),
   ];
-  await inside.insert(records, minutes(5));
+  await inside.insert(records);
   // Jobs use the database's clock, so their due time moves instead. This instance's clock is far behind.
   const fiveMinutesPass = sql("", "update images set render_due_at = render_due_at - interval '5 minutes'");
 

@@ -33,7 +33,13 @@ async function answer(job: Job, change: Partial<Answer> = {}, to: Harness = imag
   const { job_id, image_id, attempt, renditions } = job.data;
   const sizes = { mime_type: "image/jpeg", width: 1, height: 1, size_bytes: 1, sha256: "0".repeat(64) };
   const data: Answer = {
-    ...{ job_id, image_id, attempt, outcome: "rendered", placeholder: null, failure: null, duration_ms: 1 },
+    job_id,
+    image_id,
+    attempt,
+    outcome: "rendered",
+    placeholder: null,
+    failure: null,
+    duration_ms: 1,
     renditions: renditions.map(({ name, key }) => ({ name, key, ...sizes })),
     ...change,
   };

@@ -142,8 +142,16 @@ test("only the owner signs, with parameters that the content accepts", async () 
   assert.equal((await ask(testPerson(), plain)).status, 404);
   assert.equal((await ask(testPerson({ scopes: ["images:read"] }), plain)).status, 403);
   for (const [member, value] of Object.entries({
-    ...{ width: 4097, dpr: 5, fit: "crop", gravity: "face", background: "red", quality: 0, format: "bmp" },
-    ...{ metadata: "all", expires_in_seconds: 604_801, unknown: 1 },
+    width: 4097,
+    dpr: 5,
+    fit: "crop",
+    gravity: "face",
+    background: "red",
+    quality: 0,
+    format: "bmp",
+    metadata: "all",
+    expires_in_seconds: 604_801,
+    unknown: 1,
   }))
     assert.equal((await ask(who, { ...plain, [member]: value })).status, 422, member);
   assert.equal((await ask(who, { ...plain, width: 3000, dpr: 2 })).status, 422);

@@ -31,13 +31,17 @@ export interface OperationContext<P = unknown, Input = unknown> {
   readonly input: Input;
 }
 
-/** The context of an operation with a flow of its own. */
-interface FlowContext<P, Input> extends OperationContext<P, Input> {
+/** A flow at either edge: its caller, its end, and its transaction. */
+export interface Flow {
+  readonly caller: Caller;
   /** Aborted when the client disconnects or the deadline passes, where the edge knows. */
   readonly signal: AbortSignal;
   /** Runs the effect with the stored answer of an `Idempotency-Key`. Its value must be the operation's result. */
   inTransaction<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>;
 }
+
+/** The context of an operation with a flow of its own. */
+type FlowContext<P, Input> = OperationContext<P, Input> & Flow;
 
 /** A row of the caller's own: how an operation finds and locks it. */
 export interface OwnRow<Row, P> {

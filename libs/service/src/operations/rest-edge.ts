@@ -1,6 +1,6 @@
 import { type HttpResponse, type Refusal, type RouteInput, type Routes, statusOf } from "@signalbox/http";
 import type { Tx } from "@signalbox/storage";
-import { type AnyOperation, answerOf, type OperationContext, type Rules, routeOf } from "./operation.ts";
+import { type AnyOperation, answerOf, type Flow, type OperationContext, type Rules, routeOf } from "./operation.ts";
 
 /** A route's input as the edge parsed it. */
 type Exchange = RouteInput<never, unknown, unknown, unknown>;
@@ -58,31 +58,40 @@ function runOf(operation: AnyOperation) {
     return { create: { ...preparing, run, answer } };
   }
   if (!act) throw new Error("an operation needs one of change (with of), create and act");
-  return { handle: (exchange: Exchange) => runFlow(exchange, contextOf(operation, exchange), act, answer) };
+  return {
+    handle(exchange: Exchange) {
+      const context = contextOf(operation, exchange);
+      return runFlow(
+        exchange,
+        (flow) => act({ ...context, ...flow }),
+        (result) => answerOf(operation, result, context),
+      );
+    },
+  };
 }
 
 /**
- * Runs a flow; its transaction stores the answer of a success under the `Idempotency-Key`.
+ * Runs a flow; its transaction stores the answer of a success under the `Idempotency-Key`. A route whose body is not JSON
+ * alone runs its flow here too.
  * @throws Error for a flow that returns anything else than its transaction did: the stored answer would differ.
  */
-async function runFlow(
-  exchange: Exchange,
-  context: OperationContext,
-  act: NonNullable<AnyOperation["act"]>,
-  answer: (result: unknown, exchange: Exchange) => HttpResponse,
+export async function runFlow<Result>(
+  exchange: Pick<Exchange, "caller" | "signal" | "inTransaction" | "idempotency">,
+  act: (flow: Flow) => Promise<Result>,
+  answer: (result: Result) => HttpResponse,
 ): Promise<HttpResponse> {
   let written: { readonly result: unknown; readonly answer: HttpResponse } | undefined;
   const result = await act({
-    ...context,
+    caller: exchange.caller,
     signal: exchange.signal,
     inTransaction: (work) =>
       exchange.inTransaction(async (tx) => {
         const done = await work(tx);
-        written = { result: done, answer: answer(done, exchange) };
+        written = { result: done, answer: answer(done as unknown as Result) };
         if (written.answer.status < 300) await exchange.idempotency.complete(tx, written.answer);
         return done;
       }),
   });
   if (written && written.result !== result) throw new Error("a flow must return the value of its transaction");
-  return written?.answer ?? answer(result, exchange);
+  return written?.answer ?? answer(result);
 }

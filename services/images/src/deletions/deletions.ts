@@ -1,24 +1,46 @@
-import { draft, type ImageDeletionResource } from "@signalbox/contracts";
+import { draft, ImageDeletionResource, imageExample } from "@signalbox/contracts";
 import type { Clock } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
-import { audited, systemActor } from "@signalbox/service";
-import { inTransaction, type Pool } from "@signalbox/storage";
+import { ok } from "@signalbox/http";
+import { audited, type Edges, edgesOf, record, systemActor } from "@signalbox/service";
+import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
 import type { Blobs } from "../blobs/blobs.ts";
+import type { Image } from "../images/image.ts";
 import type { Deletion, DeletionStore } from "./deletion-store.ts";
 
 interface Dependencies {
   readonly pool: Pool;
   readonly deletionStore: DeletionStore;
-  readonly blobs: Pick<Blobs, "erase">;
+  readonly blobs: Pick<Blobs, "erase" | "removeStrays">;
   readonly outbox: Pick<Outbox, "append">;
   readonly clock: Clock;
+  /** Called when bytes of a deleted image wait for erasure. */
+  readonly eraseSoon: () => void;
 }
 
 export type Deletions = ReturnType<typeof createDeletions>;
 
 /** The bytes of deleted images: erased immediately, with a receipt. */
-export function createDeletions({ pool, deletionStore, blobs, outbox, clock }: Dependencies) {
+export function createDeletions({ pool, deletionStore, blobs, outbox, clock, eraseSoon }: Dependencies) {
   return {
+    /** Records the deletion of an image, whose bytes are erased right after. */
+    async record(tx: Tx, image: Image, deletedBy: string): Promise<void> {
+      await deletionStore.insert(tx, image, { deletedBy, deletedAt: clock.now() });
+      tx.afterCommit(eraseSoon);
+    },
+
+    /** Forgets the receipts of a purged account, whose bytes are released in the same transaction. */
+    async forgetAllOf(tx: Tx, accountId: string): Promise<void> {
+      await deletionStore.removeOf(tx, accountId);
+      tx.afterCommit(eraseSoon);
+    },
+
+    /** Removes renditions that the worker stored after the image was deleted. */
+    async removeLate(tx: Tx, imageId: string): Promise<void> {
+      const deletion = await deletionStore.find(imageId);
+      if (deletion) await blobs.removeStrays(tx, deletion);
+    },
+
     /**
      * Erases the bytes of the image with the oldest pending deletion and records what was erased; false when none is
      * pending. After a crash the deletion is still pending.
@@ -33,7 +55,9 @@ export function createDeletions({ pool, deletionStore, blobs, outbox, clock }: D
         const { imageId: subject, accountId } = deletion;
         const done: Deletion = {
           ...deletion,
-          ...{ erasedAt: now, erasedBytes: BigInt(erased.bytes), erasedObjects: erased.objects },
+          erasedAt: now,
+          erasedBytes: BigInt(erased.bytes),
+          erasedObjects: erased.objects,
           isOriginalKept: erased.isKept,
         };
         const entry = audited(systemActor("images"), { action: "image.erase", accountId, subject });
@@ -52,8 +76,33 @@ export function createDeletions({ pool, deletionStore, blobs, outbox, clock }: D
   };
 }
 
+export interface DeletionApi {
+  readonly deletions: Pick<Deletions, "findOwn">;
+}
+
+/** The receipts of deleted images, over REST alone: the graph shows what there is. */
+export const deletionApi = ({ deletions }: DeletionApi): Edges =>
+  edgesOf(
+    {
+      imageDeletion: record({
+        summary: "Read the receipt of a deletion",
+        description:
+          "What was erased, how many bytes and when, and what stayed because another image of the account needs it.",
+        auth: { scopes: ["images:read"] },
+        find: ({ caller, params }) => deletions.findOwn(caller.accountId, params.image_id),
+        missing: "There is no receipt of such an image.",
+        rest: {
+          get: "/images/deletions/:image_id",
+          resource: ImageDeletionResource,
+          answer: (deletion) => ok(viewDeletion(deletion)),
+        },
+      }),
+    },
+    { errors: "image", exampleIds: { image_id: imageExample.id } },
+  );
+
 /** Builds the owner's view of the receipt. */
-export function viewDeletion(deletion: Deletion): ImageDeletionResource {
+function viewDeletion(deletion: Deletion): ImageDeletionResource {
   const { erasedAt, erasedBytes, erasedObjects, isOriginalKept } = deletion;
   return {
     image_id: deletion.imageId,

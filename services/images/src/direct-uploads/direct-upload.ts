@@ -1,4 +1,7 @@
+import { examples, identifier, imageExample, timestamp } from "@signalbox/contracts";
 import { minutes, newId } from "@signalbox/core";
+import { z } from "zod";
+import { filename, NewImageFields, sha256Hex } from "../images/image-fields.ts";
 
 /** An announced file that its client sends directly to the store. */
 export interface DirectUpload {
@@ -18,7 +21,14 @@ export interface DirectUpload {
   readonly sweepAt: Date;
 }
 
-export const directUploadStatuses = ["open", "completed", "cancelled", "expired"] as const;
+/** The request by which a client sends the bytes of an upload. */
+export interface SendingTerms {
+  readonly method: "PATCH" | "PUT";
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const directUploadStatuses = ["open", "completed", "cancelled", "expired"] as const;
 type DirectUploadStatus = (typeof directUploadStatuses)[number];
 
 /** Longest time after the expiry for which a file may still be arriving that started right before it. */
@@ -61,4 +71,103 @@ export function ended(upload: DirectUpload, imageId: string | null, now: Date): 
 export function nextSweepAt({ expiresAt }: DirectUpload, now: Date): Date | null {
   const last = new Date(expiresAt.getTime() + lateMs);
   return now >= last ? null : last;
+}
+
+const { filename: exampleName, mime_type, size_bytes, sha256: exampleHash } = imageExample;
+const fileExample = { filename: exampleName, mime_type, size_bytes, sha256: exampleHash };
+
+/** The announcement of a file before it is sent. */
+export const NewUploadBody = z
+  .strictObject({
+    filename,
+    mime_type: z.string().min(1).max(100).describe("One of `supported.imageTypes`; the bytes have to be of it."),
+    size_bytes: z
+      .int()
+      .min(1)
+      .max(2 ** 31 - 1)
+      .describe("Exactly; at most `limits.maxUploadBytes`."),
+    sha256: sha256Hex.optional().describe("Of the file, in lower-case hex; other bytes are refused."),
+  })
+  .meta({ id: "NewImageUpload" })
+  .register(examples, { example: fileExample });
+export type NewUploadBody = z.output<typeof NewUploadBody>;
+
+/** The description of the image, given when its bytes have arrived. */
+export const CompletionBody = NewImageFields.meta({ id: "ImageUploadCompletion" }).register(examples, {
+  example: { title: imageExample.title, visibility: "public" },
+});
+
+export const uploadExampleId = "upl_01kdzq3f9s4r7v2m8c5x6t0b1n";
+const announcedExample = {
+  id: uploadExampleId,
+  ...fileExample,
+  created_at: "2026-01-01T09:00:00.000Z",
+  expires_at: "2026-01-01T10:00:00.000Z",
+};
+const announced = {
+  id: identifier("The upload"),
+  filename: z.string().describe('"" once the upload has ended.'),
+  mime_type: z.string(),
+  size_bytes: z.int(),
+  sha256: z.string().nullable(),
+  created_at: timestamp,
+  expires_at: timestamp.describe("Bytes are accepted until then."),
+};
+
+/** Instructions for sending the bytes. */
+export const NewUploadView = z
+  .object({
+    ...announced,
+    method: z
+      .enum(["PATCH", "PUT"])
+      .describe(
+        "PATCH to this service, with your credentials and piece by piece if you like; PUT to the object store, as a whole and without credentials.",
+      ),
+    url: z.string().describe("Absolute URL. A PUT needs nothing else, so it is a credential."),
+    headers: z.record(z.string(), z.string()).describe("Headers that the request must carry."),
+  })
+  .meta({ id: "NewImageUploadTerms" })
+  .register(examples, {
+    example: {
+      ...announcedExample,
+      method: "PATCH",
+      url: `https://signalbox.example/images/uploads/${uploadExampleId}`,
+      headers: { "Content-Type": "application/partial-upload", "Upload-Offset": "0" },
+    },
+  });
+
+export const UploadView = z
+  .object({
+    ...announced,
+    status: z.enum(directUploadStatuses),
+    received_bytes: z.int().describe("Bytes that have arrived; 0 once the upload has ended."),
+    image_id: z.string().nullable().describe("The image that it became."),
+  })
+  .meta({ id: "ImageUploadState" })
+  .register(examples, {
+    example: { ...announcedExample, status: "open", received_bytes: 524_288, image_id: null },
+  });
+
+const viewAnnounced = (upload: DirectUpload) => ({
+  id: upload.id,
+  filename: upload.filename,
+  mime_type: upload.mimeType,
+  size_bytes: upload.sizeBytes,
+  sha256: upload.sha256,
+  created_at: upload.createdAt.toISOString(),
+  expires_at: upload.expiresAt.toISOString(),
+});
+
+export const viewNewUpload = (upload: DirectUpload, terms: SendingTerms): z.input<typeof NewUploadView> => ({
+  ...viewAnnounced(upload),
+  ...terms,
+});
+
+export function viewUpload(upload: DirectUpload, received: number, now: Date): z.input<typeof UploadView> {
+  return {
+    ...viewAnnounced(upload),
+    status: statusOf(upload, now),
+    received_bytes: received,
+    image_id: upload.imageId,
+  };
 }

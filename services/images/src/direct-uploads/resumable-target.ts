@@ -3,7 +3,7 @@ import { type FileHandle, mkdir, open, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError } from "@signalbox/core";
 import type { Logger } from "@signalbox/telemetry";
-import { isOfDisk } from "../uploads/staging-area.ts";
+import { asDiskFailure } from "../uploads/staging-area.ts";
 import type { DirectUpload } from "./direct-upload.ts";
 import type { Appended, Piece, UploadTarget } from "./upload-target.ts";
 
@@ -42,12 +42,7 @@ export async function openResumableTarget({ folder, baseUrl, log }: Options): Pr
         const file = await open(pathOf(upload), "a+", 0o600);
         return await appendPiece(file, upload, piece, (work) => inTurn(upload.id, work)).finally(() => file.close());
       } catch (error) {
-        if (!isOfDisk(error)) throw error;
-        log.error({ error, upload_id: upload.id }, "storing a piece of an upload on disk failed");
-        throw new AppError("unavailable", "The bytes cannot be stored right now.", {
-          cause: error,
-          retryAfterSeconds: 30,
-        });
+        throw asDiskFailure(error, log, "The bytes cannot be stored right now.", { upload_id: upload.id });
       }
     },
   };

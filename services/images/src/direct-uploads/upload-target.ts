@@ -1,13 +1,7 @@
 import type { Readable } from "node:stream";
+import type { ObjectStore } from "@signalbox/storage";
 import type { DigestCheck } from "../uploads/expect-digest.ts";
-import type { DirectUpload } from "./direct-upload.ts";
-
-/** The request by which a client sends the bytes of an upload. */
-export interface SendingTerms {
-  readonly method: "PATCH" | "PUT";
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
+import type { DirectUpload, SendingTerms } from "./direct-upload.ts";
 
 /** The storage of uploads until they are judged. */
 export interface UploadTarget {
@@ -36,3 +30,29 @@ export type Appended =
   | { readonly outcome: "appended"; readonly received: number }
   /** The file has this many bytes: the piece has another offset, or a concurrent request was faster. */
   | { readonly outcome: "other-offset"; readonly received: number };
+
+type PresigningStore = ObjectStore & Required<Pick<ObjectStore, "presignPut">>;
+
+/** Builds the key of an upload's bytes, apart from judged originals. */
+const keyOf = ({ accountId, id }: DirectUpload): string => `uploads/${accountId}/${id}`;
+
+/** Lets clients put whole files into the object store by URLs that are valid for one file each. */
+export function createPresignedTarget(objects: PresigningStore): UploadTarget {
+  return {
+    termsOf(upload, now) {
+      const { sizeBytes: size, mimeType: contentType, sha256, expiresAt } = upload;
+      const expiresInSeconds = Math.max(1, Math.floor((expiresAt.getTime() - now.getTime()) / 1000));
+      const put = objects.presignPut(keyOf(upload), {
+        size,
+        contentType,
+        now,
+        expiresInSeconds,
+        ...(sha256 !== null && { sha256 }),
+      });
+      return { method: "PUT", ...put };
+    },
+    receivedOf: async (upload) => (await objects.head(keyOf(upload)))?.size ?? 0,
+    read: async (upload) => (await objects.get(keyOf(upload)))?.stream ?? null,
+    remove: (upload) => objects.delete(keyOf(upload)),
+  };
+}

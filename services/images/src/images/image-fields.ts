@@ -77,10 +77,7 @@ export const ImagePatch = z
 export const ImageReplacement = z
   .strictObject({
     filename,
-    title: title.default(null),
-    caption: caption.default(null),
-    alt_text: altText.default(null),
-    tags: tags.default([]),
+    ...NewImageFields.shape,
     visibility: visibility.optional(),
     focal_point: focalPoint.optional(),
   })

@@ -4,6 +4,7 @@ import { seconds } from "@signalbox/core";
 import { type ListRange, newestFirstOf, type Pool, type Queryable, sql, type Tx, table } from "@signalbox/storage";
 import type { OriginalId } from "../blobs/blob-keys.ts";
 import type { Prisma, PrismaClient } from "../generated/prisma/client.ts";
+import { renderWaitMs } from "../renditions/render-job.ts";
 import type { Image } from "./image.ts";
 
 export interface ImageFilter {
@@ -108,8 +109,15 @@ const deleteImages = sql("image.delete-many", "delete from images where id = any
 /** Too short to be noticed, and long enough for a popular image to be read once a second. */
 const copyMs = seconds(1);
 
+interface Dependencies {
+  readonly pool: Pool;
+  readonly prisma: PrismaClient;
+  /** Time after which the first job of an image counts as lost when it was not answered. */
+  readonly lostAfterMs: () => number;
+}
+
 /** Image records in PostgreSQL: prepared statements, and Prisma for lists with their many filters. */
-export function createImageStore(pool: Pool, prisma: PrismaClient) {
+export function createImageStore({ pool, prisma, lostAfterMs }: Dependencies) {
   const copies = new Copies((imageId) => first(pool, findImage, [imageId]), { max: 10_000, ttlMs: copyMs });
 
   return {
@@ -121,9 +129,7 @@ export function createImageStore(pool: Pool, prisma: PrismaClient) {
     /** Finds the newest record of an original of this account. */
     findOfOriginal: ({ accountId, sha256 }: OriginalId) => first(pool, findOfOriginal, [accountId, sha256]),
 
-    async findOwnMany(accountId: string, imageIds: readonly string[]): Promise<Image[]> {
-      return (await pool.query<Row>(findImages, [accountId, imageIds])).rows.map(imageFrom);
-    },
+    findOwnMany: (accountId: string, imageIds: readonly string[]) => all(pool, findImages, [accountId, imageIds]),
 
     async list(accountId: string, range: ListRange, filter: ImageFilter = {}): Promise<Image[]> {
       const where = { accountId, ...conditionOf(filter) };
@@ -136,28 +142,28 @@ export function createImageStore(pool: Pool, prisma: PrismaClient) {
     lockOwn: async (tx: Tx, accountId: string, imageId: string) =>
       ownOf(accountId, await first(tx, lockImage, [imageId])),
 
-    async lockSomeOf(tx: Tx, accountId: string, limit: number): Promise<Image[]> {
-      return (await tx.query<Row>(lockSome, [accountId, limit])).rows.map(imageFrom);
-    },
+    lockSomeOf: (tx: Tx, accountId: string, limit: number) => all(tx, lockSome, [accountId, limit]),
 
     /** Locks images with an overdue render job; other instances may work on the rest. */
-    async lockLost(tx: Tx, limit: number): Promise<Image[]> {
-      return (await tx.query<Row>(lockLost, [limit])).rows.map(imageFrom);
-    },
+    lockLost: (tx: Tx, limit: number) => all(tx, lockLost, [limit]),
 
-    insert: (tx: Tx, image: Image, renderWaitMs: number) => images.insert(tx, issuedRowOf(image, renderWaitMs)),
+    /** Inserts a record, whose render job is sent now. */
+    insert: (tx: Tx, image: Image) => images.insert(tx, issuedRowOf(image, lostAfterMs())),
 
     /**
      * Counts an account's images and the bytes of its originals, and blocks other counting transactions of the account.
      */
     lockUsage: usageOf,
 
-    /**
-     * Writes the changeable columns of a locked image. With `renderWaitMs` its render job is sent now and counts as
-     * lost after that time.
-     */
-    async save(tx: Tx, image: Image, renderWaitMs?: number): Promise<void> {
-      await saveRow(tx, image, renderWaitMs);
+    /** Writes the changeable columns of a locked image. */
+    async save(tx: Tx, image: Image): Promise<void> {
+      await saveImage(tx, rowOf(image));
+      copies.forgetAfter(tx, [image.id]);
+    },
+
+    /** Writes the same columns of an image whose render job is sent now. */
+    async saveIssued(tx: Tx, image: Image): Promise<void> {
+      await saveIssued(tx, issuedRowOf(image, lostAfterMs()));
       copies.forgetAfter(tx, [image.id]);
     },
 
@@ -181,26 +187,20 @@ async function usageOf(tx: Tx, accountId: string): Promise<{ readonly images: nu
   return rows[0] ?? { images: 0, bytes: 0 };
 }
 
-function conditionOf({
-  tag,
-  visibility,
-  mimeType,
-  status,
-  createdAfter,
-  createdBefore,
-}: ImageFilter): Prisma.ImageWhereInput {
+function conditionOf({ tag, createdAfter, createdBefore, ...equal }: ImageFilter): Prisma.ImageWhereInput {
+  const given = Object.entries(equal).filter(([, value]) => value !== undefined);
   return {
+    ...Object.fromEntries(given),
     ...(tag !== undefined && { tags: { has: tag } }),
-    ...(visibility !== undefined && { visibility }),
-    ...(mimeType !== undefined && { mimeType }),
-    ...(status !== undefined && { status }),
     createdAt: { ...(createdAfter && { gt: createdAfter }), ...(createdBefore && { lt: createdBefore }) },
   };
 }
 
+const all = async (from: Queryable, ...query: Parameters<Queryable["query"]>): Promise<Image[]> =>
+  (await from.query<Row>(...query)).rows.map(imageFrom);
+
 async function first(from: Queryable, ...query: Parameters<Queryable["query"]>): Promise<Image | null> {
-  const { rows } = await from.query<Row>(...query);
-  return rows[0] ? imageFrom(rows[0]) : null;
+  return (await all(from, ...query))[0] ?? null;
 }
 
 const ownOf = (accountId: string, image: Image | null): Image | null => (image?.accountId === accountId ? image : null);
@@ -216,14 +216,11 @@ function rowOf({ focalPoint, ...image }: Image): Row {
   return { ...image, focalX: focalPoint?.x ?? null, focalY: focalPoint?.y ?? null };
 }
 
-/** Builds the row of an image whose render job is sent now and counts as lost after `renderWaitMs`. */
-const issuedRowOf = (image: Image, renderWaitMs: number) => ({
+/** Builds the row of an image whose render job is sent now; the time until it counts as lost grows with each issue. */
+const issuedRowOf = (image: Image, lostAfterMs: number) => ({
   ...rowOf(image),
-  renderDueAt: `${renderWaitMs} milliseconds`,
+  renderDueAt: `${renderWaitMs(image.renderIssues, lostAfterMs)} milliseconds`,
 });
-
-const saveRow = (tx: Tx, image: Image, renderWaitMs: number | undefined): Promise<boolean> =>
-  renderWaitMs === undefined ? saveImage(tx, rowOf(image)) : saveIssued(tx, issuedRowOf(image, renderWaitMs));
 
 function imageFrom({ focalX, focalY, ...row }: Row): Image {
   return {

@@ -4,34 +4,23 @@ import type { Outbox } from "@signalbox/events";
 import { audited } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import type { BlobStore } from "../blobs/blob-store.ts";
-import type { DeletionStore } from "../deletions/deletion-store.ts";
-import type { DirectUploadStore } from "../direct-uploads/direct-upload-store.ts";
-import { recropped, renderedAgain, renderRequested, renderWaitMs } from "../renditions/render-job.ts";
+import type { Deletions } from "../deletions/deletions.ts";
+import { recropped, renderedAgain, renderRequested } from "../renditions/render-job.ts";
 import type { RenditionStore } from "../renditions/rendition-store.ts";
-import type { SigningKeyStore } from "../signing/signing-key-store.ts";
-import { changeImage, type Image, newImage, type Original } from "./image.ts";
+import { changeImage, type Image, type ImageEvents, newImage, type Original } from "./image.ts";
 import type { ImageChanges, NewImageFields } from "./image-fields.ts";
 import type { ImageStore } from "./image-store.ts";
-import type { ImageEvents } from "./image-view.ts";
 
 interface Dependencies {
   readonly imageStore: ImageStore;
-  readonly deletionStore: DeletionStore;
+  readonly blobStore: Pick<BlobStore, "keep" | "releaseOf">;
   readonly renditionStore: Pick<RenditionStore, "forgive">;
-  readonly blobStore: BlobStore;
-  /** Called when bytes of a deleted image wait for erasure. */
-  readonly eraseSoon: () => void;
-  /** Called when bytes of an upload are no longer needed. */
-  readonly sweepUploadsSoon: () => void;
-  readonly signingKeyStore: Pick<SigningKeyStore, "removeOf">;
-  readonly directUploadStore: Pick<DirectUploadStore, "endAllOf">;
+  readonly deletions: Pick<Deletions, "record" | "forgetAllOf">;
   readonly outbox: Pick<Outbox, "append">;
   readonly events: ImageEvents;
   readonly clock: Clock;
   /** Quota of one account; 0 is unlimited. */
   readonly quota: () => Quota;
-  /** Time after which an unanswered render job counts as lost. */
-  readonly lostAfterMs: () => number;
 }
 
 interface Quota {
@@ -46,8 +35,7 @@ const deletedTogether = 200;
 
 /** The operations on image records: create, change, delete. */
 export function createImages(dependencies: Dependencies) {
-  const { imageStore, deletionStore, renditionStore, blobStore, outbox, events, clock, lostAfterMs, eraseSoon } =
-    dependencies;
+  const { imageStore, deletions, renditionStore, blobStore, outbox, events, clock } = dependencies;
   return {
     /**
      * Creates the record of a stored original, with its event and the job for its named variants.
@@ -57,7 +45,8 @@ export function createImages(dependencies: Dependencies) {
       const isKept = await blobStore.keep(tx, { accountId: caller.accountId, sha256: original.sha256 });
       if (!isKept) throw new AppError("unavailable", "Try again.", { retryAfterSeconds: 1 });
       const image = newImage(caller.accountId, original, fields, clock.now());
-      await imageStore.insert(tx, image, renderWaitMs(1, lostAfterMs()));
+      await imageStore.insert(tx, image);
+      // After the insert, which a full account rolls back: an original that it shares takes no room.
       await requireRoom(dependencies, tx, caller.accountId);
       const entry = audited(caller, { action: "image.create", subject: image.id });
       await outbox.append(tx, [events.created(image), renderRequested(image), entry]);
@@ -70,7 +59,7 @@ export function createImages(dependencies: Dependencies) {
       if (changed.length === 0) return before;
       const isRecropped = changed.includes("focal_point");
       const { saved, jobs } = isRecropped ? recropped(image, clock.now()) : { saved: image, jobs: [] };
-      await imageStore.save(tx, saved, isRecropped ? renderWaitMs(1, lostAfterMs()) : undefined);
+      await (isRecropped ? imageStore.saveIssued(tx, saved) : imageStore.save(tx, saved));
       const entry = audited(caller, { action: "image.update", subject: image.id, fields: changed });
       await outbox.append(tx, [events.updated(saved, changed), ...jobs, entry]);
       return saved;
@@ -79,7 +68,7 @@ export function createImages(dependencies: Dependencies) {
     /** Requests the named variants again. A failed image starts again; another one keeps its status meanwhile. */
     async reprocess(tx: Tx, caller: Caller, before: Image): Promise<Image> {
       const { image, changed, jobs } = renderedAgain(before, clock.now());
-      await imageStore.save(tx, image, renderWaitMs(1, lostAfterMs()));
+      await imageStore.saveIssued(tx, image);
       await renditionStore.forgive(tx, image);
       const entry = audited(caller, { action: "image.reprocess", subject: image.id });
       const updates = changed.length > 0 ? [events.updated(image, changed)] : [];
@@ -89,10 +78,8 @@ export function createImages(dependencies: Dependencies) {
 
     /** Deletes the record; its bytes are erased right after, unless another record of the account shares them. */
     async delete(tx: Tx, caller: Caller, image: Image): Promise<void> {
-      const deletedBy = `${caller.accountId} ${caller.credential.id}`;
       await imageStore.remove(tx, image);
-      await deletionStore.insert(tx, image, { deletedBy, deletedAt: clock.now() });
-      tx.afterCommit(eraseSoon);
+      await deletions.record(tx, image, `${caller.accountId} ${caller.credential.id}`);
       const entry = audited(caller, { action: "image.delete", subject: image.id });
       await outbox.append(tx, [events.deleted(image), entry]);
     },
@@ -119,24 +106,11 @@ async function requireRoom({ imageStore, quota }: Dependencies, tx: Tx, accountI
 }
 
 async function deleteAllOf(
-  {
-    imageStore,
-    deletionStore,
-    directUploadStore,
-    blobStore,
-    signingKeyStore,
-    outbox,
-    events,
-    clock,
-    eraseSoon,
-    sweepUploadsSoon,
-  }: Dependencies,
+  { imageStore, deletions, blobStore, outbox, events }: Dependencies,
   tx: Tx,
   accountId: string,
 ): Promise<void> {
-  await deletionStore.removeOf(tx, accountId);
-  await signingKeyStore.removeOf(tx, accountId);
-  await directUploadStore.endAllOf(tx, accountId, clock.now());
+  await deletions.forgetAllOf(tx, accountId);
   for (;;) {
     const images = await imageStore.lockSomeOf(tx, accountId, deletedTogether);
     if (images.length === 0) break;
@@ -148,8 +122,4 @@ async function deleteAllOf(
   }
   // Includes originals that never had a record, and those that wait for erasure.
   await blobStore.releaseOf(tx, accountId);
-  tx.afterCommit(() => {
-    eraseSoon();
-    sweepUploadsSoon();
-  });
 }

@@ -10,10 +10,19 @@ import { ContentQuery } from "./content-query.ts";
 const image = newImage(
   "acc_1",
   {
-    ...{ filename: "photo.jpg", sha256: "a".repeat(64), sizeBytes: 9, placeholder: "AAAA", dominantColor: "#102030" },
+    filename: "photo.jpg",
+    sha256: "a".repeat(64),
+    sizeBytes: 9,
+    placeholder: "AAAA",
+    dominantColor: "#102030",
     facts: {
-      ...{ format: "jpeg", mimeType: "image/jpeg", width: 1000, height: 500 },
-      ...{ frames: 1, hasAlpha: false, isProgressive: false },
+      format: "jpeg",
+      mimeType: "image/jpeg",
+      width: 1000,
+      height: 500,
+      frames: 1,
+      hasAlpha: false,
+      isProgressive: false,
     },
   },
   NewImageFields.parse({ visibility: "public" }),

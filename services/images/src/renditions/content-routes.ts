@@ -8,36 +8,34 @@ import {
   notModified,
   queryTextOf,
   type RouteInput,
+  type Routes,
   refused,
   stream,
 } from "@signalbox/http";
 import { outputFormats, outputTraits, type Rendition, renditionTag } from "@signalbox/imaging";
-import { keyOf } from "../blobs/blob-keys.ts";
-import type { Image } from "../images/image.ts";
+import type { ObjectStore } from "@signalbox/storage";
+import { keyOf, originalKey } from "../blobs/blob-keys.ts";
+import { type Image, versionOf } from "../images/image.ts";
 import type { ImageStore } from "../images/image-store.ts";
-import { versionOf } from "../images/image-view.ts";
-import type { SignedUrls } from "../signing/signed-urls.ts";
-import { contentRange, outOfRange, partOf } from "./byte-range.ts";
 import { sideMax } from "./choose-rendition.ts";
-import { contentHeaders, type Reach } from "./content-headers.ts";
+import type { ContentAccess, Viewer } from "./content-access.ts";
+import { contentHeaders, contentRange, disposition, outOfRange, partOf } from "./content-headers.ts";
 import { ContentQuery } from "./content-query.ts";
-import { mayTransform, type PublicTransforms } from "./public-transforms.ts";
 import type { RenderBudget } from "./render-budget.ts";
 import type { TermsOf } from "./render-terms.ts";
-import type { Renderer, RenditionContent } from "./renderer.ts";
+import type { Renderer } from "./renderer.ts";
 import type { Renditions } from "./renditions.ts";
+import type { RenditionContent } from "./stored-renditions.ts";
 
-interface Dependencies {
-  readonly imageStore: ImageStore;
+export interface ContentRoutes {
+  readonly contentAccess: ContentAccess;
   readonly renditions: Renditions;
   readonly renderer: Renderer;
   readonly renderBudget: RenderBudget;
-  readonly publicTransforms: () => PublicTransforms;
-  readonly signedUrls: SignedUrls;
-  readonly maySign: () => boolean;
-  readonly isDeleted: (accountId: string) => boolean;
   readonly termsOf: TermsOf;
   readonly cacheSeconds: (visibility: Image["visibility"]) => number;
+  readonly imageStore: Pick<ImageStore, "findOwn">;
+  readonly objects: Pick<ObjectStore, "get">;
 }
 
 /** The rate limit of callers without credentials: a page full of pictures makes many requests. */
@@ -49,10 +47,11 @@ const retryAfterSeconds = 5;
 
 type Input = RouteInput<Principal | null, { readonly image_id: string }, ContentQuery>;
 
-/** The routes of image content: re-encoded, for everyone with access. */
-export function contentRoutes(dependencies: Dependencies) {
+/** The routes of an image's bytes: re-encoded, for everyone with access, and as uploaded, for its owner. */
+export function contentRoutes(dependencies: ContentRoutes): Routes {
   const routes = createRoutes({ errors: "image", exampleIds: { image_id: imageExample.id } });
   const content = { content: contentTypes };
+  const file = { content: ["application/octet-stream"] };
 
   routes.get("/images/:image_id/content", {
     operationId: "imageContent",
@@ -63,63 +62,50 @@ export function contentRoutes(dependencies: Dependencies) {
     anonymousRateLimit: publicContentPolicy,
     query: ContentQuery,
     ownNegotiation: true,
-    responses: {
-      ...{ 200: content, 206: content, 400: "error", 403: "error", 404: "error", 406: "error" },
-      ...{ 416: "error", 422: "error", 429: "error", 503: "error" },
-    },
+    responses: { 200: content, 206: content, 416: "error", 422: "error" },
     handle: (input) => showContent(dependencies, input),
+  });
+
+  routes.get("/images/:image_id/original", {
+    operationId: "imageOriginal",
+    summary: "Download the original",
+    description: "The file as it was uploaded, metadata included; for its owner, and never shown inline.",
+    auth: { scopes: ["images:read"] },
+    responses: { 200: file, 206: file, 416: "error" },
+    handle: (input) => showOriginal(dependencies, input),
   });
 
   return routes;
 }
 
-async function showContent(dependencies: Dependencies, input: Input): Promise<HttpResponse> {
-  const { principal, params, query } = input;
-  if (query.signature !== undefined) return showSigned(dependencies, input, query.signature);
-  const image = await dependencies.imageStore.find(params.image_id);
-  const isVisible = image !== null && maySee(dependencies, image, principal);
-  if (isVisible) {
-    const isOwner = principal?.accountId === image.accountId;
-    if (!isOwner && !mayTransform(dependencies.publicTransforms(), query)) return unnamedForm();
-    return show(dependencies, input, image, { reach: image.visibility, isOnBudget: !isOwner });
+async function showContent(dependencies: ContentRoutes, input: Input): Promise<HttpResponse> {
+  const { principal, params, query, request } = input;
+  const queryText = queryTextOf(request.url ?? "");
+  const asking = { principal, imageId: params.image_id, query, queryText };
+  const access = await dependencies.contentAccess.judge(asking);
+  switch (access.outcome) {
+    case "seen":
+      return show(dependencies, input, access.image, access.viewer);
+    case "missing":
+      return refused(404, "not_found");
+    case "unauthorized":
+      return refused(401, "unauthorized");
+    case "unnamed-form":
+      return forbidden(
+        "The image is shown without credentials in its named variants and documented widths only. Any other form needs a signed URL.",
+      );
+    case "switched-off":
+      return forbidden("Signed URLs are switched off.");
+    case "expired":
+      return forbidden("The signed URL has expired.");
+    case "invalid":
+      return forbidden("The signature is not valid.");
   }
-  // Without credentials a missing and a private image look the same.
-  if (principal === null && image?.visibility !== "public") return refused(401, "unauthorized");
-  return refused(404, "not_found");
 }
 
-/** Only the signature decides: caches do not know other credentials of the request. */
-async function showSigned(dependencies: Dependencies, input: Input, signature: string): Promise<HttpResponse> {
-  const { imageStore, signedUrls, isDeleted, maySign } = dependencies;
-  const { params, request } = input;
-  if (!maySign()) return refused(403, "forbidden", { message: "Signed URLs are switched off." });
-  const verdict = await signedUrls.judge(params.image_id, signature, queryTextOf(request.url ?? ""));
-  if (verdict.outcome === "expired") return refused(403, "forbidden", { message: "The signed URL has expired." });
-  if (verdict.outcome === "invalid") return refused(403, "forbidden", { message: "The signature is not valid." });
-  const image = await imageStore.find(params.image_id);
-  if (image?.accountId !== verdict.accountId || isDeleted(image.accountId)) return refused(404, "not_found");
-  return show(dependencies, input, image, { reach: verdict, isOnBudget: false });
-}
+const forbidden = (message: string): HttpResponse => refused(403, "forbidden", { message });
 
-function unnamedForm(): HttpResponse {
-  const message =
-    "The image is shown without credentials in its named variants and documented widths only. Any other form needs a signed URL.";
-  return refused(403, "forbidden", { message });
-}
-
-/** Returns false for another account's private image and a public one of a deleted account; both read as missing. */
-function maySee({ isDeleted }: Dependencies, image: Image, principal: Principal | null): boolean {
-  if (principal?.accountId === image.accountId) return true;
-  return image.visibility === "public" && !isDeleted(image.accountId);
-}
-
-/** The audience of an image, and whether new renditions count against its owner's budget. */
-interface Viewer {
-  readonly reach: Reach;
-  readonly isOnBudget: boolean;
-}
-
-async function show(dependencies: Dependencies, input: Input, image: Image, viewer: Viewer): Promise<HttpResponse> {
+async function show(dependencies: ContentRoutes, input: Input, image: Image, viewer: Viewer): Promise<HttpResponse> {
   const { query, headers, log } = input;
   const { reach, isOnBudget } = viewer;
   const { renditions, renderer, renderBudget, termsOf, cacheSeconds } = dependencies;
@@ -140,13 +126,11 @@ async function show(dependencies: Dependencies, input: Input, image: Image, view
   const about = {
     etag,
     ...contentHeaders({
-      ...{
-        image,
-        reach,
-        format: rendition.format,
-        isNegotiated: query.format === "auto",
-        later: later?.format ?? null,
-      },
+      image,
+      reach,
+      format: rendition.format,
+      isNegotiated: query.format === "auto",
+      later: later?.format ?? null,
       isVersioned: query.v !== undefined && query.v === versionOf(image),
       cacheSeconds: cacheSeconds(image.visibility),
     }),
@@ -195,7 +179,7 @@ function tooLarge(field: "enlarge" | "dpr"): HttpResponse {
 
 /** Has the worker make a rendition that would keep the caller waiting for too long, once. */
 async function showLater(
-  dependencies: Dependencies,
+  dependencies: ContentRoutes,
   image: Image,
   rendition: Rendition,
   viewer: Viewer,
@@ -211,11 +195,38 @@ async function showLater(
 
 /** Requests a rendition from the worker and charges it to the budget, once. */
 async function requestLater(
-  { renditions, renderer, renderBudget }: Dependencies,
+  { renditions, renderer, renderBudget }: ContentRoutes,
   image: Image,
   rendition: Rendition,
   { isOnBudget }: Viewer,
 ): Promise<void> {
   const isFirst = await renditions.request(image, rendition);
   if (isFirst && isOnBudget) renderBudget.spend(image.accountId, renderer.expectMs(image, rendition));
+}
+
+async function showOriginal(
+  { imageStore, objects }: ContentRoutes,
+  { principal, params, headers }: RouteInput<Principal, { readonly image_id: string }>,
+): Promise<HttpResponse> {
+  const image = await imageStore.findOwn(principal.accountId, params.image_id);
+  if (!image) return refused(404, "not_found");
+  const etag = `"${image.sha256}"`;
+  const cache = "private, no-cache";
+  if (isNotModified({ headers }, etag)) return notModified(etag, { cache });
+  const part = partOf(headers, etag, image.sizeBytes);
+  if (part === "unsatisfiable") return outOfRange(image.sizeBytes);
+  const original = await objects.get(originalKey(image), part ? { range: part } : {});
+  if (!original) return refused(503, "unavailable", { retryAfterSeconds });
+  return stream(original.stream, {
+    etag,
+    cache,
+    status: part ? 206 : 200,
+    contentType: "application/octet-stream",
+    length: part ? part.end - part.start + 1 : original.size,
+    headers: {
+      "Accept-Ranges": "bytes",
+      "Content-Disposition": disposition("attachment", image.filename),
+      ...(part && contentRange(part, image.sizeBytes)),
+    },
+  });
 }

@@ -49,9 +49,14 @@ export function renderedAgain(before: Image, now: Date) {
   }
   const image: Image = {
     ...before,
-    ...{ status: "processing", failureCode: null, failedAt: null },
-    ...{ renderJobId: newId("job", now.getTime()), renderAttempt: 1, renderIssues: 1 },
-    ...{ revision: before.revision + 1n, updatedAt: now },
+    status: "processing",
+    failureCode: null,
+    failedAt: null,
+    renderJobId: newId("job", now.getTime()),
+    renderAttempt: 1,
+    renderIssues: 1,
+    revision: before.revision + 1n,
+    updatedAt: now,
   };
   return { image, jobs: [renderRequested(image)], changed: ["status", "failure"] };
 }

@@ -1,32 +1,29 @@
 import { type Clock, newId } from "@signalbox/core";
 import type { Outbox, ReceivedEvent } from "@signalbox/events";
 import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
-import type { Blobs } from "../blobs/blobs.ts";
-import type { DeletionStore } from "../deletions/deletion-store.ts";
-import type { Image } from "../images/image.ts";
+import type { Deletions } from "../deletions/deletions.ts";
+import type { Image, ImageEvents } from "../images/image.ts";
 import type { ImageStore } from "../images/image-store.ts";
-import type { ImageEvents } from "../images/image-view.ts";
-import { renderRequested, renderWaitMs } from "./render-job.ts";
+import { renderRequested } from "./render-job.ts";
 import type { RenditionStore } from "./rendition-store.ts";
 
 interface Dependencies {
   readonly pool: Pool;
   readonly imageStore: ImageStore;
-  readonly deletionStore: Pick<DeletionStore, "find">;
-  readonly blobs: Pick<Blobs, "removeStrays">;
+  readonly deletions: Pick<Deletions, "removeLate">;
   readonly renditionStore: RenditionStore;
   readonly outbox: Pick<Outbox, "append">;
   readonly events: ImageEvents;
   readonly clock: Clock;
   readonly attemptsMax: () => number;
-  /** Time after which an unanswered render job is sent again. */
-  readonly lostAfterMs: () => number;
 }
 
 /** A job that was sent this often, the last twenty times an hour apart, will not be answered. */
 const issuesMax = 24;
 /** Number of lost jobs sent in one transaction. */
 const issuedTogether = 100;
+
+export type Variants = ReturnType<typeof createVariants>;
 
 /** The named variants of images: handles the worker's answers and jobs that it never answers. */
 export function createVariants(dependencies: Dependencies) {
@@ -39,7 +36,7 @@ export function createVariants(dependencies: Dependencies) {
      */
     async settle(tx: Tx, result: ReceivedEvent<"image.rendered">["data"]): Promise<void> {
       const image = await imageStore.lock(tx, result.image_id);
-      if (!image) return removeLate(dependencies, tx, result.image_id);
+      if (!image) return dependencies.deletions.removeLate(tx, result.image_id);
       const now = clock.now();
       for (const stored of result.renditions) await renditionStore.save(tx, image, stored, now);
       if (result.outcome === "failed") await renditionStore.refuseJob(tx, result.job_id, now);
@@ -79,9 +76,8 @@ export function createVariants(dependencies: Dependencies) {
   };
 }
 
-async function issue(dependencies: Dependencies, tx: Tx, image: Image): Promise<void> {
-  const { imageStore, outbox, lostAfterMs } = dependencies;
-  await imageStore.save(tx, image, renderWaitMs(image.renderIssues, lostAfterMs()));
+async function issue({ imageStore, outbox }: Dependencies, tx: Tx, image: Image): Promise<void> {
+  await imageStore.saveIssued(tx, image);
   await outbox.append(tx, [renderRequested(image)]);
 }
 
@@ -96,10 +92,4 @@ async function fail(
   const failed = { ...image, ...failure, revision: image.revision + 1n, updatedAt: now };
   await imageStore.save(tx, failed);
   await outbox.append(tx, [events.processingFailed(failed, reason)]);
-}
-
-/** Removes renditions that the worker stored after the image was deleted. */
-async function removeLate({ deletionStore, blobs }: Dependencies, tx: Tx, imageId: string): Promise<void> {
-  const deletion = await deletionStore.find(imageId);
-  if (deletion) await blobs.removeStrays(tx, deletion);
 }

@@ -3,8 +3,8 @@ import type { Clock } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import { audited, sendingThrough } from "@signalbox/service";
 import type { Pool } from "@signalbox/storage";
-import type { Image } from "../images/image.ts";
-import { versionOf } from "../images/image-view.ts";
+import { versionOf } from "../images/image.ts";
+import type { ImageStore } from "../images/image-store.ts";
 import { expiryOf, isSignedBy, queryOf, readSignature, sign, signatureParameter } from "./signature.ts";
 import type { SigningKeys } from "./signing-keys.ts";
 
@@ -12,51 +12,61 @@ interface Dependencies {
   readonly pool: Pool;
   readonly outbox: Pick<Outbox, "append">;
   readonly signingKeys: SigningKeys;
+  readonly imageStore: Pick<ImageStore, "findOwn">;
   readonly clock: Clock;
   readonly baseUrl: string;
+  readonly maySign: () => boolean;
 }
 
-export interface SignedUrl {
-  readonly url: string;
-  readonly expiresAt: Date;
-}
+type Signed =
+  | { readonly outcome: "signed"; readonly url: string; readonly expiresAt: Date }
+  | { readonly outcome: "switched-off" }
+  | { readonly outcome: "missing" };
 
 /** The verdict on the signature of a request for content. */
 export type SignatureVerdict =
   /** Valid for this request, with a key of this account. */
   | { readonly outcome: "valid"; readonly accountId: string; readonly secondsLeft: number }
+  | { readonly outcome: "switched-off" }
   | { readonly outcome: "expired" }
   | { readonly outcome: "invalid" };
 
 export type SignedUrls = ReturnType<typeof createSignedUrls>;
 
 /** URLs that show one form of one image to everyone with the URL, until they expire. */
-export function createSignedUrls({ pool, outbox, signingKeys, clock, baseUrl }: Dependencies) {
+export function createSignedUrls(dependencies: Dependencies) {
+  const { pool, outbox, signingKeys, imageStore, clock, baseUrl, maySign } = dependencies;
   const send = sendingThrough({ pool, outbox });
   return {
-    /** Signs the URL of an image with these parameters. It grants access, so there is none without an audit entry. */
+    /**
+     * Signs the URL of an image with these parameters; one without a value is left out. It grants access, so there is
+     * none without an audit entry.
+     */
     async create(
       caller: Caller,
-      image: Image,
+      imageId: string,
       parameters: Readonly<Record<string, unknown>>,
       livesSeconds: number,
-    ): Promise<SignedUrl> {
+    ): Promise<Signed> {
+      if (!maySign()) return { outcome: "switched-off" };
+      const image = await imageStore.findOwn(caller.accountId, imageId);
+      if (!image) return { outcome: "missing" };
       const key = await signingKeys.forSigning(image.accountId);
-      const given = Object.entries({ ...parameters, v: versionOf(image) }).map(
-        ([name, value]) => [name, `${value}`] as const,
-      );
+      const given = Object.entries({ ...parameters, v: versionOf(image) }).filter(([, value]) => value !== undefined);
       const grant = {
-        imageId: image.id,
-        parameters: new Map(given),
+        imageId,
+        parameters: new Map(given.map(([name, value]) => [name, `${value}`])),
         expiresAt: expiryOf(clock.nowMs(), livesSeconds),
       };
-      await send(audited(caller, { action: "image.sign_url", subject: image.id }));
+      await send(audited(caller, { action: "image.sign_url", subject: imageId }));
       const query = `${queryOf(grant.parameters)}&${signatureParameter}=${sign(key, grant)}`;
-      return { url: `${baseUrl}/images/${image.id}/content?${query}`, expiresAt: new Date(grant.expiresAt * 1000) };
+      const url = `${baseUrl}/images/${imageId}/content?${query}`;
+      return { outcome: "signed", url, expiresAt: new Date(grant.expiresAt * 1000) };
     },
 
     /** Judges the signature of a request. `query` is its raw query. */
     async judge(imageId: string, text: string, query: string): Promise<SignatureVerdict> {
+      if (!maySign()) return { outcome: "switched-off" };
       const read = readSignature(text);
       const key = read && (await signingKeys.find(read.keyId));
       if (!read || !key) return { outcome: "invalid" };

@@ -41,7 +41,9 @@ const place = (id: unknown) => ({ service: "images", table: "signing_keys", row:
 
 /** The sealed column of key secrets. */
 export const sealedSigningKeys: SealedColumn = {
-  ...{ table: "signing_keys", column: "sealed_secret", key: ["id"] },
+  table: "signing_keys",
+  column: "sealed_secret",
+  key: ["id"],
   place: ([id]) => place(id),
 };
 

@@ -1,67 +1,72 @@
 import { PassThrough } from "node:stream";
 import { AppError, type DetailCode, detailCodes } from "@signalbox/core";
 import { isOutboundError, type OutboundClient, type OutboundError } from "@signalbox/net";
+import { type RefusedFile, refusedFile } from "./originals.ts";
 import type { ArrivedFile, StagingArea } from "./staging-area.ts";
 
-export interface FileSource {
+interface Dependencies {
   readonly outbound: OutboundClient;
   readonly staging: StagingArea;
   readonly importDeadlineMs: () => number;
 }
 
+export type FetchFile = (sourceUrl: string, signal: AbortSignal) => Promise<ArrivedFile | RefusedFile>;
+
 const redirectsMax = 3;
 
 /**
- * Fetches a file from a URL of the client's choice, through the outbound guard. Its name is the last segment of the
- * path.
- * @throws AppError `validation_error` for a forbidden URL, `image_too_large`, `bad_gateway` when the source cannot be
- * reached or sends no file.
+ * Creates the function that fetches a file from a URL of the client's choice, through the outbound guard. Its name is
+ * the last segment of the path. A forbidden URL and a file that is too large are refused.
+ * @throws AppError `bad_gateway` when the source cannot be reached or sends no file.
  */
-export async function fetchFile(source: FileSource, sourceUrl: string, signal: AbortSignal): Promise<ArrivedFile> {
-  const { outbound, staging, importDeadlineMs } = source;
-  const problem = outbound.check(sourceUrl);
-  if (problem) throw refusedUrl(problem.message, problem.code);
-  const body = new PassThrough();
-  const staged = staging.stage(body);
-  staged.catch(() => {});
-  try {
-    const response = await outbound.request({
-      url: sourceUrl,
-      headers: { accept: "image/avif,image/webp,image/*;q=0.9,*/*;q=0.1" },
-      deadlineMs: importDeadlineMs(),
-      responseBytesMax: staging.bytesMax(),
-      followRedirects: redirectsMax,
-      signal,
-      bodyTo: body,
-    });
-    if (response.status !== 200) throw sourceFailed(`The source answered with status ${response.status}.`);
-    body.end();
-    return { file: await staged, filename: filenameOf(response.url) };
-  } catch (error) {
-    body.destroy(error as Error);
-    const file = await staged.catch(() => null);
-    await file?.discard();
-    throw isOutboundError(error) ? refusalOf(error) : error;
-  }
+export function createFetchFile({ outbound, staging, importDeadlineMs }: Dependencies): FetchFile {
+  return async (sourceUrl, signal) => {
+    const problem = outbound.check(sourceUrl);
+    if (problem) return refusedUrl(problem.message, problem.code);
+    const body = new PassThrough();
+    const staged = staging.stage(body);
+    staged.catch(() => {});
+    try {
+      const response = await outbound.request({
+        url: sourceUrl,
+        headers: { accept: "image/avif,image/webp,image/*;q=0.9,*/*;q=0.1" },
+        deadlineMs: importDeadlineMs(),
+        responseBytesMax: staging.bytesMax(),
+        followRedirects: redirectsMax,
+        signal,
+        bodyTo: body,
+      });
+      if (response.status !== 200) throw sourceFailed(`The source answered with status ${response.status}.`);
+      body.end();
+      return { file: await staged, filename: filenameOf(response.url) };
+    } catch (error) {
+      body.destroy(error as Error);
+      const file = await staged.catch(() => null);
+      await file?.discard();
+      if (!isOutboundError(error)) throw error;
+      return refusalOf(error);
+    }
+  };
 }
 
-function refusalOf(error: OutboundError): AppError {
+/** Refuses what the client can change. @throws AppError `bad_gateway` for a failure of the source. */
+function refusalOf(error: OutboundError): RefusedFile {
   switch (error.stage) {
     case "forbidden":
-      return refusedUrl(error.message, isDetailCode(error.code) ? error.code : "address", error);
+      return refusedUrl(error.message, isDetailCode(error.code) ? error.code : "address");
     case "too-large":
-      return new AppError("image_too_large", error.message, { cause: error });
+      return refusedFile({ code: "image_too_large", message: error.message });
     default:
-      return sourceFailed(error.message, error);
+      throw sourceFailed(error.message, error);
   }
 }
 
 /** Every reason that forbids a target, its address or its syntax, has a documented code. */
 const isDetailCode = (code: string): code is DetailCode => detailCodes.some((known) => known === code);
 
-function refusedUrl(message: string, code: DetailCode, cause?: unknown): AppError {
+function refusedUrl(message: string, code: DetailCode): RefusedFile {
   const details = [{ field: "source_url", code, message }];
-  return new AppError("validation_error", "The image cannot be imported from there.", { details, cause });
+  return refusedFile({ code: "validation_error", message: "The image cannot be imported from there.", details });
 }
 
 function sourceFailed(message: string, cause?: unknown): AppError {

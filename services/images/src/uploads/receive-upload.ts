@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import { Busboy, type BusboyHeaders, type BusboyInstance } from "@fastify/busboy";
 import { AppError, type DetailCode, type ErrorDetail, KiB } from "@signalbox/core";
+import { judge } from "@signalbox/http";
 import { NewImageFields } from "../images/image-fields.ts";
 import { expectDigest } from "./expect-digest.ts";
 import type { ArrivedFile, StagedFile, StagingArea } from "./staging-area.ts";
@@ -31,6 +32,33 @@ export async function receiveUpload(request: IncomingMessage, staging: StagingAr
     const refusal = (await form.discard()) ?? error;
     if (refusal instanceof AppError) throw refusal;
     throw new AppError("invalid_request", "The multipart body is not complete.", { cause: error });
+  }
+}
+
+/**
+ * Parses the text parts of an upload by the same rules as the members of a JSON body. `tags` may be a JSON array, a
+ * list with commas, or one part per tag; every other part must be unique.
+ */
+export function readUploadFields(parts: ReadonlyMap<string, readonly string[]>): NewImageFields {
+  const repeated = [...parts].filter(([name, values]) => name !== "tags" && values.length > 1).map(([name]) => name);
+  if (repeated.length > 0) {
+    const details = repeated.map((field): ErrorDetail => ({ field, code: "repeated", message: "Duplicate field." }));
+    throw new AppError("invalid_request", "A part of the form is repeated.", { details });
+  }
+  const given = [...parts].map(([name, values]) => [name, name === "tags" ? tagsFrom(values) : values[0]]);
+  const judged = judge(NewImageFields, Object.fromEntries(given));
+  if (judged.success) return judged.data;
+  throw new AppError("validation_error", "A part of the form is not valid.", { details: judged.details });
+}
+
+function tagsFrom(values: readonly string[]): unknown {
+  const [only = ""] = values;
+  if (values.length > 1) return values;
+  if (!only.trimStart().startsWith("[")) return only === "" ? [] : only.split(",");
+  try {
+    return JSON.parse(only);
+  } catch {
+    return only;
   }
 }
 

@@ -64,21 +64,22 @@ export async function openStagingArea({ directory, bytesMax, runner, log }: Opti
         await pipeline(source, meter.stream, file);
       } catch (error) {
         await discard();
-        if (!isOfDisk(error)) throw error;
-        log.error({ error }, "storing an upload on disk failed");
-        throw new AppError("unavailable", "The file cannot be stored right now.", {
-          cause: error,
-          retryAfterSeconds: 30,
-        });
+        throw asDiskFailure(error, log, "The file cannot be stored right now.");
       }
       return { path, discard, ...meter.result() };
     },
   };
 }
 
-/** Returns true for a failure of the file system, which names its call; connection errors do not. */
-export function isOfDisk(error: unknown): boolean {
-  return ["open", "write", "close", "fstat", "ftruncate"].includes((error as NodeJS.ErrnoException).syscall ?? "");
+/**
+ * Converts a failure of the file system, which names its call, to a refusal with this message, and logs it. Another
+ * error is returned as it is.
+ */
+export function asDiskFailure(error: unknown, log: Logger, message: string, members: object = {}): unknown {
+  const { syscall = "" } = error as NodeJS.ErrnoException;
+  if (!["open", "write", "close", "fstat", "ftruncate"].includes(syscall)) return error;
+  log.error({ error, ...members }, "storing an upload on disk failed");
+  return new AppError("unavailable", message, { cause: error, retryAfterSeconds: 30 });
 }
 
 /** Describes the largest size of an image, wherever it comes from. */

@@ -1,57 +1,72 @@
-import type { IncomingMessage } from "node:http";
-import { type ImageLimits, type ImagePool, type Inspection, inspectImage, type JobTerms } from "@signalbox/imaging";
-import type { Tracer } from "@signalbox/telemetry";
-import type { Blobs } from "../blobs/blobs.ts";
-import type { Original } from "../images/image.ts";
-import { type FileSource, fetchFile } from "./fetch-file.ts";
-import { receiveUpload } from "./receive-upload.ts";
+import type { Flow } from "@signalbox/service";
+import { type Image, type Original, originalOf } from "../images/image.ts";
+import type { NewImageFields } from "../images/image-fields.ts";
+import type { ImageStore } from "../images/image-store.ts";
+import type { Images } from "../images/images.ts";
+import type { FetchFile } from "./fetch-file.ts";
+import type { Originals, RefusedFile } from "./originals.ts";
 import type { ArrivedFile } from "./staging-area.ts";
-import { readFilename } from "./upload-fields.ts";
 
-interface Dependencies extends FileSource {
-  readonly blobs: Blobs;
-  readonly imagePool: ImagePool;
-  readonly tracer: Tracer;
-  readonly imageLimits: () => ImageLimits;
-  readonly acceptedTypes: () => readonly string[];
+interface Dependencies {
+  readonly fetchFile: FetchFile;
+  readonly originals: Originals;
+  readonly images: Pick<Images, "create">;
+  readonly imageStore: Pick<ImageStore, "findOfOriginal">;
+  readonly mayImport: () => boolean;
+}
+
+/** The image of a source, or why there is none. */
+export type Uploaded =
+  | { readonly outcome: "created"; readonly image: Image }
+  | { readonly outcome: "switched-off" }
+  /** The account has no original with this hash. */
+  | { readonly outcome: "missing" }
+  | RefusedFile;
+
+interface StoredBefore {
+  readonly sha256: string;
+  /** The name of the new record; that of the record that has the original, when left out. */
+  readonly filename?: string | undefined;
 }
 
 export type Uploads = ReturnType<typeof createUploads>;
 
-export type StoreOutcome =
-  | { readonly outcome: "stored"; readonly original: Original }
-  | Exclude<Inspection, { outcome: "accepted" }>;
+/** Images from a file, from a URL, or from an original that the account has: bytes first, then the record. */
+export function createUploads({ fetchFile, originals, images, imageStore, mayImport }: Dependencies) {
+  const record = ({ caller, inTransaction }: Flow, original: Original, fields: NewImageFields) =>
+    inTransaction(async (tx) => {
+      const image = await images.create(tx, caller, original, fields);
+      return { outcome: "created", image } as const;
+    });
 
-/** Receives files: from a request or a URL to the staging area, and after judgement to the blob store. */
-export function createUploads({ blobs, imagePool, imageLimits, acceptedTypes, tracer, ...source }: Dependencies) {
+  /** Stores the bytes before the record: a crash between the two leaves only bytes, which the sweep finds. */
+  async function fromFile(flow: Flow, arrived: ArrivedFile, fields: NewImageFields) {
+    const stored = await originals.store(flow, arrived);
+    return stored.outcome === "stored" ? record(flow, stored.original, fields) : stored;
+  }
+
   return {
-    receive: (request: IncomingMessage) => receiveUpload(request, source.staging),
+    /** Creates the image of a file, and leaves the file to its holder. */
+    fromFile,
 
-    fetch: (sourceUrl: string, signal: AbortSignal) => fetchFile(source, sourceUrl, signal),
-
-    /** Judges a file and stores its bytes, so that its record may be created. Does not discard the file. */
-    async store(accountId: string, { file, filename }: ArrivedFile, terms: JobTerms): Promise<StoreOutcome> {
-      const { path, bytes: sizeBytes, sha256 } = file;
-      const inspection = await tracer.span("read image", { attributes: { "image.bytes": sizeBytes } }, () =>
-        inspectImage(imagePool, file, imageLimits(), terms),
-      );
-      if (inspection.outcome !== "accepted") return inspection;
-      const { facts, placeholder, dominantColor } = inspection;
-      const { mimeType } = facts;
-      if (!acceptedTypes().includes(mimeType)) {
-        const advice = `Accepted types: ${acceptedTypes().join(", ")}.`;
-        return { outcome: "not-accepted", mimeType, advice };
+    /** Imports an image. @throws AppError `bad_gateway` when the source cannot be reached or sends no file. */
+    async fromUrl(flow: Flow, sourceUrl: string, fields: NewImageFields) {
+      if (!mayImport()) return { outcome: "switched-off" } as const;
+      const fetched = await fetchFile(sourceUrl, flow.signal);
+      if ("outcome" in fetched) return fetched;
+      try {
+        return await fromFile(flow, fetched, fields);
+      } finally {
+        await fetched.file.discard();
       }
-      const original = {
-        filename: readFilename(filename, mimeType),
-        sha256,
-        sizeBytes,
-        facts,
-        placeholder,
-        dominantColor,
-      };
-      await blobs.store(path, { accountId, sha256, sizeBytes, mimeType });
-      return { outcome: "stored", original };
+    },
+
+    /** Creates another record of an original that the account has: its bytes need not be sent again. */
+    async fromOriginal(flow: Flow, { sha256, filename }: StoredBefore, fields: NewImageFields) {
+      const image = await imageStore.findOfOriginal({ accountId: flow.caller.accountId, sha256 });
+      if (!image) return { outcome: "missing" } as const;
+      const original = originalOf(image);
+      return record(flow, { ...original, filename: filename ?? original.filename }, fields);
     },
   };
 }

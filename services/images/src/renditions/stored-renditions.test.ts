@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Rendition, renditionKey } from "@signalbox/imaging";
-import { renditionsToEvict } from "./renditions-to-evict.ts";
+import { createRenditionMemory, renditionsToEvict } from "./stored-renditions.ts";
 
 const box = { height: null, fit: "inside", enlarge: false, focalPoint: null, format: "jpeg", quality: 80 } as const;
 const keyOf = (width: number) => renditionKey("a".repeat(64), { ...box, width } satisfies Rendition);
@@ -24,4 +24,28 @@ test("one that is too large by itself is removed and evicts no other", () => {
 test("an older encoder's rendition is removed once its replacement exists, and kept until then", () => {
   const stored = [one(older(keyOf(1)), 9), one(keyOf(1), 1), one(older(keyOf(2)), 9)];
   assert.deepEqual(renditionsToEvict(stored, roomy), [older(keyOf(1))]);
+});
+
+test("no more bytes are kept than allowed, and the least recently used go first", () => {
+  const memory = createRenditionMemory(320);
+  for (let index = 0; index < 32; index++) memory.add(`k${index}`, Buffer.alloc(10, index));
+  assert.equal(memory.get("k0")?.[0], 0);
+  memory.add("new", Buffer.alloc(10));
+  assert.equal(memory.get("k1"), undefined);
+  assert.ok(memory.get("k0"));
+  assert.ok(memory.get("new"));
+});
+
+test("a rendition that would evict many others is not kept", () => {
+  const memory = createRenditionMemory(320);
+  memory.add("large", Buffer.alloc(11));
+  assert.equal(memory.get("large"), undefined);
+  assert.equal(memory.takes(10), true);
+  assert.equal(memory.takes(11), false);
+});
+
+test("without memory nothing is kept", () => {
+  const memory = createRenditionMemory(0);
+  memory.add("k", Buffer.alloc(1));
+  assert.equal(memory.get("k"), undefined);
 });

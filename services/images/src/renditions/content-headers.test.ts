@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { partOf } from "./byte-range.ts";
+import { partOf } from "./content-headers.ts";
 
 const of = (range: string | undefined, ifRange?: string, size = 100) =>
   partOf({ ...(range !== undefined && { range }), ...(ifRange !== undefined && { "if-range": ifRange }) }, '"a"', size);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { mayTransform, widthLadder } from "./content-access.ts";
 import { ContentQuery } from "./content-query.ts";
-import { mayTransform, widthLadder } from "./public-transforms.ts";
 
 const judged = (text: string) => {
   const query = ContentQuery.parse(Object.fromEntries(new URLSearchParams(text)));

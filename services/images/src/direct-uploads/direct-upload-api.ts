@@ -1,0 +1,210 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { Principal } from "@signalbox/auth";
+import { ImageResource } from "@signalbox/contracts";
+import { AppError, type Clock, type Refusal } from "@signalbox/core";
+import { created, type HttpResponse, noContent, ok, type RouteInput, refusedWith } from "@signalbox/http";
+import { type Edges, edgesOf, operation, record } from "@signalbox/service";
+import { etagOfImage, type Image, type ViewImage } from "../images/image.ts";
+import { createDigestCheck } from "../uploads/expect-digest.ts";
+import type { CompleteUpload } from "./complete-upload.ts";
+import {
+  CompletionBody,
+  type DirectUpload,
+  NewUploadBody,
+  NewUploadView,
+  type SendingTerms,
+  UploadView,
+  uploadExampleId,
+  viewNewUpload,
+  viewUpload,
+} from "./direct-upload.ts";
+import type { DirectUploadStore } from "./direct-upload-store.ts";
+import type { DirectUploads, LimitReached } from "./direct-uploads.ts";
+import { pieceType } from "./resumable-target.ts";
+
+export interface DirectUploadApi {
+  readonly directUploads: DirectUploads;
+  readonly directUploadStore: Pick<DirectUploadStore, "findOwn" | "lockOwn">;
+  readonly completeUpload: CompleteUpload;
+  readonly view: ViewImage;
+  readonly clock: Clock;
+  readonly uploadBytesMax: () => number;
+}
+
+const base = "/images/uploads";
+const one = `${base}/:upload_id` as const;
+const auth = { scopes: ["images:write"] } as const;
+/** The name of the path parameter in the graph. */
+const names = { upload_id: "id" } as const;
+
+const missing = "There is no such upload.";
+const switchedOff = { code: "forbidden", message: "Direct uploads are switched off." } as const;
+const refusedMissing = { code: "not_found", message: missing } as const;
+const refusedEnded = ({ status }: { readonly status: string }): Refusal => ({
+  code: "conflict",
+  message: `The upload is ${status}. Start another one.`,
+});
+
+/** Direct uploads: announced and completed at both edges; their bytes are sent over REST alone. */
+export function directUploadApi(parts: DirectUploadApi): Edges {
+  const declared = Object.assign(announcements(parts), readsAndCancellation(parts), completion(parts));
+  const edges = edgesOf(declared, { errors: "image", exampleIds: { upload_id: uploadExampleId } });
+  edges.routes.patch(one, {
+    operationId: "appendToImageUpload",
+    summary: "Send a piece of an upload",
+    description:
+      "The file or a part of it, starting at `Upload-Offset`. After a broken connection the received bytes are kept: read the offset with HEAD and send the rest.",
+    auth,
+    audit: { unaudited: "The announcement and the completion of the upload have entries." },
+    body: {
+      unread: { maxBytes: parts.uploadBytesMax, mediaTypes: [pieceType], isFile: true, description: "The bytes." },
+    },
+    responses: { 204: "empty" },
+    handle: (input) => append(parts, input),
+  });
+  return edges;
+}
+
+function announcements({ directUploads }: DirectUploadApi) {
+  return {
+    createImageUpload: operation({
+      summary: "Announce a file, to be sent straight to the store",
+      description: "The answer says how to send it. Then complete the upload, which makes the image.",
+      auth,
+      audit: "image_upload.create",
+      input: NewUploadBody,
+      create: (tx, { caller, input }) => directUploads.create(tx, caller, input),
+      refusals: {
+        "switched-off": switchedOff,
+        refused: ({ refusal }) => refusal,
+        "limit-reached": noRoom,
+      },
+      rest: {
+        post: base,
+        responses: { 201: NewUploadView },
+        // The URL of a PUT is a credential.
+        idempotent: "sealed",
+        answer: ({ upload, terms }) => created(`${base}/${upload.id}`, viewNewUpload(upload, terms)),
+      },
+      graph: { payload: { upload: sendingOf }, type: "ImageUploadPayload" },
+    }),
+  };
+}
+
+/** The instructions as the graph has them, which has no members with names of their own. */
+function sendingOf({ upload, terms }: { readonly upload: DirectUpload; readonly terms: SendingTerms }) {
+  const headers = Object.entries(terms.headers).map(([name, value]) => ({ name, value }));
+  return { id: upload.id, ...terms, headers, expiresAt: upload.expiresAt };
+}
+
+function noRoom({ limit, max }: LimitReached): Refusal {
+  const most =
+    limit === "uploads"
+      ? `The account can have at most ${max} open uploads.`
+      : `The open uploads of the account can have at most ${max} bytes together.`;
+  return { code: "conflict", message: `${most} Complete or cancel some.` };
+}
+
+function readsAndCancellation({ directUploads, directUploadStore, clock }: DirectUploadApi) {
+  return {
+    imageUpload: record({
+      summary: "Read what has arrived of an upload",
+      description:
+        "Where the file is sent to this service, `Upload-Offset` is the offset of the next piece; HEAD is enough for that.",
+      auth,
+      find: ({ caller, params }) => directUploads.findOwn(caller.accountId, params.upload_id),
+      missing,
+      rest: {
+        get: one,
+        resource: UploadView,
+        cache: "no-store",
+        answer: ({ upload, received }) =>
+          ok(viewUpload(upload, received, clock.now()), { headers: progressOf(upload, received) }),
+      },
+    }),
+    cancelImageUpload: operation({
+      summary: "Cancel an upload",
+      description: "Its bytes are removed. An upload that has ended already stays as it is.",
+      auth,
+      audit: "image_upload.cancel",
+      of: {
+        find: (tx, { caller, params }) => directUploadStore.lockOwn(tx, caller.accountId, params.upload_id),
+        missing,
+      },
+      change: (tx, upload, { caller }) => directUploads.cancel(tx, caller, upload),
+      rest: { delete: one, responses: { 204: "empty" }, idempotent: true },
+    }),
+  };
+}
+
+function completion({ completeUpload, view }: DirectUploadApi) {
+  return {
+    completeImageUpload: operation({
+      summary: "Create the image of an upload",
+      description:
+        "The bytes are checked like those of any other upload. A refused upload may be completed again with other bytes until it expires; 200 is the image of an upload that was completed before.",
+      auth,
+      audit: "image.create",
+      input: CompletionBody,
+      act: ({ params, input, ...flow }) => completeUpload(flow, params.upload_id, input),
+      refusals: {
+        "switched-off": switchedOff,
+        missing: refusedMissing,
+        "image-deleted": { code: "not_found", message: "The image of this upload was deleted." },
+        ended: refusedEnded,
+        refused: ({ refusal }) => refusal,
+      },
+      rest: {
+        post: `${one}/complete`,
+        responses: { 200: ImageResource, 201: ImageResource },
+        idempotent: true,
+        answer({ image, isNew }) {
+          const etag = etagOfImage(image);
+          return isNew ? created(`/images/${image.id}`, view(image), { etag }) : ok(view(image), { etag });
+        },
+      },
+      graph: { payload: { image: ({ image }: { readonly image: Image }) => image }, type: "ImagePayload", names },
+    }),
+  };
+}
+
+async function append(
+  { directUploads, directUploadStore }: DirectUploadApi,
+  { principal, params, request }: RouteInput<Principal, { readonly upload_id: string }>,
+): Promise<HttpResponse> {
+  if (!directUploads.isOffered()) return refusedWith(switchedOff);
+  const upload = await directUploadStore.findOwn(principal.accountId, params.upload_id);
+  if (!upload) return refusedWith(refusedMissing);
+  const offset = offsetIn(request.headers);
+  const digest = createDigestCheck(request, ["content-digest"]);
+  const pieceBytes = Number(request.headers["content-length"] ?? 0);
+  const appended = await directUploads.append(upload, { offset, source: request, digest }, pieceBytes);
+  switch (appended.outcome) {
+    case "ended":
+      return refusedWith(refusedEnded(appended));
+    case "sent-elsewhere":
+      return refusedWith({ code: "conflict", message: "Send the bytes to the URL of the upload." });
+    case "appended":
+      return noContent({ headers: progressOf(upload, appended.received) });
+    case "other-offset": {
+      const refusal = { code: "conflict", message: `The next piece starts at ${appended.received}.` } as const;
+      return { ...refusedWith(refusal), headers: progressOf(upload, appended.received) };
+    }
+  }
+}
+
+/** Builds the headers for the progress of an upload (draft-ietf-httpbis-resumable-upload). */
+function progressOf({ sizeBytes }: DirectUpload, received: number): Record<string, string> {
+  return {
+    "Upload-Offset": String(received),
+    "Upload-Length": String(sizeBytes),
+    "Upload-Complete": received === sizeBytes ? "?1" : "?0",
+  };
+}
+
+function offsetIn(headers: IncomingHttpHeaders): number {
+  const given = String(headers["upload-offset"] ?? "");
+  if (/^\d{1,10}$/.test(given)) return Number(given);
+  const message = "Must be the number of bytes before this piece.";
+  throw new AppError("invalid_request", message, { details: [{ field: "upload-offset", code: "required", message }] });
+}

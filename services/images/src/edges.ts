@@ -1,0 +1,26 @@
+import { type Edges, joinEdges } from "@signalbox/service";
+import { type DeletionApi, deletionApi } from "./deletions/deletions.ts";
+import { type DirectUploadApi, directUploadApi } from "./direct-uploads/direct-upload-api.ts";
+import { type ImageApi, imageApi } from "./images/image-api.ts";
+import { type ContentRoutes, contentRoutes } from "./renditions/content-routes.ts";
+import { type SigningApi, signingApi } from "./signing/signing-api.ts";
+import { type UploadApi, uploadApi } from "./uploads/upload-api.ts";
+
+interface Parts {
+  readonly upload: UploadApi;
+  readonly directUpload: DirectUploadApi;
+  readonly image: ImageApi & DeletionApi;
+  readonly content: ContentRoutes;
+  readonly signing: SigningApi;
+}
+
+/** The routes of this service, and its fields of the graph. */
+export const serviceEdges = ({ upload, directUpload, image, content, signing }: Parts): Edges =>
+  joinEdges([
+    uploadApi(upload),
+    directUploadApi(directUpload),
+    imageApi(image),
+    { routes: contentRoutes(content) },
+    signingApi(signing),
+    deletionApi(image),
+  ]);

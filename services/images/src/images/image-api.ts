@@ -1,0 +1,145 @@
+import { ImageResource, imageExample, imageStatuses, imageVisibilities } from "@signalbox/contracts";
+import type { PageLimits } from "@signalbox/graphql";
+import { type HttpResponse, ok, timeParameter } from "@signalbox/http";
+import { type Edges, edgesOf, list, type OwnRow, operation, ownRows, record } from "@signalbox/service";
+import { z } from "zod";
+import { etagOfImage, failureOf, type Image, type ViewImage } from "./image.ts";
+import { ImagePatch, ImageReplacement } from "./image-fields.ts";
+import type { ImageFilter, ImageStore } from "./image-store.ts";
+import type { Images } from "./images.ts";
+
+export interface ImageApi {
+  readonly images: Images;
+  readonly imageStore: Pick<ImageStore, "list" | "findOwn" | "findOwnMany" | "lockOwn">;
+  readonly view: ViewImage;
+  readonly pageLimits: PageLimits;
+  /** The media types accepted at the moment. */
+  readonly acceptedTypes: () => readonly string[];
+}
+
+const base = "/images";
+const one = `${base}/:image_id` as const;
+const read = { scopes: ["images:read"] } as const;
+const write = { scopes: ["images:write"] } as const;
+const missing = "There is no such image.";
+/** The name of the path parameter in the graph. */
+const names = { image_id: "id" } as const;
+
+/** The records of images, at both edges. */
+export function imageApi(parts: ImageApi): Edges {
+  const { view } = parts;
+  return edgesOf(Object.assign(reads(parts), writes(parts)), {
+    errors: "image",
+    exampleIds: { image_id: imageExample.id },
+    fields: {
+      Image: {
+        url: (image: Image) => view(image).url,
+        failure: (image: Image) => failureOf(image),
+        animated: (image: Image) => image.frames > 1,
+        variants: (image: Image) => Object.entries(view(image).variants).map(([name, url]) => ({ name, url })),
+      },
+    },
+  });
+}
+
+function reads({ imageStore, view, pageLimits, acceptedTypes }: ImageApi) {
+  return {
+    images: list({
+      summary: "List images, newest first",
+      auth: read,
+      limits: pageLimits,
+      filter: imageFilter(acceptedTypes),
+      read: (range, { caller, filter }) => imageStore.list(caller.accountId, range, imageFilterOf(filter)),
+      rest: { get: base, item: ImageResource, view },
+    }),
+    image: record({
+      summary: "Read an image record",
+      auth: read,
+      find: ({ caller, params }) => imageStore.findOwn(caller.accountId, params.image_id),
+      missing,
+      rest: { get: one, resource: ImageResource, answer: (image) => ok(view(image), { etag: etagOfImage(image) }) },
+      graph: { type: "Image", load: ownRows(({ accountId }, ids) => imageStore.findOwnMany(accountId, ids)) },
+    }),
+  };
+}
+
+function writes({ images, imageStore, view }: ImageApi) {
+  const of: OwnRow<Image, { readonly image_id: string }> = {
+    find: (tx, { caller, params }) => imageStore.lockOwn(tx, caller.accountId, params.image_id),
+    etag: etagOfImage,
+    missing,
+  };
+  const answer = (image: Image): HttpResponse => ok(view(image), { etag: etagOfImage(image) });
+  const responses = { 200: ImageResource };
+  return {
+    updateImage: operation({
+      summary: "Change an image record",
+      description: "A merge patch: absent members stay, null clears. The bytes never change.",
+      auth: write,
+      audit: "image.update",
+      input: ImagePatch,
+      of,
+      change: (tx, image, { caller, input }) => images.update(tx, caller, image, input),
+      rest: { patch: one, mergePatch: true, responses, idempotent: true, answer },
+      graph: { payload: "image", names },
+    }),
+    // The graph has no replacement: `updateImage` names what it changes.
+    replaceImage: operation({
+      summary: "Replace an image's description",
+      description: "Absent texts become null and absent tags none; `visibility` and `focal_point` stay when absent.",
+      auth: write,
+      audit: "image.update",
+      input: ImageReplacement,
+      of,
+      change: (tx, image, { caller, input }) => images.update(tx, caller, image, input),
+      rest: { put: one, responses, answer },
+    }),
+    reprocessImage: operation({
+      summary: "Make the named variants again",
+      description: "A failed image starts again. Another one keeps its status, and only missing variants are made.",
+      auth: write,
+      audit: "image.reprocess",
+      of,
+      change: (tx, image, { caller }) => images.reprocess(tx, caller, image),
+      rest: {
+        post: `${one}/reprocess`,
+        responses,
+        idempotent: true,
+        answer,
+      },
+      graph: { payload: "image", names },
+    }),
+    deleteImage: operation({
+      summary: "Delete an image",
+      description: "The record is removed immediately; copies of public content live until their cache lifetime ends.",
+      auth: write,
+      audit: "image.delete",
+      of,
+      change: (tx, image, { caller }) => images.delete(tx, caller, image),
+      rest: { delete: one, responses: { 204: "empty" }, idempotent: true },
+      graph: {
+        payload: { deletedImageId: (_, { params }) => params.image_id },
+        type: "DeleteImagePayload",
+        names,
+      },
+    }),
+  };
+}
+
+/** The filters of a list of images, in REST and GraphQL. */
+const imageFilter = (acceptedTypes: () => readonly string[]) => ({
+  tag: z.string().min(1).max(64).optional().describe("Images that have this tag."),
+  visibility: z.enum(imageVisibilities).optional(),
+  mime_type: z
+    .string()
+    .refine((type) => acceptedTypes().includes(type), { message: "Must be a type that images can have." })
+    .optional(),
+  status: z.enum(imageStatuses).optional(),
+  created_after: timeParameter().optional().describe("RFC 3339; later than this."),
+  created_before: timeParameter().optional().describe("RFC 3339; earlier than this."),
+});
+
+function imageFilterOf(given: z.output<z.ZodObject<ReturnType<typeof imageFilter>>>): ImageFilter {
+  const { mime_type: mimeType, created_after: createdAfter, created_before: createdBefore, ...same } = given;
+  return { ...same, mimeType, createdAfter, createdBefore };
+}

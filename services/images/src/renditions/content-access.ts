@@ -1,0 +1,104 @@
+import type { Principal } from "@signalbox/auth";
+import { namedBoxes } from "@signalbox/imaging";
+import type { Image } from "../images/image.ts";
+import type { ImageStore } from "../images/image-store.ts";
+import type { SignatureVerdict, SignedUrls } from "../signing/signed-urls.ts";
+import type { Reach } from "./content-headers.ts";
+import type { ContentQuery } from "./content-query.ts";
+
+interface Dependencies {
+  readonly imageStore: Pick<ImageStore, "find">;
+  readonly signedUrls: Pick<SignedUrls, "judge">;
+  readonly publicTransforms: () => PublicTransforms;
+  readonly isDeleted: (accountId: string) => boolean;
+}
+
+/** A request for content, before anybody knows if it is allowed. */
+interface Asking {
+  readonly principal: Principal | null;
+  readonly imageId: string;
+  readonly query: ContentQuery;
+  /** The query as it was sent, which a signature is about. */
+  readonly queryText: string;
+}
+
+/** The audience of an image, and whether new renditions count against its owner's budget. */
+export interface Viewer {
+  readonly reach: Reach;
+  readonly isOnBudget: boolean;
+}
+
+type Access =
+  | { readonly outcome: "seen"; readonly image: Image; readonly viewer: Viewer }
+  /** Missing, or private and somebody else's. */
+  | { readonly outcome: "missing" }
+  /** Missing or private, for a caller without credentials. */
+  | { readonly outcome: "unauthorized" }
+  | { readonly outcome: "unnamed-form" }
+  | Exclude<SignatureVerdict, { outcome: "valid" }>;
+
+export type ContentAccess = ReturnType<typeof createContentAccess>;
+
+/** Decides who sees the content of an image: its owner, the bearer of a signed URL, and everyone if it is public. */
+export function createContentAccess({ imageStore, signedUrls, publicTransforms, isDeleted }: Dependencies) {
+  /** Only the signature decides: caches do not know other credentials of the request. */
+  async function judgeSigned(signature: string, { imageId, queryText }: Asking): Promise<Access> {
+    const verdict = await signedUrls.judge(imageId, signature, queryText);
+    if (verdict.outcome !== "valid") return verdict;
+    const image = await imageStore.find(imageId);
+    if (image?.accountId !== verdict.accountId || isDeleted(image.accountId)) return { outcome: "missing" };
+    return { outcome: "seen", image, viewer: { reach: verdict, isOnBudget: false } };
+  }
+
+  return {
+    async judge(asking: Asking): Promise<Access> {
+      const { principal, query } = asking;
+      if (query.signature !== undefined) return judgeSigned(query.signature, asking);
+      const image = await imageStore.find(asking.imageId);
+      const isOwner = image !== null && principal?.accountId === image.accountId;
+      // A public image of a deleted account reads as missing, like another account's private one.
+      if (image && (isOwner || (image.visibility === "public" && !isDeleted(image.accountId)))) {
+        if (!isOwner && !mayTransform(publicTransforms(), query)) return { outcome: "unnamed-form" };
+        return { outcome: "seen", image, viewer: { reach: image.visibility, isOnBudget: !isOwner } };
+      }
+      // Without credentials a missing and a private image look the same.
+      const isHidden = principal === null && image?.visibility !== "public";
+      return { outcome: isHidden ? "unauthorized" : "missing" };
+    },
+  };
+}
+
+/** The forms in which a public image is shown to callers without its owner's credentials or a signed URL. */
+export type PublicTransforms = "any" | "named" | "signed";
+
+/** The widths that pages may choose from when not every width is allowed. */
+export const widthLadder: readonly number[] = [
+  ...[64, 128, 256, 384, 480, 640, 750, 828, 960, 1080, 1200, 1600, 1920, 2048, 2560, 3840],
+];
+
+/**
+ * Returns true when a public image may be requested in this form. The `url` and the `variants` of its record are always
+ * allowed.
+ */
+export function mayTransform(allowed: PublicTransforms, query: ContentQuery): boolean {
+  if (allowed === "any") return true;
+  if (!isPlain(query)) return false;
+  if (allowed === "named") return isOfRecord(query) || isOnLadder(query);
+  return isOfRecord(query) && query.format === "auto";
+}
+
+/** Returns true for a query with only a size and a format. */
+function isPlain({ dpr = 1, enlarge, gravity, background, quality, metadata }: ContentQuery): boolean {
+  const isAsIs = dpr === 1 && !enlarge && gravity === "focal" && metadata === "none";
+  return isAsIs && background === undefined && quality === undefined;
+}
+
+function isOfRecord({ fit, ...given }: ContentQuery): boolean {
+  const [width, height] = [given.width ?? null, given.height ?? null];
+  if (width === null && height === null) return fit === "inside";
+  return Object.values(namedBoxes).some((box) => box.width === width && box.height === height && box.fit === fit);
+}
+
+function isOnLadder({ width, height, fit }: ContentQuery): boolean {
+  return width !== undefined && widthLadder.includes(width) && height === undefined && fit === "inside";
+}

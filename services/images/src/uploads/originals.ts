@@ -1,0 +1,97 @@
+import type { Caller } from "@signalbox/auth";
+import { AppError, type DetailCode, type Refusal } from "@signalbox/core";
+import { judge } from "@signalbox/http";
+import { type ImageLimits, type ImagePool, type Inspection, inspectImage } from "@signalbox/imaging";
+import type { Tracer } from "@signalbox/telemetry";
+import type { Blobs } from "../blobs/blobs.ts";
+import type { Original } from "../images/image.ts";
+import { filename as filenameRule } from "../images/image-fields.ts";
+import type { TermsOf } from "../renditions/render-terms.ts";
+import type { ArrivedFile } from "./staging-area.ts";
+
+interface Dependencies {
+  readonly blobs: Pick<Blobs, "store">;
+  readonly imagePool: ImagePool;
+  readonly termsOf: TermsOf;
+  readonly tracer: Tracer;
+  readonly imageLimits: () => ImageLimits;
+  readonly acceptedTypes: () => readonly string[];
+}
+
+/** The caller, and the time until which it waits. */
+export interface Waiting {
+  readonly caller: Caller;
+  readonly signal: AbortSignal;
+}
+
+/** A file that does not become an image, with the reason for its sender. */
+export interface RefusedFile {
+  readonly outcome: "refused";
+  readonly refusal: Refusal;
+}
+
+export const refusedFile = (refusal: Refusal): RefusedFile => ({ outcome: "refused", refusal });
+
+type Stored = { readonly outcome: "stored"; readonly original: Original } | RefusedFile;
+
+export type Originals = ReturnType<typeof createOriginals>;
+
+/** Files that were judged and stored, so that a record of them may be created. */
+export function createOriginals(dependencies: Dependencies) {
+  const { blobs, imagePool, termsOf, tracer, imageLimits, acceptedTypes } = dependencies;
+  return {
+    /** Judges a file and stores its bytes. Does not discard the file. */
+    async store({ caller, signal }: Waiting, { file, filename }: ArrivedFile): Promise<Stored> {
+      const { path, bytes: sizeBytes, sha256 } = file;
+      const terms = termsOf({ principal: caller, clientAddress: caller.clientAddress ?? "", signal });
+      const inspection = await tracer.span("read image", { attributes: { "image.bytes": sizeBytes } }, () =>
+        inspectImage(imagePool, file, imageLimits(), terms),
+      );
+      if (inspection.outcome !== "accepted") return refusedFile(refusalOf(inspection));
+      const { facts, placeholder, dominantColor } = inspection;
+      const { mimeType } = facts;
+      if (!acceptedTypes().includes(mimeType)) {
+        const advice = `Accepted types: ${acceptedTypes().join(", ")}.`;
+        return refusedFile(refusalOf({ outcome: "not-accepted", mimeType, advice }));
+      }
+      const name = readFilename(filename, mimeType);
+      await blobs.store(path, { accountId: caller.accountId, sha256, sizeBytes, mimeType });
+      return { outcome: "stored", original: { filename: name, sha256, sizeBytes, facts, placeholder, dominantColor } };
+    },
+  };
+}
+
+/** Chooses the stored name: the client's own, or one derived from the type. @throws AppError `validation_error` */
+function readFilename(given: string, mimeType: string): string {
+  if (given === "") return `image.${mimeType.slice("image/".length).replace("jpeg", "jpg")}`;
+  const judged = judge(filenameRule, given);
+  if (judged.success) return judged.data;
+  const details = judged.details.map((detail) => ({ ...detail, field: "filename" }));
+  throw new AppError("validation_error", "The file's name is not valid.", { details });
+}
+
+/** Builds the refusal of a file that was not accepted. */
+function refusalOf(result: Exclude<Inspection, { outcome: "accepted" }>): Refusal {
+  switch (result.outcome) {
+    case "not-accepted":
+      return refusalWith("unsupported_media_type", "type_not_accepted", result.advice);
+    case "over-limit": {
+      const { kind, code, message } = result.problem;
+      return refusalWith(kind === "too-large" ? "image_too_large" : "validation_error", code, message);
+    }
+    case "crashed":
+    case "out-of-memory":
+    case "too-slow": {
+      const message = "Decoding the image takes more memory or time than allowed for one image.";
+      return refusalWith("validation_error", "invalid", message);
+    }
+    case "broken":
+      return refusalWith("validation_error", "not_an_image", result.message);
+  }
+}
+
+const refusalWith = (code: Refusal["code"], detail: DetailCode, message: string): Refusal => ({
+  code,
+  message,
+  details: [{ field: "file", code: detail, message }],
+});

@@ -1,0 +1,137 @@
+import type { Principal } from "@signalbox/auth";
+import { examples, ImageResource, imageExample } from "@signalbox/contracts";
+import type { DetailCode } from "@signalbox/core";
+import { created, type HttpResponse, type RouteInput, refusedWith } from "@signalbox/http";
+import { type Edges, edgesOf, type Flow, operation, runFlow } from "@signalbox/service";
+import { z } from "zod";
+import { etagOfImage, type ViewImage } from "../images/image.ts";
+import { filename, NewImageFields, sha256Hex } from "../images/image-fields.ts";
+import { readUploadFields, receiveUpload } from "./receive-upload.ts";
+import type { StagingArea } from "./staging-area.ts";
+import type { Uploaded, Uploads } from "./uploads.ts";
+
+export interface UploadApi {
+  readonly uploads: Uploads;
+  readonly staging: StagingArea;
+  readonly view: ViewImage;
+}
+
+/** The source of an import and the image's fields. */
+const ImportBody = NewImageFields.extend({
+  source_url: z.string().min(1).max(4096).describe("An http or https URL of a public address."),
+})
+  .meta({ id: "ImageImport" })
+  .register(examples, {
+    example: { source_url: "https://pictures.example/harbour.jpg", title: imageExample.title, visibility: "public" },
+  });
+
+/** The body of an image record without a file: from a URL, or from the account's own originals. */
+const UploadBody = ImportBody.extend({
+  source_url: ImportBody.shape.source_url.optional(),
+  sha256: sha256Hex.describe("Of an original that this account has already, in lower-case hex.").optional(),
+  filename: filename.optional().describe("With `sha256`; that of the record that has the original, when left out."),
+})
+  .superRefine((body, context) => {
+    const refuse = (field: keyof typeof body, code: DetailCode, message: string) =>
+      context.addIssue({ code: "custom", path: [field], message, params: { code } });
+    if (body.source_url === undefined && body.sha256 === undefined) {
+      refuse("source_url", "required", "Is required where sha256 is not given.");
+    }
+    if (body.source_url === undefined) return;
+    if (body.sha256 !== undefined) refuse("sha256", "invalid", "May not be given together with source_url.");
+    if (body.filename !== undefined) refuse("filename", "invalid", "May be given with sha256 only.");
+  })
+  .meta({ id: "ImageUpload", anyOf: [{ required: ["source_url"] }, { required: ["sha256"] }] })
+  .register(examples, { example: { sha256: imageExample.sha256, title: imageExample.title } });
+
+const UploadForm = z
+  .strictObject({
+    file: z.string().describe("The image's bytes.").meta({ format: "binary" }),
+    ...NewImageFields.shape,
+  })
+  .register(examples, {
+    example: { file: "the bytes of harbour.jpg", title: imageExample.title, visibility: "private" },
+  });
+
+const auth = { scopes: ["images:write"] } as const;
+const responses = { 201: ImageResource, 404: "error", 502: "error" } as const;
+
+const switchedOff = { code: "forbidden", message: "Imports are switched off." } as const;
+
+/** The operations that create images: from a file, from a URL, or from an original that the account has. */
+export function uploadApi({ uploads, staging, view }: UploadApi): Edges {
+  const answer = (result: Uploaded): HttpResponse => answerWith(view, result);
+  const edges = edgesOf(
+    {
+      importImage: operation({
+        summary: "Import an image from a URL",
+        auth,
+        audit: "image.create",
+        input: ImportBody,
+        act: ({ input: { source_url: sourceUrl, ...fields }, ...flow }) => uploads.fromUrl(flow, sourceUrl, fields),
+        refusals: { "switched-off": switchedOff, refused: ({ refusal }) => refusal },
+        rest: { post: "/images/import", responses, idempotent: true, answer },
+        graph: { payload: { image: ({ image }) => image }, type: "ImagePayload" },
+      }),
+    },
+    { errors: "image" },
+  );
+  // A form is read while it arrives, and the graph has no files.
+  edges.routes.post("/images", {
+    operationId: "uploadImage",
+    summary: "Upload an image",
+    description:
+      "`multipart/form-data` with the part `file`; or JSON with `source_url`, which equals an import, or with the `sha256` of an original that the account has already.",
+    auth,
+    audit: "image.create",
+    body: { multipart: true, json: UploadBody, form: UploadForm, maxBytes: staging.bytesMax },
+    responses,
+    idempotent: true,
+    handle(input) {
+      const { body } = input;
+      if (body === null) return receive(input, { uploads, staging }, answer);
+      return runFlow(input, (flow) => withoutFile(uploads, flow, body), answer);
+    },
+  });
+  return edges;
+}
+
+function withoutFile(uploads: Uploads, flow: Flow, body: z.output<typeof UploadBody>): Promise<Uploaded> {
+  const { source_url: sourceUrl, sha256 = "", filename, ...fields } = body;
+  if (sourceUrl !== undefined) return uploads.fromUrl(flow, sourceUrl, fields);
+  return uploads.fromOriginal(flow, { sha256, filename }, fields);
+}
+
+/** Receives the form before the flow: its key covers the hash of the file. */
+async function receive(
+  input: RouteInput<Principal>,
+  { uploads, staging }: Pick<UploadApi, "uploads" | "staging">,
+  answer: (result: Uploaded) => HttpResponse,
+): Promise<HttpResponse> {
+  const { file, filename, texts } = await receiveUpload(input.request, staging);
+  try {
+    const fields = readUploadFields(texts);
+    const replayed = await input.idempotency.begin({ ...fields, filename, file: file.sha256 });
+    return replayed ?? (await runFlow(input, (flow) => uploads.fromFile(flow, { file, filename }, fields), answer));
+  } finally {
+    await file.discard();
+  }
+}
+
+function answerWith(view: ViewImage, result: Uploaded): HttpResponse {
+  switch (result.outcome) {
+    case "created": {
+      const { image } = result;
+      return created(`/images/${image.id}`, view(image), { etag: etagOfImage(image) });
+    }
+    case "switched-off":
+      return refusedWith(switchedOff);
+    case "missing":
+      return refusedWith({
+        code: "not_found",
+        message: "The account has no image with this hash. Upload the file.",
+      });
+    case "refused":
+      return refusedWith(result.refusal);
+  }
+}
