@@ -81,8 +81,9 @@ export function filterFrom<Output>(rules: z.ZodType<Output>, args: object): Outp
 }
 
 /** Converts a REST refusal to the error of a resolver; members of an input get their own names back. */
-export function refusalError({ code, message, details = [] }: Refusal): AppError {
-  return code === "validation_error" ? invalidInput(details) : new AppError(code, message, { details });
+export function refusalError({ code, message, details = [], field, retryAfterSeconds }: Refusal): AppError {
+  if (code === "validation_error") return invalidInput(details);
+  return new AppError(code, message, { details, field, retryAfterSeconds });
 }
 
 function invalidInput(details: readonly ErrorDetail[]): AppError {
