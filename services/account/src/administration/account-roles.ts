@@ -1,14 +1,20 @@
 import { type Caller, requireScopes, requireStepUp } from "@signalbox/auth";
 import { type Role, roles as roleNames, scopesOfRole } from "@signalbox/contracts";
+import type { Clock } from "@signalbox/core";
 import type { Refusal } from "@signalbox/http";
 import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
+import type { AccessAnnouncements } from "../access/access-announcements.ts";
 import type { Account } from "../accounts/account.ts";
-import { actorOf } from "../audit/audit.ts";
-import type { Shared } from "../shared.ts";
+import type { AccountStore } from "../accounts/account-store.ts";
+import { type Audit, actorOf } from "../audit/audit.ts";
 import { type LastAdministrator, refusedLastAdministrator } from "./last-administrator.ts";
 
-interface AccountRolesDependencies extends Pick<Shared, "accounts" | "access" | "audit" | "clock"> {
+interface AccountRolesDependencies {
+  readonly accounts: Pick<AccountStore, "save">;
+  readonly access: Pick<AccessAnnouncements, "invalidate">;
+  readonly audit: Pick<Audit, "record">;
+  readonly clock: Clock;
   readonly lastAdministrator: LastAdministrator;
   /** True when roles are granted here. With another issuer its tokens bring them. */
   readonly rolesAreOurs: boolean;

@@ -15,12 +15,12 @@ import { z } from "zod";
 import { type Account, viewAccount } from "../accounts/account.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
 import type { AdministratorReads } from "../audit/administrator-reads.ts";
-import { StatusByAdministrator } from "../statuses/status-body.ts";
-import { refusedTransition, type Statuses, statusActions } from "../statuses/statuses.ts";
+import { statusActions } from "../statuses/change-status.ts";
+import { refusedTransition, StatusByAdministrator, type Statuses } from "../statuses/statuses.ts";
 import { type AccountRoles, RolesByAdministrator, refusedRoles, roleActions } from "./account-roles.ts";
 import { type AccountSearchStore, accountFilter } from "./account-search-store.ts";
 
-interface AdministrationApi {
+export interface AdministrationApi {
   readonly accounts: Pick<AccountStore, "find" | "lock">;
   readonly loadAccount: Load<Account>;
   readonly accountSearch: AccountSearchStore;

@@ -9,7 +9,7 @@ import type { AdministratorReads } from "./administrator-reads.ts";
 import { type AuditEntry, auditFilter, viewAuditEntry, viewOwnAuditEntry } from "./audit-entry.ts";
 import type { AuditStore } from "./audit-store.ts";
 
-interface AuditApi {
+export interface AuditApi {
   readonly accounts: Pick<AccountStore, "find">;
   readonly auditStore: AuditStore;
   readonly administratorReads: AdministratorReads;

@@ -1,5 +1,5 @@
 import { type Queryable, sql, type Tx } from "@signalbox/storage";
-import type { CodePlace } from "./one-time-code.ts";
+import type { CodePlace } from "./one-time-codes.ts";
 
 interface NewCode extends CodePlace {
   readonly accountId: string | null;

@@ -1,8 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
-import { type Clock, isAppError } from "@signalbox/core";
-import type { ClientAddress } from "@signalbox/http";
+import { isAppError } from "@signalbox/core";
+import { type ClientAddress, createClientAddress } from "@signalbox/http";
 import { inTransaction, type Pool, toAppError } from "@signalbox/storage";
-import type { Logger } from "@signalbox/telemetry";
 import type { AccountStore } from "../accounts/account-store.ts";
 import type { BuiltInIssuer } from "../oauth/issuer.ts";
 import { tellCount } from "../oauth/request-limits.ts";
@@ -10,23 +9,23 @@ import { failedPage, refusedPage, tooManyPage } from "../oauth/sign-in-pages.ts"
 import { isFromOurPage } from "../oauth/sign-in-visit.ts";
 import type { Page } from "../pages/page.ts";
 import type { Pages } from "../pages/pages.ts";
-import type { ContactChanges } from "./contact-changes.ts";
-import { confirmationPath, digestLinkToken } from "./contact-link.ts";
+import type { Configured } from "../properties.ts";
+import { confirmationPath } from "./contact-link.ts";
 import { lookedAtPage, usedLinkPage } from "./contact-link-pages.ts";
-import type { ContactLinkStore } from "./contact-link-store.ts";
+import type { ContactLinks } from "./contact-links.ts";
 
 interface Dependencies {
   readonly pool: Pool;
-  readonly accounts: Pick<AccountStore, "find">;
-  readonly contactLinks: Pick<ContactLinkStore, "find">;
-  readonly contactChanges: Pick<ContactChanges, "useLink">;
+  readonly accountStore: Pick<AccountStore, "find">;
+  readonly contactLinks: ContactLinks;
   readonly issuer: Pick<BuiltInIssuer, "signedInAccount" | "signInUrl" | "limits">;
+  readonly pages: Pages;
+}
+
+interface Listening extends Dependencies, Pick<Configured, "clock" | "log"> {
   /** Public address of the pages, without a trailing slash. */
   readonly url: string;
   readonly clientAddress: ClientAddress;
-  readonly pages: Pages;
-  readonly clock: Clock;
-  readonly log: Logger;
 }
 
 /**
@@ -34,14 +33,20 @@ interface Dependencies {
  * the button confirms only in a browser that is signed in to the account that asked. In any other browser the page
  * names that account, and its button leads to a sign-in.
  */
-export function createContactLinkListener(dependencies: Dependencies): RequestListener {
+export function createContactLinkListener(
+  { configuration, clock, log }: Configured,
+  dependencies: Dependencies,
+): RequestListener {
+  const url = `${configuration.get("http.base-url")}${confirmationPath}`;
+  const clientAddress = createClientAddress(configuration.get("http.trusted-proxies"));
+  const listening = { ...dependencies, url, clientAddress, clock, log };
   return (request, response) => {
-    answer(request, response, dependencies).catch((error: unknown) => fail(request, response, error, dependencies));
+    answer(request, response, listening).catch((error: unknown) => fail(request, response, error, listening));
   };
 }
 
-async function answer(request: IncomingMessage, response: ServerResponse, dependencies: Dependencies): Promise<void> {
-  const { issuer, url, pages } = dependencies;
+async function answer(request: IncomingMessage, response: ServerResponse, listening: Listening): Promise<void> {
+  const { issuer, url, pages } = listening;
   const count = issuer.limits.page(request);
   tellCount(response, count);
   if (!count.allowed) return pages.send(response, tooManyPage(pages.textsFor(request.headers)));
@@ -51,9 +56,9 @@ async function answer(request: IncomingMessage, response: ServerResponse, depend
   // After the sign-in the link is in `state`; the other parameters are dropped.
   if (token === "" && state !== null) return redirect(response, `${url}/${encodeURIComponent(state)}`);
   const signedInTo = await issuer.signedInAccount(request, response);
-  if (request.method !== "POST") return pages.send(response, await shownPage(request, token, signedInTo, dependencies));
+  if (request.method !== "POST") return pages.send(response, await shownPage(request, token, signedInTo, listening));
   if (!isFromOurPage(request)) return pages.send(response, refusedPage(pages.textsFor(request.headers)));
-  await use(token, signedInTo, request, response, dependencies);
+  await use(token, signedInTo, request, response, listening);
 }
 
 /** Shows what the button would do; following a link changes nothing. */
@@ -61,10 +66,10 @@ async function shownPage(
   { headers }: IncomingMessage,
   token: string,
   signedInTo: string | null,
-  { accounts, contactLinks, pages, clock }: Dependencies,
+  { accountStore, contactLinks, pages, clock }: Listening,
 ): Promise<Page> {
-  const link = await contactLinks.find(digestLinkToken(token));
-  const account = link?.kind === "confirm" ? await accounts.find(link.accountId) : null;
+  const link = await contactLinks.find(token);
+  const account = link?.kind === "confirm" ? await accountStore.find(link.accountId) : null;
   const asks = signedInTo !== null && signedInTo === account?.id ? "confirmContact" : "signInToConfirm";
   return lookedAtPage({ link, account, asks }, { now: clock.now(), pages, headers });
 }
@@ -74,11 +79,11 @@ async function use(
   signedInTo: string | null,
   request: IncomingMessage,
   response: ServerResponse,
-  { pool, contactChanges, issuer, clientAddress, pages }: Dependencies,
+  { pool, contactLinks, issuer, clientAddress, pages }: Listening,
 ): Promise<void> {
   const requestId = String(response.getHeader("x-request-id") ?? "") || null;
   const user = { address: clientAddress(request), requestId, signedInTo };
-  const result = await inTransaction(pool, (tx) => contactChanges.useLink(tx, token, user));
+  const result = await inTransaction(pool, (tx) => contactLinks.use(tx, token, user));
   if (result.outcome === "not-signed-in") return redirect(response, issuer.signInUrl(token));
   pages.send(response, usedLinkPage(result, pages, request.headers));
 }
@@ -92,7 +97,7 @@ function fail(
   request: IncomingMessage,
   response: ServerResponse,
   failure: unknown,
-  { pages, log }: Pick<Dependencies, "pages" | "log">,
+  { pages, log }: Pick<Listening, "pages" | "log">,
 ): void {
   const error = toAppError(failure);
   // Logs the route, because the path holds the token.

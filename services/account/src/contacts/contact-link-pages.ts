@@ -1,11 +1,67 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { bytes, type HttpResponse } from "@signalbox/http";
+import type { Clock } from "@signalbox/core";
+import { bytes, createRoutes, type HttpResponse, type Routes } from "@signalbox/http";
 import type { Account } from "../accounts/account.ts";
+import type { Accounts } from "../accounts/accounts.ts";
+import { hintOf } from "../codes/code-answers.ts";
 import { Html, html, type Page, pageType } from "../pages/page.ts";
 import type { Pages } from "../pages/pages.ts";
 import { fill, type Texts, textsFor } from "../texts/texts.ts";
-import type { LinkOutcome } from "./contact-changes.ts";
-import { type ContactLink, hintOf, isOpen, labelOf } from "./contact-link.ts";
+import { labelOf } from "./contact.ts";
+import { type ContactLink, isOpen } from "./contact-link.ts";
+import type { ContactLinks, LinkOutcome } from "./contact-links.ts";
+
+export interface ContactLinkRoutes {
+  readonly accounts: Pick<Accounts, "find">;
+  readonly contactLinks: ContactLinks;
+  readonly pages: Pages;
+  readonly clock: Clock;
+}
+
+const pageAnswer = {
+  content: ["text/html"],
+  example: "<!doctype html><title>Keep the previous contact address</title>",
+} as const;
+const pageAnswers = { 200: pageAnswer, 404: pageAnswer, 410: pageAnswer };
+
+/**
+ * The pages behind the links in mails, over REST alone: readers of mails have a browser. Following a link changes
+ * nothing, because mail scanners follow links too; the button does it. These routes have no session, so they confirm
+ * nothing.
+ */
+export function contactLinkRoutes({ accounts, contactLinks, pages, clock }: ContactLinkRoutes): Routes {
+  const routes = createRoutes({ errors: "account", exampleIds: { token: "6mPq1Zc8XfKsR0bYxLtVgd4NnWcJuEa2" } });
+
+  routes.get("/api/account/contact-links/:token", {
+    operationId: "contactLink",
+    summary: "The page behind a link from a mail about the contact address",
+    auth: "anonymous",
+    responses: pageAnswers,
+    cache: "no-store",
+    async handle({ params, headers }) {
+      const link = await contactLinks.find(params.token);
+      const account = link && (await accounts.find(link.accountId));
+      const asks = link?.kind === "confirm" ? "enterCodeToConfirm" : "objectToContact";
+      const reading = { now: clock.now(), pages, headers };
+      return pageResponse(lookedAtPage({ link, account, asks }, reading), pages);
+    },
+  });
+
+  routes.post("/api/account/contact-links/:token", {
+    operationId: "followContactLink",
+    summary: "Use the link: object to the change",
+    auth: "anonymous",
+    audit: ["account.contact_confirm", "account.contact_object", "account.activate"],
+    responses: { ...pageAnswers, 403: pageAnswer },
+    create: {
+      run: (tx, { params, clientAddress: address, requestId }) =>
+        contactLinks.use(tx, params.token, { address, requestId, signedInTo: null }),
+      answer: (result, { headers }) => pageResponse(usedLinkPage(result, pages, headers), pages),
+    },
+  });
+
+  return routes;
+}
 
 /** The page that a link from a mail leads to. */
 type LinkPage = Extract<
@@ -71,7 +127,7 @@ export function usedLinkPage(result: LinkOutcome, pages: Pages, headers: Incomin
 }
 
 /** The page as a route answers it. */
-export function pageResponse(page: Page, pages: Pages): HttpResponse {
+function pageResponse(page: Page, pages: Pages): HttpResponse {
   const { text, policy } = pages.write(page);
   return bytes(Buffer.from(text), pageType, { status: page.status, cache: "no-store", headers: policy });
 }

@@ -154,7 +154,7 @@ function requireNoWider(caller: Caller, { scopes, roles }: ApiKey): void {
   throw new AppError("forbidden", message, { details: [{ field: "roles", code: "beyond_creator", message }] });
 }
 
-interface ApiKeyApi extends CredentialApi {
+export interface ApiKeyApi extends CredentialApi {
   readonly keys: CredentialStore<ApiKey>;
   readonly apiKeys: ApiKeys;
   readonly clock: Clock;

@@ -100,7 +100,7 @@ export function createServiceClients({ clients, clientsMax, hasIssuer, ...depend
 
 type ServiceClients = ReturnType<typeof createServiceClients>;
 
-interface ServiceClientApi extends CredentialApi {
+export interface ServiceClientApi extends CredentialApi {
   readonly clients: ServiceClientStore;
   readonly serviceClients: ServiceClients;
   readonly clock: Clock;

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import type { ClientMetadata } from "oidc-provider";
 import { z } from "zod";
 
@@ -72,4 +73,35 @@ export function metadataOfApplication({ client_id, name, ...uris }: Application)
 function isNative(uri: string): boolean {
   const { protocol, hostname } = new URL(uri);
   return protocol !== "https:" && (protocol !== "http:" || loopbacks.has(hostname));
+}
+
+/** A configured application cannot have this id, which has a dot in it. */
+const ownClientId = "signalbox.pages";
+
+/** Our own pages as a client application. */
+export const ownPages = (issuer: string): Application => ({
+  client_id: ownClientId,
+  name: "Signalbox",
+  redirect_uris: [redirectOf(issuer)],
+  post_logout_redirect_uris: [],
+});
+
+const redirectOf = (issuer: string): string => `${issuer}/contact-links`;
+
+/**
+ * Builds the request for a sign-in that returns to a link. The browser's session counts afterwards: the returned code
+ * is useless, because its verifier is thrown away.
+ */
+export function signInUrl(issuer: string, linkToken: string): string {
+  const request = new URLSearchParams({
+    client_id: ownClientId,
+    redirect_uri: redirectOf(issuer),
+    response_type: "code",
+    scope: "openid",
+    prompt: "login",
+    state: linkToken,
+    code_challenge: randomBytes(32).toString("base64url"),
+    code_challenge_method: "S256",
+  });
+  return `${issuer}/authorize?${request}`;
 }

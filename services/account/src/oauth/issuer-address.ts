@@ -1,6 +1,9 @@
+import { hkdfSync } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { builtInIssuer, type Issuer, ownRoleNames } from "@signalbox/auth";
 import { privilegedScopes, scopes } from "@signalbox/contracts";
+import type { Configured } from "../properties.ts";
+import { type Application, ownPages, parseApplications } from "./applications.ts";
 
 /** The public address of the built-in issuer: every URL in its answers starts with it, regardless of the request. */
 export interface IssuerAddress {
@@ -22,7 +25,7 @@ export const mountPath = "/oauth";
 /** The prefix of issuers' metadata on a host; the issuer's path follows. */
 export const metadataPrefix = "/.well-known/oauth-authorization-server";
 
-export function issuerAddress(baseUrl: string): IssuerAddress {
+function issuerAddress(baseUrl: string): IssuerAddress {
   const { host, protocol, pathname } = new URL(baseUrl);
   const scheme = protocol.slice(0, -1);
   const path = `${pathname.replace(/\/$/, "")}${mountPath}`;
@@ -56,3 +59,30 @@ export function trustedIssuer({ issuer, audience }: IssuerAddress): Issuer {
     roles: ownRoleNames,
   };
 }
+
+/** The settings of the built-in issuer, which stay the same until a restart. */
+export interface IssuerSettings {
+  readonly address: IssuerAddress;
+  /** The applications that people sign in to, our own pages included. */
+  readonly applications: readonly Application[];
+  readonly accessTokenSeconds: number;
+  /** The first one signs the issuer's cookies, all verify. */
+  readonly cookieKeys: readonly string[];
+  /** The page that explains the error codes. */
+  readonly errorDocs: string;
+}
+
+export function issuerSettings({ configuration }: Pick<Configured, "configuration">): IssuerSettings {
+  const address = issuerAddress(configuration.get("http.base-url"));
+  return {
+    address,
+    applications: [...parseApplications(configuration.get("account.oauth.applications")), ownPages(address.issuer)],
+    accessTokenSeconds: configuration.get("account.oauth.access-token-minutes") * 60,
+    cookieKeys: configuration.get("secrets.keys").map(cookieKeyFrom),
+    errorDocs: configuration.get("http.error-docs"),
+  };
+}
+
+/** Derives a key that signs cookies from one of `secrets.keys`. */
+const cookieKeyFrom = (sealingKey: string): string =>
+  Buffer.from(hkdfSync("sha256", sealingKey, "", "signalbox account oauth cookies", 32)).toString("base64url");

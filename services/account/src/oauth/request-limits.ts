@@ -2,9 +2,10 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { RateLimiter, RateLimitPolicy } from "@signalbox/cache";
 import type { Configuration } from "@signalbox/config";
 import { minutes, seconds } from "@signalbox/core";
-import { addressBucket, type ClientAddress, policyItem, remainderItem } from "@signalbox/http";
+import { addressBucket, type ClientAddress, createClientAddress, policyItem, remainderItem } from "@signalbox/http";
 import type { Properties } from "../properties.ts";
-import type { KnownBrowsers } from "./known-browser.ts";
+import type { IssuerSettings } from "./issuer-address.ts";
+import { createKnownBrowsers, type KnownBrowsers } from "./known-browser.ts";
 
 export type RequestLimits = ReturnType<typeof createRequestLimits>;
 
@@ -27,6 +28,27 @@ interface Dependencies {
   readonly knownBrowsers: Pick<KnownBrowsers, "of">;
   /** The ids of the configured applications. */
   readonly applications: ReadonlySet<string>;
+}
+
+/** The issuer's knowledge of its callers. */
+export interface Callers {
+  readonly clientAddress: ClientAddress;
+  readonly knownBrowsers: KnownBrowsers;
+  readonly limits: RequestLimits;
+}
+
+/** Identifies the callers of the issuer by address and browser, and counts their requests. */
+export function createCallers(
+  configuration: Dependencies["configuration"],
+  { address, applications: known, cookieKeys }: IssuerSettings,
+  limiterOf: LimiterOf,
+): Callers {
+  const clientAddress = createClientAddress(configuration.get("http.trusted-proxies"));
+  const isSecure = address.issuer.startsWith("https:");
+  const knownBrowsers = createKnownBrowsers({ cookieKeys, path: address.path, isSecure });
+  const applications = new Set(known.map(({ client_id }) => client_id));
+  const limits = createRequestLimits({ configuration, limiterOf, clientAddress, knownBrowsers, applications });
+  return { clientAddress, knownBrowsers, limits };
 }
 
 /**

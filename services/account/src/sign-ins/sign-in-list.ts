@@ -1,5 +1,6 @@
 import { type Caller, type Principal, requireState } from "@signalbox/auth";
 import { accountExample } from "@signalbox/contracts";
+import type { Clock } from "@signalbox/core";
 import type { PageLimits } from "@signalbox/graphql";
 import { listPage, pageOf, pageParameters, refused } from "@signalbox/http";
 import { type Edges, edgesOf, list, operation } from "@signalbox/service";
@@ -7,17 +8,19 @@ import type { ListRange, Tx } from "@signalbox/storage";
 import { z } from "zod";
 import { type Account, stateOf } from "../accounts/account.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
-import { type Actor, actorOf } from "../audit/audit.ts";
+import { type Actor, type Audit, actorOf } from "../audit/audit.ts";
 import type { Notices } from "../mail/notices.ts";
 import { type IssuedTokens, jtiOf } from "../oauth/issued-tokens.ts";
-import type { Shared } from "../shared.ts";
 import type { StepUps } from "../step-up/step-ups.ts";
 import { type ListedSignIn, type SignIn, SignInResource, signInExample, viewSignIn } from "./sign-in.ts";
 import type { SignInStore } from "./sign-in-store.ts";
 
 type SignInList = ReturnType<typeof createSignInList>;
 
-interface Dependencies extends Pick<Shared, "accounts" | "audit" | "clock"> {
+interface Dependencies {
+  readonly accounts: Pick<AccountStore, "lock" | "save">;
+  readonly audit: Pick<Audit, "record">;
+  readonly clock: Clock;
   readonly signInStore: Pick<SignInStore, "list" | "find">;
   readonly issuedTokens: Pick<IssuedTokens, "revokeSignIn" | "revokeSignIns">;
   readonly stepUps: Pick<StepUps, "end">;
@@ -93,7 +96,7 @@ export function createSignInList(dependencies: Dependencies) {
   }
 }
 
-interface SignInApi {
+export interface SignInApi {
   readonly accounts: Pick<AccountStore, "find" | "lock">;
   readonly signInList: SignInList;
   readonly pageLimits: PageLimits;

@@ -1,5 +1,6 @@
 import type { Account } from "../accounts/account.ts";
 import type { ChangedAccount } from "../accounts/change-account.ts";
+import { hintOf } from "../codes/code-answers.ts";
 
 type Contact = Pick<Account, "contactAddress" | "contactAddressVerified" | "pendingContactAddress">;
 
@@ -46,4 +47,10 @@ function withContact(account: Account, contact: Contact, now: Date): ChangedAcco
     .map(([, name]) => name);
   if (accountFields.length === 0) return { account, accountFields, settingsFields: [] };
   return { account: { ...next, revision: account.revision + 1n, updatedAt: now }, accountFields, settingsFields: [] };
+}
+
+/** Names an account to a reader who may not be its owner: its name, and a hint of its verified address. */
+export function labelOf({ displayName, contactAddress, contactAddressVerified }: Account): string {
+  const hint = contactAddress !== null && contactAddressVerified ? ` (${hintOf(contactAddress)})` : "";
+  return `“${displayName}”${hint}`;
 }
