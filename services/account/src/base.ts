@@ -1,14 +1,13 @@
 import type { AccessStates } from "@signalbox/auth";
 import type { Outbox } from "@signalbox/events";
 import { createAuditRefusals } from "@signalbox/service";
-import { createSealer, type Pool, prismaAdapter } from "@signalbox/storage";
+import { createSealer, type Pool } from "@signalbox/storage";
 import { createAccessAnnouncements } from "./access/access-announcements.ts";
 import { createAccountRecords } from "./accounts/account-events.ts";
 import { createAccountStore } from "./accounts/account-store.ts";
 import { createProvisioning } from "./accounts/provisioning.ts";
 import { createAudit } from "./audit/audit.ts";
 import { createVerifiedAddresses } from "./contacts/verified-addresses.ts";
-import { PrismaClient } from "./generated/prisma/client.ts";
 import { createMails } from "./mail/mails.ts";
 import { createNotices } from "./mail/notices.ts";
 import type { Configured } from "./properties.ts";
@@ -28,9 +27,8 @@ export type Base = ReturnType<typeof openBase>;
 /** Opens the accounts, with what a change of one takes along: audit entry, events, announcement, mail. */
 export function openBase(context: Configured, { pool, outbox, accessStates }: Opened) {
   const { configuration, clock, log, metrics } = context;
-  const prisma = new PrismaClient({ adapter: prismaAdapter(pool) });
   const sealer = createSealer(configuration.get("secrets.keys"));
-  const accountStore = createAccountStore(pool, prisma);
+  const accountStore = createAccountStore(pool);
   const audit = createAudit({ clock });
   const auditRefusals = createAuditRefusals({
     clock,
@@ -61,7 +59,6 @@ export function openBase(context: Configured, { pool, outbox, accessStates }: Op
   const provisioning = createProvisioning({ pool, accountStore, verifiedAddresses, outbox, audit, clock, firstValues });
   return {
     pool,
-    prisma,
     sealer,
     outbox,
     accountStore,

@@ -5,10 +5,10 @@ import type { Base } from "./base.ts";
 import { createOneTimeCodes } from "./codes/one-time-codes.ts";
 import type { Credentials } from "./credentials/open-credentials.ts";
 import { createIdentities } from "./identities/identities.ts";
-import { createIdentityStore } from "./identities/identity-store.ts";
+import { createIdentityStore } from "./identities/identity.ts";
+import type { LimiterOf } from "./oauth/callers.ts";
 import { createIssuedTokens } from "./oauth/issued-tokens.ts";
 import { type BuiltInIssuer, openIssuer } from "./oauth/issuer.ts";
-import type { LimiterOf } from "./oauth/request-limits.ts";
 import { createStateStore } from "./oauth/state-store.ts";
 import type { Pages } from "./pages/pages.ts";
 import { createPrincipals, createTokens } from "./principals/principals.ts";
@@ -50,9 +50,6 @@ interface SignInDependencies {
   /** Counts requests over all services; absent in a process without a listener. */
   readonly limiterOf?: LimiterOf | undefined;
 }
-
-/** The sign-ins of people at the built-in issuer. */
-export type SignInParts = ReturnType<typeof openSignIns>;
 
 /** Opens the sign-ins, and the built-in issuer unless another one is configured. */
 export function openSignIns(context: Configured, dependencies: SignInDependencies) {

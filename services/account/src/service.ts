@@ -12,6 +12,7 @@ import {
   dayMs,
   openPool,
   type Pool,
+  prismaAdapter,
 } from "@signalbox/storage";
 import { createAccounts } from "./accounts/accounts.ts";
 import { createAccountRoles } from "./administration/account-roles.ts";
@@ -22,17 +23,18 @@ import { auditDays } from "./audit/audit-entry.ts";
 import { createAuditStore } from "./audit/audit-store.ts";
 import { type Base, type Opened, openBase } from "./base.ts";
 import { confirmationPath } from "./contacts/contact-link.ts";
-import { createContactLinkListener } from "./contacts/contact-link-listener.ts";
+import { createContactLinkListener } from "./contacts/contact-link-pages.ts";
 import { openContacts } from "./contacts/open-contacts.ts";
 import { openCredentials } from "./credentials/open-credentials.ts";
 import { createAccountPurge } from "./deletion/account-purge.ts";
 import { createPurgeStore } from "./deletion/purge-store.ts";
 import { type EdgeParts, serviceEdges } from "./edges.ts";
 import { type AccountExport, createAccountExport, openRemoteSections, ownSectionsOf } from "./export/account-export.ts";
+import { PrismaClient } from "./generated/prisma/client.ts";
 import { openLogins, openProofs, openSignIns } from "./logins.ts";
 import { sealedMails } from "./mail/mail-queue.ts";
-import { metadataPrefix, mountPath } from "./oauth/issuer-address.ts";
-import type { LimiterOf } from "./oauth/request-limits.ts";
+import type { LimiterOf } from "./oauth/callers.ts";
+import { metadataPrefix, mountPath } from "./oauth/issuer-settings.ts";
 import { sealedState } from "./oauth/state-store.ts";
 import { createPages } from "./pages/pages.ts";
 import { principalRoutes } from "./principals/principal-routes.ts";
@@ -49,20 +51,27 @@ const schemaFile = new URL("../schema.graphql", import.meta.url);
 
 /** Manages accounts: their existence, credentials, permissions and settings. */
 export async function createService(context: ServiceContext<Properties>): Promise<ServiceParts> {
-  const { configuration, runner, log } = context;
+  const { configuration, log } = context;
   const sealer = createSealer(configuration.get("secrets.keys"));
   const opened = await openService(context, { prismaDirectory, sealer, sealedColumns });
   const { pool, outbox, accessStates, limiterOf, pageLimits, consume, serve } = opened;
   const tries = { max: 2, applicationName: "account-tries" };
   const counting = openPool({ ...databaseOptions(configuration), ...context, ...tries });
   const capabilities = openCapabilities(context, { pool, outbox, accessStates, counting, limiterOf });
-  const { base, signIns, logins, administration } = capabilities;
+  const { base, credentials, signIns, logins, administration } = capabilities;
   const { issuer } = signIns;
   const atOurStart = { waitMs: configuration.get("database.start-wait"), log };
   await atStart(async () => issuer?.open(), atOurStart);
   // Before a person signs in with an address that is not settled yet.
   await atStart(() => base.verifiedAddresses.settle(), atOurStart);
-  startWorkers({ runner, clock: context.clock }, capabilities);
+  startWorkers(context, {
+    base,
+    apiKeys: credentials.apiKeys,
+    serviceClients: credentials.serviceClients,
+    accountPurge: administration.accountPurge,
+    auditDayTables: administration.auditDayTables,
+    issuer,
+  });
   consume("audit", { "audit.recorded": (event, { tx }) => base.audit.take(tx, event) });
   const accountExport = openExport(context, capabilities);
 
@@ -95,9 +104,10 @@ interface OpenedAccount extends Opened {
 export type Capabilities = ReturnType<typeof openCapabilities>;
 
 /** Opens every capability of the service, each from those above it. */
-export function openCapabilities(context: Configured, { counting, limiterOf, ...opened }: OpenedAccount) {
+export function openCapabilities(context: Configured, opened: OpenedAccount) {
+  const { pool, counting = pool, limiterOf } = opened;
   const base = openBase(context, opened);
-  const proofs = openProofs(context, base, counting ?? base.pool);
+  const proofs = openProofs(context, base, counting);
   const credentials = openCredentials(context, base);
   const pages = createPages(context);
   const signIns = openSignIns(context, { base, proofs, credentials, pages, limiterOf });
@@ -112,14 +122,14 @@ export function openCapabilities(context: Configured, { counting, limiterOf, ...
 
 /** Opens the operations on accounts by their owners and administrators, and the reads of the audit. */
 function openAdministration({ configuration, clock }: Configured, base: Base, rolesAreOurs: boolean) {
-  const { pool, prisma, outbox, accountStore, audit, access, statusTransitions } = base;
+  const { pool, outbox, accountStore, audit, access, statusTransitions } = base;
   const lastAdministrator = createLastAdministrator(rolesAreOurs);
   const auditDaysKept = () => configuration.get("account.audit.retention-days");
   return {
     rolesAreOurs,
     statuses: createStatuses({ accountStore, statusTransitions, lastAdministrator, audit, clock }),
     accountRoles: createAccountRoles({ accounts: accountStore, access, audit, clock, lastAdministrator, rolesAreOurs }),
-    accountSearch: createAccountSearchStore({ prisma }),
+    accountSearch: createAccountSearchStore({ prisma: new PrismaClient({ adapter: prismaAdapter(pool) }) }),
     administratorReads: createAdministratorReads({ pool, audit, clock }),
     auditStore: createAuditStore({ pool, clock, retentionDays: auditDaysKept }),
     auditDayTables: createDayTables({ pool, clock, keepMs: () => auditDaysKept() * dayMs }, [auditDays]),

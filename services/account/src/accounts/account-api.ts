@@ -38,19 +38,21 @@ export function accountApi(parts: AccountApi): Edges {
 
 type Bodies = ReturnType<typeof createAccountBodies>;
 
-/** The caller's account as the row of an operation; two writes of one account hardly ever meet. */
-const ownAccount = (
-  accounts: Pick<Accounts, "find" | "lock">,
-  etag: (account: Account) => string,
-): OwnRow<Account, unknown> => ({
-  read: ({ caller }) => accounts.find(caller.accountId),
+/** The caller's account as the row of an operation. */
+export const ownAccount = (accounts: Pick<Accounts, "lock">): OwnRow<Account, unknown> => ({
   find: (tx, { caller }) => accounts.lock(tx, caller.accountId),
-  etag,
   missing: accountGone,
 });
 
+/** The same, read without a lock at first, since two such writes of one account hardly ever meet. */
+const changedAccount = (accounts: AccountApi["accounts"], etag: (account: Account) => string) => ({
+  ...ownAccount(accounts),
+  read: ({ caller }: { readonly caller: Caller }) => accounts.find(caller.accountId),
+  etag,
+});
+
 function accountOperations({ accounts }: AccountApi, { patch, replacement }: Bodies) {
-  const of = ownAccount(accounts, etagOfAccount);
+  const of = changedAccount(accounts, etagOfAccount);
   return {
     viewer: record({
       summary: "Read the account",
@@ -91,7 +93,7 @@ function accountOperations({ accounts }: AccountApi, { patch, replacement }: Bod
 }
 
 function settingsOperations({ accounts }: AccountApi, { settingsPatch, settingsReplacement }: Bodies) {
-  const of = ownAccount(accounts, etagOfSettings);
+  const of = changedAccount(accounts, etagOfSettings);
   const reading = (path: string) =>
     record({
       summary: "Read the account's settings",

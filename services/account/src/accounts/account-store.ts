@@ -1,7 +1,6 @@
 import { setImmediate as endOfTurn } from "node:timers/promises";
 import { type AccountState, isRole, type TransitionActor } from "@signalbox/contracts";
 import { type Pool, sql, type Tx, table } from "@signalbox/storage";
-import type { PrismaClient } from "../generated/prisma/client.ts";
 import type { Account } from "./account.ts";
 import { canonicalAddress } from "./account-fields.ts";
 
@@ -59,6 +58,12 @@ const readAccounts = sql(
   `select ${accounts.columns}, xmin::text as version from accounts where id = any ($1)`,
 );
 
+const findByIdentity = sql(
+  "account.find-by-identity",
+  `select ${accounts.columns} from accounts
+   where id = (select account_id from identities where issuer = $1 and subject = $2)`,
+);
+
 const lockAccount = sql("account.lock", `select ${accounts.columns} from accounts where id = $1 for update`);
 
 /** Written when the account is created; the start of its purge is written by a statement of its own. */
@@ -73,15 +78,15 @@ const insertIdentity = sql(
 
 export type AccountStore = ReturnType<typeof createAccountStore>;
 
-/** Accounts in PostgreSQL. Prepared statements do the writes, and the reads that nearly every request needs. */
-export function createAccountStore(pool: Pool, prisma: PrismaClient) {
+/** Accounts in PostgreSQL. */
+export function createAccountStore(pool: Pool) {
   return {
     find: readTogether(findMany),
     findMany,
 
     async findByIdentity({ issuer, subject }: Identity): Promise<Account | null> {
-      const row = await prisma.account.findFirst({ where: { identities: { some: { issuer, subject } } } });
-      return row && accountFrom(row);
+      const { rows } = await pool.query<AccountRow>(findByIdentity, [issuer, subject]);
+      return rows[0] ? accountFrom(rows[0]) : null;
     },
 
     /** Reads the account and locks its row until the transaction ends. */

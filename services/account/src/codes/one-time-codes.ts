@@ -1,17 +1,7 @@
 import { createHmac, hkdfSync, randomInt, timingSafeEqual } from "node:crypto";
 import { type Clock, hours, minutes } from "@signalbox/core";
 import type { Queryable, Tx } from "@signalbox/storage";
-import { createOneTimeCodeStore } from "./one-time-code-store.ts";
-
-/** A code works for one purpose only. */
-export type CodePurpose = "contact" | "step-up" | "sign-in";
-
-/** The purpose and subject of a code. Its digest covers both. */
-export interface CodePlace {
-  readonly purpose: CodePurpose;
-  /** An account, a credential, or the normalized address of a person who signs in. */
-  readonly subject: string;
-}
+import { type CodePlace, type CodePurpose, createOneTimeCodeStore } from "./one-time-code-store.ts";
 
 export type RedeemOutcome = "good" | "wrong" | "expired" | "used-up";
 

@@ -1,9 +1,9 @@
 import { AccountResource } from "@signalbox/contracts";
 import { accepted, ok, type Refusal } from "@signalbox/http";
-import { type Edges, edgesOf, type OwnRow, operation } from "@signalbox/service";
+import { type Edges, edgesOf, operation } from "@signalbox/service";
 import { z } from "zod";
-import { type Account, etagOfAccount, viewAccount } from "../accounts/account.ts";
-import { accountGone } from "../accounts/account-api.ts";
+import { etagOfAccount, viewAccount } from "../accounts/account.ts";
+import { ownAccount } from "../accounts/account-api.ts";
 import type { Accounts } from "../accounts/accounts.ts";
 import { codeRefusals, hintOf, SentCode, tooManyCodes, typedCodeField, viewSentCode } from "../codes/code-answers.ts";
 import type { ContactChanges, ContactConfirmations } from "./contact-changes.ts";
@@ -31,10 +31,7 @@ const addressTaken: Refusal = {
 
 /** The change of a contact address that is pending, at both edges. */
 export function contactApi({ accounts, contactChanges, contactConfirmations }: ContactApi): Edges {
-  const ownAccount: OwnRow<Account, unknown> = {
-    find: (tx, { caller }) => accounts.lock(tx, caller.accountId),
-    missing: accountGone,
-  };
+  const of = ownAccount(accounts);
   const declarations = {
     confirmContactAddress: operation({
       summary: "Confirm the pending contact address",
@@ -43,7 +40,7 @@ export function contactApi({ accounts, contactChanges, contactConfirmations }: C
       auth,
       audit: ["account.contact_confirm", "account.activate"],
       input: Confirmation,
-      of: ownAccount,
+      of,
       change: (tx, account, { caller, input }) => contactConfirmations.byCode(tx, caller, account, input.code),
       refusals: { ...codeRefusals, "nothing-pending": nothingPending, taken: addressTaken },
       rest: {
@@ -60,7 +57,7 @@ export function contactApi({ accounts, contactChanges, contactConfirmations }: C
       auth,
       // The account does not change.
       audit: { unaudited: "The code goes to an address whose change has an entry." },
-      of: ownAccount,
+      of,
       change: (tx, account) => contactChanges.resend(tx, account),
       refusals: { "nothing-pending": nothingPending, "too-many": tooManyCodes },
       rest: {
@@ -79,7 +76,7 @@ export function contactApi({ accounts, contactChanges, contactConfirmations }: C
       description: "Drops the pending address. The one in use stays. Does nothing when no address is pending.",
       auth,
       audit: "account.contact_cancel",
-      of: { ...ownAccount, etag: etagOfAccount },
+      of: { ...of, etag: etagOfAccount },
       change: (tx, account, { caller }) => contactChanges.cancel(tx, caller, account),
       rest: { delete: "/api/account/contact-change/", responses: { 204: "empty" }, idempotent: true },
       graph: { payload: "account" },

@@ -20,6 +20,8 @@ interface PurgeDependencies {
   readonly retentionDays: () => number;
 }
 
+export type AccountPurge = ReturnType<typeof createAccountPurge>;
+
 /** Refusals may be written until the last moment, also by an instance whose clock differs slightly. */
 const recentDays = 2;
 

@@ -6,8 +6,7 @@ import { type Account, stateOf } from "../accounts/account.ts";
 import type { AccountStore, Identity } from "../accounts/account-store.ts";
 import type { Audit } from "../audit/audit.ts";
 import { type Notices, shownAddress } from "../mail/notices.ts";
-import { identityId, type LinkedIdentity, sameIdentity } from "./identity.ts";
-import type { IdentityStore } from "./identity-store.ts";
+import { type IdentityStore, identityId, type LinkedIdentity, sameIdentity } from "./identity.ts";
 
 export type Identities = ReturnType<typeof createIdentities>;
 

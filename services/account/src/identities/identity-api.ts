@@ -13,7 +13,7 @@ import {
 } from "@signalbox/http";
 import { type Edges, edgesOf, operation } from "@signalbox/service";
 import { z } from "zod";
-import { accountGone } from "../accounts/account-api.ts";
+import { accountGone, ownAccount } from "../accounts/account-api.ts";
 import type { Identity } from "../accounts/account-store.ts";
 import type { Accounts } from "../accounts/accounts.ts";
 import type { Identities, LinkOutcome, ProvenLogin } from "./identities.ts";
@@ -52,7 +52,7 @@ export function identityApi(parts: IdentityApi): Edges {
       "The last login method of the account cannot be removed. Within two seconds the tokens of the login no longer act for this account.",
     auth: mayChange,
     audit: "identity.unlink",
-    of: { find: (tx, { caller }) => accounts.lock(tx, caller.accountId), missing: accountGone },
+    of: ownAccount(accounts),
     change: (tx, account, { caller, params }) => identities.unlink(tx, caller, account, params.identity_id),
     refusals: {
       missing: { code: "not_found", message: missing },

@@ -9,7 +9,7 @@ import {
   type ResourceServer,
 } from "oidc-provider";
 import type { Account } from "../accounts/account.ts";
-import type { IssuerSettings } from "./issuer-address.ts";
+import type { IssuerSettings } from "./issuer-settings.ts";
 import { serviceClientOf } from "./provider-clients.ts";
 
 /** Converts an account to the provider's form, with the claims of its ID tokens. */

@@ -3,12 +3,12 @@ import { defaultMessages, isNotModified, strongEtag } from "@signalbox/http";
 import { toAppError } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
 import Provider, { type Configuration, errors, type KoaContextWithOIDC } from "oidc-provider";
-import { type IssuerAddress, type IssuerSettings, metadataPrefix } from "./issuer-address.ts";
+import { type Callers, type Count, type RequestLimits, tellCount, tooManyRequests } from "./callers.ts";
+import { type IssuerAddress, type IssuerSettings, metadataPrefix } from "./issuer-settings.ts";
 import { type ProviderClients, serviceClientOf } from "./provider-clients.ts";
 import type { ProviderPages } from "./provider-pages.ts";
 import { type RefreshTokens, RepeatedRefresh } from "./refresh-tokens.ts";
 import { claimedClientId } from "./request-form.ts";
-import { type Callers, type Count, type RequestLimits, tellCount, tooManyRequests } from "./request-limits.ts";
 
 interface Dependencies {
   readonly settings: IssuerSettings;

@@ -9,8 +9,8 @@ import type { Page } from "../pages/page.ts";
 import type { Pages } from "../pages/pages.ts";
 import type { SendOutcome, SignIns } from "../sign-ins/sign-ins.ts";
 import { fill, minutesIn } from "../texts/texts.ts";
-import type { IssuerSettings } from "./issuer-address.ts";
-import { type Callers, tellCount } from "./request-limits.ts";
+import { type Callers, tellCount } from "./callers.ts";
+import type { IssuerSettings } from "./issuer-settings.ts";
 import { addressPage, codePage, deletedPage, lostPage, refusedPage, tooManyPage } from "./sign-in-pages.ts";
 import { finish, guardedFields, openVisit, remember, sentCodeOf, type Visit } from "./sign-in-visit.ts";
 

@@ -6,7 +6,7 @@ import { errors, type Interaction } from "oidc-provider";
 import { formTargetOf } from "../pages/page.ts";
 import type { Pages } from "../pages/pages.ts";
 import type { Texts } from "../texts/texts.ts";
-import type { IssuerSettings } from "./issuer-address.ts";
+import type { IssuerSettings } from "./issuer-settings.ts";
 import { isForm, readFormBody } from "./request-form.ts";
 import type { SignInForm } from "./sign-in-pages.ts";
 

@@ -8,10 +8,11 @@ import { canonicalAddress } from "../accounts/account-fields.ts";
 import type { Provisioning } from "../accounts/provisioning.ts";
 import type { Actor, Audit, Refusal } from "../audit/audit.ts";
 import { codeRefusal, type RefusedCode } from "../codes/code-answers.ts";
-import type { CodePlace, OneTimeCodes } from "../codes/one-time-codes.ts";
+import type { CodePlace } from "../codes/one-time-code-store.ts";
+import type { OneTimeCodes } from "../codes/one-time-codes.ts";
 import type { Mails } from "../mail/mails.ts";
 import type { Notices } from "../mail/notices.ts";
-import type { KnownBrowser } from "../oauth/known-browser.ts";
+import type { KnownBrowser } from "../oauth/callers.ts";
 import { browserNameOf } from "./sign-in.ts";
 import type { SignInMails } from "./sign-in-mails.ts";
 

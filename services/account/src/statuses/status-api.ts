@@ -1,9 +1,9 @@
 import { AccountResource, examples, timestamp } from "@signalbox/contracts";
 import { accepted, type HttpResponse, ok } from "@signalbox/http";
-import { type Edges, edgesOf, type OwnRow, operation } from "@signalbox/service";
+import { type Edges, edgesOf, operation } from "@signalbox/service";
 import { z } from "zod";
 import { type Account, etagOfAccount, viewAccount } from "../accounts/account.ts";
-import { accountGone } from "../accounts/account-api.ts";
+import { ownAccount } from "../accounts/account-api.ts";
 import type { Accounts } from "../accounts/accounts.ts";
 import { refusedTransition, StatusByOwner, type Statuses } from "./statuses.ts";
 
@@ -23,11 +23,7 @@ const refusals = { "no-transition": refusedTransition, "last-administrator": ref
 
 /** The owner disables the account, asks for it back, deletes it: over REST alone, as what ends the use of the graph. */
 export function statusApi({ accounts, statuses }: StatusApi): Edges {
-  const ownAccount: OwnRow<Account, unknown> = {
-    find: (tx, { caller }) => accounts.lock(tx, caller.accountId),
-    missing: accountGone,
-  };
-  const unchanged = { ...ownAccount, etag: etagOfAccount };
+  const unchanged = { ...ownAccount(accounts), etag: etagOfAccount };
   const declarations = {
     disableAccount: operation({
       summary: "Disable the account",
@@ -51,7 +47,7 @@ export function statusApi({ accounts, statuses }: StatusApi): Edges {
       description: "Administrators see the request. Asking again changes nothing.",
       auth: { scopes: ["account:write"], access: "recovery" },
       audit: "account.request_recovery",
-      of: ownAccount,
+      of: ownAccount(accounts),
       change: (tx, account, { caller }) => statuses.requestRecovery(tx, caller, account),
       refusals: { "not-disabled": { code: "conflict", message: "The account is not disabled." } },
       rest: {

@@ -2,7 +2,7 @@ import { examples, timestamp } from "@signalbox/contracts";
 import { accepted, ok, type Refusal } from "@signalbox/http";
 import { type Edges, edgesOf, operation } from "@signalbox/service";
 import { z } from "zod";
-import { accountGone } from "../accounts/account-api.ts";
+import { ownAccount } from "../accounts/account-api.ts";
 import type { Accounts } from "../accounts/accounts.ts";
 import {
   codeRefusals,
@@ -49,7 +49,7 @@ export function stepUpApi({ accounts, stepUps }: StepUpApi): Edges {
     auth: { scopes: [], access: "own-account:write" },
     audit: "account.step_up",
     input: StepUpBody,
-    of: { find: (tx, { caller }) => accounts.lock(tx, caller.accountId), missing: accountGone },
+    of: ownAccount(accounts),
     change: async (tx, account, { caller, input: { code } }) =>
       code === undefined ? stepUps.request(tx, caller, account) : stepUps.complete(tx, caller, account, code),
     refusals: { ...codeRefusals, ...refusals, "too-many": tooManyCodes, "too-many-tries": tooManyTries },

@@ -7,7 +7,8 @@ import { type Account, stateOf } from "../accounts/account.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
 import { type Audit, actorOf } from "../audit/audit.ts";
 import { codeRefusal, type RefusedCode, type SentTo } from "../codes/code-answers.ts";
-import type { CodePlace, OneTimeCodes } from "../codes/one-time-codes.ts";
+import type { CodePlace } from "../codes/one-time-code-store.ts";
+import type { OneTimeCodes } from "../codes/one-time-codes.ts";
 import type { Mails } from "../mail/mails.ts";
 import { type StepUpStore, steppedUp } from "./step-up-store.ts";
 

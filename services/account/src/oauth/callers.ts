@@ -1,11 +1,33 @@
+import { createHmac, randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { sameDigest } from "@signalbox/auth";
 import type { RateLimiter, RateLimitPolicy } from "@signalbox/cache";
 import type { Configuration } from "@signalbox/config";
 import { minutes, seconds } from "@signalbox/core";
 import { addressBucket, type ClientAddress, createClientAddress, policyItem, remainderItem } from "@signalbox/http";
 import type { Properties } from "../properties.ts";
-import type { IssuerSettings } from "./issuer-address.ts";
-import { createKnownBrowsers, type KnownBrowsers } from "./known-browser.ts";
+import type { IssuerSettings } from "./issuer-settings.ts";
+
+/** The issuer's knowledge of its callers. */
+export interface Callers {
+  readonly clientAddress: ClientAddress;
+  readonly knownBrowsers: KnownBrowsers;
+  readonly limits: RequestLimits;
+}
+
+/** Identifies the callers of the issuer by address and browser, and counts their requests. */
+export function createCallers(
+  configuration: Dependencies["configuration"],
+  { address, applications: known, cookieKeys }: IssuerSettings,
+  limiterOf: LimiterOf,
+): Callers {
+  const clientAddress = createClientAddress(configuration.get("http.trusted-proxies"));
+  const isSecure = address.issuer.startsWith("https:");
+  const knownBrowsers = createKnownBrowsers({ cookieKeys, path: address.path, isSecure });
+  const applications = new Set(known.map(({ client_id }) => client_id));
+  const limits = createRequestLimits({ configuration, limiterOf, clientAddress, knownBrowsers, applications });
+  return { clientAddress, knownBrowsers, limits };
+}
 
 export type RequestLimits = ReturnType<typeof createRequestLimits>;
 
@@ -28,27 +50,6 @@ interface Dependencies {
   readonly knownBrowsers: Pick<KnownBrowsers, "of">;
   /** The ids of the configured applications. */
   readonly applications: ReadonlySet<string>;
-}
-
-/** The issuer's knowledge of its callers. */
-export interface Callers {
-  readonly clientAddress: ClientAddress;
-  readonly knownBrowsers: KnownBrowsers;
-  readonly limits: RequestLimits;
-}
-
-/** Identifies the callers of the issuer by address and browser, and counts their requests. */
-export function createCallers(
-  configuration: Dependencies["configuration"],
-  { address, applications: known, cookieKeys }: IssuerSettings,
-  limiterOf: LimiterOf,
-): Callers {
-  const clientAddress = createClientAddress(configuration.get("http.trusted-proxies"));
-  const isSecure = address.issuer.startsWith("https:");
-  const knownBrowsers = createKnownBrowsers({ cookieKeys, path: address.path, isSecure });
-  const applications = new Set(known.map(({ client_id }) => client_id));
-  const limits = createRequestLimits({ configuration, limiterOf, clientAddress, knownBrowsers, applications });
-  return { clientAddress, knownBrowsers, limits };
 }
 
 /**
@@ -142,3 +143,68 @@ export const tooManyRequests = {
   error: "temporarily_unavailable",
   error_description: "too many requests; Retry-After says when to try again",
 };
+
+/** A browser that has signed in before. Its cookie grants no access: it only shows that the browser is no stranger. */
+export interface KnownBrowser {
+  readonly id: string;
+  /** Returns true when it has signed in to this account. */
+  knows(accountId: string): boolean;
+}
+
+type KnownBrowsers = ReturnType<typeof createKnownBrowsers>;
+
+interface Settings {
+  /** The first one signs, all verify. */
+  readonly cookieKeys: readonly string[];
+  readonly path: string;
+  readonly isSecure: boolean;
+}
+
+const cookieName = "signalbox_known_browser";
+/** The longest time for which browsers keep a cookie. */
+const maxAgeSeconds = 400 * 24 * 60 * 60;
+/** Accounts in the order of their last sign-in, the latest first. */
+const accountsMax = 5;
+
+/**
+ * Remembers in a signed cookie, for each browser, the accounts that it has signed in to. The cookie has an id of the
+ * browser, a proof that we issued it, and a proof for each account, none of which reveals the account.
+ */
+export function createKnownBrowsers({ cookieKeys, path, isSecure }: Settings) {
+  const proofBy = (key: string, ...parts: readonly string[]): string =>
+    createHmac("sha256", key)
+      .update(JSON.stringify(["known browser", ...parts]))
+      .digest("base64url");
+  const proves = (proof: string, ...parts: readonly string[]): boolean =>
+    cookieKeys.some((key) => sameDigest(Buffer.from(proof), Buffer.from(proofBy(key, ...parts))));
+
+  function read(request: IncomingMessage) {
+    const [id = "", ofBrowser = "", ...ofAccounts] = cookieOf(request).split(".");
+    return proves(ofBrowser, id) ? { id, ofAccounts: ofAccounts.slice(0, accountsMax) } : null;
+  }
+
+  return {
+    /** Identifies the browser of a request; null for one that has not signed in before. */
+    of(request: IncomingMessage): KnownBrowser | null {
+      const known = read(request);
+      if (known === null) return null;
+      const { id, ofAccounts } = known;
+      return { id, knows: (accountId) => ofAccounts.some((proof) => proves(proof, id, accountId)) };
+    },
+
+    /** Adds the account to the browser's cookie. */
+    remember(request: IncomingMessage, response: ServerResponse, accountId: string): void {
+      const { id, ofAccounts } = read(request) ?? { id: randomBytes(16).toString("base64url"), ofAccounts: [] };
+      const others = ofAccounts.filter((proof) => !proves(proof, id, accountId)).slice(0, accountsMax - 1);
+      const [key = ""] = cookieKeys;
+      const value = [id, proofBy(key, id), proofBy(key, id, accountId), ...others].join(".");
+      const attributes = `Path=${path}; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${isSecure ? "; Secure" : ""}`;
+      response.appendHeader("Set-Cookie", `${cookieName}=${value}; ${attributes}`);
+    },
+  };
+}
+
+function cookieOf({ headers }: IncomingMessage): string {
+  const pairs = (headers.cookie ?? "").split(";").map((pair) => pair.trim());
+  return pairs.find((pair) => pair.startsWith(`${cookieName}=`))?.slice(cookieName.length + 1) ?? "";
+}

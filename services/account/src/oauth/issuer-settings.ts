@@ -1,6 +1,92 @@
-import { randomBytes } from "node:crypto";
+import { hkdfSync, randomBytes } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import { builtInIssuer, type Issuer, ownRoleNames } from "@signalbox/auth";
+import { privilegedScopes, scopes } from "@signalbox/contracts";
 import type { ClientMetadata } from "oidc-provider";
 import { z } from "zod";
+import type { Configured } from "../properties.ts";
+
+/** The settings of the built-in issuer, which stay the same until a restart. */
+export interface IssuerSettings {
+  readonly address: IssuerAddress;
+  /** The applications that people sign in to, our own pages included. */
+  readonly applications: readonly Application[];
+  readonly accessTokenSeconds: number;
+  /** The first one signs the issuer's cookies, all verify. */
+  readonly cookieKeys: readonly string[];
+  /** The page that explains the error codes. */
+  readonly errorDocs: string;
+}
+
+export function issuerSettings({ configuration }: Pick<Configured, "configuration">): IssuerSettings {
+  const address = issuerAddress(configuration.get("http.base-url"));
+  return {
+    address,
+    applications: [...parseApplications(configuration.get("account.oauth.applications")), ownPages(address.issuer)],
+    accessTokenSeconds: configuration.get("account.oauth.access-token-minutes") * 60,
+    cookieKeys: configuration.get("secrets.keys").map(cookieKeyFrom),
+    errorDocs: configuration.get("http.error-docs"),
+  };
+}
+
+/** Derives a key that signs cookies from one of `secrets.keys`. */
+const cookieKeyFrom = (sealingKey: string): string =>
+  Buffer.from(hkdfSync("sha256", sealingKey, "", "signalbox account oauth cookies", 32)).toString("base64url");
+
+/** The public address of the built-in issuer: every URL in its answers starts with it, regardless of the request. */
+export interface IssuerAddress {
+  /** The issuer's identifier. */
+  readonly issuer: string;
+  /** The audience of access tokens: the whole deployment. */
+  readonly audience: string;
+  /** The path of the issuer behind the edge, such as `/oauth`. */
+  readonly path: string;
+  /** Returns the requested path below the issuer. Metadata requests come from outside of it, too (RFC 8414 §3.1). */
+  below(path: string): string;
+  /** Rewrites a request as if it had been sent to this address. */
+  force(request: IncomingMessage): void;
+}
+
+/** The prefix of this service's own paths; publicly the path of `http.base-url` precedes it. */
+export const mountPath = "/oauth";
+
+/** The prefix of issuers' metadata on a host; the issuer's path follows. */
+export const metadataPrefix = "/.well-known/oauth-authorization-server";
+
+function issuerAddress(baseUrl: string): IssuerAddress {
+  const { host, protocol, pathname } = new URL(baseUrl);
+  const scheme = protocol.slice(0, -1);
+  const path = `${pathname.replace(/\/$/, "")}${mountPath}`;
+  // An edge may have removed the path of the deployment.
+  const metadataPaths = new Set([path, mountPath].map((issuer) => `${metadataPrefix}${issuer}`));
+  return {
+    issuer: `${baseUrl}${mountPath}`,
+    audience: baseUrl,
+    path,
+    below: (asked) => (metadataPaths.has(asked) ? metadataPrefix : asked.slice(mountPath.length)),
+    force({ headers }) {
+      headers.host = host;
+      headers["x-forwarded-host"] = host;
+      headers["x-forwarded-proto"] = scheme;
+    },
+  };
+}
+
+/**
+ * Describes the built-in issuer to the token verifier. Its scopes were checked against roles and clients at issue, so
+ * none needs to be dropped.
+ */
+export function trustedIssuer({ issuer, audience }: IssuerAddress): Issuer {
+  return {
+    name: builtInIssuer,
+    issuer,
+    audience,
+    algorithms: ["ES256"],
+    "scopes-max": scopes.filter((scope) => !privilegedScopes.has(scope)),
+    "roles-claim": "roles",
+    roles: ownRoleNames,
+  };
+}
 
 const loopbacks: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
@@ -79,7 +165,7 @@ function isNative(uri: string): boolean {
 const ownClientId = "signalbox.pages";
 
 /** Our own pages as a client application. */
-export const ownPages = (issuer: string): Application => ({
+const ownPages = (issuer: string): Application => ({
   client_id: ownClientId,
   name: "Signalbox",
   redirect_uris: [redirectOf(issuer)],
