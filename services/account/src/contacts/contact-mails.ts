@@ -3,7 +3,7 @@ import type { Tx } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
 import { hintOf } from "../codes/code-answers.ts";
 import type { OneTimeCodes, RedeemOutcome } from "../codes/one-time-codes.ts";
-import type { Mails } from "../mail/mails.ts";
+import { envelopeOf, type Mails } from "../mail/mails.ts";
 import {
   type ContactLink,
   type ContactLinkStore,
@@ -41,7 +41,7 @@ export function createContactMails(dependencies: ContactMailDependencies) {
       const { code, expiresAt } = issued;
       await contactLinkStore.endConfirmations(tx, accountId, clock.now());
       const link = await makeLink(tx, { accountId, kind: "confirm", address, expiresAt });
-      await mails.enqueue(tx, { kind: "confirm-contact", ...envelope(account, address, expiresAt), code, link });
+      await mails.enqueue(tx, { kind: "confirm-contact", ...envelopeOf(account, address, expiresAt), code, link });
       return { expiresAt };
     },
 
@@ -74,14 +74,14 @@ export function createContactMails(dependencies: ContactMailDependencies) {
 
     /** Notifies an address that lost to an earlier holder's objection. */
     async tellOfObjection(tx: Tx, account: Account, address: string): Promise<void> {
-      await mails.enqueue(tx, { kind: "contact-change-undone", ...envelope(account, address, objectionEnd()) });
+      await mails.enqueue(tx, { kind: "contact-change-undone", ...envelopeOf(account, address, objectionEnd()) });
     },
   };
 
   async function objection(tx: Tx, account: Account, address: string) {
     const expiresAt = objectionEnd();
     const link = await makeLink(tx, { accountId: account.id, kind: "object", address, expiresAt });
-    return { ...envelope(account, address, expiresAt), link };
+    return { ...envelopeOf(account, address, expiresAt), link };
   }
 
   async function makeLink(tx: Tx, link: Omit<ContactLink, "id" | "usedAt">): Promise<string> {
@@ -93,11 +93,3 @@ export function createContactMails(dependencies: ContactMailDependencies) {
 }
 
 const codePlace = (subject: string) => ({ purpose: "contact", subject }) as const;
-
-const envelope = ({ id: accountId, locale, timezone }: Account, to: string, expiresAt: Date) => ({
-  to,
-  accountId,
-  locale,
-  timezone,
-  expiresAt,
-});

@@ -2,6 +2,7 @@ import { minutes, seconds, uuidv7 } from "@signalbox/core";
 import { createWakeUp, type Runner } from "@signalbox/runtime";
 import type { Pool, Sealer, Tx } from "@signalbox/storage";
 import type { Logger, Metrics, Tracer } from "@signalbox/telemetry";
+import type { Account } from "../accounts/account.ts";
 import type { Configured } from "../properties.ts";
 import { createMailQueue, type MailQueue, type QueuedMail } from "./mail-queue.ts";
 import { MailRefused, type MailTransport, openMailTransport } from "./mail-transport.ts";
@@ -17,6 +18,13 @@ interface Envelope {
   /** Time after which the mail is useless and is not sent: the end of its code or link. */
   readonly expiresAt: Date;
 }
+
+/** Addresses a mail about an account. */
+export const envelopeOf = (
+  { id: accountId, locale, timezone }: Pick<Account, "id" | "locale" | "timezone">,
+  to: string,
+  expiresAt: Date,
+): Envelope => ({ to, accountId, locale, timezone, expiresAt });
 
 export type Mails = Pick<ReturnType<typeof createMails>, "enqueue">;
 

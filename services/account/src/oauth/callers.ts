@@ -98,32 +98,17 @@ export function createRequestLimits(dependencies: Dependencies) {
 }
 
 function limitersOf({ configuration, limiterOf }: Pick<Dependencies, "configuration" | "limiterOf">) {
+  const limited = (name: string, limit: number, windowMs: number) => limiterOf({ name, limit, windowMs });
   return {
-    clients: limiterOf({
-      name: "client",
-      limit: configuration.get("account.oauth.client-requests"),
-      windowMs: seconds(10),
-    }),
-    failures: limiterOf({
-      name: "client-failures",
-      limit: configuration.get("account.oauth.client-failures"),
-      windowMs: minutes(1),
-    }),
-    signIns: limiterOf({
-      name: "sign-in",
-      limit: configuration.get("account.oauth.sign-in-requests"),
-      windowMs: minutes(1),
-    }),
-    starts: limiterOf({
-      name: "sign-ins",
-      limit: configuration.get("account.oauth.sign-ins"),
-      windowMs: minutes(10),
-    }),
-    anonymous: limiterOf({
-      name: "anonymous",
-      limit: configuration.get("http.rate-limit.anonymous.requests"),
-      windowMs: configuration.get("http.rate-limit.anonymous.window"),
-    }),
+    clients: limited("client", configuration.get("account.oauth.client-requests"), seconds(10)),
+    failures: limited("client-failures", configuration.get("account.oauth.client-failures"), minutes(1)),
+    signIns: limited("sign-in", configuration.get("account.oauth.sign-in-requests"), minutes(1)),
+    starts: limited("sign-ins", configuration.get("account.oauth.sign-ins"), minutes(10)),
+    anonymous: limited(
+      "anonymous",
+      configuration.get("http.rate-limit.anonymous.requests"),
+      configuration.get("http.rate-limit.anonymous.window"),
+    ),
   };
 }
 

@@ -9,7 +9,7 @@ import { type Audit, actorOf } from "../audit/audit.ts";
 import { codeRefusal, type RefusedCode, type SentTo } from "../codes/code-answers.ts";
 import type { CodePlace } from "../codes/one-time-code-store.ts";
 import type { OneTimeCodes } from "../codes/one-time-codes.ts";
-import type { Mails } from "../mail/mails.ts";
+import { envelopeOf, type Mails } from "../mail/mails.ts";
 import { type StepUpStore, steppedUp } from "./step-up-store.ts";
 
 interface StepUpDependencies {
@@ -40,14 +40,13 @@ export function createStepUps(dependencies: StepUpDependencies) {
     async request(tx: Tx, caller: Caller, account: Account): Promise<RequestOutcome> {
       if (!canStepUp(caller)) return { outcome: "not-a-person" };
       requireState(stateOf(account), "own-account:write");
-      const { id: accountId, contactAddress: address, contactAddressVerified, locale, timezone } = account;
+      const { id: accountId, contactAddress: address, contactAddressVerified } = account;
       if (address === null || !contactAddressVerified) return { outcome: "no-address" };
       const isAllowed = await stepUpStore.takeMail(tx, accountId);
       const issued = isAllowed ? await oneTimeCodes.issue(tx, { ...stepUpPlace(caller), accountId }) : "too-many";
       if (issued === "too-many") return { outcome: "too-many" };
       const { code, expiresAt } = issued;
-      const envelope = { to: address, accountId, locale, timezone, expiresAt };
-      await mails.enqueue(tx, { kind: "step-up-code", ...envelope, code });
+      await mails.enqueue(tx, { kind: "step-up-code", ...envelopeOf(account, address, expiresAt), code });
       return { outcome: "sent", address, expiresAt };
     },
 
