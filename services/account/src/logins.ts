@@ -60,7 +60,7 @@ export function openSignIns(context: Configured, dependencies: SignInDependencie
   const signInStore = createSignInStore(pool);
   const issuedTokens = createIssuedTokens({ pool, access, audit, clock, stateStore, signInStore });
   const signInList = createSignInList({
-    accounts: accountStore,
+    accountStore,
     signInStore,
     issuedTokens,
     stepUps: proofs.stepUps,
@@ -107,8 +107,8 @@ export function openLogins(context: Configured, { base, proofs, credentials, iss
   });
   const principals = createPrincipals(context, {
     tokens,
-    accounts: accountStore,
-    keys: credentials.apiKeyStore,
+    accountStore,
+    apiKeyStore: credentials.apiKeyStore,
     provisioning,
     stepUpStore: proofs.stepUpStore,
     auditRefusals,

@@ -11,7 +11,7 @@ import { type Audit, actorOf } from "../audit/audit.ts";
 import { type LastAdministrator, refusedLastAdministrator } from "./last-administrator.ts";
 
 interface AccountRolesDependencies {
-  readonly accounts: Pick<AccountStore, "save">;
+  readonly accountStore: Pick<AccountStore, "save">;
   readonly access: Pick<AccessAnnouncements, "invalidate">;
   readonly audit: Pick<Audit, "record">;
   readonly clock: Clock;
@@ -41,7 +41,7 @@ export type AccountRoles = ReturnType<typeof createAccountRoles>;
 
 /** The roles of accounts, which administrators grant and take. */
 export function createAccountRoles(dependencies: AccountRolesDependencies) {
-  const { accounts, access, audit, clock, lastAdministrator, rolesAreOurs } = dependencies;
+  const { accountStore, access, audit, clock, lastAdministrator, rolesAreOurs } = dependencies;
 
   return {
     /**
@@ -61,7 +61,7 @@ export function createAccountRoles(dependencies: AccountRolesDependencies) {
         return { outcome: "last-administrator" };
       }
       const changed = await access.invalidate(tx, { ...account, roles });
-      await accounts.save(tx, changed);
+      await accountStore.save(tx, changed);
       const by = actorOf(caller, "administrator");
       for (const [at, action] of roleActions.entries()) {
         const reason = [granted, taken][at]?.join(" ");

@@ -13,7 +13,7 @@ import {
 import { type Edges, edgesOf, type Load, type OwnRow, operation } from "@signalbox/service";
 import { z } from "zod";
 import { type Account, viewAccount } from "../accounts/account.ts";
-import type { AccountStore } from "../accounts/account-store.ts";
+import type { Accounts } from "../accounts/accounts.ts";
 import type { AdministratorReads } from "../audit/administrator-reads.ts";
 import { statusActions } from "../statuses/change-status.ts";
 import { refusedTransition, StatusByAdministrator, type Statuses } from "../statuses/statuses.ts";
@@ -21,7 +21,7 @@ import { type AccountRoles, RolesByAdministrator, refusedRoles, roleActions } fr
 import { type AccountSearchStore, accountFilter } from "./account-search-store.ts";
 
 export interface AdministrationApi {
-  readonly accounts: Pick<AccountStore, "find" | "lock">;
+  readonly accounts: Pick<Accounts, "find" | "lock">;
   readonly loadAccount: Load<Account>;
   readonly accountSearch: AccountSearchStore;
   readonly statuses: Pick<Statuses, "changeByAdministrator">;

@@ -4,13 +4,13 @@ import { listPage, pageOf, pageParameters, type Routes, refused } from "@signalb
 import { type Edges, edgesOf, list } from "@signalbox/service";
 import { z } from "zod";
 import type { Account } from "../accounts/account.ts";
-import type { AccountStore } from "../accounts/account-store.ts";
+import type { Accounts } from "../accounts/accounts.ts";
 import type { AdministratorReads } from "./administrator-reads.ts";
 import { type AuditEntry, auditFilter, viewAuditEntry, viewOwnAuditEntry } from "./audit-entry.ts";
 import type { AuditStore } from "./audit-store.ts";
 
 export interface AuditApi {
-  readonly accounts: Pick<AccountStore, "find">;
+  readonly accounts: Pick<Accounts, "find">;
   readonly auditStore: AuditStore;
   readonly administratorReads: AdministratorReads;
   readonly pageLimits: PageLimits;

@@ -14,7 +14,7 @@ export function openCredentials({ configuration, clock }: Configured, base: Base
   const { pool, outbox, audit, access, notices } = base;
   const apiKeyStore = createApiKeyStore(pool);
   const apiKeys = createApiKeys({
-    keys: apiKeyStore,
+    apiKeyStore,
     keyEnvironment: configuration.get("account.api-keys.environment"),
     keysMax: () => configuration.get("account.api-keys.max"),
     outbox,
@@ -25,7 +25,7 @@ export function openCredentials({ configuration, clock }: Configured, base: Base
   });
   const serviceClientStore = createServiceClientStore(pool);
   const serviceClients = createServiceClients({
-    clients: serviceClientStore,
+    serviceClientStore,
     clientsMax: () => configuration.get("account.clients.max"),
     hasIssuer: parseIssuers(configuration.get("auth.issuers")).length === 0,
     outbox,
@@ -35,9 +35,9 @@ export function openCredentials({ configuration, clock }: Configured, base: Base
     clock,
   });
   const credentialRevocations = createCredentialRevocations({
-    keys: apiKeyStore,
+    apiKeyStore,
     apiKeys,
-    clients: serviceClientStore,
+    serviceClientStore,
     serviceClients,
     notices,
     clock,
