@@ -80,7 +80,7 @@ export function openSignIns(context: Configured, dependencies: SignInDependencie
   });
   const { serviceClientStore } = credentials;
   const issuing = { base, stateStore, issuedTokens, signIns, signInStore, serviceClientStore, pages, limiterOf };
-  return { issuedTokens, signInStore, signInList, signIns, issuer: openIssuer(context, issuing) };
+  return { issuedTokens, signInStore, signInList, issuer: openIssuer(context, issuing) };
 }
 
 interface LoginDependencies {

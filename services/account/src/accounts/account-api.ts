@@ -45,14 +45,14 @@ export const ownAccount = (accounts: Pick<Accounts, "lock">): OwnRow<Account, un
 });
 
 /** The same, read without a lock at first, since two such writes of one account hardly ever meet. */
-const changedAccount = (accounts: AccountApi["accounts"], etag: (account: Account) => string) => ({
+const ownAccountReadFirst = (accounts: AccountApi["accounts"], etag: (account: Account) => string) => ({
   ...ownAccount(accounts),
   read: ({ caller }: { readonly caller: Caller }) => accounts.find(caller.accountId),
   etag,
 });
 
 function accountOperations({ accounts }: AccountApi, { patch, replacement }: Bodies) {
-  const of = changedAccount(accounts, etagOfAccount);
+  const of = ownAccountReadFirst(accounts, etagOfAccount);
   return {
     viewer: record({
       summary: "Read the account",
@@ -93,7 +93,7 @@ function accountOperations({ accounts }: AccountApi, { patch, replacement }: Bod
 }
 
 function settingsOperations({ accounts }: AccountApi, { settingsPatch, settingsReplacement }: Bodies) {
-  const of = changedAccount(accounts, etagOfSettings);
+  const of = ownAccountReadFirst(accounts, etagOfSettings);
   const reading = (path: string) =>
     record({
       summary: "Read the account's settings",

@@ -82,8 +82,10 @@ export function createContactChanges(dependencies: ContactDependencies) {
   }
 }
 
-const tooManyChanges = () =>
-  new AppError(tooManyCodes.code, tooManyCodes.message, { ...tooManyCodes, field: "contact_address" });
+function tooManyChanges(): AppError {
+  const { code, message, retryAfterSeconds } = tooManyCodes;
+  return new AppError(code, message, { field: "contact_address", retryAfterSeconds });
+}
 
 function lastLoginMethod(): AppError {
   const message =
