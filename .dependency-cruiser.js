@@ -168,7 +168,7 @@ export default {
       comment:
         "The database client is the store's business: operations see domain types, so that a schema change ends at the store.",
       severity: "error",
-      from: { path: "^services/", pathNot: `-store\\.ts$|/src/(service|capabilities)\\.ts$|/src/generated/|${tests}` },
+      from: { path: "^services/", pathNot: `-store\\.ts$|/src/service\\.ts$|/src/generated/|${tests}` },
       to: { path: "^services/[^/]+/src/generated/prisma/" },
     },
     {

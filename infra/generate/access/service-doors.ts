@@ -10,40 +10,28 @@ import { type Package, packagesWith, root } from "../repository.ts";
 export interface ServiceDoors {
   readonly service: string;
   readonly routes: Routes["list"];
-  readonly resolvers: Resolvers<unknown>;
+  readonly resolvers: Resolvers;
 }
 
-type Door = Readonly<Record<string, unknown>>;
-type Make<T> = (verbs: never) => T;
+type Door = { readonly serviceEdges: (parts: never) => Edges };
 
-/** Reads the declarations of every service that exports `./routes`, by its name. */
+/** Reads the declarations of every service that exports `./edges`, by its name. */
 export async function serviceDoors(): Promise<ServiceDoors[]> {
   const services = (await packagesWith("package.json")).filter(({ kind }) => kind === "service");
   const doors = await Promise.all(
     services.map(async (service): Promise<ServiceDoors | null> => {
-      const edges = await openDoor(service, "./edges");
-      if (edges !== null) {
-        const { routes, resolvers } = (edges.serviceEdges as Make<Edges>)(standIn);
-        return { service: service.name, routes: routes.list, resolvers };
-      }
-      const routes = await openDoor(service, "./routes");
-      if (routes === null) return null;
-      const resolvers = await openDoor(service, "./resolvers");
-      const [makeRoutes] = Object.values(routes) as [Make<Routes>];
-      const makeResolvers = resolvers?.resolversOf as Make<Resolvers<unknown>> | undefined;
-      return {
-        service: service.name,
-        routes: makeRoutes(standIn).list,
-        resolvers: makeResolvers?.(standIn) ?? {},
-      };
+      const door = await openDoor(service);
+      if (door === null) return null;
+      const { routes, resolvers } = door.serviceEdges(standIn);
+      return { service: service.name, routes: routes.list, resolvers };
     }),
   );
   return doors.filter((service) => service !== null);
 }
 
-async function openDoor({ folder }: Package, name: string): Promise<Door | null> {
+async function openDoor({ folder }: Package): Promise<Door | null> {
   const manifest = JSON.parse(await readFile(join(root, folder, "package.json"), "utf8"));
-  const door: string | undefined = manifest.exports?.[name];
+  const door: string | undefined = manifest.exports?.["./edges"];
   return door === undefined ? null : await import(pathToFileURL(join(root, folder, door)).href);
 }
 

@@ -51,7 +51,7 @@ function rowOfRoute({ method, path, spec }: Route, access: RouteAccess): string 
 
 type IsDeclared = typeof import("@signalbox/graphql")["isDeclared"];
 
-function rowsOfFields(resolvers: Resolvers<unknown>, isDeclared: IsDeclared): string[] {
+function rowsOfFields(resolvers: Resolvers, isDeclared: IsDeclared): string[] {
   return Object.entries(resolvers).flatMap(([type, table]) =>
     Object.entries(table).flatMap(([name, resolve]) =>
       isDeclared(resolve) ? [rowOfField(fieldName(type, name), resolve.declared)] : [],

@@ -4,7 +4,7 @@ import { connectionField } from "./connection-field.ts";
 import type { SubgraphContext } from "./subgraph-context.ts";
 
 const caller = { accountId: "acc_own", state: "active", scopes: new Set(["images:read"]) };
-const contextOf = () => ({ principal: caller, caller }) as unknown as SubgraphContext<unknown>;
+const contextOf = () => ({ principal: caller, caller }) as unknown as SubgraphContext;
 const rows = Array.from({ length: 9 }, (_, at) => ({ id: `row_${at}`, createdAt: new Date(at) }));
 
 function setUp(limits = { maxPageSize: () => 3, pageSize: () => 5 }) {
@@ -43,7 +43,7 @@ test("the same page of the same parent is read once per request", async () => {
 
 test("equal pages of a hundred parents take one read, and each parent gets its own rows", async () => {
   const reads: (readonly string[])[] = [];
-  const list = connectionField<unknown, { id: string }, object, { id: string; parent: string; createdAt: Date }>(
+  const list = connectionField<{ id: string }, object, { id: string; parent: string; createdAt: Date }>(
     { scopes: ["images:read"] },
     {
       limits: { maxPageSize: () => 3, pageSize: () => 1 },

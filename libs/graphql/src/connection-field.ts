@@ -16,47 +16,47 @@ interface Listed {
   readonly id: string;
 }
 
-type ReadPage<Loaders, Parent, Args, Row> = (
+type ReadPage<Parent, Args, Row> = (
   range: ListRange,
   parent: Parent,
-  context: SubgraphContext<Loaders>,
+  context: SubgraphContext,
   args: Args,
 ) => Promise<readonly Row[]>;
 
 /** The reader of a connection. It gets a limit one above the page size, to find out whether a next page exists. */
-type ConnectionReader<Loaders, Parent, Args, Row> =
+type ConnectionReader<Parent, Args, Row> =
   | {
       /** Reads the rows of the range, newest first. */
-      readonly read: ReadPage<Loaders, Parent, Args, Row>;
+      readonly read: ReadPage<Parent, Args, Row>;
     }
   | {
       /** Reads the same range of the lists of many parents with one statement. */
       readonly readMany: (
         range: ListRange,
         parentIds: readonly string[],
-        context: SubgraphContext<Loaders>,
+        context: SubgraphContext,
         args: Args,
       ) => Promise<readonly Row[]>;
       /** Returns the id of the parent whose list contains the row. */
       readonly parentId: (row: Row) => string;
     };
 
-export type ConnectionSpec<Loaders, Parent, Args, Row> = ConnectionReader<Loaders, Parent, Args, Row> & {
+export type ConnectionSpec<Parent, Args, Row> = ConnectionReader<Parent, Args, Row> & {
   readonly limits: PageLimits;
   /** The position of the row in the list; default: by creation time. */
   readonly position?: (row: Row) => TimePosition;
   /** Converts a row to its node; default: the row itself. */
-  readonly node?: (row: Row, context: SubgraphContext<Loaders>) => unknown;
+  readonly node?: (row: Row, context: SubgraphContext) => unknown;
 };
 
 /** Bounds a statement that reads the lists of many parents. */
 const parentsMax = 500;
 
 /** Declares a connection with its access: the pages of a list ordered by time, newest first. */
-export function connectionField<Loaders, Parent, Args, Row = Listed>(
+export function connectionField<Parent, Args, Row = Listed>(
   access: FieldAccess,
-  spec: ConnectionSpec<Loaders, Parent, Args, Row>,
-): Field<Loaders> {
+  spec: ConnectionSpec<Parent, Args, Row>,
+): Field {
   const { limits, position, node } = spec;
   const read = "read" in spec ? spec.read : readTogether(spec);
   const readOnce = createReadOnce<Row>();
@@ -91,10 +91,10 @@ function createReadOnce<Row>() {
 }
 
 /** Merges pages of many parents that are read concurrently, with the same arguments, into one read. */
-function readTogether<Loaders, Parent, Args, Row>({
+function readTogether<Parent, Args, Row>({
   readMany,
   parentId,
-}: Extract<ConnectionReader<Loaders, Parent, Args, Row>, { readMany: unknown }>): ReadPage<Loaders, Parent, Args, Row> {
+}: Extract<ConnectionReader<Parent, Args, Row>, { readMany: unknown }>): ReadPage<Parent, Args, Row> {
   const loaders = createPerRequest<DataLoader<string, readonly Row[]>>();
   return (range, parent, context, args) => {
     const readLists = async (ids: readonly string[]) => {

@@ -33,7 +33,7 @@ function contextOf(changes: { scopes?: Set<Scope>; state?: AccountState; anonymo
     },
     clock: systemClock,
   };
-  return context as unknown as SubgraphContext<unknown>;
+  return context as unknown as SubgraphContext;
 }
 
 test("a declared field refuses anonymous callers, missing scopes, blocked states and old sign-ins before it resolves", async () => {
@@ -101,7 +101,7 @@ test("a mutation judges its input by the rules of REST, and reports faults in th
 
 test("a connection reads one row more than it shows, and its cursor continues the list", async () => {
   const rows = ["c", "b", "a"].map((id, index) => ({ id, createdAt: new Date(1_000_000 - index) }));
-  const list = connectionField<unknown, unknown, object>(
+  const list = connectionField<unknown, object>(
     { scopes: ["account:read"] },
     {
       limits: { maxPageSize: () => 10, pageSize: () => 2 },

@@ -26,10 +26,10 @@ export interface FieldAccess {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a resolver's parent and arguments are typed by the schema, not by TypeScript.
-export type Resolve<Loaders> = (parent: any, args: any, context: SubgraphContext<Loaders>) => unknown;
+export type Resolve = (parent: any, args: any, context: SubgraphContext) => unknown;
 
 /** A resolver with its declared access. */
-export interface Field<Loaders> extends Resolve<Loaders> {
+export interface Field extends Resolve {
   readonly declared: FieldAccess;
 }
 
@@ -37,10 +37,10 @@ export interface Field<Loaders> extends Resolve<Loaders> {
  * Declares the access of a field; a refused caller never reaches `resolve`. Root fields and entities must be declared.
  * Others may be plain functions, which are open to every caller that may see their parent.
  */
-export function field<Loaders, Parent, Args>(
+export function field<Parent, Args>(
   declared: FieldAccess,
-  resolve: (parent: Parent, args: Args, context: SubgraphContext<Loaders>) => unknown,
-): Field<Loaders> {
+  resolve: (parent: Parent, args: Args, context: SubgraphContext) => unknown,
+): Field {
   const access = { access: "read", ...declared } as const;
   return declare(access, (parent, args, context) => {
     if (!isLetIn(access, parent, context)) return null;
@@ -59,9 +59,9 @@ export function assertTexts(args: object): void {
 }
 
 /** Recognizes a resolver created by `field`, `mutation` or `connectionField`. */
-export const isDeclared = <Loaders>(resolve: Resolve<Loaders>): resolve is Field<Loaders> => "declared" in resolve;
+export const isDeclared = (resolve: Resolve): resolve is Field => "declared" in resolve;
 
-export function declare<Loaders>(declared: FieldAccess, resolve: Resolve<Loaders>): Field<Loaders> {
+export function declare(declared: FieldAccess, resolve: Resolve): Field {
   return Object.assign(resolve, { declared });
 }
 
@@ -72,7 +72,7 @@ export function declare<Loaders>(declared: FieldAccess, resolve: Resolve<Loaders
 export function isLetIn(
   { scopes, access = "read", stepUp, optional, ownOnly, ofOthers }: FieldAccess,
   parent: unknown,
-  context: SubgraphContext<unknown>,
+  context: SubgraphContext,
 ): boolean {
   if (context.principal === null && optional) return true;
   const { caller } = context;

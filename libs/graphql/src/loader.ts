@@ -29,9 +29,9 @@ export function createLoader<T>(
 
 /** Creates a look-up with a loader of its own for each request, so that no caller sees another's rows. */
 export function requestLoader<T>(
-  readMany: (keys: readonly string[], context: SubgraphContext<unknown>) => Promise<readonly T[]>,
+  readMany: (keys: readonly string[], context: SubgraphContext) => Promise<readonly T[]>,
   keyOf: (item: T) => string,
-): (context: SubgraphContext<unknown>, key: string) => Promise<T | null> {
+): (context: SubgraphContext, key: string) => Promise<T | null> {
   const loaders = new WeakMap<object, Load<T>>();
   return (context, key) => {
     const known = loaders.get(context) ?? createLoader((keys) => readMany(keys, context), keyOf);

@@ -16,7 +16,7 @@ interface MutationSpec<Input, Result> extends FieldAccess {
   /**
    * The rules of the argument `input`: those of the REST body, in snake case. Violations are reported in the payload.
    */
-  readonly input: z.ZodType<Input> | ((context: SubgraphContext<unknown>, input: object) => Promise<z.ZodType<Input>>);
+  readonly input: z.ZodType<Input> | ((context: SubgraphContext, input: object) => Promise<z.ZodType<Input>>);
   /**
    * The member of the payload with the result, or a function that builds the members; its argument is `null` for a
    * refused input.
@@ -28,10 +28,10 @@ interface MutationSpec<Input, Result> extends FieldAccess {
  * Declares a mutation in the form of the spec ("Mutation payload convention"): the changed resource or null, and the
  * failures of fields. Missing access and every other refusal are errors of the top level.
  */
-export function mutation<Loaders, Input, Result, Args = unknown>(
+export function mutation<Input, Result, Args = unknown>(
   spec: MutationSpec<Input, Result>,
-  change: (input: Input, context: SubgraphContext<Loaders>, args: Args) => Promise<Result>,
-): Field<Loaders> {
+  change: (input: Input, context: SubgraphContext, args: Args) => Promise<Result>,
+): Field {
   const { input: rules, payload, ...declared } = spec;
   const access = { access: "write", ...declared } as const;
   const members = typeof payload === "string" ? (result: Result | null) => ({ [payload]: result }) : payload;
@@ -81,8 +81,9 @@ export function filterFrom<Output>(rules: z.ZodType<Output>, args: object): Outp
 }
 
 /** Converts a REST refusal to the error of a resolver; members of an input get their own names back. */
-export function refusalError({ code, message, details = [] }: Refusal): AppError {
-  return code === "validation_error" ? invalidInput(details) : new AppError(code, message, { details });
+export function refusalError({ code, message, details = [], field, retryAfterSeconds }: Refusal): AppError {
+  if (code === "validation_error") return invalidInput(details);
+  return new AppError(code, message, { details, field, retryAfterSeconds });
 }
 
 function invalidInput(details: readonly ErrorDetail[]): AppError {

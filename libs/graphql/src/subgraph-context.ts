@@ -4,15 +4,14 @@ import { AppError, type Clock } from "@signalbox/core";
 import { inTransaction, type Pool, type RowWrite, type Tx, writeRow } from "@signalbox/storage";
 import { clientAddressHeader, decodePrincipal, principalHeader } from "./principal-header.ts";
 
-/** The context of every resolver of a subgraph: the caller, the loaders of the request, and the transaction. */
-export interface SubgraphContext<Loaders> {
+/** The context of every resolver of a subgraph: the caller and the transaction. */
+export interface SubgraphContext {
   readonly principal: Principal | null;
   /** The principal with its request, for operations. @throws AppError `unauthorized` when the caller is anonymous. */
   readonly caller: Caller;
   readonly requestId: string;
   /** The address of the client; null when the caller of the subgraph does not send it. */
   readonly clientAddress: string | null;
-  readonly loaders: Loaders;
   readonly clock: Clock;
   /** `prepare` runs before the transaction, for what must not hold one open. It may throw. */
   inTransaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
@@ -33,9 +32,7 @@ interface ContextWrite<Row, Result> extends Omit<RowWrite<Row, Result>, "key" | 
   readonly missing: string;
 }
 
-export interface ContextParts<Loaders> {
-  /** Creates the loaders of one request, so that nothing is cached across requests or principals. */
-  readonly createLoaders?: (principal: Principal | null) => Loaders;
+export interface ContextParts {
   readonly clock: Clock;
   /** The database for the transactions of mutations; absent in a service whose subgraph has none. */
   readonly pool?: Pool;
@@ -50,11 +47,11 @@ export interface KeyedTransaction {
 }
 
 /** Creates the context of one request. */
-export function contextOf<Loaders>(
+export function contextOf(
   request: IncomingMessage,
-  { createLoaders, clock, pool }: ContextParts<Loaders>,
+  { clock, pool }: ContextParts,
   { committed, complete = async () => {} }: KeyedTransaction = {},
-): SubgraphContext<Loaders> {
+): SubgraphContext {
   const principal = decodePrincipal(request.headers[principalHeader]);
   const requestId = String(request.headers["x-request-id"] ?? "");
   const clientAddress = request.headers[clientAddressHeader]?.toString() ?? null;
@@ -87,7 +84,6 @@ export function contextOf<Loaders>(
     },
     requestId,
     clientAddress,
-    loaders: createLoaders?.(principal) as Loaders,
     clock,
     async inTransaction<T>(
       work: (tx: Tx, prepared?: unknown) => Promise<T>,

@@ -43,7 +43,7 @@ const open = { scopes: [], optional: true } as const;
 const server = createServer(
   createSubgraph({
     typeDefs,
-    createLoaders: () => ({}),
+
     log,
     clock: systemClock,
     resolvers: {
@@ -52,7 +52,7 @@ const server = createServer(
         boom: field(open, () => {
           throw new Error("connect ECONNREFUSED 10.0.0.7:5432");
         }),
-        names: connectionField<unknown, unknown, object>(open, {
+        names: connectionField<unknown, object>(open, {
           limits: { maxPageSize: () => 3, pageSize: () => 2 },
           read: async ({ limit }) => ["a", "b", "c"].slice(0, limit).map((id) => ({ id, createdAt: new Date(0) })),
           node: ({ id }) => id,
@@ -145,7 +145,7 @@ test("an entity resolver gets the caller like every other resolver", async () =>
 });
 
 test("a root field or an entity without declared access stops the start", () => {
-  const parts = { typeDefs, createLoaders: () => ({}), log, clock: systemClock };
+  const parts = { typeDefs, log, clock: systemClock };
   for (const resolvers of [{ Query: { boom: () => null } }, { Account: { __resolveReference: () => null } }]) {
     assert.throws(() => createSubgraph({ ...parts, resolvers }), /declares no access/);
   }

@@ -28,12 +28,12 @@ import { type GraphqlRequest, readGraphqlRequest } from "./read-request.ts";
 import { type ContextParts, contextOf, type KeyedTransaction, type SubgraphContext } from "./subgraph-context.ts";
 
 /** The resolvers of a subgraph by type and field. Root fields and entities are declared with `field` or its kin. */
-export type Resolvers<Loaders> = Readonly<Record<string, Readonly<Record<string, Resolve<Loaders>>>>>;
+export type Resolvers = Readonly<Record<string, Readonly<Record<string, Resolve>>>>;
 
-export interface SubgraphOptions<Loaders> extends ContextParts<Loaders> {
+export interface SubgraphOptions extends ContextParts {
   /** The subgraph's whole SDL. `DateTime` and `JSON` are resolved here when it declares them. */
   readonly typeDefs: string;
-  readonly resolvers: Resolvers<Loaders>;
+  readonly resolvers: Resolvers;
   readonly log: Logger;
   /** Called for every field that was forbidden to a known caller, for an audit. */
   readonly onForbidden?: (request: ForbiddenRequest) => void;
@@ -52,7 +52,7 @@ export interface SubgraphOptions<Loaders> extends ContextParts<Loaders> {
  * Serves a federation subgraph over HTTP POST. It belongs on the internal listener: it trusts the principal header and
  * sets no limits on the document; both are checked by the gateway.
  */
-export function createSubgraph<Loaders>(options: SubgraphOptions<Loaders>): RequestListener {
+export function createSubgraph(options: SubgraphOptions): RequestListener {
   const typeDefs = parse(options.typeDefs);
   const resolvers = { ...scalarResolversOf(typeDefs), ...prepared(options) } as GraphQLResolverMap;
   const schema = buildSubgraphSchema([{ typeDefs, resolvers }]);
@@ -104,7 +104,7 @@ type Run = (document: DocumentNode, keyed?: KeyedTransaction) => Promise<Formatt
 type Mutation = Pick<Parameters<typeof runKeyedMutation>[0], "document" | "operation" | "mayRun">;
 
 /** Judges the declared access of a field before it runs. */
-function isAdmitted<Loaders>(resolve: Resolve<Loaders> | undefined, context: SubgraphContext<Loaders>): boolean {
+function isAdmitted(resolve: Resolve | undefined, context: SubgraphContext): boolean {
   if (!resolve || !isDeclared(resolve)) return true;
   try {
     return isLetIn(resolve.declared, null, context);
@@ -119,7 +119,7 @@ function mutate(
   { headers }: IncomingMessage,
   mutation: Mutation,
   run: Run,
-  { accessStates, idempotency }: Pick<SubgraphOptions<never>, "accessStates" | "idempotency">,
+  { accessStates, idempotency }: Pick<SubgraphOptions, "accessStates" | "idempotency">,
 ): Promise<FormattedExecutionResult> {
   const operationKey = decodeOperationKey(headers[operationKeyHeader]);
   const principal = decodePrincipal(headers[principalHeader]);
@@ -160,7 +160,7 @@ function check(schema: GraphQLSchema, query: string): CheckedDocument {
 }
 
 /** Converts the resolvers for Apollo; each one reports what it forbids. */
-function prepared<Loaders>({ resolvers, onForbidden }: SubgraphOptions<Loaders>) {
+function prepared({ resolvers, onForbidden }: SubgraphOptions) {
   const types = Object.entries(resolvers).map(([type, fields]) => {
     const entries = Object.entries(fields).map(([name, resolve]) => {
       if (mustDeclare(type, name) && !isDeclared(resolve)) throw new Error(`${type}.${name} declares no access`);
@@ -180,16 +180,14 @@ const mustDeclare = (type: string, field: string): boolean =>
  * Adapts an entity resolver: Apollo calls `__resolveReference(reference, context)` unlike every other resolver. Ours
  * are all called alike, because one that read its principal from the wrong argument would find none to refuse.
  */
-const entityResolver =
-  <Loaders>(resolve: Resolve<Loaders>) =>
-  (reference: unknown, context: SubgraphContext<Loaders>) =>
-    resolve(reference, {}, context);
+const entityResolver = (resolve: Resolve) => (reference: unknown, context: SubgraphContext) =>
+  resolve(reference, {}, context);
 
-function reportingForbidden<Loaders>(
+function reportingForbidden(
   operation: string,
-  resolve: Resolve<Loaders>,
+  resolve: Resolve,
   onForbidden: (request: ForbiddenRequest) => void,
-): Resolve<Loaders> {
+): Resolve {
   return (parent, args, context) => {
     const report = (error: unknown): never => {
       if (context.principal && isAppError(error) && error.code === "forbidden")

@@ -53,7 +53,6 @@ export {
   type RouteAuth,
   type RouteInput,
   type RouteSpec,
-  type RouteWrite,
   routeAccess,
 } from "./routes/route-spec.ts";
 export { idempotencyKeyOf, requestFingerprint } from "./steps/begin-idempotency.ts";

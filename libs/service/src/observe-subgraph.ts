@@ -2,7 +2,7 @@ import type { SubgraphOptions } from "@signalbox/graphql";
 import type { ServiceContext } from "@signalbox/runtime";
 
 type Context = Pick<ServiceContext<unknown>, "log" | "tracer" | "metrics" | "clock">;
-type Observe = NonNullable<SubgraphOptions<unknown>["observe"]>;
+type Observe = NonNullable<SubgraphOptions["observe"]>;
 
 /** Records each request to the subgraph: one line, one measurement and a span of the caller's trace. */
 export function observeSubgraph({ log, tracer, metrics, clock }: Context): Observe {

@@ -10,7 +10,7 @@ import {
   type EventLog,
   type Outbox,
 } from "@signalbox/events";
-import { createSubgraph, type PageLimits, type Resolvers, type SubgraphOptions } from "@signalbox/graphql";
+import { createSubgraph, type PageLimits } from "@signalbox/graphql";
 import {
   createHttpApp,
   createIdempotencyStore,
@@ -44,6 +44,7 @@ import { openDatabase } from "./open-database.ts";
 import { type EdgeLimits, openEdgeLimits } from "./open-edge-limits.ts";
 import { openOutbox } from "./open-outbox.ts";
 import { openServiceLog } from "./open-service-log.ts";
+import type { Edges } from "./operations/edges.ts";
 import type { SharedParts } from "./shared-parts.ts";
 
 type Context = Omit<ServiceContext<unknown>, "configuration"> & {
@@ -63,17 +64,17 @@ export interface OpenServiceOptions {
 }
 
 /** The interfaces that a service offers to others. */
-interface ServiceInterfaces<Loaders> {
+interface ServiceInterfaces {
   /** The title of its OpenAPI document. */
   readonly title: string;
   /** Resolves credentials: account's own source, or `openPrincipals` everywhere else. */
   readonly principals: PrincipalSource;
   /** The public routes, and the fields of the graph. */
-  readonly edges: { readonly routes: Routes; readonly resolvers: Resolvers<Loaders> };
+  readonly edges: Edges;
   /** Routes for other services, behind the internal token. */
   readonly internalRoutes?: Routes;
-  /** Its part of the graph. */
-  readonly graph: Pick<SubgraphOptions<Loaders>, "typeDefs" | "createLoaders">;
+  /** The SDL of its part of the graph. */
+  readonly typeDefs: string;
   /** Other public listeners by path prefix, such as an OpenID provider. */
   readonly mounts?: Mounts;
   /** Origins besides those of `http.cors.origins` whose pages may call it. */
@@ -105,7 +106,7 @@ export interface OpenedService {
   /** Starts a consumer group of this service's database; with a batch handler, for many events at a time. */
   consume(name: string, table: ConsumerTable, batchHandler?: BatchHandler): void;
   /** Builds the two listeners and the access check of the management server. */
-  serve<Loaders>(interfaces: ServiceInterfaces<Loaders>): ServiceParts;
+  serve(interfaces: ServiceInterfaces): ServiceParts;
 }
 
 /**
@@ -149,7 +150,7 @@ export async function openService(
       const consumer = { ...parts, name, table, inboxRetentionMs, ...(batchHandler && { batchHandler }) };
       createConsumer(consumer).start(context);
     },
-    serve({ title, principals, edges, internalRoutes = createRoutes(), graph, mounts, corsOrigins, ...rest }) {
+    serve({ title, principals, edges, internalRoutes = createRoutes(), typeDefs, mounts, corsOrigins, ...rest }) {
       const { routes, resolvers } = edges;
       const { onForbidden = createRefusalRecorder(context, { pool, outbox }) } = rest;
       const recordRead = createManagementReads(context, sendingThrough({ pool, outbox }));
@@ -159,7 +160,7 @@ export async function openService(
       const openapi = { title, version: "1" };
       const edge = { context, pool, authenticator, rateLimits, idempotency, onForbidden };
       const parts = { log, clock, pool, accessStates, idempotency, onForbidden, observe: observeSubgraph(context) };
-      const subgraph: RequestListener = createSubgraph({ ...graph, ...parts, resolvers });
+      const subgraph: RequestListener = createSubgraph({ typeDefs, resolvers, ...parts });
       return {
         public: createHttpApp({
           ...edge,

@@ -6,7 +6,9 @@ import { databaseOptions, inTransaction, openPool, type Tx } from "@signalbox/st
 import { createMetrics } from "@signalbox/telemetry";
 import type { Account } from "./accounts/account.ts";
 import { actorOf } from "./audit/audit.ts";
-import { type Capabilities, createCapabilities } from "./capabilities.ts";
+import { type Base, openBase } from "./base.ts";
+import type { ApiKeys } from "./credentials/api-keys.ts";
+import { openCredentials } from "./credentials/open-credentials.ts";
 import type { Properties } from "./properties.ts";
 
 type Context = Pick<ServiceContext<Properties>, "service" | "configuration" | "log" | "tracer" | "clock">;
@@ -27,9 +29,11 @@ export async function createFirstKey(context: Context): Promise<string> {
   try {
     const maxBytes = configuration.get("events.message.max-bytes");
     const outbox = createOutbox({ pool, service, log, metrics, clock, tracer, maxBytes });
-    const capabilities = createCapabilities({ configuration, log, clock, metrics, tracer }, { pool, outbox });
-    const { id } = await capabilities.provisioning.provision({ identity, claims, credential });
-    return await inTransaction(pool, (tx) => createKey(tx, id, capabilities));
+    const configured = { configuration, log, clock, metrics, tracer };
+    const base = openBase(configured, { pool, outbox });
+    const { apiKeys } = openCredentials(configured, base);
+    const { id } = await base.provisioning.provision({ identity, claims, credential });
+    return await inTransaction(pool, (tx) => createKey(tx, id, base, apiKeys));
   } finally {
     for (const close of closes.reverse()) await close();
   }
@@ -40,8 +44,8 @@ const identity = { issuer: "@first-key", subject: "administrator" };
 const claims = { name: "Administrator" };
 const credential = "first-key";
 
-async function createKey(tx: Tx, accountId: string, capabilities: Capabilities): Promise<string> {
-  const { accountStore, audit, statuses, apiKeys } = capabilities;
+async function createKey(tx: Tx, accountId: string, base: Base, apiKeys: ApiKeys): Promise<string> {
+  const { accountStore, audit, statusTransitions } = base;
   let account = await accountStore.lock(tx, accountId);
   if (!account) throw new Error("the account of the first key is gone");
   const operator = operatorOf(account);
@@ -52,7 +56,7 @@ async function createKey(tx: Tx, accountId: string, capabilities: Capabilities):
     await audit.record(tx, by, { action: "account.grant_role", fields: ["roles"], reason: "admin" });
   }
   if (account.status !== "active") {
-    const activated = await statuses.change(tx, by, account, { to: "active", reason: "first key" });
+    const activated = await statusTransitions.move(tx, by, account, { to: "active", reason: "first key" });
     if (activated.outcome === "changed") account = activated.account;
   }
   const wanted = { name: "First key", scopes, roles: ["admin"], expiresAt: null } as const;

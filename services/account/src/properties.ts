@@ -4,7 +4,6 @@ import { defaultProperties, serverProperties, supportedProperties } from "@signa
 import type { ServiceContext } from "@signalbox/runtime";
 import { commonProperties } from "@signalbox/service/common-properties";
 import { secretsProperties } from "@signalbox/storage/properties";
-import { mailboxPattern } from "./mail/mail.ts";
 
 /** Visible to accounts, because it says what they can rely on. */
 const visibleToAccounts = { secrecy: "public", audience: "account" } as const;
@@ -34,6 +33,9 @@ const exportUrl = (service: string) =>
     local: true,
     effect: `Address of the ${service} service's internal listener, for the export of an account; unset leaves its part out.`,
   }) as const;
+
+/** The values that `mail.from` accepts: an address, or a name and an address. */
+const mailboxPattern = '^([^<>"\\p{Cc}]{1,80} <[^\\s<>@]+@[^\\s<>@]+>|[^\\s<>@]+@[^\\s<>@]+)$';
 
 /** Every property of the account service. */
 export const properties = defineProperties({

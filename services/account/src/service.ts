@@ -1,67 +1,220 @@
+import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { createClientAddress } from "@signalbox/http";
+import { type PageLimits, requestLoader } from "@signalbox/graphql";
+import type { Mounts } from "@signalbox/http";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
 import { openService, refusalOf } from "@signalbox/service";
-import { atStart, createSealer, databaseOptions, openPool } from "@signalbox/storage";
-import { type Capabilities, createCapabilities } from "./capabilities.ts";
+import {
+  atStart,
+  createDayTables,
+  createSealer,
+  databaseOptions,
+  dayMs,
+  openPool,
+  type Pool,
+  prismaAdapter,
+} from "@signalbox/storage";
+import { createAccounts } from "./accounts/accounts.ts";
+import { createAccountRoles } from "./administration/account-roles.ts";
+import { createAccountSearchStore } from "./administration/account-search-store.ts";
+import { createLastAdministrator } from "./administration/last-administrator.ts";
+import { createAdministratorReads } from "./audit/administrator-reads.ts";
+import { auditDays } from "./audit/audit-entry.ts";
+import { createAuditStore } from "./audit/audit-store.ts";
+import { type Base, type Opened, openBase } from "./base.ts";
 import { confirmationPath } from "./contacts/contact-link.ts";
-import { createContactLinkListener } from "./contacts/contact-link-listener.ts";
-import { createAccountExport, openRemoteSections } from "./export/account-export.ts";
-import { openGraph, resolversOf } from "./graphql/resolvers.ts";
+import { createContactLinkListener } from "./contacts/contact-link-pages.ts";
+import { openContacts } from "./contacts/open-contacts.ts";
+import { openCredentials } from "./credentials/open-credentials.ts";
+import { createAccountPurge } from "./deletion/account-purge.ts";
+import { createPurgeStore } from "./deletion/purge-store.ts";
+import { type EdgeParts, serviceEdges } from "./edges.ts";
+import { type AccountExport, createAccountExport, openRemoteSections, ownSectionsOf } from "./export/account-export.ts";
+import { PrismaClient } from "./generated/prisma/client.ts";
+import { openLogins, openProofs, openSignIns } from "./logins.ts";
 import { sealedMails } from "./mail/mail-queue.ts";
-import type { BuiltInIssuer } from "./oauth/issuer.ts";
-import { metadataPrefix, mountPath } from "./oauth/issuer-address.ts";
+import type { LimiterOf } from "./oauth/callers.ts";
+import { metadataPrefix, mountPath } from "./oauth/issuer-settings.ts";
 import { sealedState } from "./oauth/state-store.ts";
+import { createPages } from "./pages/pages.ts";
 import { principalRoutes } from "./principals/principal-routes.ts";
 import type { Configured, Properties } from "./properties.ts";
-import { publicRoutes } from "./routes.ts";
 import { sealedSigningKeys } from "./signing-keys/signing-key-store.ts";
+import { createStatuses } from "./statuses/statuses.ts";
 import { startWorkers } from "./workers.ts";
 
 /** Every sealed column of this service. */
 const sealedColumns = [sealedMails, sealedState, sealedSigningKeys];
 
 const prismaDirectory = fileURLToPath(new URL("../prisma", import.meta.url));
+const schemaFile = new URL("../schema.graphql", import.meta.url);
 
 /** Manages accounts: their existence, credentials, permissions and settings. */
 export async function createService(context: ServiceContext<Properties>): Promise<ServiceParts> {
-  const { configuration, runner } = context;
+  const { configuration, log } = context;
   const sealer = createSealer(configuration.get("secrets.keys"));
-  const service = await openService(context, { prismaDirectory, sealer, sealedColumns });
-  const counting = openPool({
-    ...databaseOptions(configuration),
-    ...context,
-    max: 2,
-    applicationName: "account-tries",
-  });
-  const capabilities = createCapabilities(context, { ...service, counting });
-  const { issuer, audit } = capabilities;
-  const atOurStart = { waitMs: configuration.get("database.start-wait"), log: context.log };
+  const opened = await openService(context, { prismaDirectory, sealer, sealedColumns });
+  const { pool, outbox, accessStates, limiterOf, pageLimits, consume, serve } = opened;
+  const tries = { max: 2, applicationName: "account-tries" };
+  const counting = openPool({ ...databaseOptions(configuration), ...context, ...tries });
+  const capabilities = openCapabilities(context, { pool, outbox, accessStates, counting, limiterOf });
+  const { base, credentials, signIns, logins, administration } = capabilities;
+  const { issuer } = signIns;
+  const atOurStart = { waitMs: configuration.get("database.start-wait"), log };
   await atStart(async () => issuer?.open(), atOurStart);
   // Before a person signs in with an address that is not settled yet.
-  await atStart(() => capabilities.verifiedAddresses.settle(), atOurStart);
-  startWorkers(runner, capabilities);
-  service.consume("audit", { "audit.recorded": (event, { tx }) => audit.take(tx, event) });
-  const accountExport = createAccountExport({ ...capabilities, remoteSections: openRemoteSections(context) });
+  await atStart(() => base.verifiedAddresses.settle(), atOurStart);
+  startWorkers(context, {
+    base,
+    apiKeys: credentials.apiKeys,
+    serviceClients: credentials.serviceClients,
+    accountPurge: administration.accountPurge,
+    auditDayTables: administration.auditDayTables,
+    issuer,
+  });
+  consume("audit", { "audit.recorded": (event, { tx }) => base.audit.take(tx, event) });
+  const accountExport = openExport(context, capabilities);
 
-  return service.serve({
+  return serve({
     title: "Signalbox accounts",
-    principals: capabilities.principals,
-    edges: { routes: publicRoutes({ ...capabilities, accountExport }), resolvers: resolversOf(capabilities) },
-    internalRoutes: principalRoutes(capabilities),
-    graph: await openGraph(capabilities),
-    mounts: issuer ? issuerMounts(context, { ...capabilities, issuer }) : {},
-    onForbidden: (request) => capabilities.auditRefusals.record(refusalOf(request)),
+    principals: logins.principals,
+    edges: serviceEdges(edgePartsOf(context, { capabilities, accountExport, pageLimits })),
+    internalRoutes: principalRoutes({
+      principals: logins.principals,
+      accountStore: base.accountStore,
+      rolesAreOurs: administration.rolesAreOurs,
+    }),
+    typeDefs: await readFile(schemaFile, "utf8"),
+    mounts: issuerMounts(context, capabilities),
+    onForbidden: (request) => base.auditRefusals.record(refusalOf(request)),
   });
 }
 
-/** The first match answers. */
-function issuerMounts({ configuration, clock, log }: Configured, parts: Capabilities & { issuer: BuiltInIssuer }) {
-  const url = `${configuration.get("http.base-url")}${confirmationPath}`;
-  const clientAddress = createClientAddress(configuration.get("http.trusted-proxies"));
+interface OpenedAccount extends Opened {
+  /**
+   * The pool of statements that count even when the surrounding transaction rolls back. It is separate, because
+   * transactions could otherwise take all connections and then wait for one.
+   */
+  readonly counting?: Pool;
+  /** Counts requests over all services; absent in a process without a listener. */
+  readonly limiterOf?: LimiterOf;
+}
+
+/** The capabilities of the service, by the folder or story that they belong to. */
+export type Capabilities = ReturnType<typeof openCapabilities>;
+
+/** Opens every capability of the service, each from those above it. */
+export function openCapabilities(context: Configured, opened: OpenedAccount) {
+  const { pool, counting = pool, limiterOf } = opened;
+  const base = openBase(context, opened);
+  const proofs = openProofs(context, base, counting);
+  const credentials = openCredentials(context, base);
+  const pages = createPages(context);
+  const signIns = openSignIns(context, { base, proofs, credentials, pages, limiterOf });
+  const { issuer, issuedTokens } = signIns;
+  const logins = openLogins(context, { base, proofs, credentials, issuer });
+  const { identities } = logins;
+  const signsInByMail = issuer !== null;
+  const contacts = openContacts(context, { base, proofs, identities, issuedTokens, signsInByMail });
+  const administration = openAdministration(context, base, signsInByMail);
+  return { base, proofs, credentials, pages, signIns, logins, contacts, administration };
+}
+
+/** Opens the operations on accounts by their owners and administrators, and the reads of the audit. */
+function openAdministration({ configuration, clock }: Configured, base: Base, rolesAreOurs: boolean) {
+  const { pool, outbox, accountStore, audit, access, statusTransitions } = base;
+  const lastAdministrator = createLastAdministrator(rolesAreOurs);
+  const auditDaysKept = () => configuration.get("account.audit.retention-days");
   return {
-    [confirmationPath]: createContactLinkListener({ ...parts, url, clientAddress, clock, log }),
-    [mountPath]: parts.issuer.listener,
-    [metadataPrefix]: parts.issuer.listener,
+    rolesAreOurs,
+    statuses: createStatuses({ accountStore, statusTransitions, lastAdministrator, audit, clock }),
+    accountRoles: createAccountRoles({ accountStore, access, audit, clock, lastAdministrator, rolesAreOurs }),
+    accountSearch: createAccountSearchStore({ prisma: new PrismaClient({ adapter: prismaAdapter(pool) }) }),
+    administratorReads: createAdministratorReads({ pool, audit, clock }),
+    auditStore: createAuditStore({ pool, clock, retentionDays: auditDaysKept }),
+    auditDayTables: createDayTables({ pool, clock, keepMs: () => auditDaysKept() * dayMs }, [auditDays]),
+    accountPurge: createAccountPurge({
+      pool,
+      accountStore,
+      purgeStore: createPurgeStore(pool),
+      access,
+      outbox,
+      audit,
+      clock,
+      retentionDays: () => configuration.get("account.retention-days"),
+    }),
+  };
+}
+
+/** Opens the export of an account, with the lists of other services. */
+function openExport(
+  context: ServiceContext<Properties>,
+  { base, credentials, signIns, logins, administration }: Capabilities,
+) {
+  const { pool, accountStore, audit } = base;
+  const { apiKeyStore, serviceClientStore } = credentials;
+  const { clock } = context;
+  const ownSections = ownSectionsOf({
+    identities: logins.identities,
+    apiKeyStore,
+    serviceClientStore,
+    signInStore: signIns.signInStore,
+    auditStore: administration.auditStore,
+    clock,
+  });
+  const remoteSections = openRemoteSections(context);
+  return createAccountExport({ pool, accountStore, audit, clock, ownSections, remoteSections });
+}
+
+interface EdgeDependencies {
+  readonly capabilities: Capabilities;
+  readonly accountExport: AccountExport;
+  readonly pageLimits: PageLimits;
+}
+
+/** The parts of the edges under the names that their declarations call. */
+export function edgePartsOf(
+  { configuration, clock }: Configured,
+  { capabilities, accountExport, pageLimits }: EdgeDependencies,
+): EdgeParts {
+  const { base, proofs, credentials, pages, signIns, logins, contacts, administration } = capabilities;
+  const { accountStore, accountRecords } = base;
+  const { contactChanges, contactConfirmations, contactLinks } = contacts;
+  return {
+    accounts: createAccounts({ accountStore, accountRecords, contactChanges, clock }),
+    loadAccount: requestLoader(accountStore.findMany, ({ id }) => id),
+    supportedLocales: () => configuration.get("supported.locales"),
+    statuses: administration.statuses,
+    contactChanges,
+    contactConfirmations,
+    contactLinks,
+    pages,
+    stepUps: proofs.stepUps,
+    identities: logins.identities,
+    signInList: signIns.signInList,
+    apiKeyStore: credentials.apiKeyStore,
+    apiKeys: credentials.apiKeys,
+    serviceClientStore: credentials.serviceClientStore,
+    serviceClients: credentials.serviceClients,
+    credentialRevocations: credentials.credentialRevocations,
+    auditStore: administration.auditStore,
+    administratorReads: administration.administratorReads,
+    accountSearch: administration.accountSearch,
+    accountRoles: administration.accountRoles,
+    accountExport,
+    pageLimits,
+    clock,
+  };
+}
+
+/** The first match answers. */
+function issuerMounts(context: Configured, { base, contacts, signIns: { issuer }, pages }: Capabilities): Mounts {
+  if (issuer === null) return {};
+  const { pool, accountStore } = base;
+  const { contactLinks } = contacts;
+  return {
+    [confirmationPath]: createContactLinkListener(context, { pool, accountStore, contactLinks, issuer, pages }),
+    [mountPath]: issuer.listener,
+    [metadataPrefix]: issuer.listener,
   };
 }

@@ -1,9 +1,14 @@
 import { stepUpMaxAgeMs } from "@signalbox/auth";
 import { hours, minutes, seconds } from "@signalbox/core";
-import type { Runner } from "@signalbox/runtime";
+import type { ServiceContext } from "@signalbox/runtime";
 import { inTransaction, type RetentionRule, startRetention } from "@signalbox/storage";
-import type { Capabilities } from "./capabilities.ts";
+import type { Base } from "./base.ts";
+import type { ApiKeys } from "./credentials/api-keys.ts";
+import type { ServiceClients } from "./credentials/service-clients.ts";
+import type { AccountPurge } from "./deletion/account-purge.ts";
 import { noticeRetention } from "./mail/notices.ts";
+import type { BuiltInIssuer } from "./oauth/issuer.ts";
+import type { Properties } from "./properties.ts";
 import { signInMailRetention } from "./sign-ins/sign-in-mails.ts";
 import { signInRetention } from "./sign-ins/sign-in-store.ts";
 
@@ -20,21 +25,33 @@ export const retention: readonly RetentionRule[] = [
   { name: "step-up retention", table: "step_ups", column: "at", keepMs: stepUpMaxAgeMs },
 ];
 
+interface WorkerDependencies {
+  readonly base: Pick<Base, "pool" | "verifiedAddresses" | "access" | "mails">;
+  readonly apiKeys: Pick<ApiKeys, "announceExpired">;
+  readonly serviceClients: Pick<ServiceClients, "announceExpired">;
+  readonly accountPurge: AccountPurge;
+  readonly auditDayTables: { keep(): Promise<unknown> };
+  readonly issuer: BuiltInIssuer | null;
+}
+
 /** Starts the service's own long-running workers. */
-export function startWorkers(runner: Runner, capabilities: Capabilities): void {
-  const { pool, apiKeys, serviceClients } = capabilities;
+export function startWorkers(
+  { runner, clock }: Pick<ServiceContext<Properties>, "runner" | "clock">,
+  { base, apiKeys, serviceClients, accountPurge, auditDayTables, issuer }: WorkerDependencies,
+): void {
+  const { pool, verifiedAddresses, access, mails } = base;
   const every = (name: string, pauseMs: number, work: () => Promise<unknown>) =>
     runner.every(name, pauseMs, async () => void (await work()));
 
-  every("verified addresses", minutes(1), capabilities.verifiedAddresses.settle);
-  every("access repetition", minutes(1), capabilities.access.repeat);
+  every("verified addresses", minutes(1), verifiedAddresses.settle);
+  every("access repetition", minutes(1), access.repeat);
   // An index finds in a moment that nothing is due, and an end is announced within its second.
   for (const [kind, { announceExpired }] of Object.entries({ "API key": apiKeys, "service client": serviceClients })) {
     runner.every(`${kind} expiry`, seconds(1), () => inTransaction(pool, announceExpired));
   }
-  every("account purge", minutes(1), capabilities.accountPurge.run);
-  every("audit days", minutes(1), capabilities.auditDayTables.keep);
-  capabilities.mails.startWorker(runner);
-  startRetention({ ...capabilities, runner }, retention);
-  capabilities.issuer?.startWorkers(runner);
+  every("account purge", minutes(1), accountPurge.run);
+  every("audit days", minutes(1), auditDayTables.keep);
+  mails.startWorker(runner);
+  startRetention({ runner, pool, clock }, retention);
+  issuer?.startWorkers(runner);
 }

@@ -97,7 +97,7 @@ test("the same read is one entry a minute, whatever the instances", async () => 
   const atMs = Math.floor(clock.nowMs() / minutes(1)) * minutes(1);
   let nowMs = atMs;
   clock.nowMs = () => nowMs;
-  const instances = [1, 2].map(() => createAdministratorReads({ pool, audit: capabilities.audit, clock }));
+  const instances = [1, 2].map(() => createAdministratorReads({ pool, audit: capabilities.base.audit, clock }));
   const caller = { ...(await account.principalOf(administrator)), requestId: "r", clientAddress: null };
   const readByAll = () =>
     Promise.all([...instances, ...instances].map((one) => one.ofAccount(caller, id, "account.read")));

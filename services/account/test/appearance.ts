@@ -1,5 +1,5 @@
 import { accessibilityProblems, type openBrowser } from "@signalbox/testing";
-import { contrastOf } from "../src/pages/brand.ts";
+import { contrastOf } from "../src/pages/page.ts";
 
 type Page = Awaited<ReturnType<Awaited<ReturnType<typeof openBrowser>>["newPage"]>>;
 

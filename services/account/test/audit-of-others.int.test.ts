@@ -89,7 +89,7 @@ test("an entry that comes late has its own time, and one that comes twice is the
   const at = new Date(account.context.clock.nowMs() - hours(72));
   const event = { id: uuidv7(at.getTime()), data: entry };
   for (let count = 0; count < 2; count++) {
-    await inTransaction(inside.pool, (tx) => inside.capabilities.audit.take(tx, event));
+    await inTransaction(inside.pool, (tx) => inside.capabilities.base.audit.take(tx, event));
   }
   const entries = await auditOf(headers, `?subject=${entry.subject}`);
   assert.deepEqual(
@@ -109,8 +109,8 @@ test("an entry that comes after the purge of its account tells no more than the 
   await account.send("DELETE", "/api/account/", { headers });
   const clock = createManualClock(new Date(account.context.clock.nowMs() + hours(24 * 31)));
   const { capabilities, pool } = inside;
-  const parts = { ...capabilities, accounts: capabilities.accountStore, clock, retentionDays: () => 30 };
-  await createAccountPurge({ ...parts, purgeStore: createPurgeStore({ pool }) }).run();
+  const parts = { ...capabilities.base, clock, retentionDays: () => 30 };
+  await createAccountPurge({ ...parts, purgeStore: createPurgeStore(pool) }).run();
 
   const late = entryOf(id, {
     reason: "late",
@@ -149,7 +149,7 @@ test("filters narrow the owner's list and the administrators', alone and togethe
   ];
   for (const [hour, data] of entries.entries()) {
     const event = { id: uuidv7(start + hours(hour)), data };
-    await inTransaction(inside.pool, (tx) => inside.capabilities.audit.take(tx, event));
+    await inTransaction(inside.pool, (tx) => inside.capabilities.base.audit.take(tx, event));
   }
   const at = (hour: number) => encodeURIComponent(new Date(start + hours(hour)).toISOString());
   const found: Record<string, number[]> = {

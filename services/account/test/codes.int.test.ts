@@ -3,7 +3,7 @@ import { after, before, test } from "node:test";
 import { hours, minutes } from "@signalbox/core";
 import { inTransaction, sql, startRetention } from "@signalbox/storage";
 import { eventually, testContext } from "@signalbox/testing";
-import type { CodePurpose } from "../src/codes/one-time-code.ts";
+import type { CodePurpose } from "../src/codes/one-time-code-store.ts";
 import type { RedeemOutcome } from "../src/codes/one-time-codes.ts";
 import { retention } from "../src/workers.ts";
 import { type OpenCapabilities, openCapabilities } from "./open-capabilities.ts";
@@ -21,7 +21,9 @@ interface Place {
 
 const fresh = (purpose: CodePurpose = "contact"): Place => ({ purpose, subject: crypto.randomUUID() });
 const issue = (place: Place) =>
-  inTransaction(account.pool, (tx) => account.capabilities.oneTimeCodes.issue(tx, { ...place, accountId: null }));
+  inTransaction(account.pool, (tx) =>
+    account.capabilities.proofs.oneTimeCodes.issue(tx, { ...place, accountId: null }),
+  );
 
 async function issued(place: Place) {
   const result = await issue(place);
@@ -33,7 +35,7 @@ const redeem = (
   place: Place,
   code: string,
   { capabilities, pool } = account as Pick<OpenCapabilities, "capabilities" | "pool">,
-) => inTransaction(pool, (tx) => capabilities.oneTimeCodes.redeem(tx, { ...place, code }));
+) => inTransaction(pool, (tx) => capabilities.proofs.oneTimeCodes.redeem(tx, { ...place, code }));
 /** Returns a wrong code. */
 const other = (code: string) => String((Number(code) + 1) % 1e8).padStart(8, "0");
 
@@ -112,7 +114,7 @@ test("a try counts when what it was for is rolled back, and the code is still go
   const rolledBack = async (place: Place, given: string): Promise<RedeemOutcome> => {
     let outcome: RedeemOutcome = "wrong";
     const work = inTransaction(account.pool, async (tx) => {
-      outcome = await account.capabilities.oneTimeCodes.redeem(tx, { ...place, code: given });
+      outcome = await account.capabilities.proofs.oneTimeCodes.redeem(tx, { ...place, code: given });
       throw new Error("the effect failed");
     });
     await assert.rejects(work, /the effect failed/);
@@ -137,7 +139,7 @@ test("a newer code ends the older one", async () => {
 test("an ended code is used up", async () => {
   const place = fresh();
   const { code } = await issued(place);
-  await inTransaction(account.pool, (tx) => account.capabilities.oneTimeCodes.end(tx, place));
+  await inTransaction(account.pool, (tx) => account.capabilities.proofs.oneTimeCodes.end(tx, place));
   assert.equal(await redeem(place, code), "used-up");
 });
 

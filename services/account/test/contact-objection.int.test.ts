@@ -69,7 +69,7 @@ test("an objection after the confirmation ends the sign-ins at the built-in issu
   const [old, wanted] = [freshAddress(), freshAddress()];
   const { headers, id: accountId } = await contacts.personWith(old);
   const { pool, capabilities } = openInside(account);
-  const [state, tokens] = [createStateStore(pool, capabilities.sealer), capabilities.issuedTokens];
+  const [state, tokens] = [createStateStore(pool, capabilities.base.sealer), capabilities.signIns.issuedTokens];
   const [session, grantId] = [crypto.randomUUID(), crypto.randomUUID()];
   const issued = { clientId: "console", accountId, expiresAt: new Date(clock.nowMs() + minutes(10)) };
   const [signIns, programs] = [crypto.randomUUID(), crypto.randomUUID()];

@@ -5,9 +5,9 @@ import { createOutbox } from "@signalbox/events";
 import { openPool, type Pool } from "@signalbox/storage";
 import { createMetrics, createTracer } from "@signalbox/telemetry";
 import { eventually } from "@signalbox/testing";
-import { type Capabilities, createCapabilities } from "../src/capabilities.ts";
 import { createAccountPurge } from "../src/deletion/account-purge.ts";
 import { createPurgeStore, type PurgeStore } from "../src/deletion/purge-store.ts";
+import { type Capabilities, openCapabilities } from "../src/service.ts";
 import { type Harness, startAccount } from "./harness.ts";
 import { rowsWith } from "./rows-with.ts";
 
@@ -28,8 +28,8 @@ before(async () => {
   pool = openPool({ url, max: 4, applicationName: "deletion-tests", log, metrics, runner });
   const tracer = createTracer("account");
   const outbox = createOutbox({ pool, service: "account", log, metrics, clock, tracer, maxBytes: 1_000_000 });
-  inside = createCapabilities({ ...account.context, clock }, { pool, outbox });
-  purgeAccounts = inside.accountPurge.run;
+  inside = openCapabilities({ ...account.context, clock }, { pool, outbox });
+  purgeAccounts = inside.administration.accountPurge.run;
 });
 after(() => account.close());
 
@@ -113,8 +113,8 @@ test("an administrator undoes a deletion until the retention is over, and everyt
 
 /** The purge worker as in production, except for what a test makes happen in its midst. */
 function purging(meanwhile: (purges: PurgeStore) => Partial<PurgeStore>): () => Promise<number> {
-  const purges = createPurgeStore({ pool });
-  const parts = { ...inside, accounts: inside.accountStore, clock, retentionDays: () => 30 };
+  const purges = createPurgeStore(pool);
+  const parts = { ...inside.base, clock, retentionDays: () => 30 };
   return createAccountPurge({ ...parts, purgeStore: { ...purges, ...meanwhile(purges) } }).run;
 }
 

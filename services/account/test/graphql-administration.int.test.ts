@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
 import { createSubgraph, encodePrincipal, principalHeader } from "@signalbox/graphql";
 import type { Pool } from "@signalbox/storage";
 import { eventually, serveListener } from "@signalbox/testing";
-import { openGraph, resolversOf } from "../src/graphql/resolvers.ts";
 import { type Harness, startAccount } from "./harness.ts";
 import { openInside } from "./inside.ts";
 
+const schemaFile = new URL("../schema.graphql", import.meta.url);
 let account: Harness;
 before(async () => {
   account = await startAccount();
@@ -101,9 +102,9 @@ test("an owner walks the audit of the account, without credentials and addresses
 });
 
 test("a hundred entities of a request are looked up with one statement", async () => {
-  const { pool, capabilities } = openInside(account);
+  const { pool, edges } = openInside(account);
   const served = await serveListener(
-    createSubgraph({ ...(await openGraph(capabilities)), resolvers: resolversOf(capabilities), ...account.context }),
+    createSubgraph({ typeDefs: await readFile(schemaFile, "utf8"), resolvers: edges.resolvers, ...account.context }),
   );
   try {
     const administrator = { "x-api-key": await account.firstKey() };

@@ -2,9 +2,10 @@ import type { Scope } from "@signalbox/contracts";
 import { createOutbox } from "@signalbox/events";
 import { inTransaction, openPool, prismaAdapter } from "@signalbox/storage";
 import { createMetrics, createTracer } from "@signalbox/telemetry";
-import { createCapabilities } from "../src/capabilities.ts";
 import { makeServiceClient } from "../src/credentials/service-client.ts";
+import { serviceEdges } from "../src/edges.ts";
 import { PrismaClient } from "../src/generated/prisma/client.ts";
+import { edgePartsOf, openCapabilities } from "../src/service.ts";
 import type { Harness } from "./harness.ts";
 
 /**
@@ -18,7 +19,14 @@ export function openInside(account: Harness) {
   const tracer = createTracer("account");
   const outbox = createOutbox({ pool, service: "account", log, metrics, clock, tracer, maxBytes: 1_000_000 });
   const prisma = new PrismaClient({ adapter: prismaAdapter(pool) });
-  return { pool, outbox, prisma, capabilities: createCapabilities(account.context, { pool, outbox }) };
+  const capabilities = openCapabilities(account.context, { pool, outbox });
+  const pageLimits = {
+    maxPageSize: () => configuration.get("limits.maxPageSize"),
+    pageSize: () => configuration.get("defaults.pageSize"),
+  };
+  const accountExport = { start: async () => null };
+  const edges = serviceEdges(edgePartsOf(account.context, { capabilities, accountExport, pageLimits }));
+  return { pool, outbox, prisma, capabilities, edges };
 }
 
 /** Gives an account a service client from the time before another issuer was configured; returns its id. */
@@ -29,6 +37,6 @@ export async function insertClient(
 ): Promise<string> {
   const wanted = { accountId, createdBy: "person", name: "before", scopes, roles: [], expiresAt: null };
   const made = makeServiceClient(wanted, new Date());
-  await inTransaction(pool, (tx) => capabilities.clients.insert(tx, made.credential));
+  await inTransaction(pool, (tx) => capabilities.credentials.serviceClientStore.insert(tx, made.credential));
   return made.credential.id;
 }

@@ -263,7 +263,7 @@ test("several instances share the announcements: each end has one event", async 
   const keys = await Promise.all(people.map((headers) => newKey(headers, { expires_at })));
   let told = false;
   const telling = instances.map(async ({ pool, capabilities }) => {
-    while (!told) await inTransaction(pool, capabilities.apiKeys.announceExpired);
+    while (!told) await inTransaction(pool, capabilities.credentials.apiKeys.announceExpired);
   });
   const ofAll = await Promise.all(people.map((headers, at) => saidOf(headers, keys[at].id, 3)));
   told = true;

@@ -33,6 +33,8 @@ export function startSecond(
   const shared = {
     "database.url": configuration.get("database.url"),
     "events.url": configuration.get("events.url"),
+    // Either instance sends the mails of both.
+    "mail.url": configuration.get("mail.url"),
     ...overrides,
   };
   return startIssuer(shared, options);

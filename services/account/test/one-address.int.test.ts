@@ -154,7 +154,7 @@ test("addresses that two accounts had before are settled: the oldest keeps it, t
   for (const id of [older.id, younger.id]) {
     await prisma.account.update({ where: { id }, data: { contactAddress: address, verifiedAddress: null } });
   }
-  await capabilities.verifiedAddresses.settle();
+  await capabilities.base.verifiedAddresses.settle();
   assert.deepEqual(await contactOf(older.headers), [address, true, null]);
   assert.deepEqual(await contactOf(younger.headers), [address, false, address]);
   const events = (await account.eventsOf(younger.id, 2)).filter(({ name }) => name === "account.updated");

@@ -4,8 +4,8 @@ import { createOutbox } from "@signalbox/events";
 import { openDatabase } from "@signalbox/service";
 import { databaseOptions, openPool, type Pool } from "@signalbox/storage";
 import { createMailbox, type Mailbox, testContext, testDatabase } from "@signalbox/testing";
-import { type Capabilities, createCapabilities } from "../src/capabilities.ts";
 import { properties } from "../src/properties.ts";
+import { type Capabilities, openCapabilities as openAll } from "../src/service.ts";
 
 /**
  * The service's capabilities on a separate database, without listeners and workers: a test starts those that it
@@ -66,13 +66,13 @@ async function openInstance(given: Overrides, clock: Clock): Promise<Instance> {
     max: 2,
     applicationName: "tries",
   });
-  const capabilities = createCapabilities(context, { pool, outbox, counting });
+  const capabilities = openAll(context, { pool, outbox, counting });
   return {
     capabilities,
     pool,
     logged: context.logged,
     metrics: () => context.metrics.text(),
-    sendMails: () => capabilities.mails.startWorker(context.runner),
+    sendMails: () => capabilities.base.mails.startWorker(context.runner),
     close: () => context.close(),
   };
 }

@@ -287,6 +287,6 @@ test("a purge leaves none of it", async () => {
   const { pool } = openInside(issuing);
   const kept = async () => (await rowsWith(pool, id)).filter((row) => /^sign_in(s|_grants) /.test(row)).length;
   assert.equal(await kept(), 4, "two sign-ins with a grant each");
-  await inTransaction(pool, (tx) => createPurgeStore({ pool }).erase(tx, id));
+  await inTransaction(pool, (tx) => createPurgeStore(pool).erase(tx, id));
   assert.equal(await kept(), 0);
 });

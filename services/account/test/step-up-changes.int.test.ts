@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { publicRoutes } from "../src/routes.ts";
 import { type Harness, startAccount } from "./harness.ts";
 import { insertClient, openInside } from "./inside.ts";
 
@@ -36,8 +35,7 @@ const cases: Readonly<Record<string, Case>> = {
 
 test("a route that names changes which want a recent sign-in refuses them after an old one, and nothing else", async () => {
   const inside = openInside(account);
-  const { capabilities } = inside;
-  const declared = publicRoutes({ ...capabilities, accountExport: { start: async () => null } }).list.filter(
+  const declared = inside.edges.routes.list.filter(
     ({ spec }) => spec.auth !== "anonymous" && spec.auth.stepUpFor !== undefined,
   );
   assert.deepEqual(declared.map(({ method, path }) => `${method} ${path}`).sort(), Object.keys(cases).sort());

@@ -8,7 +8,7 @@ import { createOutbox } from "@signalbox/events";
 import { openDatabase } from "@signalbox/service";
 import { sql } from "@signalbox/storage";
 import { testContext, testDatabase } from "@signalbox/testing";
-import { createCapabilities } from "../src/capabilities.ts";
+import { openBase } from "../src/base.ts";
 import { properties } from "../src/properties.ts";
 
 const prismaDirectory = fileURLToPath(new URL("../prisma", import.meta.url));
@@ -50,7 +50,7 @@ test("a database of the version before is settled: the oldest living account kee
 
   const pool = await openDatabase(context, prismaDirectory);
   const outbox = createOutbox({ ...context, pool, maxBytes: 1_000_000 });
-  await createCapabilities(context, { pool, outbox }).verifiedAddresses.settle();
+  await openBase(context, { pool, outbox }).verifiedAddresses.settle();
   assert.deepEqual((await pool.query(listAccounts)).rows, [
     { id: "deleted", verified: true, canonical: "ada@example.org" },
     { id: "older", verified: true, canonical: "ada@example.org" },

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { accountStates, type Scope, scopes } from "@signalbox/contracts";
-import { resolversOf } from "../src/graphql/resolvers.ts";
 import { openInside } from "./inside.ts";
 import {
   adminRead,
@@ -192,7 +191,7 @@ test("every root field of the graph, every field of an account that somebody res
   const named = (prefix: string, { fields: found }: { fields: { name: string }[] }) =>
     found.map(({ name }) => `${prefix}.${name}`).filter((name) => !name.startsWith("Query._"));
   const roots = [...named("Query", data.query), ...named("Mutation", data.mutation)];
-  const resolved = Object.entries(resolversOf(openInside(whoMay.account).capabilities))
+  const resolved = Object.entries(openInside(whoMay.account).edges.resolvers)
     .flatMap(([type, table]) => Object.keys(table).map((name) => `${type}.${name}`))
     .filter((name) => name.startsWith("Account.") || name.endsWith(".__resolveReference"));
   assert.deepEqual([...roots, ...resolved].sort(), Object.keys(fields).sort());

@@ -39,7 +39,7 @@ export const serviceEdges = (parts: Parts): Edges =>
     { resolvers: flagFields(parts) },
   ]);
 
-const settingsFields = (parts: SettingsDependencies): Resolvers<unknown> => ({
+const settingsFields = (parts: SettingsDependencies): Resolvers => ({
   Query: {
     serverSettings: field(
       { scopes: [], optional: true },

@@ -77,7 +77,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
       flagStore,
       flagOperations,
     }),
-    graph: { typeDefs: await readFile(schemaFile, "utf8") },
+    typeDefs: await readFile(schemaFile, "utf8"),
   });
 }
 

@@ -38,7 +38,11 @@ test("while instances disagree the strictest is shown, and the status names the 
   assert.deepEqual(
     status.services.find(({ instance }: { instance: string }) => instance === "images-old"),
     {
-      ...{ name: "images", instance: "images-old", revision: "3", lag_seconds: 0, last_seen_seconds: 0 },
+      name: "images",
+      instance: "images-old",
+      revision: "3",
+      lag_seconds: 0,
+      last_seen_seconds: 0,
       applied_at: clock.now().toISOString(),
     },
   );
@@ -113,8 +117,11 @@ test("an instance lags for as long as it lacks a revision that another one has",
 
 test("the status shows refused values of an instance and those that wait for a restart", async () => {
   await config.report({
-    ...{ service: "account", instance: "account-1", revision: 9, pending_restart: ["database.pool.max"] },
-    ...{ problems: ["account: defaults.locale must be a locale"] },
+    service: "account",
+    instance: "account-1",
+    revision: 9,
+    pending_restart: ["database.pool.max"],
+    problems: ["account: defaults.locale must be a locale"],
   });
   const status = await eventually(async () => {
     const now = await statusNow();

@@ -41,7 +41,8 @@ const overrides = async (
 async function changes(given: readonly Given[], on = config) {
   const now = await overrides(on);
   return given.map(([name, value]) => ({
-    ...{ name, expectedRevision: now[name]?.revision ?? "0" },
+    name,
+    expectedRevision: now[name]?.revision ?? "0",
     ...(value === undefined ? { unset: true } : { value }),
   }));
 }
@@ -157,7 +158,8 @@ test("a dry run validates like the change itself and leaves nothing", async () =
 
 test("the answer names a source with precedence, and a required restart", async () => {
   await config.report({
-    ...{ service: "webhook-ingest", instance: "ingest-1" },
+    service: "webhook-ingest",
+    instance: "ingest-1",
     values: { "webhook-ingest.tolerance": { value: 60_000, source: "command line" } },
   });
   const outcomes = await eventually(async () => {

@@ -24,12 +24,19 @@ async function send(name: keyof typeof documents, input: object, who = operator)
 }
 let flags = 0;
 const draftOf = (more: object = {}) => ({
-  ...{ key: `flag${++flags}`, state: "enabled", type: "string", owner: "payments", reason: "tried out" },
+  key: `flag${++flags}`,
+  state: "enabled",
+  type: "string",
+  owner: "payments",
+  reason: "tried out",
   variants: [
     { name: "camelCase", value: "A" },
     { name: "snake_case", value: "B" },
   ],
-  ...{ default: "camelCase", off: "snake_case", expectedRevision: "0", ...more },
+  default: "camelCase",
+  off: "snake_case",
+  expectedRevision: "0",
+  ...more,
 });
 const set = (more: object = {}, who = operator) => send("setFlag", draftOf(more), who);
 const all = async (who = operator) => (await config.graphql(who, `{ flags { ${members} } }`)).data?.flags;
@@ -55,7 +62,11 @@ test("a flag is stored as written, has its event, and shares its revisions with 
   assert.deepEqual(flag.rules, [
     { ...rules[0], age: null },
     {
-      ...{ name: null, accounts: null, roles: null, locales: null, percentage: null },
+      name: null,
+      accounts: null,
+      roles: null,
+      locales: null,
+      percentage: null,
       age: { from: 3, to: null },
       variant: "snake_case",
     },
@@ -112,8 +123,12 @@ test("a flag is changed only at the revision that the caller has seen, and keeps
   const second = (await set({ key: "seen", state: "disabled", expectedRevision: first.revision })).flag;
   assert.deepEqual([second.state, second.salt], ["disabled", first.salt]);
   const other = await set({
-    ...{ key: "seen", expectedRevision: second.revision, type: "integer" },
-    ...{ variants: [{ name: "v", value: 1 }], default: "v", off: "v" },
+    key: "seen",
+    expectedRevision: second.revision,
+    type: "integer",
+    variants: [{ name: "v", value: 1 }],
+    default: "v",
+    off: "v",
   });
   assert.equal(other.errors[0].field, "type");
 });

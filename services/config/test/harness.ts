@@ -100,8 +100,14 @@ async function startInstance(overrides: Overrides, clock: Clock): Promise<Harnes
     graphql: createSubgraphClient(service.internalUrl),
     report: (report) => {
       const data = {
-        ...{ service: "images", instance: "images-1", revision: 0, published: {}, pending_restart: [], problems: [] },
-        ...{ loaded_at: clock.now().toISOString(), ...report },
+        service: "images",
+        instance: "images-1",
+        revision: 0,
+        published: {},
+        pending_restart: [],
+        problems: [],
+        loaded_at: clock.now().toISOString(),
+        ...report,
       };
       const subject = `${data.service}/${data.instance}`;
       return publishEvents({ ...context, eventLog }, [draft("config.applied", { subject, accountId: null, data })]);

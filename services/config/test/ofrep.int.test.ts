@@ -19,13 +19,11 @@ before(async () => {
   config = await startConfig();
   for (const [type, value] of Object.entries(values)) await set(type, { type, variants: [{ name: "off", value }] });
   await set("german", {
-    ...{
-      type: "boolean",
-      variants: [
-        { name: "on", value: true },
-        { name: "off", value: false },
-      ],
-    },
+    type: "boolean",
+    variants: [
+      { name: "on", value: true },
+      { name: "off", value: false },
+    ],
     rules: [{ roles: ["owner"], locales: ["de"], age: { from: 9 }, variant: "on" }],
   });
   await eventually(async () => (await bulk(ada)).body.flags?.length === 6);

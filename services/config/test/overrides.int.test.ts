@@ -27,8 +27,15 @@ test("an override is applied without a restart, has its author and reason in its
   assert.deepEqual(
     { ...event?.data, changed_at: "" },
     {
-      ...{ property: "server.name", set: true, value: "Harbour", revision: Number(revision), secrecy: "public" },
-      ...{ actor: operator.accountId, reason: "A better name", changed_at: "", expires_at: null },
+      property: "server.name",
+      set: true,
+      value: "Harbour",
+      revision: Number(revision),
+      secrecy: "public",
+      actor: operator.accountId,
+      reason: "A better name",
+      changed_at: "",
+      expires_at: null,
     },
   );
   const nameNow = async () => (await config.send(null, "/api/v2/settings/")).body.server.name;

@@ -32,16 +32,20 @@ test("an operator sees every property of every service with its declaration", as
   assert.deepEqual(
     { ...pageSize, services: [] },
     {
-      ...{
-        name: "defaults.pageSize",
-        services: [],
-        type: "integer",
-        unit: null,
-        secrecy: "public",
-        audience: "public",
-      },
-      ...{ reload: "live", overridable: true, value: 20, masked: false, source: "defaults" },
-      ...{ effect: "Number of items on a page without an explicit number.", override: null, overrides: [] },
+      name: "defaults.pageSize",
+      services: [],
+      type: "integer",
+      unit: null,
+      secrecy: "public",
+      audience: "public",
+      reload: "live",
+      overridable: true,
+      value: 20,
+      masked: false,
+      source: "defaults",
+      effect: "Number of items on a page without an explicit number.",
+      override: null,
+      overrides: [],
       bounds: { min: 1, max: 1000, choices: null, maxLength: null, atMost: "limits.maxPageSize", nullable: false },
     },
   );
@@ -62,7 +66,11 @@ test("every instance of every service is shown with its values and those that wa
   assert.deepEqual([found.value, found.source], [60_000, "command line"]);
   const [waiting] = (await find("images.import.deadline")).instances;
   assert.deepEqual(waiting, {
-    ...{ service: "images", instance: "images-1", value: 5_000, masked: false, source: "defaults" },
+    service: "images",
+    instance: "images-1",
+    value: 5_000,
+    masked: false,
+    source: "defaults",
     pending: { value: 7_000, revision: "3" },
   });
   const [hidden] = (await find("blobs.url")).instances;

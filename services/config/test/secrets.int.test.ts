@@ -121,7 +121,9 @@ async function plant(text: string): Promise<Record<string, unknown>> {
     "reason of a rollback": await mutate("rollback", { toRevision: "0", expectedRevision, reason: text }),
     "flag's value": await mutate("setFlag", { ...set, variants: [{ name: "on", value: text }] }),
     "flag's nested value": await mutate("setFlag", {
-      ...{ ...set, type: "object", variants: [{ name: "on", value: { deep: [{ [text]: text }] } }] },
+      ...set,
+      type: "object",
+      variants: [{ name: "on", value: { deep: [{ [text]: text }] } }],
     }),
     "flag's owner": await mutate("setFlag", { ...set, owner: text }),
     "flag's description": await mutate("setFlag", { ...set, description: text }),

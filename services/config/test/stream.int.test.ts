@@ -230,8 +230,12 @@ test("a stream whose access changed while it was opened ends immediately", async
   const opening = Array.from({ length: 5 }, () => follow(person));
   const eventLog = await testEventLog(config.eventsUrl, config.context);
   const data = {
-    ...{ ...eventOf("access.changed").example, kind: "account", id: person.accountId, account_id: person.accountId },
-    ...{ state: "suspended", epoch: 9 },
+    ...eventOf("access.changed").example,
+    kind: "account",
+    id: person.accountId,
+    account_id: person.accountId,
+    state: "suspended",
+    epoch: 9,
   } as never;
   const subject = `account:${person.accountId}`;
   await publishEvents({ ...config.context, eventLog }, [

@@ -80,7 +80,8 @@ test("with graphql.documents=trusted only the manifest is run, and it is followe
   const [locale, viewer] = ["query L { serverSettings { locale } }", "query V { viewer { id } }"];
   const apollo = (...bodies: string[]) =>
     JSON.stringify({
-      ...{ format: "apollo-persisted-query-manifest", version: 1 },
+      format: "apollo-persisted-query-manifest",
+      version: 1,
       operations: bodies.map((body) => ({ id: digestOf(body), name: "N", type: "query", body })),
     });
   await writeFile(file, apollo(locale));

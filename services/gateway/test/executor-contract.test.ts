@@ -41,7 +41,8 @@ channel("net.client.socket").subscribe((message) => {
 before(async () => {
   context = testContext("gateway", properties, {
     ...Object.fromEntries(subgraphNames.map((name) => [`${name}.internal-url`, "http://127.0.0.1:1"])),
-    ...{ "events.url": "postgres://127.0.0.1:1/none", "internal.token": internalToken },
+    "events.url": "postgres://127.0.0.1:1/none",
+    "internal.token": internalToken,
   });
   const started = subgraphNames.map(async (name) => [name, await startSubgraph(name, context, internalToken)] as const);
   subgraphs = new Map(await Promise.all(started));
@@ -85,9 +86,15 @@ for (const executor of executors) {
     let supergraph: Awaited<ReturnType<typeof openSupergraph>>;
     const open = (location: string | null = null) =>
       openSupergraph({
-        ...{ executor, location, clients: new Map(subgraphNames.map((name) => [name, clientOf(name)])) },
-        ...{ accessStates: { apply: () => assert.fail("no access changes here") }, tracer: context.tracer },
-        ...{ clock: context.clock, metrics: context.metrics, log: context.log, runner: context.runner },
+        executor,
+        location,
+        clients: new Map(subgraphNames.map((name) => [name, clientOf(name)])),
+        accessStates: { apply: () => assert.fail("no access changes here") },
+        tracer: context.tracer,
+        clock: context.clock,
+        metrics: context.metrics,
+        log: context.log,
+        runner: context.runner,
       });
     before(async () => {
       supergraph = await open();
@@ -98,8 +105,12 @@ for (const executor of executors) {
       const document = parse(query);
       const operation = getOperationAST(document) ?? assert.fail(query);
       const given: OperationContext = {
-        ...{ principal, requestId: "r-contract", clientAddress: "192.0.2.7", fetches: [] },
-        ...{ keyed: asked.keyed ?? null, signal: asked.signal ?? new AbortController().signal },
+        principal,
+        requestId: "r-contract",
+        clientAddress: "192.0.2.7",
+        fetches: [],
+        keyed: asked.keyed ?? null,
+        signal: asked.signal ?? new AbortController().signal,
       };
       const runnable = { query, document, operation, operationName: undefined, variables };
       const { data, objects, errors } = await supergraph.execute(runnable, given);
@@ -117,7 +128,9 @@ for (const executor of executors) {
       } fragment Shown on Account { called: displayName }`;
       const wanted = {
         me: {
-          ...{ __typename: "Account", id: person.accountId, called: "Ada" },
+          __typename: "Account",
+          id: person.accountId,
+          called: "Ada",
           images: { edges: [{ cursor: "of 5", node: { id: "img_1", filename: "photo.jpg" } }] },
           webhookEndpoints: { edges: [{ cursor: "of 20" }] },
         },
@@ -160,7 +173,9 @@ for (const executor of executors) {
         none: node(id: "xyz_1") { id } odd: node(id: "") { id } }`;
       assert.deepEqual((await ask(text)).data, {
         image: { __typename: "Image", id: "img_1", filename: "photo.jpg" },
-        ...{ me: { displayName: "Ada" }, none: null, odd: null },
+        me: { displayName: "Ada" },
+        none: null,
+        odd: null,
       });
       subgraph("images").instead = result({ data: { _entities: [null] } });
       const gone = await ask('{ node(id: "img_2") { id } }');
@@ -188,7 +203,10 @@ for (const executor of executors) {
     test("sends the key of a mutation with its first fetch from a subgraph, later ones apart, and notes a replay", async () => {
       const rename = (alias: string) => `${alias}: updateAccount(input: { displayName: "Eve" }) { account { id } }`;
       const keyed = () => ({
-        ...{ key: "once", fingerprint: Buffer.from("of the operation"), sentTo: new Set<string>(), isReplayed: false },
+        key: "once",
+        fingerprint: Buffer.from("of the operation"),
+        sentTo: new Set<string>(),
+        isReplayed: false,
       });
       const { heard } = subgraph("account");
       const sent = heard.length;
@@ -200,7 +218,7 @@ for (const executor of executors) {
       assert.deepEqual([places, fresh.isReplayed], [["first", "later"], false]);
 
       subgraph("account").instead = result({
-        ...{ data: { a: { account: { id: "acc_1" } }, updateAccount: { account: { id: "acc_1" } } } },
+        data: { a: { account: { id: "acc_1" } }, updateAccount: { account: { id: "acc_1" } } },
         extensions: { idempotentReplayed: true },
       });
       const repeated = keyed();
@@ -348,7 +366,11 @@ for (const executor of executors) {
       const document = parse(query);
       const operation = getOperationAST(document) ?? assert.fail();
       const live = liveOperationOf(supergraph.schema, {
-        ...{ query, document, operation, operationName: undefined, variables: { with: true } },
+        query,
+        document,
+        operation,
+        operationName: undefined,
+        variables: { with: true },
       } as never);
       const entity = live.entityQuery ?? assert.fail();
       const event = { id: "evt", name: "image.updated", time: new Date(0), data: changedImage } as LiveEvent["event"];
@@ -391,8 +413,11 @@ const changedImage = { ...eventOf("image.updated").example, changed: ["title"] }
 
 function clientOf(name: SubgraphName) {
   const client = createInternalClient({
-    ...{ url: subgraph(name).url, headers: () => ({ [internalTokenHeader]: internalToken }) },
-    ...{ deadlineMs: seconds(1), responseBytesMax: MiB, connections: 8 },
+    url: subgraph(name).url,
+    headers: () => ({ [internalTokenHeader]: internalToken }),
+    deadlineMs: seconds(1),
+    responseBytesMax: MiB,
+    connections: 8,
   });
   context.runner.defer(`${name} client`, () => client.close());
   return client;

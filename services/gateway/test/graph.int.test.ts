@@ -23,7 +23,8 @@ test("one query joins the account with its images and endpoints over four subgra
   assert.deepEqual(body, {
     data: {
       viewer: {
-        ...{ id: person.accountId, displayName: "Ada" },
+        id: person.accountId,
+        displayName: "Ada",
         images: { edges: [{ cursor: "of 5", node: { id: "img_1", filename: "photo.jpg" } }] },
         webhookEndpoints: { edges: [{ cursor: "of 20" }] },
       },

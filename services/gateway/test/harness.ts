@@ -49,7 +49,8 @@ async function startBackends(eventsUrl: string): Promise<Backends> {
   const account = await startAccountStandIn();
   const bare = testContext("gateway", properties, {
     ...Object.fromEntries(subgraphNames.map((name) => [`${name}.internal-url`, "http://127.0.0.1:1"])),
-    ...{ "events.url": eventsUrl, "internal.token": internalToken },
+    "events.url": eventsUrl,
+    "internal.token": internalToken,
   });
   const subgraphs = new Map(
     await Promise.all(
@@ -94,7 +95,9 @@ export async function startGateway(overrides: Overrides = {}): Promise<Harness> 
     send(null, "POST", "/graphql", { body, headers: { ...json, ...headers } });
   return {
     context,
-    ...{ url, subgraphs, eventLog },
+    url,
+    subgraphs,
+    eventLog,
     authorizeManagement: service.authorizeManagement as Harness["authorizeManagement"],
     post,
     query: (who, query, { variables, headers } = {}) =>

@@ -56,13 +56,19 @@ export function setUp({ deadlineMs = 1_000 } = {}) {
       },
       close: async () => {},
     },
-    ...{ log, metrics, clock: systemClock, documents: openDocuments("apq", null), deadlineMs },
+    log,
+    metrics,
+    clock: systemClock,
+    documents: openDocuments("apq", null),
+    deadlineMs,
     responseBytesMax: () => MiB,
     costLimits: { estimate: () => 0, refusal: () => null, charge() {}, admit() {}, chargeRefused() {} },
     anonymousTokensMax: () => 4_000,
     documentCacheBytesMax: MiB,
     limits: () => ({
-      ...{ depthMax: 16, aliasesMax: 30, rootFieldsMax: 20 },
+      depthMax: 16,
+      aliasesMax: 30,
+      rootFieldsMax: 20,
       directivesMax: 50,
       // What was checked against one schema is not taken for the other.
       tokensMax: 4_000 + state.reloads,
@@ -71,7 +77,12 @@ export function setUp({ deadlineMs = 1_000 } = {}) {
   });
   const cursors = createCursors(() => ["secret"]);
   const live = new Live({
-    ...{ operations, cursors, log, metrics, schema: () => state.schema, isServed: () => true },
+    operations,
+    cursors,
+    log,
+    metrics,
+    schema: () => state.schema,
+    isServed: () => true,
     feed: {
       isReady: true,
       positionsIn: () => new Map([[place, state.at]]),

@@ -51,7 +51,9 @@ const clients: Readonly<Record<string, Subscribe>> = {
   },
   "urql over an event stream"(who, onData) {
     const client = new UrqlClient({
-      ...{ url: `${gateway.url}/graphql`, preferGetMethod: false, fetchSubscriptions: true },
+      url: `${gateway.url}/graphql`,
+      preferGetMethod: false,
+      fetchSubscriptions: true,
       fetchOptions: { headers: who.headers },
       exchanges: [fetchExchange],
     });

@@ -28,7 +28,9 @@ async function open(options: { headers?: Record<string, string>; protocols?: str
   const socket = new WebSocket(socketUrl(gateway), options.protocols ?? protocol, { headers: options.headers ?? {} });
   const messages: Socket["messages"] = [];
   const opened: Socket = {
-    ...{ socket, messages, closed: null },
+    socket,
+    messages,
+    closed: null,
     send: (...sent) => {
       for (const one of sent) socket.send(typeof one === "string" ? one : JSON.stringify(one));
     },

@@ -136,7 +136,8 @@ test("a change of the account reaches its owner with the account as it is now", 
   const change = (accountId: string, changed: string) =>
     publishEvents({ ...gateway.context, eventLog: gateway.eventLog, service: "account" }, [
       draft("account.updated", {
-        ...{ subject: accountId, accountId },
+        subject: accountId,
+        accountId,
         data: { ...eventOf("account.updated").example, id: accountId, changed: [changed] } as never,
       }),
     ]);
@@ -209,7 +210,8 @@ test("a subscription without the scope is refused, and one without credentials t
 const changeAccess = (subject: string, accountId: string, data: object) =>
   publishEvents({ ...gateway.context, eventLog: gateway.eventLog, service: "account" }, [
     draft("access.changed", {
-      ...{ subject, accountId },
+      subject,
+      accountId,
       data: { ...eventOf("access.changed").example, account_id: accountId, epoch: 2, ...data },
     }),
   ]);

@@ -19,9 +19,13 @@ async function lineOf(requestId: string) {
     () => gateway.context.logged.find((one) => one.request_id === requestId && one.msg === "request") ?? null,
   );
   return {
-    ...{ operationType: line.operation_type, operationName: line.operation_name, outcome: line.outcome },
-    ...{ errorCodes: line.error_codes, errors: line.errors },
-    ...{ failedSubgraphs: line.failed_subgraphs, slowFetches: line.slow_fetches },
+    operationType: line.operation_type,
+    operationName: line.operation_name,
+    outcome: line.outcome,
+    errorCodes: line.error_codes,
+    errors: line.errors,
+    failedSubgraphs: line.failed_subgraphs,
+    slowFetches: line.slow_fetches,
   };
 }
 
@@ -31,8 +35,13 @@ const ask = (requestId: string, query: string) =>
 test("the line of a request says which operation it was and what came of it, though the status is 200", async () => {
   await ask("r-ok", "query Mine { viewer { id } }");
   assert.deepEqual(await lineOf("r-ok"), {
-    ...{ operationType: "query", operationName: "Mine", outcome: "ok" },
-    ...{ errorCodes: undefined, errors: undefined, failedSubgraphs: undefined, slowFetches: undefined },
+    operationType: "query",
+    operationName: "Mine",
+    outcome: "ok",
+    errorCodes: undefined,
+    errors: undefined,
+    failedSubgraphs: undefined,
+    slowFetches: undefined,
   });
   await ask("r-refused", "query Wrong { nothing }");
   const refused = await lineOf("r-refused");

@@ -24,7 +24,7 @@ const page = (args: { first?: number }) => {
 
 const open = { scopes: [], access: "own-account:read", optional: true } as const;
 
-const resolvers: Record<SubgraphName, Resolvers<unknown>> = {
+const resolvers: Record<SubgraphName, Resolvers> = {
   account: {
     Query: {
       viewer: field({ scopes: [], access: "own-account:read" }, (_parent, _args, { caller }) =>
@@ -63,7 +63,8 @@ const resolvers: Record<SubgraphName, Resolvers<unknown>> = {
     Query: {
       serverSettings: field(open, () => ({
         server: { name: "Signalbox", baseUrl: "https://signalbox.example" },
-        ...{ locale: "en", limits: { pageSize: 100 } },
+        locale: "en",
+        limits: { pageSize: 100 },
       })),
     },
   },
@@ -87,7 +88,7 @@ export async function startSubgraph(
   const graph = createSubgraph({
     typeDefs,
     resolvers: resolvers[name],
-    createLoaders: () => ({}),
+
     log: context.log,
     clock: context.clock,
   });

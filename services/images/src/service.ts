@@ -107,7 +107,7 @@ export async function createService(context: Context): Promise<ServiceParts> {
     }),
     corsOrigins: configuration.get("images.cors.origins"),
     internalRoutes: exportRoutes({ item: ImageResource, list: imageStore.list, view }),
-    graph: { typeDefs: await readFile(schemaFile, "utf8") },
+    typeDefs: await readFile(schemaFile, "utf8"),
   });
   return { ...served, info: () => ({ imaging: imagePool.describe() }) };
 }

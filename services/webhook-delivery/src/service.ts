@@ -89,7 +89,7 @@ export async function createService(context: Context): Promise<ServiceParts> {
     principals: openPrincipals(context),
     edges: serviceEdges({ operations, stores, pageLimits, clock }),
     internalRoutes: exportRoutes({ item: WebhookEndpointResource, list: endpointStore.list, view: viewEndpoint }),
-    graph: { typeDefs: await readFile(schemaFile, "utf8") },
+    typeDefs: await readFile(schemaFile, "utf8"),
   });
 }
 

@@ -83,7 +83,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
       pageLimits,
     }),
     internalRoutes: exportRoutes({ item: WebhookSourceResource, list: sourceStore.list, view: viewSource }),
-    graph: { typeDefs: await readFile(schemaFile, "utf8") },
+    typeDefs: await readFile(schemaFile, "utf8"),
   });
 }
 

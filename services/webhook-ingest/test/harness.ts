@@ -101,8 +101,12 @@ export async function startIngest(overrides: Overrides = {}): Promise<Harness> {
     eventsOf,
     async changeState(accountId, state) {
       const data = {
-        ...{ kind: "account" as const, id: accountId, account_id: accountId },
-        ...{ state, epoch: ++epoch, changed_at: context.clock.now().toISOString() },
+        kind: "account" as const,
+        id: accountId,
+        account_id: accountId,
+        state,
+        epoch: ++epoch,
+        changed_at: context.clock.now().toISOString(),
       };
       await publish(draft("access.changed", { subject: `account:${accountId}`, accountId, data }));
     },

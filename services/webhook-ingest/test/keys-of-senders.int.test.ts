@@ -17,7 +17,8 @@ after(async () => {
 
 type Person = ReturnType<typeof testPerson>;
 const jwtSource = (settings: object = {}) => ({
-  ...{ scheme: "jwt", secret: `${partner.issuer}/keys` },
+  scheme: "jwt",
+  secret: `${partner.issuer}/keys`,
   settings: { issuer: partner.issuer, audience: "hub", ...settings },
 });
 const webhookWith = (

@@ -26,7 +26,8 @@ test("a source of any preset is created with its scheme and settings", async () 
   for (const [name, { scheme, vector, settings }] of Object.entries(presets)) {
     const body = {
       // Paddle's own tests sign with a secret that is too short to be stored.
-      ...{ preset: name, secret: vector.secret.length >= 16 ? vector.secret : `${vector.secret}-made-longer` },
+      preset: name,
+      secret: vector.secret.length >= 16 ? vector.secret : `${vector.secret}-made-longer`,
       ...(settings.handshake === "meta" && { verify_token: "meatyhamhock" }),
       ...(vector.url && { settings: { public_url: vector.url } }),
     };
@@ -76,8 +77,12 @@ test("SHA-1 needs accept_weak, which the source then shows", async () => {
 test("a sender that signs method, address, headers and id in milliseconds is verified", async () => {
   const who = testPerson();
   const settings = {
-    ...{ signed_content: "{method}\n{url}\n{header:X-Shop}\n{id}\n{timestamp}\n{body}", time_unit: "ms" },
-    ...{ encoding: "base64url", secret_encoding: "hex", signature_prefix: "", algorithm: "sha512" },
+    signed_content: "{method}\n{url}\n{header:X-Shop}\n{id}\n{timestamp}\n{body}",
+    time_unit: "ms",
+    encoding: "base64url",
+    secret_encoding: "hex",
+    signature_prefix: "",
+    algorithm: "sha512",
   };
   const key = Buffer.alloc(24, 3);
   const { body: source } = await create({ scheme: "hmac", secret: key.toString("hex"), settings }, who);

@@ -63,7 +63,10 @@ async function workFor(source: Source | null, secret: string, sentAs: Scheme): P
   });
   const { headers, body } = sign(sentAs);
   const forged = {
-    ...{ address: source?.id ?? "src_nobody", method: "POST", url: "", headers },
+    address: source?.id ?? "src_nobody",
+    method: "POST",
+    url: "",
+    headers,
     body: Buffer.from(`${body} `),
   };
   const done: Work[] = [];

@@ -18,11 +18,11 @@ import { addRoute } from "./rest-edge.ts";
 /** The routes and the fields of the graph that a capability offers. */
 export interface Edges {
   readonly routes: Routes;
-  readonly resolvers: Resolvers<unknown>;
+  readonly resolvers: Resolvers;
 }
 
 /** An operation, list or record of a table, which its name completes. */
-type Declaration = (name: string, routes: Routes) => Resolvers<unknown>;
+type Declaration = (name: string, routes: Routes) => Resolvers;
 
 /** Declares a change for both edges; see `OperationSpec`. */
 export function operation<
@@ -69,7 +69,7 @@ export function record<const Path extends string, P extends z.ZodType | undefine
 /** Builds the edges of a table of declarations, with the fields that only the graph has. */
 export function edgesOf(
   declarations: Readonly<Record<string, Declaration>>,
-  { fields = {}, ...defaults }: Parameters<typeof createRoutes>[0] & { readonly fields?: Resolvers<unknown> } = {},
+  { fields = {}, ...defaults }: Parameters<typeof createRoutes>[0] & { readonly fields?: Resolvers } = {},
 ): Edges {
   const routes = createRoutes(defaults);
   const resolvers = Object.entries(declarations).map(([name, declare]) => declare(name, routes));
@@ -77,15 +77,15 @@ export function edgesOf(
 }
 
 /** Joins the edges of all capabilities of a service. */
-export function joinEdges(all: readonly { readonly routes?: Routes; readonly resolvers?: Resolvers<never> }[]): Edges {
+export function joinEdges(all: readonly { readonly routes?: Routes; readonly resolvers?: Resolvers }[]): Edges {
   const routes = createRoutes();
   for (const edges of all) if (edges.routes) routes.include(edges.routes);
-  return { routes, resolvers: mergeResolvers(all.map(({ resolvers = {} }) => resolvers as Resolvers<unknown>)) };
+  return { routes, resolvers: mergeResolvers(all.map(({ resolvers = {} }) => resolvers as Resolvers)) };
 }
 
 /** Merges tables, each of which may add fields to any type. @throws Error for a field that two tables resolve. */
-function mergeResolvers(tables: readonly Resolvers<unknown>[]): Resolvers<unknown> {
-  const merged: Record<string, Resolvers<unknown>[string]> = {};
+function mergeResolvers(tables: readonly Resolvers[]): Resolvers {
+  const merged: Record<string, Resolvers[string]> = {};
   for (const table of tables) {
     for (const [type, fields] of Object.entries(table)) {
       const known = merged[type] ?? {};

@@ -11,7 +11,7 @@ import {
 import { z } from "zod";
 import { type AnyOperation, type OperationContext, refusalOf, routeOf } from "./operation.ts";
 
-type Context = SubgraphContext<unknown>;
+type Context = SubgraphContext;
 type Arguments = Readonly<Record<string, unknown>> & { readonly input?: Readonly<Record<string, unknown>> };
 type Picks = Readonly<Record<string, (success: unknown, context: OperationContext) => unknown>>;
 
@@ -21,13 +21,13 @@ interface Done {
   readonly context: OperationContext;
 }
 
-const operations = new WeakMap<Resolve<unknown>, AnyOperation>();
+const operations = new WeakMap<Resolve, AnyOperation>();
 
 /** Returns the operation that a mutation comes from; undefined for one that only the graph has. */
-export const operationOf = (mutation: Resolve<unknown>): AnyOperation | undefined => operations.get(mutation);
+export const operationOf = (mutation: Resolve): AnyOperation | undefined => operations.get(mutation);
 
 /** Creates the mutation of an operation. */
-export function mutationOf(operation: AnyOperation): Resolve<unknown> {
+export function mutationOf(operation: AnyOperation): Resolve {
   const { auth, audit, refusals, graph } = operation;
   const picks = picksOf(graph?.payload ?? {});
   const spec = {

@@ -91,9 +91,9 @@ export function listRoute({ summary, description, auth, filter = {}, limits, rea
 }
 
 /** Builds the field of a list, which an account shows to itself and to those that `ofOthers` admits. */
-export function listField({ auth, filter = {}, limits, read, position, graph }: AnyList): Resolve<unknown> {
+export function listField({ auth, filter = {}, limits, read, position, graph }: AnyList): Resolve {
   const rules = z.strictObject(filter);
-  const spec: ConnectionSpec<unknown, { readonly id: string }, object, unknown> = {
+  const spec: ConnectionSpec<{ readonly id: string }, object, unknown> = {
     limits,
     read: (range, { id: accountId }, { caller }, args) =>
       read(range, { caller, accountId, filter: filterFrom(rules, args) }),
@@ -125,7 +125,7 @@ export interface RecordSpec<Path extends string, P extends z.ZodType | undefined
 export type AnyRecord = RecordSpec<any, any, any>;
 
 /** Looks up one row of the caller's own; look-ups of one request become one statement. */
-export type Load<Row> = (context: SubgraphContext<unknown>, id: string) => Promise<Row | null>;
+export type Load<Row> = (context: SubgraphContext, id: string) => Promise<Row | null>;
 
 /** Creates the look-up of rows that belong to the caller. */
 export const ownRows = <Row>(
@@ -154,7 +154,7 @@ export function recordRoute({ summary, description, auth, params, find, missing,
 }
 
 /** Builds the resolver of an entity by its id. */
-export const entityField = ({ auth }: AnyRecord, load: Load<unknown>): Resolve<unknown> =>
+export const entityField = ({ auth }: AnyRecord, load: Load<unknown>): Resolve =>
   field(
     { scopes: auth.scopes, ...(auth.access && { access: auth.access }) },
     ({ id }: { readonly id: string }, _args, context) => load(context, id),

@@ -4,7 +4,7 @@ import type { DetailCode } from "@signalbox/core";
 import { z } from "zod";
 import type { Account } from "./account.ts";
 import { checkContactAddress, checkLocale, checkTimezone, type FieldRule } from "./account-fields.ts";
-import type { AccountStore } from "./account-store.ts";
+import type { Accounts } from "./accounts.ts";
 import type { AccountChanges } from "./change-account.ts";
 
 /** A text in Unicode NFC that follows one of our rules. `code` is the stable word in `details`. */
@@ -22,7 +22,7 @@ export function ruledText(rule: FieldRule, code: DetailCode = "invalid") {
 type Present = Pick<Account, "displayName" | "locale" | "timezone"> | null;
 
 interface BodyDependencies {
-  readonly accounts: Pick<AccountStore, "find">;
+  readonly accounts: Pick<Accounts, "find">;
   /** Called at each request: the property is live. */
   readonly supportedLocales: () => readonly string[];
 }

@@ -1,9 +1,8 @@
+import { setImmediate as endOfTurn } from "node:timers/promises";
 import { type AccountState, isRole, type TransitionActor } from "@signalbox/contracts";
 import { type Pool, sql, type Tx, table } from "@signalbox/storage";
-import type { PrismaClient } from "../generated/prisma/client.ts";
 import type { Account } from "./account.ts";
 import { canonicalAddress } from "./account-fields.ts";
-import { readTogether } from "./read-together.ts";
 
 /** A login: our name for its issuer, and its subject there. */
 export interface Identity {
@@ -59,6 +58,12 @@ const readAccounts = sql(
   `select ${accounts.columns}, xmin::text as version from accounts where id = any ($1)`,
 );
 
+const findByIdentity = sql(
+  "account.find-by-identity",
+  `select ${accounts.columns} from accounts
+   where id = (select account_id from identities where issuer = $1 and subject = $2)`,
+);
+
 const lockAccount = sql("account.lock", `select ${accounts.columns} from accounts where id = $1 for update`);
 
 /** Written when the account is created; the start of its purge is written by a statement of its own. */
@@ -73,15 +78,15 @@ const insertIdentity = sql(
 
 export type AccountStore = ReturnType<typeof createAccountStore>;
 
-/** Accounts in PostgreSQL. Prepared statements do the writes, and the reads that nearly every request needs. */
-export function createAccountStore(pool: Pool, prisma: PrismaClient) {
+/** Accounts in PostgreSQL. */
+export function createAccountStore(pool: Pool) {
   return {
     find: readTogether(findMany),
     findMany,
 
     async findByIdentity({ issuer, subject }: Identity): Promise<Account | null> {
-      const row = await prisma.account.findFirst({ where: { identities: { some: { issuer, subject } } } });
-      return row && accountFrom(row);
+      const { rows } = await pool.query<AccountRow>(findByIdentity, [issuer, subject]);
+      return rows[0] ? accountFrom(rows[0]) : null;
     },
 
     /** Reads the account and locks its row until the transaction ends. */
@@ -126,4 +131,33 @@ export function accountFrom(row: AccountRow): Account {
     statusActor: row.statusActor as TransitionActor | null,
     roles: row.roles.filter(isRole),
   };
+}
+
+/**
+ * Batches reads of single rows: ids requested in one turn of the event loop, by any number of requests, go to the
+ * database as one read. A request never joins a read that was already sent, so it sees everything committed before it
+ * asked. Under load a round trip costs more than its rows.
+ */
+export function readTogether<Value extends { readonly id: string }>(
+  readMany: (ids: readonly string[]) => Promise<readonly Value[]>,
+): (id: string) => Promise<Value | null> {
+  let gathering: { readonly ids: Set<string>; readonly found: Promise<ReadonlyMap<string, Value>> } | null = null;
+
+  return async function read(id) {
+    gathering ??= gather();
+    gathering.ids.add(id);
+    return (await gathering.found).get(id) ?? null;
+  };
+
+  function gather() {
+    const ids = new Set<string>();
+    return { ids, found: readAtEndOfTurn(ids) };
+  }
+
+  async function readAtEndOfTurn(ids: ReadonlySet<string>): Promise<ReadonlyMap<string, Value>> {
+    await endOfTurn();
+    gathering = null;
+    const values = await readMany([...ids]);
+    return new Map(values.map((value) => [value.id, value]));
+  }
 }

@@ -1,23 +1,24 @@
 import { type Caller, requireState, requireStepUp } from "@signalbox/auth";
+import type { Clock } from "@signalbox/core";
 import { requireTransaction, type Tx } from "@signalbox/storage";
 import type { ContactChanges } from "../contacts/contact-changes.ts";
-import type { Shared } from "../shared.ts";
 import { type Account, stateOf } from "./account.ts";
-import { accountChanged } from "./account-events.ts";
+import type { AccountRecords } from "./account-events.ts";
 import type { AccountStore } from "./account-store.ts";
 import { type AccountChanges, changeAccount, touchesContact } from "./change-account.ts";
 
-interface AccountDependencies extends Pick<Shared, "outbox" | "audit" | "clock"> {
+interface AccountDependencies {
   readonly accountStore: Pick<AccountStore, "find" | "findMany" | "lock" | "save">;
   readonly contactChanges: Pick<ContactChanges, "request">;
+  readonly accountRecords: Pick<AccountRecords, "changed">;
+  readonly clock: Clock;
 }
 
 export type Accounts = ReturnType<typeof createAccounts>;
 
 /** Accounts with their settings, read and updated by their owners. */
-export function createAccounts({ accountStore, contactChanges, outbox, audit, clock }: AccountDependencies) {
+export function createAccounts({ accountStore, contactChanges, accountRecords, clock }: AccountDependencies) {
   const { find, findMany, lock } = accountStore;
-
   return {
     find,
     findMany,
@@ -28,8 +29,7 @@ export function createAccounts({ accountStore, contactChanges, outbox, audit, cl
       // The edge judged the state as of moments ago; the locked row has the present one.
       requireState(stateOf(account), "own-account:write");
       const changed = changeAccount(account, changes, clock.now());
-      const fields = new Set([...changed.accountFields, ...changed.settingsFields]);
-      if (fields.size === 0) return account;
+      if (changed.accountFields.length + changed.settingsFields.length === 0) return account;
       if (touchesContact(changed)) {
         requireStepUp(caller, clock);
         // The limit of confirmation mails counts addresses, so it needs the transaction.
@@ -37,8 +37,7 @@ export function createAccounts({ accountStore, contactChanges, outbox, audit, cl
       }
       await accountStore.save(tx, changed.account);
       if (touchesContact(changed)) await contactChanges.request(tx, account, changed.account);
-      await audit.record(tx, caller, { action: "account.update", fields: [...fields] });
-      await outbox.append(tx, accountChanged(changed));
+      await accountRecords.changed(tx, caller, "account.update", changed);
       return changed.account;
     },
   };

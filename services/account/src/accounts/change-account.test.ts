@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import type { Account } from "./account.ts";
 import { type AccountChanges, changeAccount, touchesContact } from "./change-account.ts";
-import { firstAccount } from "./first-account.ts";
+import { firstAccount } from "./provisioning.ts";
 
 const created = new Date("2026-01-01T00:00:00.000Z");
 const now = new Date("2026-01-02T00:00:00.000Z");

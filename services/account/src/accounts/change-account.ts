@@ -38,7 +38,7 @@ const settingsNames: Readonly<Partial<Record<Field, string>>> = {
   productUpdates: "notifications",
 };
 
-/** Applies the changes. Revisions and times move only for a view that really changed. */
+/** Applies the changes. */
 export function changeAccount(account: Account, changes: AccountChanges, now: Date): ChangedAccount {
   const next: Account = {
     ...account,
@@ -48,6 +48,11 @@ export function changeAccount(account: Account, changes: AccountChanges, now: Da
     productUpdates: changes.productUpdates ?? account.productUpdates,
     ...contactAfter(account, changes.contactAddress),
   };
+  return changedAccount(account, next, now);
+}
+
+/** Compares an account with its next state. Revisions and times move only for a view that really changed. */
+export function changedAccount(account: Account, next: Account, now: Date): ChangedAccount {
   const accountFields = touched(account, next, accountNames);
   const settingsFields = touched(account, next, settingsNames);
   return {

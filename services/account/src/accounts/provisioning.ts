@@ -1,12 +1,21 @@
-import { inTransaction, type Tx } from "@signalbox/storage";
-import type { Shared } from "../shared.ts";
+import { displayName } from "@signalbox/contracts";
+import { type Clock, randomId } from "@signalbox/core";
+import type { Outbox } from "@signalbox/events";
+import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
+import type { Audit } from "../audit/audit.ts";
+import type { VerifiedAddresses } from "../contacts/verified-addresses.ts";
 import type { Account } from "./account.ts";
 import { accountCreated } from "./account-events.ts";
-import type { Identity } from "./account-store.ts";
-import { type FirstValues, firstAccount, type ProfileClaims } from "./first-account.ts";
+import { checkContactAddress, checkTimezone, type FieldRule, normalized } from "./account-fields.ts";
+import type { AccountStore, Identity } from "./account-store.ts";
 
-interface ProvisioningDependencies
-  extends Pick<Shared, "pool" | "accounts" | "verifiedAddresses" | "outbox" | "audit" | "clock"> {
+interface ProvisioningDependencies {
+  readonly pool: Pool;
+  readonly accountStore: Pick<AccountStore, "findByIdentity" | "insert">;
+  readonly verifiedAddresses: Pick<VerifiedAddresses, "holderOf">;
+  readonly outbox: Pick<Outbox, "append">;
+  readonly audit: Pick<Audit, "record">;
+  readonly clock: Clock;
   /** Called for each new account, because the supported locales are a live property. */
   readonly firstValues: () => FirstValues;
 }
@@ -27,7 +36,7 @@ export type Provisioning = ReturnType<typeof createProvisioning>;
 
 /** Creates accounts at the first use of a login. */
 export function createProvisioning(dependencies: ProvisioningDependencies) {
-  const { pool, accounts, outbox, audit } = dependencies;
+  const { pool, accountStore, outbox, audit } = dependencies;
 
   return {
     create,
@@ -37,12 +46,12 @@ export function createProvisioning(dependencies: ProvisioningDependencies) {
      * decides.
      */
     async provision({ identity, claims, credential }: FirstUse): Promise<Account> {
-      const known = await accounts.findByIdentity(identity);
+      const known = await accountStore.findByIdentity(identity);
       if (known) return known;
       try {
         return await inTransaction(pool, (tx) => create(tx, { claims, credential, identityOf: () => identity }));
       } catch (error) {
-        const winner = error instanceof CreatedMeanwhile ? await accounts.findByIdentity(identity) : null;
+        const winner = error instanceof CreatedMeanwhile ? await accountStore.findByIdentity(identity) : null;
         if (winner) return winner;
         throw error;
       }
@@ -52,7 +61,7 @@ export function createProvisioning(dependencies: ProvisioningDependencies) {
   /** Creates the account of a login that has none. @throws CreatedMeanwhile when another transaction was first. */
   async function create(tx: Tx, { claims, identityOf, credential }: NewAccount): Promise<Account> {
     const account = await newAccount(tx, claims, dependencies);
-    if (!(await accounts.insert(tx, account, identityOf(account)))) throw new CreatedMeanwhile();
+    if (!(await accountStore.insert(tx, account, identityOf(account)))) throw new CreatedMeanwhile();
     const by = { kind: "owner", accountId: account.id, credential, address: null, requestId: null } as const;
     await audit.record(tx, by, { action: "account.create" });
     await outbox.append(tx, [accountCreated(account)]);
@@ -75,4 +84,65 @@ async function newAccount(
 /** Thrown at two simultaneous first uses: the second one rolls back and takes the account of the first. */
 class CreatedMeanwhile extends Error {
   override readonly name = "CreatedMeanwhile";
+}
+
+/** The claims of an issuer about a person (OpenID Connect Core §5.1). Each may be missing or malformed. */
+export type ProfileClaims = Readonly<Record<string, unknown>>;
+
+export interface FirstValues {
+  readonly supportedLocales: readonly string[];
+  readonly defaultLocale: string;
+  /** True when an account stays `pending` until a contact address is verified. */
+  readonly requireVerifiedContact: boolean;
+}
+
+const defaultTimezone = "UTC";
+
+/** Builds the account of an identity at its first use (CONTRACT §1). */
+export function firstAccount(claims: ProfileClaims, values: FirstValues, now: Date): Account {
+  const id = randomId("acc");
+  const verified = claims.email_verified === true;
+  const contactAddress = verified ? usable(claims.email, checkContactAddress) : null;
+  return {
+    id,
+    displayName:
+      displayName.safeParse(claims.name).data ??
+      displayName.safeParse(claims.preferred_username).data ??
+      `Account ${id.slice(-6)}`,
+    contactAddress,
+    contactAddressVerified: contactAddress !== null,
+    pendingContactAddress: null,
+    locale: localeFrom(claims.locale, values.supportedLocales) ?? values.defaultLocale,
+    timezone: usable(claims.zoneinfo, checkTimezone) ?? defaultTimezone,
+    productUpdates: false,
+    status: values.requireVerifiedContact && !verified ? "pending" : "active",
+    roles: ["owner"],
+    revision: 1n,
+    settingsRevision: 1n,
+    accessEpoch: 0,
+    createdAt: now,
+    updatedAt: now,
+    settingsUpdatedAt: now,
+    statusChangedAt: null,
+    statusActor: null,
+    statusReason: null,
+    recoveryRequestedAt: null,
+    signedOutAt: null,
+    purgeBegunAt: null,
+    purgedAt: null,
+  };
+}
+
+function usable(value: unknown, rule: FieldRule): string | null {
+  if (typeof value !== "string") return null;
+  const text = normalized(value);
+  return rule(text) === null ? text : null;
+}
+
+/** `pt_BR` and `pt-BR` are found as written; `de-AT` falls back to `de`. */
+function localeFrom(value: unknown, supported: readonly string[]): string | undefined {
+  if (typeof value !== "string") return undefined;
+  const wanted = value.replaceAll("_", "-").toLowerCase();
+  const language = wanted.split("-", 1)[0];
+  return [wanted, language].map((name) => supported.find((locale) => locale.toLowerCase() === name)).find(Boolean);
 }

@@ -1,14 +1,20 @@
 import { type Caller, requireScopes, requireStepUp } from "@signalbox/auth";
 import { type Role, roles as roleNames, scopesOfRole } from "@signalbox/contracts";
+import type { Clock } from "@signalbox/core";
 import type { Refusal } from "@signalbox/http";
 import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
+import type { AccessAnnouncements } from "../access/access-announcements.ts";
 import type { Account } from "../accounts/account.ts";
-import { actorOf } from "../audit/audit.ts";
-import type { Shared } from "../shared.ts";
+import type { AccountStore } from "../accounts/account-store.ts";
+import { type Audit, actorOf } from "../audit/audit.ts";
 import { type LastAdministrator, refusedLastAdministrator } from "./last-administrator.ts";
 
-interface AccountRolesDependencies extends Pick<Shared, "accounts" | "access" | "audit" | "clock"> {
+interface AccountRolesDependencies {
+  readonly accountStore: Pick<AccountStore, "save">;
+  readonly access: Pick<AccessAnnouncements, "invalidate">;
+  readonly audit: Pick<Audit, "record">;
+  readonly clock: Clock;
   readonly lastAdministrator: LastAdministrator;
   /** True when roles are granted here. With another issuer its tokens bring them. */
   readonly rolesAreOurs: boolean;
@@ -35,7 +41,7 @@ export type AccountRoles = ReturnType<typeof createAccountRoles>;
 
 /** The roles of accounts, which administrators grant and take. */
 export function createAccountRoles(dependencies: AccountRolesDependencies) {
-  const { accounts, access, audit, clock, lastAdministrator, rolesAreOurs } = dependencies;
+  const { accountStore, access, audit, clock, lastAdministrator, rolesAreOurs } = dependencies;
 
   return {
     /**
@@ -55,7 +61,7 @@ export function createAccountRoles(dependencies: AccountRolesDependencies) {
         return { outcome: "last-administrator" };
       }
       const changed = await access.invalidate(tx, { ...account, roles });
-      await accounts.save(tx, changed);
+      await accountStore.save(tx, changed);
       const by = actorOf(caller, "administrator");
       for (const [at, action] of roleActions.entries()) {
         const reason = [granted, taken][at]?.join(" ");

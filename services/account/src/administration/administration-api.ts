@@ -13,15 +13,15 @@ import {
 import { type Edges, edgesOf, type Load, type OwnRow, operation } from "@signalbox/service";
 import { z } from "zod";
 import { type Account, viewAccount } from "../accounts/account.ts";
-import type { AccountStore } from "../accounts/account-store.ts";
+import type { Accounts } from "../accounts/accounts.ts";
 import type { AdministratorReads } from "../audit/administrator-reads.ts";
-import { StatusByAdministrator } from "../statuses/status-body.ts";
-import { refusedTransition, type Statuses, statusActions } from "../statuses/statuses.ts";
+import { statusActions } from "../statuses/change-status.ts";
+import { refusedTransition, StatusByAdministrator, type Statuses } from "../statuses/statuses.ts";
 import { type AccountRoles, RolesByAdministrator, refusedRoles, roleActions } from "./account-roles.ts";
 import { type AccountSearchStore, accountFilter } from "./account-search-store.ts";
 
-interface AdministrationApi {
-  readonly accounts: Pick<AccountStore, "find" | "lock">;
+export interface AdministrationApi {
+  readonly accounts: Pick<Accounts, "find" | "lock">;
   readonly loadAccount: Load<Account>;
   readonly accountSearch: AccountSearchStore;
   readonly statuses: Pick<Statuses, "changeByAdministrator">;
@@ -133,7 +133,7 @@ function addReads(
 }
 
 const accountById = ({ loadAccount, administratorReads }: AdministrationApi) =>
-  field<unknown, unknown, { readonly id: string }>(
+  field<unknown, { readonly id: string }>(
     { ...administration, audit: "account.read" },
     async (_parent, { id }, context) => {
       const account = await loadAccount(context, id);
@@ -143,7 +143,7 @@ const accountById = ({ loadAccount, administratorReads }: AdministrationApi) =>
   );
 
 const allAccounts = ({ accountSearch, administratorReads, pageLimits: limits }: AdministrationApi) =>
-  connectionField<unknown, unknown, Readonly<Record<string, unknown>>, Account>(
+  connectionField<unknown, Readonly<Record<string, unknown>>, Account>(
     { ...administration, audit: "account.list" },
     {
       limits,
@@ -156,7 +156,7 @@ const allAccounts = ({ accountSearch, administratorReads, pageLimits: limits }: 
   );
 
 const administrationOf = ({ loadAccount }: AdministrationApi) =>
-  field<unknown, Pick<Account, "id">, unknown>(administration, async ({ id }, _args, context) => {
+  field<Pick<Account, "id">, unknown>(administration, async ({ id }, _args, context) => {
     const account = await loadAccount(context, id);
     if (!account) return null;
     const { roles, statusChangedAt, statusActor, statusReason, recoveryRequestedAt, purgedAt } = account;

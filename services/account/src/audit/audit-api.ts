@@ -4,13 +4,13 @@ import { listPage, pageOf, pageParameters, type Routes, refused } from "@signalb
 import { type Edges, edgesOf, list } from "@signalbox/service";
 import { z } from "zod";
 import type { Account } from "../accounts/account.ts";
-import type { AccountStore } from "../accounts/account-store.ts";
+import type { Accounts } from "../accounts/accounts.ts";
 import type { AdministratorReads } from "./administrator-reads.ts";
 import { type AuditEntry, auditFilter, viewAuditEntry, viewOwnAuditEntry } from "./audit-entry.ts";
 import type { AuditStore } from "./audit-store.ts";
 
-interface AuditApi {
-  readonly accounts: Pick<AccountStore, "find">;
+export interface AuditApi {
+  readonly accounts: Pick<Accounts, "find">;
   readonly auditStore: AuditStore;
   readonly administratorReads: AdministratorReads;
   readonly pageLimits: PageLimits;
@@ -86,7 +86,7 @@ function addAdministratorRoutes(
 }
 
 const logOfAll = ({ auditStore, administratorReads, pageLimits: limits }: AuditApi) =>
-  connectionField<unknown, unknown, Arguments, AuditEntry>(
+  connectionField<unknown, Arguments, AuditEntry>(
     { ...administration, audit: "account.list_audit" },
     {
       limits,
@@ -100,7 +100,7 @@ const logOfAll = ({ auditStore, administratorReads, pageLimits: limits }: AuditA
   );
 
 const logOfAccount = ({ auditStore, administratorReads, pageLimits: limits }: AuditApi) =>
-  connectionField<unknown, Pick<Account, "id">, Arguments, AuditEntry>(
+  connectionField<Pick<Account, "id">, Arguments, AuditEntry>(
     { ...own, ofOthers: { ...administration, access: "read" }, audit: "account.read_audit" },
     {
       limits,

@@ -1,9 +1,12 @@
 import { examples, timestamp } from "@signalbox/contracts";
-import { AppError, type DetailCode } from "@signalbox/core";
+import type { DetailCode } from "@signalbox/core";
 import type { Refusal } from "@signalbox/http";
 import { z } from "zod";
 import type { Actor, Refusal as RefusalEntry } from "../audit/audit.ts";
 import type { RedeemOutcome } from "./one-time-codes.ts";
+
+/** The outcomes of a code that is not good. */
+export type RefusedCode = Exclude<RedeemOutcome, "good">;
 
 /** A code as a person typed it. Any form is accepted as a try; only the right code succeeds. */
 export const typedCodeField = z
@@ -21,39 +24,55 @@ export const SentCode = z
   .meta({ id: "SentCode" })
   .register(examples, { example: { sent_to: "a…@example.org", expires_at: "2026-01-01T10:00:00.000Z" } });
 
-const messages: Readonly<Record<Exclude<RedeemOutcome, "good">, string>> = {
-  wrong: "The code is wrong.",
-  expired: "The code has expired. Request a new one.",
-  "used-up": "The code can no longer be used. Request a new one.",
+/** A mailed code, as an operation reports it. */
+export interface SentTo {
+  readonly address: string;
+  readonly expiresAt: Date;
+}
+
+export const viewSentCode = ({ address, expiresAt }: SentTo): z.output<typeof SentCode> => ({
+  sent_to: hintOf(address),
+  expires_at: expiresAt.toISOString(),
+});
+
+/** Shortens an address so that its holder recognises it, and no other reader can write to it. */
+export function hintOf(address: string): string {
+  const at = address.lastIndexOf("@");
+  return `${[...address][0]}…${address.slice(at)}`;
+}
+
+const reasons: Readonly<Record<RefusedCode, DetailCode>> = {
+  wrong: "wrong_code",
+  expired: "code_expired",
+  "used-up": "code_used_up",
 };
 
-/** The answer to a refused code. */
-export function codeRefused(outcome: keyof typeof messages): Refusal {
-  const message = messages[outcome];
-  return { code: "validation_error", message, details: [{ field: "code", code: reasonOf(outcome), message }] };
+/** The refusals of an operation that redeems a code. */
+export const codeRefusals: Readonly<Record<RefusedCode, Refusal>> = {
+  wrong: codeRefused("wrong", "The code is wrong."),
+  expired: codeRefused("expired", "The code has expired. Request a new one."),
+  "used-up": codeRefused("used-up", "The code can no longer be used. Request a new one."),
+};
+
+function codeRefused(outcome: RefusedCode, message: string): Refusal {
+  return { code: "validation_error", message, details: [{ field: "code", code: reasons[outcome], message }] };
 }
 
 /** The audit entry of a refused code, on the account that it was tried on. */
-export function codeRefusal(
-  operation: string,
-  accountId: string,
-  outcome: keyof typeof messages,
-  by: Actor,
-): RefusalEntry {
-  return { accountId, operation, reason: reasonOf(outcome), fields: ["code"], by };
+export function codeRefusal(operation: string, accountId: string, outcome: RefusedCode, by: Actor): RefusalEntry {
+  return { accountId, operation, reason: reasons[outcome], fields: ["code"], by };
 }
 
-const reasons = { wrong: "wrong_code", expired: "code_expired", "used-up": "code_used_up" } as const;
+/** The refusal after too many tries within the hour, when even the right code is refused. */
+export const tooManyTries: Refusal = {
+  code: "rate_limited",
+  message: "Too many codes were tried. Try again in an hour.",
+  retryAfterSeconds: 3600,
+};
 
-const reasonOf = (outcome: keyof typeof messages): DetailCode => reasons[outcome];
-
-/** The error after too many tries within the hour, when even the right code is refused. */
-export const tooManyTries = () =>
-  new AppError("rate_limited", "Too many codes were tried. Try again in an hour.", { retryAfterSeconds: 3600 });
-
-/** The error after five codes within the hour, since the oldest of them is at most an hour old. */
-export const tooManyCodes = (field?: string) =>
-  new AppError("rate_limited", "Too many codes were requested. Try again in an hour.", {
-    field,
-    retryAfterSeconds: 3600,
-  });
+/** The refusal after five codes within the hour, since the oldest of them is at most an hour old. */
+export const tooManyCodes: Refusal = {
+  code: "rate_limited",
+  message: "Too many codes were requested. Try again in an hour.",
+  retryAfterSeconds: 3600,
+};

@@ -1,5 +1,14 @@
 import { type Queryable, sql, type Tx } from "@signalbox/storage";
-import type { CodePlace } from "./one-time-code.ts";
+
+/** A code works for one purpose only. */
+export type CodePurpose = "contact" | "step-up" | "sign-in";
+
+/** The purpose and subject of a code. Its digest covers both. */
+export interface CodePlace {
+  readonly purpose: CodePurpose;
+  /** An account, a credential, or the normalized address of a person who signs in. */
+  readonly subject: string;
+}
 
 interface NewCode extends CodePlace {
   readonly accountId: string | null;

@@ -1,8 +1,7 @@
-import { timingSafeEqual } from "node:crypto";
-import { type Clock, hours } from "@signalbox/core";
+import { createHmac, hkdfSync, randomInt, timingSafeEqual } from "node:crypto";
+import { type Clock, hours, minutes } from "@signalbox/core";
 import type { Queryable, Tx } from "@signalbox/storage";
-import { type CodePlace, digestCode, issuesMaxPerHour, lifeMs, newCode, triesMax, typedCode } from "./one-time-code.ts";
-import { createOneTimeCodeStore } from "./one-time-code-store.ts";
+import { type CodePlace, type CodePurpose, createOneTimeCodeStore } from "./one-time-code-store.ts";
 
 export type RedeemOutcome = "good" | "wrong" | "expired" | "used-up";
 
@@ -16,6 +15,15 @@ interface Dependencies {
   readonly counting: Queryable;
   readonly clock: Clock;
 }
+
+export const lifeMs: Readonly<Record<CodePurpose, number>> = {
+  contact: hours(1),
+  "step-up": minutes(10),
+  "sign-in": minutes(10),
+};
+const triesMax = 5;
+const issuesMaxPerHour = 5;
+const digits = 8;
 
 export type OneTimeCodes = ReturnType<typeof createOneTimeCodes>;
 
@@ -64,4 +72,25 @@ export function createOneTimeCodes({ keys, counting, clock }: Dependencies) {
 function whyNot(code: { usedAt: Date | null; expiresAt: Date } | null, now: Date): RedeemOutcome {
   if (!code) return "wrong";
   return code.usedAt === null && code.expiresAt <= now ? "expired" : "used-up";
+}
+
+/**
+ * Creates eight digits. With five tries per code and five codes an hour, two in a thousand who guess all year succeed.
+ */
+function newCode(): string {
+  return String(randomInt(10 ** digits)).padStart(digits, "0");
+}
+
+/** Drops spaces and hyphens that people type or paste, and reads the wide digits of Japanese keyboards as digits. */
+const typedCode = (text: string): string => text.normalize("NFKC").replace(/[\s\p{Dash}]/gu, "");
+
+/**
+ * Digests a code. The digest is keyed, because all possible codes can be tried in seconds; `sealingKey` is one of
+ * `secrets.keys`.
+ */
+function digestCode(sealingKey: string, { purpose, subject }: CodePlace, code: string): Buffer {
+  const key = Buffer.from(hkdfSync("sha256", sealingKey, "", "signalbox account one-time codes", 32));
+  return createHmac("sha256", key)
+    .update(JSON.stringify([purpose, subject, code]))
+    .digest();
 }

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import type { Account } from "../accounts/account.ts";
+import { type Pool, type Queryable, sql, type Tx, table } from "@signalbox/storage";
 
 /** A link either confirms that its reader holds the address, or objects to the change of that address. */
 type ContactLinkKind = "confirm" | "object";
@@ -35,14 +35,49 @@ export const confirmationPath = "/oauth/contact-links";
 /** Returns true while the link is unused and not expired. */
 export const isOpen = ({ usedAt, expiresAt }: ContactLink, now: Date): boolean => usedAt === null && expiresAt > now;
 
-/** Names an account to a reader who may not be its owner: its name, and a hint of its verified address. */
-export function labelOf({ displayName, contactAddress, contactAddressVerified }: Account): string {
-  const hint = contactAddress !== null && contactAddressVerified ? ` (${hintOf(contactAddress)})` : "";
-  return `“${displayName}”${hint}`;
-}
+/** Omits `id`, which the database counts up. */
+const links = table("contact_links", {
+  digest: "bytea",
+  accountId: "text",
+  kind: "text",
+  address: "text",
+  expiresAt: "timestamptz",
+  usedAt: "timestamptz",
+});
 
-/** Shortens an address so that its holder recognises it, and no other reader can write to it. */
-export function hintOf(address: string): string {
-  const at = address.lastIndexOf("@");
-  return `${[...address][0]}…${address.slice(at)}`;
+const findLink = sql("contact-link.find", `select id, ${links.columns} from contact_links where digest = $1`);
+const useLink = sql("contact-link.use", "update contact_links set used_at = $2 where id = $1");
+const endConfirmations = sql(
+  "contact-link.end-confirmations",
+  "update contact_links set used_at = $2 where account_id = $1 and kind = 'confirm' and used_at is null",
+);
+const endLaterObjections = sql(
+  "contact-link.end-later-objections",
+  `update contact_links set used_at = $3
+   where account_id = $1 and kind = 'object' and id > $2 and used_at is null`,
+);
+
+export type ContactLinkStore = ReturnType<typeof createContactLinkStore>;
+
+/** Links in PostgreSQL. Writers lock the account first, so that ids follow the order of commits. */
+export function createContactLinkStore(pool: Pool) {
+  return {
+    async insert(tx: Tx, digest: Buffer, link: Omit<ContactLink, "id" | "usedAt">): Promise<void> {
+      await links.insert(tx, { ...link, digest, usedAt: null });
+    },
+    async find(digest: Buffer, db: Queryable = pool): Promise<ContactLink | null> {
+      return (await db.query<ContactLink>(findLink, [digest])).rows[0] ?? null;
+    },
+    async markUsed(tx: Tx, { id }: ContactLink, at: Date): Promise<void> {
+      await tx.query(useLink, [id, at]);
+    },
+    /** Ends every link that confirms: the code was used, or no address is pending any more. */
+    async endConfirmations(tx: Tx, accountId: string, at: Date): Promise<void> {
+      await tx.query(endConfirmations, [accountId, at]);
+    },
+    /** Ends the objections of those who held the account's address after the holder of this link. */
+    async endLaterObjections(tx: Tx, { accountId, id }: ContactLink, at: Date): Promise<void> {
+      await tx.query(endLaterObjections, [accountId, id, at]);
+    },
+  };
 }

@@ -1,18 +1,16 @@
 import type { Clock } from "@signalbox/core";
-import type { Outbox } from "@signalbox/events";
 import { advisoryLock, inTransaction, type Pool, sql, type Tx } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
-import { accountChanged } from "../accounts/account-events.ts";
+import type { AccountRecords } from "../accounts/account-events.ts";
 import { canonicalAddress } from "../accounts/account-fields.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
-import { type Audit, systemActor } from "../audit/audit.ts";
-import { loseVerification } from "./contact-transitions.ts";
+import { systemActor } from "../audit/audit.ts";
+import { loseVerification } from "./contact.ts";
 
 interface Dependencies {
   readonly pool: Pool;
-  readonly accounts: Pick<AccountStore, "lock" | "save">;
-  readonly outbox: Pick<Outbox, "append">;
-  readonly audit: Audit;
+  readonly accountStore: Pick<AccountStore, "lock" | "save">;
+  readonly accountRecords: Pick<AccountRecords, "changed">;
   readonly clock: Clock;
 }
 
@@ -31,17 +29,15 @@ const findUnsettled = sql(
 );
 
 /** Verified addresses; each belongs to one living account. */
-export function createVerifiedAddresses(dependencies: Dependencies) {
-  const { pool, accounts } = dependencies;
-
+export function createVerifiedAddresses({ pool, accountStore, accountRecords, clock }: Dependencies) {
   return {
     holderOf,
 
     /** Returns a verified address to its previous holder, taking it from the account that has it now. */
     async takeBack(tx: Tx, address: string, accountId: string): Promise<void> {
       const holderId = await holderOf(tx, address, accountId);
-      const holder = holderId === null ? null : await accounts.lock(tx, holderId);
-      if (holder) await unverify(dependencies, tx, holder);
+      const holder = holderId === null ? null : await accountStore.lock(tx, holderId);
+      if (holder) await unverify(tx, holder);
     },
 
     /**
@@ -49,9 +45,27 @@ export function createVerifiedAddresses(dependencies: Dependencies) {
      * version of this service verifies while it still runs. The oldest account keeps the address.
      */
     async settle(): Promise<void> {
-      while (await inTransaction(pool, (tx) => settleOne(dependencies, tx)));
+      while (await inTransaction(pool, settleOne));
     },
   };
+
+  /** Settles the oldest unsettled account. Returns false when none is left. */
+  async function settleOne(tx: Tx): Promise<boolean> {
+    const [unsettled] = (await tx.query<{ id: string }>(findUnsettled)).rows;
+    const account = unsettled ? await accountStore.lock(tx, unsettled.id) : null;
+    if (!account) return false;
+    const isTaken = isLiving(account) && (await holderOf(tx, account.contactAddress ?? "", account.id)) !== null;
+    if (isTaken) await unverify(tx, account);
+    else await accountStore.save(tx, account);
+    return true;
+  }
+
+  /** The account keeps its address, unverified, until it is confirmed again. */
+  async function unverify(tx: Tx, account: Account): Promise<void> {
+    const changed = loseVerification(account, clock.now());
+    await accountStore.save(tx, changed.account);
+    await accountRecords.changed(tx, systemActor("contact"), "account.contact_release", changed);
+  }
 }
 
 /**
@@ -64,25 +78,4 @@ async function holderOf(tx: Tx, address: string, accountId: string): Promise<str
   return (await tx.query<{ id: string }>(findHolder, [canonical, accountId])).rows[0]?.id ?? null;
 }
 
-/** Settles the oldest unsettled account. Returns false when none is left. */
-async function settleOne(dependencies: Dependencies, tx: Tx): Promise<boolean> {
-  const { accounts } = dependencies;
-  const [unsettled] = (await tx.query<{ id: string }>(findUnsettled)).rows;
-  const account = unsettled ? await accounts.lock(tx, unsettled.id) : null;
-  if (!account) return false;
-  const isTaken = isLiving(account) && (await holderOf(tx, account.contactAddress ?? "", account.id)) !== null;
-  if (isTaken) await unverify(dependencies, tx, account);
-  else await accounts.save(tx, account);
-  return true;
-}
-
 const isLiving = ({ status, purgedAt }: Account): boolean => status !== "deleted" && purgedAt === null;
-
-/** The account keeps its address, unverified, until it is confirmed again. */
-async function unverify({ accounts, audit, outbox, clock }: Dependencies, tx: Tx, account: Account): Promise<void> {
-  const changed = loseVerification(account, clock.now());
-  await accounts.save(tx, changed.account);
-  const [accountId, fields] = [account.id, changed.accountFields];
-  await audit.record(tx, systemActor("contact"), { action: "account.contact_release", accountId, fields });
-  await outbox.append(tx, accountChanged(changed));
-}

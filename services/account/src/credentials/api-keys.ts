@@ -44,7 +44,7 @@ type RotateKeyOutcome =
   | { outcome: "limit-reached"; max: number };
 
 interface Dependencies extends CredentialDependencies {
-  readonly keys: CredentialStore<ApiKey>;
+  readonly apiKeyStore: CredentialStore<ApiKey>;
   /** Part of every key's text, so that test keys and real keys differ at sight. */
   readonly keyEnvironment: string;
   readonly keysMax: () => number;
@@ -59,12 +59,12 @@ const noticeOf = ({ hint: key }: ApiKey, address: string): Notice => ({ kind: "a
 
 /** The API keys of an account. The answer that creates a key shows it, once; only its digest is stored. */
 export function createApiKeys(dependencies: Dependencies) {
-  const { keys, keyEnvironment, keysMax, outbox, audit, clock } = dependencies;
+  const { apiKeyStore, keyEnvironment, keysMax, outbox, audit, clock } = dependencies;
   const shared = createCredentials<ApiKey>(
     {
       audited: "api_key",
       access: "key",
-      store: keys,
+      store: apiKeyStore,
       max: keysMax,
       mayBePrivileged: true,
       make: (wanted, now) => makeApiKey(wanted, keyEnvironment, now),
@@ -96,7 +96,7 @@ export function createApiKeys(dependencies: Dependencies) {
       requireNoWider(caller, old);
       const rotated = [old, ...(await lockLivePredecessors(tx, old.id, now))];
       const max = liveShare * keysMax();
-      const others = (await keys.countLive(tx, account.id, now)).live - rotated.length;
+      const others = (await apiKeyStore.countLive(tx, account.id, now)).live - rotated.length;
       const values = rotated.map(({ expiresAt: endsAt }) => ({ endsAt }));
       const rotation = rotate(values, { max: max - others, overlapMs: seconds(overlapSeconds), now });
       if (rotation.outcome !== "rotated") return { outcome: "limit-reached", max };
@@ -104,7 +104,7 @@ export function createApiKeys(dependencies: Dependencies) {
       const expiresAt = endOfReplacement(caller, old, now);
       const wanted = { ...old, expiresAt, createdBy: creatorOf(caller), replaces: old.id };
       const issued = makeApiKey(wanted, keyEnvironment, now);
-      await keys.insert(tx, issued.credential);
+      await apiKeyStore.insert(tx, issued.credential);
       await outbox.append(tx, [apiKeyEvents.created(issued.credential)]);
       const [kept] = rotation.older;
       for (const key of kept ? [old] : rotated) {
@@ -118,7 +118,7 @@ export function createApiKeys(dependencies: Dependencies) {
   };
 }
 
-type ApiKeys = ReturnType<typeof createApiKeys>;
+export type ApiKeys = ReturnType<typeof createApiKeys>;
 
 /** The lifetime of the old key, counted from now. A key that expires and rotates itself keeps its own end. */
 function endOfReplacement(caller: Caller, old: ApiKey, now: Date): Date | null {
@@ -134,13 +134,13 @@ async function retire(
   old: ApiKey,
   key: ApiKey,
   now: Date,
-  { keys, outbox, access }: Pick<Dependencies, "keys" | "outbox" | "access">,
+  { apiKeyStore, outbox, access }: Pick<Dependencies, "apiKeyStore" | "outbox" | "access">,
 ): Promise<void> {
   const { id, accountId, accessEpoch: epoch, revokedAt } = key;
   const changed = changedMembers(old, key, { expiresAt: "expires_at", replacedBy: "replaced_by" });
   const state = revokedAt === null ? "active" : "revoked";
   const { revoked, updated } = apiKeyEvents;
-  await keys.save(tx, key);
+  await apiKeyStore.save(tx, key);
   await outbox.append(tx, [state === "revoked" ? revoked(key, "rotated", now) : updated(key, changed, now)]);
   await access.announce(tx, { kind: "key", id, accountId, state, epoch });
 }
@@ -154,8 +154,8 @@ function requireNoWider(caller: Caller, { scopes, roles }: ApiKey): void {
   throw new AppError("forbidden", message, { details: [{ field: "roles", code: "beyond_creator", message }] });
 }
 
-interface ApiKeyApi extends CredentialApi {
-  readonly keys: CredentialStore<ApiKey>;
+export interface ApiKeyApi extends CredentialApi {
+  readonly apiKeyStore: CredentialStore<ApiKey>;
   readonly apiKeys: ApiKeys;
   readonly clock: Clock;
 }
@@ -173,7 +173,7 @@ const tooManyKeys = (max: number) =>
 
 /** The API keys of an account, at both edges. */
 export function apiKeyApi(parts: ApiKeyApi): Edges {
-  const { keys, apiKeys, clock } = parts;
+  const { apiKeyStore, apiKeys, clock } = parts;
   const form = apiKeyForm(parts);
   const { list, read, create, rename, revoke, revokeByAdministrator } = credentialOperations(form, parts);
   const declared = {
@@ -192,7 +192,7 @@ export function apiKeyApi(parts: ApiKeyApi): Edges {
       audit: "api_key.revoke",
       of: {
         find: async (tx, { caller: { accountId, credential } }) =>
-          credential.kind === "api-key" ? keys.lock(tx, accountId, credential.id) : null,
+          credential.kind === "api-key" ? apiKeyStore.lock(tx, accountId, credential.id) : null,
         missing: "This request did not come with an API key.",
       },
       change: (tx, key, { caller }) => apiKeys.revoke(tx, caller, key),
@@ -206,7 +206,7 @@ export function apiKeyApi(parts: ApiKeyApi): Edges {
   return edges;
 }
 
-function apiKeyForm({ keys, apiKeys, clock }: ApiKeyApi): CredentialForm<ApiKey> {
+function apiKeyForm({ apiKeyStore, apiKeys, clock }: ApiKeyApi): CredentialForm<ApiKey> {
   const view = (key: ApiKey) => viewApiKey(key, clock.now());
   return {
     noun: "API key",
@@ -216,7 +216,7 @@ function apiKeyForm({ keys, apiKeys, clock }: ApiKeyApi): CredentialForm<ApiKey>
     isEntity: true,
     folder: "api-keys",
     idParameter: "key_id",
-    store: keys,
+    store: apiKeyStore,
     operations: apiKeys,
     input: newCredential("key", "A subset of the creator's own."),
     resource: ApiKeyResource,

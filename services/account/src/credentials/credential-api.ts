@@ -15,7 +15,8 @@ import {
 } from "@signalbox/http";
 import { list, type OwnRow, operation, ownRows, record } from "@signalbox/service";
 import { z } from "zod";
-import type { AccountStore } from "../accounts/account-store.ts";
+import { ownAccount } from "../accounts/account-api.ts";
+import type { Accounts } from "../accounts/accounts.ts";
 import {
   type Credential,
   CredentialPatch,
@@ -36,7 +37,7 @@ import type { createCredentials, Issued } from "./credentials.ts";
 
 /** The parts that both kinds share at their edges. */
 export interface CredentialApi {
-  readonly accounts: Pick<AccountStore, "find" | "lock">;
+  readonly accounts: Pick<Accounts, "find" | "lock">;
   readonly credentialRevocations: CredentialRevocations;
   readonly pageLimits: PageLimits;
 }
@@ -133,10 +134,7 @@ function writes<C extends Credential>(form: CredentialForm<C>, { accounts }: Cre
       auth: security,
       audit: `${audited}.create`,
       input: form.input,
-      of: {
-        find: (tx, { caller }) => accounts.lock(tx, caller.accountId),
-        missing: "The account no longer exists.",
-      },
+      of: ownAccount(accounts),
       change: (tx, account, { caller, input: { expires_at: expiresAt, ...wanted } }) =>
         operations.create(tx, caller, account, { ...wanted, expiresAt }),
       refusals: {

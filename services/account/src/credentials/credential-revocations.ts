@@ -2,7 +2,7 @@ import type { Caller } from "@signalbox/auth";
 import type { Clock } from "@signalbox/core";
 import type { Tx } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
-import type { AccountStore } from "../accounts/account-store.ts";
+import type { Accounts } from "../accounts/accounts.ts";
 import { type Actor, actorOf } from "../audit/audit.ts";
 import type { Notices } from "../mail/notices.ts";
 import type { ApiKey } from "./api-key.ts";
@@ -16,9 +16,9 @@ interface Revoke<C extends Credential> {
 }
 
 interface Dependencies {
-  readonly keys: Pick<CredentialStore<ApiKey>, "lockLiveCreatedBy">;
+  readonly apiKeyStore: Pick<CredentialStore<ApiKey>, "lockLiveCreatedBy">;
   readonly apiKeys: Revoke<ApiKey>;
-  readonly clients: Pick<CredentialStore<ServiceClient>, "lockLiveCreatedBy">;
+  readonly serviceClientStore: Pick<CredentialStore<ServiceClient>, "lockLiveCreatedBy">;
   readonly serviceClients: Revoke<ServiceClient>;
   readonly notices: Pick<Notices, "queue">;
   readonly clock: Clock;
@@ -40,7 +40,7 @@ export type CredentialRevocations = ReturnType<typeof createCredentialRevocation
 
 /** Ends credentials of either kind and, on request, those that they created, directly or through others. */
 export function createCredentialRevocations(dependencies: Dependencies) {
-  const { keys, apiKeys, clients, serviceClients, notices, clock } = dependencies;
+  const { apiKeyStore, apiKeys, serviceClientStore, serviceClients, notices, clock } = dependencies;
 
   return {
     revoke,
@@ -83,8 +83,8 @@ export function createCredentialRevocations(dependencies: Dependencies) {
   async function listCreated(tx: Tx, { accountId, id }: Credential) {
     const now = clock.now();
     return {
-      keys: await keys.lockLiveCreatedBy(tx, accountId, id, now),
-      clients: await clients.lockLiveCreatedBy(tx, accountId, id, now),
+      keys: await apiKeyStore.lockLiveCreatedBy(tx, accountId, id, now),
+      clients: await serviceClientStore.lockLiveCreatedBy(tx, accountId, id, now),
     };
   }
 }
@@ -92,7 +92,7 @@ export function createCredentialRevocations(dependencies: Dependencies) {
 /** Locks the account, then its credential. */
 export async function lockWithAccount<C extends Credential>(
   tx: Tx,
-  accounts: Pick<AccountStore, "lock">,
+  accounts: Pick<Accounts, "lock">,
   store: Pick<CredentialStore<C>, "lock">,
   accountId: string,
   id: string,

@@ -1,10 +1,12 @@
 import { type Caller, requireStepUp } from "@signalbox/auth";
 import type { EventData, EventDraft, EventName } from "@signalbox/contracts";
+import type { Clock } from "@signalbox/core";
+import type { Outbox } from "@signalbox/events";
 import type { Tx } from "@signalbox/storage";
+import type { AccessAnnouncements } from "../access/access-announcements.ts";
 import type { Account } from "../accounts/account.ts";
-import { type Actor, systemActor } from "../audit/audit.ts";
+import { type Actor, type Audit, systemActor } from "../audit/audit.ts";
 import { type Notice, type Notices, shownAddress } from "../mail/notices.ts";
-import type { Shared } from "../shared.ts";
 import {
   type Credential,
   type CredentialOrigin,
@@ -16,7 +18,11 @@ import {
 } from "./credential.ts";
 import type { CredentialStore } from "./credential-store.ts";
 
-export interface CredentialDependencies extends Pick<Shared, "outbox" | "audit" | "access" | "clock"> {
+export interface CredentialDependencies {
+  readonly outbox: Pick<Outbox, "append">;
+  readonly audit: Pick<Audit, "record">;
+  readonly access: Pick<AccessAnnouncements, "announce">;
+  readonly clock: Clock;
   readonly notices: Pick<Notices, "queue">;
 }
 

@@ -34,7 +34,7 @@ type RotateSecretOutcome =
   | { outcome: "already-rotated"; previousUntil: Date | null };
 
 interface Dependencies extends CredentialDependencies {
-  readonly clients: ServiceClientStore;
+  readonly serviceClientStore: ServiceClientStore;
   readonly clientsMax: () => number;
   /** True when the built-in issuer runs; only it issues tokens to clients. */
   readonly hasIssuer: boolean;
@@ -44,13 +44,13 @@ interface Dependencies extends CredentialDependencies {
 const secretsMax = 2;
 
 /** The service clients of an account: programs that get tokens from the built-in issuer and act for the account. */
-export function createServiceClients({ clients, clientsMax, hasIssuer, ...dependencies }: Dependencies) {
+export function createServiceClients({ serviceClientStore, clientsMax, hasIssuer, ...dependencies }: Dependencies) {
   const { outbox, audit, clock } = dependencies;
   const shared = createCredentials<ServiceClient>(
     {
       audited: "client",
       access: "client",
-      store: clients,
+      store: serviceClientStore,
       max: clientsMax,
       mayBePrivileged: false,
       make: makeServiceClient,
@@ -87,7 +87,7 @@ export function createServiceClients({ clients, clientsMax, hasIssuer, ...depend
       requireScopes(caller, client.scopes);
       requireNoLongerLife(caller, client.expiresAt);
       const rotated = withNewSecret(client, rotation.older[0]);
-      await clients.save(tx, rotated.credential);
+      await serviceClientStore.save(tx, rotated.credential);
       const fields = ["client_secret"];
       await audit.record(tx, caller, { action: "client.rotate_secret", subject: client.id, fields });
       await outbox.append(tx, [serviceClientEvents.updated(rotated.credential, fields, now)]);
@@ -98,10 +98,10 @@ export function createServiceClients({ clients, clientsMax, hasIssuer, ...depend
   };
 }
 
-type ServiceClients = ReturnType<typeof createServiceClients>;
+export type ServiceClients = ReturnType<typeof createServiceClients>;
 
-interface ServiceClientApi extends CredentialApi {
-  readonly clients: ServiceClientStore;
+export interface ServiceClientApi extends CredentialApi {
+  readonly serviceClientStore: ServiceClientStore;
   readonly serviceClients: ServiceClients;
   readonly clock: Clock;
 }
@@ -145,7 +145,11 @@ export function serviceClientApi(parts: ServiceClientApi): Edges {
   return edges;
 }
 
-function serviceClientForm({ clients, serviceClients, clock }: ServiceClientApi): CredentialForm<ServiceClient> {
+function serviceClientForm({
+  serviceClientStore,
+  serviceClients,
+  clock,
+}: ServiceClientApi): CredentialForm<ServiceClient> {
   const view = (client: ServiceClient) => viewServiceClient(client, clock.now());
   return {
     noun: "service client",
@@ -155,7 +159,7 @@ function serviceClientForm({ clients, serviceClients, clock }: ServiceClientApi)
     isEntity: false,
     folder: "clients",
     idParameter: "client_id",
-    store: clients,
+    store: serviceClientStore,
     operations: serviceClients,
     input: newCredential("client", "A subset of the creator's own, without those that only roles and keys bring."),
     resource: ServiceClientResource,

@@ -1,15 +1,26 @@
-import { dayMs, inTransaction, startOfDay, stretchesBack, type Tx } from "@signalbox/storage";
+import type { Clock } from "@signalbox/core";
+import type { Outbox } from "@signalbox/events";
+import { dayMs, inTransaction, type Pool, startOfDay, stretchesBack, type Tx } from "@signalbox/storage";
+import type { AccessAnnouncements } from "../access/access-announcements.ts";
 import type { Account } from "../accounts/account.ts";
 import { accountDeleted } from "../accounts/account-events.ts";
-import { lockAuditOf, systemActor } from "../audit/audit.ts";
-import type { Shared } from "../shared.ts";
+import type { AccountStore } from "../accounts/account-store.ts";
+import { type Audit, lockAuditOf, systemActor } from "../audit/audit.ts";
 import type { PurgeStore } from "./purge-store.ts";
 
-interface PurgeDependencies extends Pick<Shared, "pool" | "accounts" | "access" | "outbox" | "audit" | "clock"> {
+interface PurgeDependencies {
+  readonly pool: Pool;
+  readonly accountStore: Pick<AccountStore, "lock" | "save">;
   readonly purgeStore: PurgeStore;
+  readonly access: Pick<AccessAnnouncements, "announceAccount">;
+  readonly outbox: Pick<Outbox, "append">;
+  readonly audit: Pick<Audit, "record">;
+  readonly clock: Clock;
   /** Days within which a deletion can be undone. */
   readonly retentionDays: () => number;
 }
+
+export type AccountPurge = ReturnType<typeof createAccountPurge>;
 
 /** Refusals may be written until the last moment, also by an instance whose clock differs slightly. */
 const recentDays = 2;
@@ -19,7 +30,7 @@ const recentDays = 2;
  * erase the account's data. Several instances may try one account; the lock of its row admits one.
  */
 export function createAccountPurge(dependencies: PurgeDependencies) {
-  const { pool, accounts, purgeStore, access, outbox, audit, clock, retentionDays } = dependencies;
+  const { pool, accountStore, purgeStore, access, outbox, audit, clock, retentionDays } = dependencies;
 
   return {
     /** Purges every due account; returns their number. */
@@ -44,10 +55,10 @@ export function createAccountPurge(dependencies: PurgeDependencies) {
 
   async function purge(tx: Tx, accountId: string, recentMs: number): Promise<boolean> {
     const now = clock.now();
-    const account = await accounts.lock(tx, accountId);
+    const account = await accountStore.lock(tx, accountId);
     if (account === null || account.purgeBegunAt === null || account.purgedAt !== null) return false;
     const tombstone = tombstoneOf(account, now);
-    await accounts.save(tx, tombstone);
+    await accountStore.save(tx, tombstone);
     await outbox.append(tx, [accountDeleted(account, now)]);
     // The new epoch makes every service forget the owner of the logins, so a login can start anew at once.
     await access.announceAccount(tx, tombstone);

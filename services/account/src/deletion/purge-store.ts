@@ -51,7 +51,7 @@ const eraseSubjects = sql(
 export type PurgeStore = ReturnType<typeof createPurgeStore>;
 
 /** Finds and erases the rows of deleted accounts. */
-export function createPurgeStore({ pool }: { readonly pool: Pool }) {
+export function createPurgeStore(pool: Pool) {
   return {
     /** Finds the first account that was deleted at `deletedBefore` or earlier; null when none is due. */
     async findDue(deletedBefore: Date): Promise<{ readonly id: string; readonly createdAt: Date } | null> {

@@ -19,6 +19,10 @@ import { z } from "zod";
 import { ExportedSignIn, signInExample } from "../sign-ins/sign-in.ts";
 import type { AccountExport } from "./account-export.ts";
 
+export interface ExportRoutes {
+  readonly accountExport: AccountExport;
+}
+
 const Login = z
   .object({ issuer: z.string(), subject: z.string(), created_at: timestamp })
   .meta({ id: "ExportedLogin" });
@@ -59,7 +63,7 @@ const ExportDocument = z
   });
 
 /** `/api/account/export/`: everything the account has. */
-export function exportRoutes({ accountExport }: { readonly accountExport: AccountExport }) {
+export function exportRoutes({ accountExport }: ExportRoutes) {
   const routes = createRoutes({ errors: "account" });
 
   routes.get("/api/account/export/", {

@@ -1,12 +1,12 @@
 import { builtInIssuer, type Caller, requireState, type TokenVerifier } from "@signalbox/auth";
-import { isAppError } from "@signalbox/core";
+import { type Clock, isAppError } from "@signalbox/core";
 import type { Tx } from "@signalbox/storage";
+import type { AccessAnnouncements } from "../access/access-announcements.ts";
 import { type Account, stateOf } from "../accounts/account.ts";
-import type { Identity } from "../accounts/account-store.ts";
+import type { AccountStore, Identity } from "../accounts/account-store.ts";
+import type { Audit } from "../audit/audit.ts";
 import { type Notices, shownAddress } from "../mail/notices.ts";
-import type { Shared } from "../shared.ts";
-import { identityId, type LinkedIdentity, sameIdentity } from "./identity.ts";
-import type { IdentityStore } from "./identity-store.ts";
+import { type IdentityStore, identityId, type LinkedIdentity, sameIdentity } from "./identity.ts";
 
 export type Identities = ReturnType<typeof createIdentities>;
 
@@ -21,10 +21,16 @@ export type LinkOutcome =
   | { outcome: "taken" }
   | { outcome: "limit-reached"; max: number };
 
-interface Dependencies extends Pick<Shared, "accounts" | "access" | "audit" | "clock"> {
+type UnlinkOutcome = { outcome: "unlinked" } | { outcome: "last-way-in" } | { outcome: "missing" };
+
+interface Dependencies {
   readonly identityStore: IdentityStore;
+  readonly accountStore: Pick<AccountStore, "save">;
+  readonly access: Pick<AccessAnnouncements, "invalidate">;
+  readonly audit: Pick<Audit, "record">;
   readonly notices: Pick<Notices, "queue">;
   readonly tokens: TokenVerifier;
+  readonly clock: Clock;
   /** True when the built-in issuer runs, so the holder of a verified contact address can sign in with it. */
   readonly signsInByMail: boolean;
 }
@@ -34,7 +40,7 @@ const identitiesMax = 20;
 
 /** The logins of an account at identity providers: a person may have several. */
 export function createIdentities(dependencies: Dependencies) {
-  const { identityStore, tokens, audit, clock, signsInByMail } = dependencies;
+  const { identityStore, accountStore, access, audit, notices, tokens, clock, signsInByMail } = dependencies;
 
   return {
     /** Lists the logins of an account, the oldest first. */
@@ -53,7 +59,7 @@ export function createIdentities(dependencies: Dependencies) {
       if (!(await identityStore.insert(tx, account.id, added))) return { outcome: "taken" };
       await record(tx, caller, "identity.link", identity);
       const notice = { kind: "login-added", issuer: identity.issuer, address: shownAddress(caller) } as const;
-      await dependencies.notices.queue(tx, account, notice);
+      await notices.queue(tx, account, notice);
       return { outcome: "linked", identity: added };
     },
 
@@ -61,17 +67,17 @@ export function createIdentities(dependencies: Dependencies) {
      * Removes a login from the account. Every service looks its tokens up again, and the next use of that login starts
      * a new account.
      */
-    async unlink(tx: Tx, caller: Caller, account: Account, id: string): Promise<"unlinked" | "last-way-in" | null> {
+    async unlink(tx: Tx, caller: Caller, account: Account, id: string): Promise<UnlinkOutcome> {
       requireState(stateOf(account), "write");
       const linked = await identityStore.list(account.id, tx);
       const identity = linked.find((one) => identityId(one) === id);
-      if (!identity) return null;
+      if (!identity) return { outcome: "missing" };
       const rest = linked.filter((one) => one !== identity);
-      if (await wouldLockOut(tx, account, rest)) return "last-way-in";
+      if (await wouldLockOut(tx, account, rest)) return { outcome: "last-way-in" };
       await identityStore.remove(tx, account.id, identity);
-      await dependencies.accounts.save(tx, await dependencies.access.invalidate(tx, account));
+      await accountStore.save(tx, await access.invalidate(tx, account));
       await record(tx, caller, "identity.unlink", identity);
-      return "unlinked";
+      return { outcome: "unlinked" };
     },
 
     wouldLockOut,

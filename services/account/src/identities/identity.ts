@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { examples, timestamp } from "@signalbox/contracts";
 import { base62 } from "@signalbox/core";
+import { type Pool, type Queryable, sql, type Tx } from "@signalbox/storage";
 import { z } from "zod";
 import type { Identity } from "../accounts/account-store.ts";
 
@@ -56,4 +57,46 @@ export function viewIdentity(identity: LinkedIdentity, current: Identity | null)
 function hintOfSubject(subject: string): string {
   const characters = [...subject];
   return `${characters.slice(0, Math.min(4, Math.floor(characters.length / 3))).join("")}…`;
+}
+
+const listIdentities = sql(
+  "identity.list",
+  `select issuer, subject, created_at as "createdAt" from identities
+   where account_id = $1 order by created_at, issuer, subject`,
+);
+const linkIdentity = sql(
+  "identity.link",
+  `insert into identities (issuer, subject, account_id, created_at) values ($1, $2, $3, $4) on conflict do nothing`,
+);
+const unlinkIdentity = sql(
+  "identity.unlink",
+  "delete from identities where issuer = $1 and subject = $2 and account_id = $3",
+);
+const findManagingKey = sql(
+  "identity.find-managing-key",
+  `select 1 from api_keys where account_id = $1 and revoked_at is null and (expires_at is null or expires_at > $2)
+     and 'account:security' = any(scopes) limit 1`,
+);
+
+export type IdentityStore = ReturnType<typeof createIdentityStore>;
+
+/** The logins of accounts. Writers lock the account first. */
+export function createIdentityStore(pool: Pool) {
+  return {
+    /** The logins of an account, the oldest first. */
+    async list(accountId: string, db: Queryable = pool): Promise<readonly LinkedIdentity[]> {
+      return (await db.query<LinkedIdentity>(listIdentities, [accountId])).rows;
+    },
+    /** Adds a login to an account. Returns false when an account already has it. */
+    async insert(tx: Tx, accountId: string, { issuer, subject, createdAt }: LinkedIdentity): Promise<boolean> {
+      return (await tx.query(linkIdentity, [issuer, subject, accountId, createdAt])).rowCount === 1;
+    },
+    async remove(tx: Tx, accountId: string, { issuer, subject }: Identity): Promise<void> {
+      await tx.query(unlinkIdentity, [issuer, subject, accountId]);
+    },
+    /** Returns true when an API key that is valid at `now` could manage the account without any login. */
+    async hasManagingKey(tx: Tx, accountId: string, now: Date): Promise<boolean> {
+      return (await tx.query(findManagingKey, [accountId, now])).rowCount > 0;
+    },
+  };
 }

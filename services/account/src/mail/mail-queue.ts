@@ -1,5 +1,5 @@
 import { type Pool, type SealedColumn, type SealedPlace, type Sealer, sql, type Tx } from "@signalbox/storage";
-import type { Mail } from "./mail.ts";
+import type { Mail } from "./mail-transport.ts";
 import type { MailKind } from "./write-mail.ts";
 
 interface NewMail extends Mail {

@@ -2,7 +2,32 @@ import process from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { seconds } from "@signalbox/core";
 import { createTransport } from "nodemailer";
-import { type Mail, MailRefused, type MailTransport, parseMailbox } from "./mail.ts";
+
+/** An outgoing mail: text only, and free of user input except for the addresses. */
+export interface Mail {
+  /** Names the mail in logs and in its `Message-ID`, by which a receiver recognises a repetition. */
+  readonly id: string;
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+}
+
+/** Sends a mail. Resolves when the server has accepted it. */
+export interface MailTransport {
+  /** @throws MailRefused for a permanently refused mail; any other error may be retried. */
+  send(mail: Mail): Promise<void>;
+}
+
+/**
+ * A permanent refusal by the server (RFC 5321 §4.2.1, 5yz). It does not hold the address, which must stay out of logs.
+ */
+export class MailRefused extends Error {
+  override readonly name = "MailRefused";
+
+  constructor(code: string) {
+    super(`the mail server refused the mail: ${code}`);
+  }
+}
 
 /** Time for one mail from connection to last answer. Shorter than its lease, or another instance sends it too. */
 const sendDeadlineMs = seconds(20);
@@ -97,4 +122,10 @@ async function withinDeadline(sending: Promise<unknown>): Promise<void> {
     late.catch(() => {});
     sending.catch(() => {});
   }
+}
+
+/** Parses `Name <address>`. */
+function parseMailbox(text: string): { readonly name: string; readonly address: string } {
+  const [, name = "", address = text] = /^(.*) <(.*)>$/.exec(text) ?? [];
+  return { name, address };
 }

@@ -1,7 +1,7 @@
 import { type Clock, hours } from "@signalbox/core";
 import { type RetentionRule, sql, type Tx } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
-import type { Mails } from "./mails.ts";
+import { envelopeOf, type Mails } from "./mails.ts";
 import type { MailContent, NoticeKind } from "./write-mail.ts";
 
 export type Notice = Extract<MailContent, { readonly kind: NoticeKind }>;
@@ -40,14 +40,14 @@ export function createNotices({ mails, clock }: Dependencies) {
      * Queues a notice in the transaction of the change. After twenty an hour of one kind only the audit has the change.
      */
     async queue(tx: Tx, account: NoticeAccount, notice: Notice): Promise<void> {
-      const { id: accountId, contactAddress: to, contactAddressVerified, locale, timezone } = account;
+      const { id: accountId, contactAddress: to, contactAddressVerified } = account;
       if (to === null || !contactAddressVerified) return;
       const now = clock.now();
       const hourAgo = new Date(now.getTime() - hours(1));
       const counted = await tx.query(countNotice, [accountId, notice.kind, now, hourAgo, noticesMaxPerHour]);
       if (counted.rowCount === 0) return;
       const expiresAt = new Date(now.getTime() + usefulMs);
-      await mails.enqueue(tx, { to, accountId, locale, timezone, expiresAt, ...notice });
+      await mails.enqueue(tx, { ...envelopeOf(account, to, expiresAt), ...notice });
     },
   };
 }

@@ -9,7 +9,7 @@ import type { StateStore } from "./state-store.ts";
 
 interface Dependencies {
   readonly pool: Pool;
-  readonly state: StateStore;
+  readonly stateStore: StateStore;
   readonly issuedTokens: Pick<IssuedTokens, "find" | "revoke" | "revokeGrant">;
   readonly providerClients: Pick<ProviderClients, "find">;
   readonly presentedToken: Pick<PresentedToken, "of">;
@@ -17,7 +17,7 @@ interface Dependencies {
   readonly clock: Clock;
 }
 
-/** The storage of the provider: service clients, access tokens, and everything else as sealed state. */
+/** The storage of the provider: service clients, access tokens, and everything else as sealed stateStore. */
 export function createAdapter(dependencies: Dependencies): AdapterFactory {
   return (model) => {
     if (model === "Client") return { ...unsupported, find: dependencies.providerClients.find };
@@ -60,17 +60,17 @@ function accessTokens(
 }
 
 function stateOf(model: string, dependencies: Dependencies): Partial<Adapter> {
-  const { state, clock } = dependencies;
+  const { stateStore, clock } = dependencies;
   return {
     upsert: (id, payload, expiresIn = 0) =>
-      state.save(model, id, { ...payload }, new Date(clock.nowMs() + expiresIn * 1000)),
-    find: (id) => state.find(model, id) as Promise<AdapterPayload | undefined>,
-    findByUid: (uid) => state.findByUid(model, uid) as Promise<AdapterPayload | undefined>,
-    destroy: (id) => state.remove(model, id),
+      stateStore.save(model, id, { ...payload }, new Date(clock.nowMs() + expiresIn * 1000)),
+    find: (id) => stateStore.find(model, id) as Promise<AdapterPayload | undefined>,
+    findByUid: (uid) => stateStore.findByUid(model, uid) as Promise<AdapterPayload | undefined>,
+    destroy: (id) => stateStore.remove(model, id),
     // The provider checks for an earlier use and then marks it, which two requests may do at once.
     async consume(id) {
-      if (await state.consume(model, id, clock.now())) return;
-      const { grantId } = (await state.find(model, id)) ?? {};
+      if (await stateStore.consume(model, id, clock.now())) return;
+      const { grantId } = (await stateStore.find(model, id)) ?? {};
       await endGrant(String(grantId), dependencies);
     },
     // When the provider revokes one kind of a grant's tokens it revokes all kinds, access tokens included.

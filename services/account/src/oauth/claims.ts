@@ -9,14 +9,8 @@ import {
   type ResourceServer,
 } from "oidc-provider";
 import type { Account } from "../accounts/account.ts";
-import type { IssuerAddress } from "./issuer-address.ts";
+import type { IssuerSettings } from "./issuer-settings.ts";
 import { serviceClientOf } from "./provider-clients.ts";
-
-interface Dependencies {
-  readonly address: Pick<IssuerAddress, "audience">;
-  readonly accessTokenSeconds: number;
-  readonly clock: Clock;
-}
 
 /** Converts an account to the provider's form, with the claims of its ID tokens. */
 export function providerAccountFrom(account: Account): ProviderAccount {
@@ -47,7 +41,8 @@ const rolesOf = (account: ProviderAccount | undefined): readonly Role[] | undefi
 export function resourceServerFor(
   ctx: KoaContextWithOIDC,
   resource: string,
-  { address: { audience }, accessTokenSeconds, clock }: Dependencies,
+  { address: { audience }, accessTokenSeconds }: Pick<IssuerSettings, "address" | "accessTokenSeconds">,
+  clock: Clock,
 ): ResourceServer {
   if (resource !== audience) throw new errors.InvalidTarget(`the only resource is ${audience}`);
   const jwt = { sign: { alg: "ES256" } } as const;

@@ -1,8 +1,8 @@
 import { builtInIssuer } from "@signalbox/auth";
-import { minutes } from "@signalbox/core";
-import { type RetentionRule, type Statement, sql, type Tx } from "@signalbox/storage";
-import type { Actor } from "../audit/audit.ts";
-import type { Shared } from "../shared.ts";
+import { type Clock, minutes } from "@signalbox/core";
+import { type Pool, type RetentionRule, type Statement, sql, type Tx } from "@signalbox/storage";
+import type { AccessAnnouncements } from "../access/access-announcements.ts";
+import type { Actor, Audit } from "../audit/audit.ts";
 import type { SignIn } from "../sign-ins/sign-in.ts";
 import type { SignInStore } from "../sign-ins/sign-in-store.ts";
 import type { StateStore } from "./state-store.ts";
@@ -19,8 +19,12 @@ interface IssuedToken {
   readonly expiresAt: Date;
 }
 
-interface Dependencies extends Pick<Shared, "pool" | "access" | "audit" | "clock"> {
-  readonly state: Pick<StateStore, "lockGrant" | "removeGrant" | "removeSession" | "removeOfAccount">;
+interface Dependencies {
+  readonly pool: Pool;
+  readonly access: Pick<AccessAnnouncements, "announce">;
+  readonly audit: Pick<Audit, "record">;
+  readonly clock: Clock;
+  readonly stateStore: Pick<StateStore, "lockGrant" | "removeGrant" | "removeSession" | "removeOfAccount">;
   readonly signInStore: Pick<SignInStore, "touch" | "grantsOf" | "remove" | "removeOfAccount">;
 }
 
@@ -29,7 +33,7 @@ interface Dependencies extends Pick<Shared, "pool" | "access" | "audit" | "clock
  * revoked access token on the state topic and refuses it.
  */
 export function createIssuedTokens(dependencies: Dependencies) {
-  const { pool, state, signInStore, clock } = dependencies;
+  const { pool, stateStore, signInStore, clock } = dependencies;
 
   return {
     /** Finds a valid access token; revoked ones are deleted. */
@@ -39,7 +43,7 @@ export function createIssuedTokens(dependencies: Dependencies) {
 
     /** Records an access token. A grant that ends meanwhile revokes the token, or prevents it. */
     async record(tx: Tx, token: IssuedToken): Promise<"recorded" | "grant-ended"> {
-      if (token.grantId !== null && !(await state.lockGrant(tx, token.grantId))) return "grant-ended";
+      if (token.grantId !== null && !(await stateStore.lockGrant(tx, token.grantId))) return "grant-ended";
       const { jti, grantId, clientId, accountId, expiresAt } = token;
       await tx.query(insertToken, [jti, grantId, clientId, accountId, expiresAt]);
       if (grantId !== null) await signInStore.touch(tx, grantId, clock.now());
@@ -53,15 +57,15 @@ export function createIssuedTokens(dependencies: Dependencies) {
 
     /** Revokes a grant: refresh tokens, codes, and access tokens. */
     async revokeGrant(tx: Tx, grantId: string): Promise<void> {
-      await state.removeGrant(tx, grantId);
+      await stateStore.removeGrant(tx, grantId);
       await endByHolder(tx, await take(tx, takeOfGrant, grantId), dependencies);
     },
 
     /** Revokes one sign-in: its session, grants and tokens. */
     async revokeSignIn(tx: Tx, { id, session }: Pick<SignIn, "id" | "session">): Promise<void> {
-      await state.removeSession(tx, session);
+      await stateStore.removeSession(tx, session);
       for (const grantId of await signInStore.grantsOf(tx, id)) {
-        await state.removeGrant(tx, grantId);
+        await stateStore.removeGrant(tx, grantId);
         await end(tx, await take(tx, takeOfGrant, grantId), dependencies);
       }
       // Last, because recording a token locks the grant before the sign-in.
@@ -70,7 +74,7 @@ export function createIssuedTokens(dependencies: Dependencies) {
 
     /** Revokes every sign-in to an account: sessions, grants and tokens. Service clients keep theirs. */
     async revokeSignIns(tx: Tx, accountId: string): Promise<void> {
-      await state.removeOfAccount(tx, accountId);
+      await stateStore.removeOfAccount(tx, accountId);
       await end(tx, await take(tx, takeOfSignIns, accountId), dependencies);
       await signInStore.removeOfAccount(tx, accountId);
     },

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import { test } from "node:test";
-import { createKnownBrowsers } from "./known-browser.ts";
+import { createKnownBrowsers } from "./callers.ts";
 
 const browsersWith = (...cookieKeys: string[]) =>
   createKnownBrowsers({ cookieKeys, path: "/house/oauth", isSecure: true });

@@ -4,11 +4,10 @@ import { toAppError } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
 import type Provider from "oidc-provider";
 import type { Pages } from "../pages/pages.ts";
-import { claimedClientId } from "./claimed-client-id.ts";
-import { readFormBody, withBody } from "./form-body.ts";
-import { type IssuerAddress, mountPath } from "./issuer-address.ts";
+import { type Count, type RequestLimits, tellCount, tooManyRequests } from "./callers.ts";
+import { type IssuerAddress, mountPath } from "./issuer-settings.ts";
 import type { PresentedToken } from "./presented-token.ts";
-import { type Count, type RequestLimits, tellCount, tooManyRequests } from "./request-limits.ts";
+import { claimedClientId, readFormBody, withBody } from "./request-form.ts";
 import type { SignInListener } from "./sign-in-listener.ts";
 import { failedPage, tooManyPage } from "./sign-in-pages.ts";
 

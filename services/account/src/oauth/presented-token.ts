@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { IncomingMessage } from "node:http";
 import type { TokenVerifier, VerifiedToken } from "@signalbox/auth";
 import { isAppError } from "@signalbox/core";
-import { isForm, withBody } from "./form-body.ts";
+import { isForm, withBody } from "./request-form.ts";
 
 export type PresentedToken = ReturnType<typeof createPresentedToken>;
 

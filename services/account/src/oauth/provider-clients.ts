@@ -15,27 +15,27 @@ import {
 export type ProviderClients = ReturnType<typeof createProviderClients>;
 
 interface Dependencies {
-  readonly clients: Pick<ServiceClientStore, "findUsable" | "findById" | "touch">;
+  readonly serviceClientStore: Pick<ServiceClientStore, "findUsable" | "findById" | "touch">;
   readonly auditRefusals: Pick<AuditRefusals, "record">;
   readonly clock: Clock;
   readonly log: Pick<Logger, "warn">;
 }
 
 /** The service clients for the provider. */
-export function createProviderClients({ clients, auditRefusals, clock, log }: Dependencies) {
+export function createProviderClients({ serviceClientStore, auditRefusals, clock, log }: Dependencies) {
   return {
     /** Finds a client. Revoked and expired clients, and those of deleted accounts, are unknown. */
     async find(id: string): Promise<AdapterPayload | undefined> {
-      const client = await clients.findUsable(id);
+      const client = await serviceClientStore.findUsable(id);
       return client && statusOf(client, clock.now()) === "active" ? metadataOf(client) : undefined;
     },
 
     /** Compares a secret with the client's digests, and notes the use of the client. */
     async accepts(id: string, secret: string): Promise<boolean> {
       const digest = digestClientSecret(secret);
-      const client = await clients.findUsable(id);
+      const client = await serviceClientStore.findUsable(id);
       if (!digest || !client || !acceptsSecret(client, digest, clock.now())) return false;
-      clients
+      serviceClientStore
         .touch(id, clock.now())
         .catch((error) => log.warn({ error }, "the last use of a client could not be recorded"));
       return true;
@@ -43,7 +43,7 @@ export function createProviderClients({ clients, auditRefusals, clock, log }: De
 
     /** Notifies the owner of a request with a wrong secret, or with a client that has ended. */
     async noteRefused(id: string, from: Pick<Actor, "address" | "requestId">): Promise<void> {
-      const client = await clients.findById(id);
+      const client = await serviceClientStore.findById(id);
       if (!client) return;
       const { accountId } = client;
       const reason = await reasonOf(client);
@@ -56,7 +56,7 @@ export function createProviderClients({ clients, auditRefusals, clock, log }: De
   async function reasonOf(client: ServiceClient): Promise<string> {
     const status = statusOf(client, clock.now());
     if (status !== "active") return status;
-    return (await clients.findUsable(client.id)) ? "wrong_secret" : "account_deleted";
+    return (await serviceClientStore.findUsable(client.id)) ? "wrong_secret" : "account_deleted";
   }
 }
 

@@ -1,19 +1,18 @@
 import { describeState } from "@signalbox/auth";
-import { hours } from "@signalbox/core";
+import { type Clock, hours } from "@signalbox/core";
 import type { ClientAddress } from "@signalbox/http";
-import { inTransaction } from "@signalbox/storage";
+import { inTransaction, type Pool } from "@signalbox/storage";
 import {
   type AccessToken,
   type AdapterFactory,
   type ClientCredentials,
-  type ClientMetadata,
   type Configuration,
   errors,
   type Grant,
   type KoaContextWithOIDC,
 } from "oidc-provider";
 import { type Account, stateOf } from "../accounts/account.ts";
-import type { Shared } from "../shared.ts";
+import type { AccountStore } from "../accounts/account-store.ts";
 import { browserNameOf } from "../sign-ins/sign-in.ts";
 import type { SignInStore } from "../sign-ins/sign-in-store.ts";
 import { maySignIn } from "../sign-ins/sign-ins.ts";
@@ -21,23 +20,20 @@ import type { PrivateJwk } from "../signing-keys/signing-key.ts";
 import { textLocales } from "../texts/texts.ts";
 import { claimsByScope, claimsOf, providerAccountFrom, resourceServerFor, scopeOfToken } from "./claims.ts";
 import type { IssuedTokens } from "./issued-tokens.ts";
-import type { IssuerAddress } from "./issuer-address.ts";
+import { type IssuerSettings, metadataOfApplication } from "./issuer-settings.ts";
 import { loadGrant, mayIntrospect, mayRevoke, signInPolicy } from "./policies.ts";
 import { serviceClientMetadata } from "./provider-clients.ts";
 import type { ProviderPages } from "./provider-pages.ts";
 
-interface Settings extends Pick<Shared, "pool" | "accounts" | "clock"> {
-  readonly address: IssuerAddress;
-  readonly adapter: AdapterFactory;
-  readonly applications: readonly ClientMetadata[];
-  readonly issuedTokens: Pick<IssuedTokens, "record">;
-  readonly signInStore: Pick<SignInStore, "note">;
-  readonly clientAddress: ClientAddress;
-  readonly accessTokenSeconds: number;
-  readonly cookieKeys: readonly string[];
-  readonly providerPages: ProviderPages;
+interface Dependencies {
+  readonly settings: IssuerSettings;
   /** The signing key comes first. */
   readonly signingKeys: readonly PrivateJwk[];
+  readonly adapter: AdapterFactory;
+  readonly accountStore: Pick<AccountStore, "find">;
+  readonly grantRecords: GrantRecords;
+  readonly providerPages: ProviderPages;
+  readonly clock: Clock;
 }
 
 const daySeconds = hours(24) / 1000;
@@ -65,18 +61,18 @@ const routes = {
 };
 
 /** Configures the provider. Features that are not enabled here are off. */
-export function providerConfiguration(settings: Settings): Configuration {
-  const { address, accounts } = settings;
+export function providerConfiguration(dependencies: Dependencies): Configuration {
+  const { settings, accountStore, grantRecords, providerPages } = dependencies;
   // Every token is for the one resource, which sets its lifetime.
   const secondsOfToken = (_ctx: unknown, { resourceServer }: AccessToken | ClientCredentials): number =>
     resourceServer?.accessTokenTTL ?? settings.accessTokenSeconds;
 
   return {
-    adapter: settings.adapter,
-    jwks: { keys: settings.signingKeys },
+    adapter: dependencies.adapter,
+    jwks: { keys: dependencies.signingKeys },
     routes,
     ttl: { ...lifetimes, AccessToken: secondsOfToken, ClientCredentials: secondsOfToken },
-    clients: [...settings.applications],
+    clients: settings.applications.map(metadataOfApplication),
     clientDefaults: { id_token_signed_response_alg: "ES256" },
     clientAuthMethods: ["client_secret_basic", "client_secret_post", "none"],
     extraClientMetadata: { properties: serviceClientMetadata },
@@ -89,24 +85,24 @@ export function providerConfiguration(settings: Settings): Configuration {
     cookies: cookies(settings),
     clientBasedCORS: (_ctx, origin, { redirectUris }) =>
       (redirectUris ?? []).some((uri) => URL.parse(uri)?.origin === origin && origin !== "null"),
-    features: features(settings),
+    features: features(dependencies),
     discovery: { ui_locales_supported: [...textLocales] },
     extraTokenClaims: claimsOf,
-    formats: { customizers: { jwt: recordBeforeItLeaves(settings) } },
-    interactions: { policy: signInPolicy(), url: (_ctx, { uid }) => `${address.path}/sign-in/${uid}` },
-    loadExistingGrant: (ctx) => loadNotedGrant(ctx, settings),
+    formats: { customizers: { jwt: grantRecords.recordToken } },
+    interactions: { policy: signInPolicy(), url: (_ctx, { uid }) => `${settings.address.path}/sign-in/${uid}` },
+    loadExistingGrant: grantRecords.loadNoted,
     async findAccount(ctx, accountId) {
-      const account = await accounts.find(accountId);
+      const account = await accountStore.find(accountId);
       if (account && maySignIn(account)) return providerAccountFrom(account);
       // The holder of a code or refresh token has signed in as the owner, who is told why it ended.
       if (account && ctx.oidc.route === "token") throw endedGrant(account);
       return undefined;
     },
-    renderError: settings.providerPages.showError,
+    renderError: providerPages.showError,
   };
 }
 
-function cookies({ address, cookieKeys }: Settings): Configuration["cookies"] {
+function cookies({ address, cookieKeys }: IssuerSettings): Configuration["cookies"] {
   const cookie = { httpOnly: true, sameSite: "lax", signed: true } as const;
   return {
     keys: [...cookieKeys],
@@ -116,8 +112,8 @@ function cookies({ address, cookieKeys }: Settings): Configuration["cookies"] {
   };
 }
 
-function features(settings: Settings): Configuration["features"] {
-  const { askSignOut: logoutSource, showSignedOut: postLogoutSuccessSource } = settings.providerPages;
+function features({ settings, providerPages, clock }: Dependencies): Configuration["features"] {
+  const { askSignOut: logoutSource, showSignedOut: postLogoutSuccessSource } = providerPages;
   return {
     devInteractions: { enabled: false },
     // Services do not check the proof that such a token would need.
@@ -133,7 +129,7 @@ function features(settings: Settings): Configuration["features"] {
       enabled: true,
       defaultResource: () => settings.address.audience,
       useGrantedResource: () => true,
-      getResourceServerInfo: (ctx, resource) => resourceServerFor(ctx, resource, settings),
+      getResourceServerInfo: (ctx, resource) => resourceServerFor(ctx, resource, settings, clock),
     },
   };
 }
@@ -147,34 +143,47 @@ function endedGrant(account: Account): Error {
   return new errors.CustomOIDCProviderError("invalid_grant", describable.test(told) ? told : bare);
 }
 
-/** Loads the grant, and notes its session for the person's list of sign-ins. */
-async function loadNotedGrant(
-  ctx: KoaContextWithOIDC,
-  { signInStore, clientAddress, clock }: Settings,
-): Promise<Grant | undefined> {
-  const grant = await loadGrant(ctx, refreshTokenSeconds);
-  const { session } = ctx.oidc;
-  if (!grant?.accountId || !session) return grant;
-  const from = { browser: browserNameOf(ctx.get("user-agent")), address: clientAddress(ctx.req) };
-  const granted = { id: grant.jti, expiresAt: new Date(clock.nowMs() + grant.remainingTTL * 1000) };
-  await signInStore.note({ accountId: grant.accountId, sessionUid: session.uid, ...from, at: clock.now() }, granted);
-  return grant;
+interface RecordDependencies {
+  readonly pool: Pool;
+  readonly issuedTokens: Pick<IssuedTokens, "record">;
+  readonly signInStore: Pick<SignInStore, "note">;
+  readonly clientAddress: ClientAddress;
+  readonly clock: Clock;
 }
 
 type CustomizeJwt = NonNullable<NonNullable<NonNullable<NonNullable<Configuration["formats"]>["customizers"]>["jwt"]>>;
 
-/** A token that is not recorded cannot be revoked, so it is not returned. */
-function recordBeforeItLeaves({ pool, issuedTokens }: Settings) {
-  return async (...[ctx, token, { payload }]: Parameters<CustomizeJwt>): Promise<undefined> => {
-    if (token.kind === "AccessToken") payload.scope = scopeOfToken(ctx, token);
-    const issued = {
-      jti: String(payload.jti),
-      grantId: "grantId" in token ? (token.grantId ?? null) : null,
-      clientId: String(payload.client_id),
-      accountId: String(payload.account_id),
-      expiresAt: new Date(Number(payload.exp) * 1000),
-    };
-    const outcome = await inTransaction(pool, (tx) => issuedTokens.record(tx, issued));
-    if (outcome === "grant-ended") throw new errors.InvalidGrant("the grant has ended");
+type GrantRecords = ReturnType<typeof createGrantRecords>;
+
+/** The records of what the provider grants: sign-ins for the list of their person, and tokens. */
+export function createGrantRecords({ pool, issuedTokens, signInStore, clientAddress, clock }: RecordDependencies) {
+  return {
+    /** Loads the grant, and notes its session for the person's list of sign-ins. */
+    async loadNoted(ctx: KoaContextWithOIDC): Promise<Grant | undefined> {
+      const grant = await loadGrant(ctx, refreshTokenSeconds);
+      const { session } = ctx.oidc;
+      if (!grant?.accountId || !session) return grant;
+      const from = { browser: browserNameOf(ctx.get("user-agent")), address: clientAddress(ctx.req) };
+      const granted = { id: grant.jti, expiresAt: new Date(clock.nowMs() + grant.remainingTTL * 1000) };
+      await signInStore.note(
+        { accountId: grant.accountId, sessionUid: session.uid, ...from, at: clock.now() },
+        granted,
+      );
+      return grant;
+    },
+
+    /** Records a token before it leaves: one that is not recorded cannot be revoked, so it is not returned. */
+    async recordToken(...[ctx, token, { payload }]: Parameters<CustomizeJwt>): Promise<undefined> {
+      if (token.kind === "AccessToken") payload.scope = scopeOfToken(ctx, token);
+      const issued = {
+        jti: String(payload.jti),
+        grantId: "grantId" in token ? (token.grantId ?? null) : null,
+        clientId: String(payload.client_id),
+        accountId: String(payload.account_id),
+        expiresAt: new Date(Number(payload.exp) * 1000),
+      };
+      const outcome = await inTransaction(pool, (tx) => issuedTokens.record(tx, issued));
+      if (outcome === "grant-ended") throw new errors.InvalidGrant("the grant has ended");
+    },
   };
 }

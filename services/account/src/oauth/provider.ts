@@ -1,32 +1,31 @@
 import { errorBody, isAppError } from "@signalbox/core";
-import { type ClientAddress, defaultMessages, isNotModified, strongEtag } from "@signalbox/http";
+import { defaultMessages, isNotModified, strongEtag } from "@signalbox/http";
 import { toAppError } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
 import Provider, { type Configuration, errors, type KoaContextWithOIDC } from "oidc-provider";
-import { claimedClientId } from "./claimed-client-id.ts";
-import { type IssuerAddress, metadataPrefix } from "./issuer-address.ts";
+import { type Callers, type Count, type RequestLimits, tellCount, tooManyRequests } from "./callers.ts";
+import { type IssuerAddress, type IssuerSettings, metadataPrefix } from "./issuer-settings.ts";
 import { type ProviderClients, serviceClientOf } from "./provider-clients.ts";
 import type { ProviderPages } from "./provider-pages.ts";
 import { type RefreshTokens, RepeatedRefresh } from "./refresh-tokens.ts";
-import { type Count, type RequestLimits, tellCount, tooManyRequests } from "./request-limits.ts";
+import { claimedClientId } from "./request-form.ts";
 
 interface Dependencies {
-  readonly address: IssuerAddress;
+  readonly settings: IssuerSettings;
   readonly configuration: Configuration;
   readonly providerClients: Pick<ProviderClients, "accepts" | "noteRefused">;
   readonly refreshTokens: Pick<RefreshTokens, "keepAnswer">;
   readonly providerPages: Pick<ProviderPages, "continueSignedOut">;
   readonly signOut: Step;
-  readonly clientAddress: ClientAddress;
-  /** The page that explains the error codes. */
-  readonly errorDocs: string;
-  readonly limits: RequestLimits;
+  readonly callers: Pick<Callers, "clientAddress" | "limits">;
   readonly log: Logger;
 }
 
 /** Creates an OpenID provider from our configuration, with our middleware, log and audit. */
 export function createProvider(dependencies: Dependencies): Provider {
-  const { address, configuration, providerClients, refreshTokens, limits } = dependencies;
+  const { configuration, providerClients, refreshTokens } = dependencies;
+  const { address, errorDocs } = dependencies.settings;
+  const { limits } = dependencies.callers;
   const provider = new Provider(address.issuer, configuration);
   // The address is set on every request before the provider sees it.
   provider.proxy = true;
@@ -37,7 +36,7 @@ export function createProvider(dependencies: Dependencies): Provider {
   };
   const steps = [
     underPath(address),
-    nothingHere(dependencies),
+    nothingHere(errorDocs, limits),
     countClients(limits),
     cachedForMinutes,
     hiddenFromForeignPages,
@@ -81,7 +80,7 @@ function underPath({ path, below }: IssuerAddress): Step {
 }
 
 /** Answers unknown paths like every other route does; only these count by client address. */
-function nothingHere({ errorDocs: docs, limits }: Pick<Dependencies, "errorDocs" | "limits">): Step {
+function nothingHere(docs: string, limits: RequestLimits): Step {
   return async (ctx, next) => {
     await next();
     if (ctx.status !== 404 || ctx.body) return;
@@ -185,7 +184,7 @@ const refusals = [
 /**
  * Logs the provider's refusals, without the parameters, and notifies the owner of a client that failed to authenticate.
  */
-function watchRefusals(provider: Provider, { providerClients, clientAddress, log }: Dependencies): void {
+function watchRefusals(provider: Provider, { providerClients, callers, log }: Dependencies): void {
   for (const event of refusals) {
     // The events differ only in their names.
     provider.on(event as "grant.error", (ctx, error) => {
@@ -193,7 +192,7 @@ function watchRefusals(provider: Provider, { providerClients, clientAddress, log
       log.info(refusal(ctx, error), "the issuer refused a request");
       const clientId = error.error === "invalid_client" ? serviceClientIdOf(ctx) : null;
       if (clientId === null) return;
-      const from = { address: clientAddress(ctx.req), requestId: ctx.response.get("X-Request-Id") || null };
+      const from = { address: callers.clientAddress(ctx.req), requestId: ctx.response.get("X-Request-Id") || null };
       providerClients
         .noteRefused(clientId, from)
         .catch((failure) => log.error({ error: failure }, "a refused client could not be written to the audit"));

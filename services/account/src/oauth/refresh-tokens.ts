@@ -10,7 +10,7 @@ export type RefreshTokens = ReturnType<typeof createRefreshTokens>;
 
 interface Dependencies {
   readonly pool: Pool;
-  readonly state: Pick<StateStore, "find" | "save" | "consume">;
+  readonly stateStore: Pick<StateStore, "find" | "save" | "consume">;
   readonly issuedTokens: Pick<IssuedTokens, "revokeGrant">;
   readonly clock: Clock;
   readonly log: Pick<Logger, "warn">;
@@ -47,11 +47,11 @@ export class RepeatedRefresh extends errors.InvalidGrant {
  * unused; any other second use is a theft and ends the grant (RFC 9700 §4.14.2).
  */
 export function createRefreshTokens(dependencies: Dependencies) {
-  const { state, clock, log } = dependencies;
+  const { stateStore, clock, log } = dependencies;
 
   return {
     async find(id: string): Promise<AdapterPayload | undefined> {
-      const payload = await state.find(model, id);
+      const payload = await stateStore.find(model, id);
       if (!payload || Provider.ctx?.oidc.route !== "token") return payload as AdapterPayload | undefined;
       // Hides the earlier use, or the provider would end the grant at once; `consume` finds it out.
       const { consumed: _used, ...unused } = payload;
@@ -60,8 +60,8 @@ export function createRefreshTokens(dependencies: Dependencies) {
 
     /** @throws RepeatedRefresh or InvalidGrant when it was already used. */
     async consume(id: string): Promise<void> {
-      if (await state.consume(model, id, clock.now())) return;
-      const { consumed, grantId } = (await state.find(model, id)) ?? {};
+      if (await stateStore.consume(model, id, clock.now())) return;
+      const { consumed, grantId } = (await stateStore.find(model, id)) ?? {};
       const isRecent = typeof consumed === "number" && clock.nowMs() - consumed * 1000 < repeatedMs;
       const answer = isRecent ? await answerOf(id) : null;
       if (answer !== null) throw new RepeatedRefresh(answer);
@@ -76,7 +76,7 @@ export function createRefreshTokens(dependencies: Dependencies) {
       if (!used || status !== 200) return;
       const { grantId, accountId, jti } = used;
       const kept = { body, asked: askedIn(oidc), grantId, accountId };
-      await state
+      await stateStore
         .save(answers, jti, kept, new Date(clock.nowMs() + repeatedMs))
         .catch((error: unknown) => log.warn({ error }, "the answer to a refresh could not be kept"));
     },
@@ -86,13 +86,13 @@ export function createRefreshTokens(dependencies: Dependencies) {
   async function answerOf(id: string): Promise<KeptAnswer["body"] | null> {
     const { body, asked } = await keptAnswer(id);
     if (asked !== askedIn(Provider.ctx?.oidc)) throw new errors.InvalidGrant("already used for another request");
-    const successor = await state.find(model, String(body.refresh_token));
+    const successor = await stateStore.find(model, String(body.refresh_token));
     return successor && successor.consumed === undefined ? body : null;
   }
 
   async function keptAnswer(id: string): Promise<KeptAnswer> {
     for (let waitedMs = 0; waitedMs < answerWaitMs; waitedMs += pauseMs) {
-      const kept = await state.find(answers, id);
+      const kept = await stateStore.find(answers, id);
       if (kept) return kept as unknown as KeptAnswer;
       await sleep(pauseMs);
     }

@@ -1,17 +1,16 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { addressBucket, type ClientAddress } from "@signalbox/http";
+import { addressBucket } from "@signalbox/http";
 import { inTransaction, type Pool } from "@signalbox/storage";
 import type Provider from "oidc-provider";
 import { checkContactAddress, normalized } from "../accounts/account-fields.ts";
-import { lifeMs } from "../codes/one-time-code.ts";
-import type { RedeemOutcome } from "../codes/one-time-codes.ts";
+import type { RefusedCode } from "../codes/code-answers.ts";
+import { lifeMs } from "../codes/one-time-codes.ts";
 import type { Page } from "../pages/page.ts";
 import type { Pages } from "../pages/pages.ts";
 import type { SendOutcome, SignIns } from "../sign-ins/sign-ins.ts";
 import { fill, minutesIn } from "../texts/texts.ts";
-import type { IssuerAddress } from "./issuer-address.ts";
-import type { KnownBrowsers } from "./known-browser.ts";
-import { type RequestLimits, tellCount } from "./request-limits.ts";
+import { type Callers, tellCount } from "./callers.ts";
+import type { IssuerSettings } from "./issuer-settings.ts";
 import { addressPage, codePage, deletedPage, lostPage, refusedPage, tooManyPage } from "./sign-in-pages.ts";
 import { finish, guardedFields, openVisit, remember, sentCodeOf, type Visit } from "./sign-in-visit.ts";
 
@@ -19,18 +18,16 @@ export type SignInListener = ReturnType<typeof createSignInListener>;
 
 interface Dependencies {
   readonly pool: Pool;
-  readonly address: Pick<IssuerAddress, "path">;
+  readonly settings: IssuerSettings;
   readonly signIns: Pick<SignIns, "sendCode" | "complete">;
-  readonly cookieKeys: readonly string[];
-  readonly clientAddress: ClientAddress;
-  readonly limits: Pick<RequestLimits, "signIn" | "stray">;
-  readonly knownBrowsers: KnownBrowsers;
+  readonly callers: Callers;
   readonly pages: Pages;
 }
 
 /** The sign-in pages: they ask for an address, then for the code mailed to it. */
 export function createSignInListener(dependencies: Dependencies) {
-  const { limits, pages } = dependencies;
+  const { settings, pages } = dependencies;
+  const { limits } = dependencies.callers;
 
   /** Answers a request below `/oauth/sign-in/`; `uid` is the rest of its path. */
   return async function answerSignIn(
@@ -39,7 +36,7 @@ export function createSignInListener(dependencies: Dependencies) {
     request: IncomingMessage,
     response: ServerResponse,
   ): Promise<void> {
-    const visit = await openVisit(provider, uid, request, response, dependencies);
+    const visit = await openVisit(provider, uid, request, response, { settings, pages });
     const count = visit ? limits.signIn(uid) : limits.stray(request);
     tellCount(response, count);
     const texts = visit?.texts ?? pages.textsFor(request.headers);
@@ -61,7 +58,7 @@ function pageOf(visit: Visit): Page {
   return addressPage(visit.texts, visit.form, isAddress ? hint : "", null);
 }
 
-type CodeProblem = Exclude<RedeemOutcome, "good"> | "notSentAgain";
+type CodeProblem = RefusedCode | "notSentAgain";
 
 function askCode({ texts, form }: Visit, typed: string, problem: CodeProblem | null): Page {
   const codeLifeMs = lifeMs["sign-in"];
@@ -97,14 +94,15 @@ const resend: Step = async (visit, _fields, dependencies) => {
  */
 function sendCode(visit: Visit, address: string, dependencies: Dependencies): Promise<SendOutcome> {
   const { request, interaction, texts } = visit;
-  const { pool, signIns, clientAddress, knownBrowsers } = dependencies;
+  const { pool, signIns } = dependencies;
+  const { clientAddress, knownBrowsers } = dependencies.callers;
   const client = addressBucket(clientAddress(request));
   const browser = knownBrowsers.of(request);
   const by = { signIn: interaction.uid, client, browser, locale: texts.locale };
   return inTransaction(pool, (tx) => signIns.sendCode(tx, address, by), { key: `sign-in ${browser?.id ?? client}` });
 }
 
-const takeCode: Step = async (visit, fields, { pool, signIns, clientAddress, knownBrowsers, pages }) => {
+const takeCode: Step = async (visit, fields, { pool, signIns, callers: { clientAddress, knownBrowsers }, pages }) => {
   const { request, response, interaction, form, texts } = visit;
   const { locale } = texts;
   const sent = sentCodeOf(visit);

@@ -6,8 +6,8 @@ import { errors, type Interaction } from "oidc-provider";
 import { formTargetOf } from "../pages/page.ts";
 import type { Pages } from "../pages/pages.ts";
 import type { Texts } from "../texts/texts.ts";
-import { isForm, readFormBody } from "./form-body.ts";
-import type { IssuerAddress } from "./issuer-address.ts";
+import type { IssuerSettings } from "./issuer-settings.ts";
+import { isForm, readFormBody } from "./request-form.ts";
 import type { SignInForm } from "./sign-in-pages.ts";
 
 /** One request of a browser in the middle of a sign-in. */
@@ -27,10 +27,8 @@ interface SentCode {
   readonly to: string;
 }
 
-interface Settings {
-  readonly address: Pick<IssuerAddress, "path">;
-  /** The first one derives the CSRF tokens of the forms. */
-  readonly cookieKeys: readonly string[];
+interface Dependencies {
+  readonly settings: IssuerSettings;
   readonly pages: Pick<Pages, "textsFor">;
 }
 
@@ -40,12 +38,12 @@ export async function openVisit(
   uid: string,
   request: IncomingMessage,
   response: ServerResponse,
-  settings: Settings,
+  { settings, pages }: Dependencies,
 ): Promise<Visit | null> {
   const interaction = await interactionOf(provider, request, response);
   if (interaction?.uid !== uid || interaction.prompt.name !== "login") return null;
   const form = await formOf(provider, interaction, settings);
-  const texts = settings.pages.textsFor(request.headers, interaction.params.ui_locales);
+  const texts = pages.textsFor(request.headers, interaction.params.ui_locales);
   return { provider, request, response, interaction, form, texts };
 }
 
@@ -65,7 +63,7 @@ async function interactionOf(
 async function formOf(
   provider: Provider,
   { uid, params }: Interaction,
-  { address, cookieKeys: [key = ""] }: Settings,
+  { address, cookieKeys: [key = ""] }: IssuerSettings,
 ): Promise<SignInForm> {
   const client = await provider.Client.find(String(params.client_id));
   return {

@@ -1,12 +1,14 @@
 import type { ClientAddress } from "@signalbox/http";
-import { inTransaction } from "@signalbox/storage";
+import { inTransaction, type Pool } from "@signalbox/storage";
 import type { KoaContextWithOIDC } from "oidc-provider";
-import type { Shared } from "../shared.ts";
+import type { Audit } from "../audit/audit.ts";
 import type { SignInStore } from "../sign-ins/sign-in-store.ts";
 import type { IssuedTokens } from "./issued-tokens.ts";
 import { stateDigest } from "./state-store.ts";
 
-interface Dependencies extends Pick<Shared, "pool" | "audit"> {
+interface Dependencies {
+  readonly pool: Pool;
+  readonly audit: Pick<Audit, "record">;
   readonly signInStore: Pick<SignInStore, "findBySession">;
   readonly issuedTokens: Pick<IssuedTokens, "revokeSignIn">;
   readonly clientAddress: ClientAddress;

@@ -14,26 +14,6 @@ import {
 /** A record of the provider: a session, grant, code, refresh token, or pending sign-in. */
 type StatePayload = Readonly<Record<string, unknown>>;
 
-export interface StateStore {
-  find(model: string, id: string): Promise<StatePayload | undefined>;
-  findByUid(model: string, uid: string): Promise<StatePayload | undefined>;
-  save(model: string, id: string, payload: StatePayload, expiresAt: Date): Promise<void>;
-  /** Marks a record as used. Returns false when it was already used, or is missing. */
-  consume(model: string, id: string, at: Date): Promise<boolean>;
-  remove(model: string, id: string): Promise<void>;
-  /** Locks a grant until the transaction ends. Returns false when it has ended. */
-  lockGrant(tx: Tx, grantId: string): Promise<boolean>;
-  /** Removes a grant and everything issued under it. */
-  removeGrant(tx: Tx, grantId: string): Promise<void>;
-  /** Removes the session whose `uid` has this digest. */
-  removeSession(tx: Tx, uid: Buffer): Promise<void>;
-  /**
-   * Removes the records that let an account's people continue without signing in: sessions, grants, codes, refresh
-   * tokens.
-   */
-  removeOfAccount(tx: Tx, accountId: string): Promise<void>;
-}
-
 interface Row {
   readonly model: string;
   readonly id: Buffer;
@@ -67,44 +47,51 @@ const removeOfGrant = sql("oauth-state.remove-of-grant", "delete from oauth_stat
 const removeSession = sql("oauth-state.remove-session", "delete from oauth_state where model = 'Session' and uid = $1");
 const removeOfAccount = sql("oauth-state.remove-of-account", "delete from oauth_state where account_id = $1");
 
+export type StateStore = ReturnType<typeof createStateStore>;
+
 /**
  * The records of the provider, in PostgreSQL. The id of most is itself the secret (a refresh token, a code, a session
  * cookie), so it is stored as a digest, and the content, which repeats it, is sealed.
  */
-export function createStateStore(pool: Pool, sealer: Sealer): StateStore {
+export function createStateStore(pool: Pool, sealer: Sealer) {
   return {
-    async find(model, id) {
+    async find(model: string, id: string): Promise<StatePayload | undefined> {
       const { rows } = await pool.query<Row>(findState, [model, stateDigest(id)]);
       return rows[0] && payloadFrom(rows[0], sealer);
     },
-    async findByUid(model, uid) {
+    async findByUid(model: string, uid: string): Promise<StatePayload | undefined> {
       const { rows } = await pool.query<Row>(findByUid, [model, stateDigest(uid)]);
       return rows[0] && payloadFrom(rows[0], sealer);
     },
-    async save(model, id, payload, expiresAt) {
+    async save(model: string, id: string, payload: StatePayload, expiresAt: Date): Promise<void> {
       const digest = stateDigest(id);
       const sealed = sealer.seal(JSON.stringify(payload), placeOf(model, digest));
       const uid = textOf(payload.uid);
       const values = [textOf(payload.grantId), uid === null ? null : stateDigest(uid), textOf(payload.accountId)];
       await pool.query(saveState, [model, digest, sealed, ...values, expiresAt]);
     },
-    async consume(model, id, at) {
+    /** Marks a record as used. Returns false when it was already used, or is missing. */
+    async consume(model: string, id: string, at: Date): Promise<boolean> {
       return (await pool.query(consumeState, [model, stateDigest(id), at])).rowCount === 1;
     },
-    async remove(model, id) {
+    async remove(model: string, id: string): Promise<void> {
       await pool.query(removeState, [model, stateDigest(id)]);
     },
-    async lockGrant(tx, grantId) {
+    /** Locks a grant until the transaction ends. Returns false when it has ended. */
+    async lockGrant(tx: Tx, grantId: string): Promise<boolean> {
       return (await tx.query(lockGrant, [stateDigest(grantId)])).rowCount === 1;
     },
-    async removeGrant(tx, grantId) {
+    /** Removes a grant and everything issued under it. */
+    async removeGrant(tx: Tx, grantId: string): Promise<void> {
       await tx.query(removeState, ["Grant", stateDigest(grantId)]);
       await tx.query(removeOfGrant, [grantId]);
     },
-    async removeSession(tx, uid) {
+    /** Removes the session whose `uid` has this digest. */
+    async removeSession(tx: Tx, uid: Buffer): Promise<void> {
       await tx.query(removeSession, [uid]);
     },
-    async removeOfAccount(tx, accountId) {
+    /** Removes the records with which the people of an account continue without signing in: sessions, grants, codes, refresh tokens. */
+    async removeOfAccount(tx: Tx, accountId: string): Promise<void> {
       await tx.query(removeOfAccount, [accountId]);
     },
   };

@@ -2,8 +2,7 @@ import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import { acceptedLanguages } from "@signalbox/http";
 import type { Configured } from "../properties.ts";
 import { type Texts, textsFor } from "../texts/texts.ts";
-import type { Brand } from "./brand.ts";
-import { type Page, pagePolicy, pageText, pageType } from "./page.ts";
+import { type Brand, type Page, pagePolicy, pageText, pageType } from "./page.ts";
 
 export type Pages = ReturnType<typeof createPages>;
 

@@ -13,17 +13,17 @@ import {
 import { scopesOfRole } from "@signalbox/contracts";
 import { isAppError } from "@signalbox/core";
 import { createRoutes, ok, refused } from "@signalbox/http";
-import type { Accounts } from "../accounts/accounts.ts";
+import type { AccountStore } from "../accounts/account-store.ts";
 
 interface PrincipalRoutes {
   readonly principals: PrincipalSource;
-  readonly accounts: Pick<Accounts, "findMany">;
+  readonly accountStore: Pick<AccountStore, "findMany">;
   /** True when roles are granted here. With another issuer its tokens bring them. */
   readonly rolesAreOurs: boolean;
 }
 
 /** The internal route by which other services look up principals. */
-export function principalRoutes({ principals, accounts, rolesAreOurs }: PrincipalRoutes) {
+export function principalRoutes({ principals, accountStore, rolesAreOurs }: PrincipalRoutes) {
   const routes = createRoutes({ errors: "account" });
 
   routes.post(principalsPath, {
@@ -59,7 +59,7 @@ export function principalRoutes({ principals, accounts, rolesAreOurs }: Principa
     rateLimit: "none",
     async handle({ body }) {
       if (!rolesAreOurs) return ok({ administrators: null });
-      const found = await accounts.findMany(body.account_ids);
+      const found = await accountStore.findMany(body.account_ids);
       const administrators = found.filter(({ roles }) =>
         roles.some((role) => scopesOfRole(role).includes("account:admin")),
       );

@@ -32,8 +32,8 @@ import { type StepUpStore, steppedUp } from "../step-up/step-up-store.ts";
 
 interface Dependencies {
   readonly tokens: TokenVerifier;
-  readonly accounts: Pick<AccountStore, "find">;
-  readonly keys: Pick<CredentialStore<ApiKey>, "findByDigest" | "touch">;
+  readonly accountStore: Pick<AccountStore, "find">;
+  readonly apiKeyStore: Pick<CredentialStore<ApiKey>, "findByDigest" | "touch">;
   readonly provisioning: Pick<Provisioning, "provision">;
   readonly stepUpStore: Pick<StepUpStore, "find">;
   readonly auditRefusals: Pick<AuditRefusals, "record">;
@@ -50,7 +50,7 @@ export function createPrincipals(
   { clock, log }: Pick<Configured, "clock" | "log">,
   dependencies: Dependencies,
 ): PrincipalSource {
-  const { tokens, accounts, keys, auditRefusals, access, rolesAreOurs } = dependencies;
+  const { tokens, accountStore, apiKeyStore, auditRefusals, access, rolesAreOurs } = dependencies;
   const within = rolesAreOurs ? withinRolesOf : (_account: Account, access: Access) => access;
 
   return {
@@ -66,17 +66,17 @@ export function createPrincipals(
   async function fromApiKey(text: string): Promise<Principal> {
     if (!parseApiKey(text)) throw mistyped();
     const digest = digestApiKey(text);
-    const key = await keys.findByDigest(digest);
+    const key = await apiKeyStore.findByDigest(digest);
     if (!key || !sameDigest(key.digest, digest)) throw refused("The API key is not known.");
     const status = statusOf(key, clock.now());
     if (status !== "active") {
       auditRefusals.record(endedKeyUsed(key, status));
       throw refused(`The API key is ${status}.`);
     }
-    const account = await accounts.find(key.accountId);
+    const account = await accountStore.find(key.accountId);
     if (!account) throw refused("The API key is not known.");
 
-    keys
+    apiKeyStore
       .touch(key.id, clock.now())
       .catch((error) => log.warn({ error }, "the last use of an API key could not be recorded"));
     const credential = { kind: "api-key", id: key.id, authTimeMs: null } as const;
@@ -102,12 +102,12 @@ export function createPrincipals(
 /** A token of the built-in issuer names its account. The first use of another issuer's token creates the account. */
 async function accountOf(
   { issuer, subject, id, claims }: VerifiedToken,
-  { accounts, provisioning }: Pick<Dependencies, "accounts" | "provisioning">,
+  { accountStore, provisioning }: Pick<Dependencies, "accountStore" | "provisioning">,
 ): Promise<Account> {
   if (issuer !== builtInIssuer) {
     return provisioning.provision({ identity: { issuer, subject }, claims, credential: id });
   }
-  const account = await accounts.find(String(claims.account_id));
+  const account = await accountStore.find(String(claims.account_id));
   if (account && account.purgedAt === null) return account;
   throw refused("The account of this token no longer exists.");
 }

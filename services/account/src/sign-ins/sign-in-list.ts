@@ -1,23 +1,28 @@
 import { type Caller, type Principal, requireState } from "@signalbox/auth";
 import { accountExample } from "@signalbox/contracts";
+import type { Clock } from "@signalbox/core";
 import type { PageLimits } from "@signalbox/graphql";
 import { listPage, pageOf, pageParameters, refused } from "@signalbox/http";
 import { type Edges, edgesOf, list, operation } from "@signalbox/service";
 import type { ListRange, Tx } from "@signalbox/storage";
 import { z } from "zod";
 import { type Account, stateOf } from "../accounts/account.ts";
+import { ownAccount } from "../accounts/account-api.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
-import { type Actor, actorOf } from "../audit/audit.ts";
+import type { Accounts } from "../accounts/accounts.ts";
+import { type Actor, type Audit, actorOf } from "../audit/audit.ts";
 import type { Notices } from "../mail/notices.ts";
 import { type IssuedTokens, jtiOf } from "../oauth/issued-tokens.ts";
-import type { Shared } from "../shared.ts";
 import type { StepUps } from "../step-up/step-ups.ts";
 import { type ListedSignIn, type SignIn, SignInResource, signInExample, viewSignIn } from "./sign-in.ts";
 import type { SignInStore } from "./sign-in-store.ts";
 
 type SignInList = ReturnType<typeof createSignInList>;
 
-interface Dependencies extends Pick<Shared, "accounts" | "audit" | "clock"> {
+interface Dependencies {
+  readonly accountStore: Pick<AccountStore, "lock" | "save">;
+  readonly audit: Pick<Audit, "record">;
+  readonly clock: Clock;
   readonly signInStore: Pick<SignInStore, "list" | "find">;
   readonly issuedTokens: Pick<IssuedTokens, "revokeSignIn" | "revokeSignIns">;
   readonly stepUps: Pick<StepUps, "end">;
@@ -34,7 +39,7 @@ interface FoundSignIn {
  * administrators. Administrators do it whatever the account's state, and the owner gets a notice.
  */
 export function createSignInList(dependencies: Dependencies) {
-  const { accounts, signInStore, issuedTokens, stepUps, audit, notices, clock } = dependencies;
+  const { accountStore, signInStore, issuedTokens, stepUps, audit, notices, clock } = dependencies;
   return {
     /** Lists an account's live sign-ins, newest first. `credential` is the caller's. */
     list(
@@ -46,7 +51,7 @@ export function createSignInList(dependencies: Dependencies) {
 
     /** Finds a sign-in and locks its account, so that it is ended only once. */
     async lock(tx: Tx, accountId: string, id: string): Promise<FoundSignIn | null> {
-      const account = await accounts.lock(tx, accountId);
+      const account = await accountStore.lock(tx, accountId);
       const signIn = account && (await signInStore.find(tx, accountId, id, clock.now()));
       return signIn && { account, signIn };
     },
@@ -87,14 +92,14 @@ export function createSignInList(dependencies: Dependencies) {
   async function signOut(tx: Tx, by: Caller | Actor, account: Account): Promise<Account> {
     await issuedTokens.revokeSignIns(tx, account.id);
     const signedOut = await stepUps.end(tx, { ...account, signedOutAt: clock.now() });
-    await accounts.save(tx, signedOut);
+    await accountStore.save(tx, signedOut);
     await audit.record(tx, by, { action: "account.sign_out", accountId: account.id });
     return signedOut;
   }
 }
 
-interface SignInApi {
-  readonly accounts: Pick<AccountStore, "find" | "lock">;
+export interface SignInApi {
+  readonly accounts: Pick<Accounts, "find" | "lock">;
   readonly signInList: SignInList;
   readonly pageLimits: PageLimits;
 }
@@ -160,7 +165,7 @@ function ownOperations({ accounts, signInList }: SignInApi) {
         "Ends every sign-in at the built-in issuer with its tokens, in every service within two seconds, and every step-up by code. Tokens of another issuer that were issued until now are refused from then on; sessions there end there. API keys and service clients stay. Needs no recent sign-in.",
       auth: security,
       audit: "account.sign_out",
-      of: { find: (tx, { caller }) => accounts.lock(tx, caller.accountId), missing: "The account no longer exists." },
+      of: ownAccount(accounts),
       change: (tx, account, { caller }) => signInList.signOutEverywhere(tx, caller, account),
       rest: { delete: base, responses: { 204: "empty" }, idempotent: true },
       graph: { payload: "account" },

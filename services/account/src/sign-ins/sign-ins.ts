@@ -1,17 +1,18 @@
 import { builtInIssuer } from "@signalbox/auth";
 import type { AccountState } from "@signalbox/contracts";
+import type { Clock } from "@signalbox/core";
+import type { AuditRefusals } from "@signalbox/service";
 import { advisoryLock, sql, type Tx } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
 import { canonicalAddress } from "../accounts/account-fields.ts";
 import type { Provisioning } from "../accounts/provisioning.ts";
-import type { Actor, Refusal } from "../audit/audit.ts";
-import { codeRefusal } from "../codes/code-answers.ts";
-import type { CodePlace } from "../codes/one-time-code.ts";
-import type { OneTimeCodes, RedeemOutcome } from "../codes/one-time-codes.ts";
+import type { Actor, Audit, Refusal } from "../audit/audit.ts";
+import { codeRefusal, type RefusedCode } from "../codes/code-answers.ts";
+import type { CodePlace } from "../codes/one-time-code-store.ts";
+import type { OneTimeCodes } from "../codes/one-time-codes.ts";
 import type { Mails } from "../mail/mails.ts";
 import type { Notices } from "../mail/notices.ts";
-import type { KnownBrowser } from "../oauth/known-browser.ts";
-import type { Shared } from "../shared.ts";
+import type { KnownBrowser } from "../oauth/callers.ts";
 import { browserNameOf } from "./sign-in.ts";
 import type { SignInMails } from "./sign-in-mails.ts";
 
@@ -50,7 +51,7 @@ export interface TypedCode {
 
 export type SignInOutcome =
   | { outcome: "signed-in"; accountId: string }
-  | { outcome: "code-refused"; why: Exclude<RedeemOutcome, "good"> }
+  | { outcome: "code-refused"; why: RefusedCode }
   | ({ outcome: "account-deleted" } & Deletion);
 
 /** The deletion of an account, as its owner reads it. */
@@ -59,7 +60,10 @@ export interface Deletion {
   readonly reason: string | null;
 }
 
-interface Dependencies extends Pick<Shared, "audit" | "auditRefusals" | "clock"> {
+interface Dependencies {
+  readonly audit: Pick<Audit, "record">;
+  readonly auditRefusals: Pick<AuditRefusals, "record">;
+  readonly clock: Clock;
   readonly provisioning: Pick<Provisioning, "create">;
   readonly oneTimeCodes: Pick<OneTimeCodes, "issue" | "redeem">;
   readonly mails: Mails;

@@ -1,5 +1,6 @@
 import type { PrincipalCredential } from "@signalbox/auth";
-import { type Pool, sql, type Tx } from "@signalbox/storage";
+import { type Clock, hours } from "@signalbox/core";
+import { type Pool, type Queryable, type Statement, sql, type Tx } from "@signalbox/storage";
 
 interface StepUp {
   readonly credentialId: string;
@@ -20,13 +21,41 @@ const saveStepUp = sql(
 );
 const endStepUps = sql("step-up.end-all", "delete from step_ups where account_id = $1");
 
+const mailsMaxPerHour = 5;
+const triesMaxPerHour = 25;
+
+/** Counts a use at $2 when fewer than $4 came after $3; earlier times are dropped. */
+function countUse(name: string, counted: "mailed" | "tried", other: "mailed" | "tried"): Statement {
+  const latest = `select at from unnest(step_up_allowances.${counted}) as at where at > $3`;
+  return sql(
+    name,
+    `insert into step_up_allowances (account_id, ${counted}, ${other}, last_used_at)
+     values ($1, array[$2::timestamptz], '{}', $2)
+     on conflict (account_id) do update set ${counted} = array(${latest}) || $2::timestamptz, last_used_at = $2
+     where (select count(*) from (${latest}) as uses) < $4`,
+  );
+}
+
+const countMail = countUse("step-up-allowance.count-mail", "mailed", "tried");
+const countTry = countUse("step-up-allowance.count-try", "tried", "mailed");
+
 /** The key of a step-up: the token itself, so that the proof does not count for every token of that login. */
 export const steppedUp = ({ id, tokenId }: PrincipalCredential): string => tokenId ?? id;
 
+interface StoreDependencies {
+  readonly pool: Pool;
+  /** The pool that counts tries outside the caller's transaction, so that they count even after a rollback. */
+  readonly counting: Queryable;
+  readonly clock: Clock;
+}
+
 export type StepUpStore = ReturnType<typeof createStepUpStore>;
 
-/** Step-ups in PostgreSQL: the latest one of each credential. */
-export function createStepUpStore(pool: Pool) {
+/**
+ * Step-ups in PostgreSQL: the latest one of each credential. Codes and tries are limited per account, over all its
+ * tokens: a token's holder gets more of them by the refresh token, and could guess anew with each.
+ */
+export function createStepUpStore({ pool, counting, clock }: StoreDependencies) {
   return {
     async find(accountId: string, credentialId: string): Promise<StepUp | null> {
       return (await pool.query<StepUp>(findStepUp, [credentialId, accountId])).rows[0] ?? null;
@@ -37,5 +66,15 @@ export function createStepUpStore(pool: Pool) {
     async endAll(tx: Tx, accountId: string): Promise<void> {
       await tx.query(endStepUps, [accountId]);
     },
+    /** Counts a mail. Returns false when the hourly limit is reached. */
+    takeMail: (tx: Tx, accountId: string) => take(tx, countMail, accountId, mailsMaxPerHour),
+    /** Counts a try. Returns false when the hourly limit is reached. */
+    takeTry: (accountId: string) => take(counting, countTry, accountId, triesMaxPerHour),
   };
+
+  async function take(db: Queryable, statement: Statement, accountId: string, max: number): Promise<boolean> {
+    const now = clock.now();
+    const since = new Date(now.getTime() - hours(1));
+    return (await db.query(statement, [accountId, now, since, max])).rowCount === 1;
+  }
 }

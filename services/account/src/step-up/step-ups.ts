@@ -1,52 +1,52 @@
 import { type Caller, type Principal, requireState, stepUpMaxAgeMs } from "@signalbox/auth";
-import type { Queryable, Tx } from "@signalbox/storage";
+import type { Clock } from "@signalbox/core";
+import type { AuditRefusals } from "@signalbox/service";
+import type { Tx } from "@signalbox/storage";
+import type { AccessAnnouncements } from "../access/access-announcements.ts";
 import { type Account, stateOf } from "../accounts/account.ts";
-import { actorOf } from "../audit/audit.ts";
-import { codeRefusal } from "../codes/code-answers.ts";
-import type { CodePlace } from "../codes/one-time-code.ts";
-import type { OneTimeCodes, RedeemOutcome } from "../codes/one-time-codes.ts";
-import type { Mails } from "../mail/mails.ts";
-import type { Shared } from "../shared.ts";
-import type { StepUpAllowances } from "./step-up-allowances.ts";
+import type { AccountStore } from "../accounts/account-store.ts";
+import { type Audit, actorOf } from "../audit/audit.ts";
+import { codeRefusal, type RefusedCode, type SentTo } from "../codes/code-answers.ts";
+import type { CodePlace } from "../codes/one-time-code-store.ts";
+import type { OneTimeCodes } from "../codes/one-time-codes.ts";
+import { envelopeOf, type Mails } from "../mail/mails.ts";
 import { type StepUpStore, steppedUp } from "./step-up-store.ts";
 
-interface StepUpDependencies extends Pick<Shared, "accounts" | "access" | "auditRefusals" | "audit" | "clock"> {
+interface StepUpDependencies {
+  readonly accountStore: Pick<AccountStore, "save">;
+  readonly stepUpStore: Omit<StepUpStore, "find">;
   readonly oneTimeCodes: Pick<OneTimeCodes, "issue" | "redeem" | "endAll">;
   readonly mails: Mails;
-  readonly stepUps: Pick<StepUpStore, "save" | "endAll">;
-  readonly allowances: StepUpAllowances;
-  /** The pool that counts tries outside the caller's transaction, so that they count even after a rollback. */
-  readonly counting: Queryable;
+  readonly access: Pick<AccessAnnouncements, "invalidate">;
+  readonly audit: Pick<Audit, "record">;
+  readonly auditRefusals: Pick<AuditRefusals, "record">;
+  readonly clock: Clock;
 }
 
-export type RequestOutcome =
-  | { outcome: "sent"; address: string; expiresAt: Date }
-  | { outcome: "no-address" | "too-many" | "not-a-person" };
+type RequestOutcome = ({ outcome: "sent" } & SentTo) | { outcome: "no-address" | "too-many" | "not-a-person" };
 
-export type CompleteOutcome =
+type CompleteOutcome =
   | { outcome: "completed"; validUntil: Date }
-  | { outcome: Exclude<RedeemOutcome, "good"> | "not-a-person" | "too-many-tries" };
+  | { outcome: RefusedCode | "not-a-person" | "too-many-tries" };
 
 export type StepUps = ReturnType<typeof createStepUps>;
 
 /** Step-ups: a person whose sign-in is too old for a change proves their identity again with a mailed code. */
 export function createStepUps(dependencies: StepUpDependencies) {
-  const { accounts, oneTimeCodes, mails, stepUps, allowances, counting, access, auditRefusals, audit, clock } =
-    dependencies;
+  const { accountStore, stepUpStore, oneTimeCodes, mails, access, audit, auditRefusals, clock } = dependencies;
 
   return {
     /** Mails a code to the verified address of the caller's locked account. */
     async request(tx: Tx, caller: Caller, account: Account): Promise<RequestOutcome> {
       if (!canStepUp(caller)) return { outcome: "not-a-person" };
       requireState(stateOf(account), "own-account:write");
-      const { id: accountId, contactAddress: address, contactAddressVerified, locale, timezone } = account;
+      const { id: accountId, contactAddress: address, contactAddressVerified } = account;
       if (address === null || !contactAddressVerified) return { outcome: "no-address" };
-      const isAllowed = await allowances.takeMail(tx, accountId);
+      const isAllowed = await stepUpStore.takeMail(tx, accountId);
       const issued = isAllowed ? await oneTimeCodes.issue(tx, { ...stepUpPlace(caller), accountId }) : "too-many";
       if (issued === "too-many") return { outcome: "too-many" };
       const { code, expiresAt } = issued;
-      const envelope = { to: address, accountId, locale, timezone, expiresAt };
-      await mails.enqueue(tx, { kind: "step-up-code", ...envelope, code });
+      await mails.enqueue(tx, { kind: "step-up-code", ...envelopeOf(account, address, expiresAt), code });
       return { outcome: "sent", address, expiresAt };
     },
 
@@ -54,7 +54,7 @@ export function createStepUps(dependencies: StepUpDependencies) {
     async complete(tx: Tx, caller: Caller, account: Account, code: string): Promise<CompleteOutcome> {
       if (!canStepUp(caller)) return { outcome: "not-a-person" };
       requireState(stateOf(account), "own-account:write");
-      if (!(await allowances.takeTry(counting, account.id))) return { outcome: "too-many-tries" };
+      if (!(await stepUpStore.takeTry(account.id))) return { outcome: "too-many-tries" };
       const redeemed = await oneTimeCodes.redeem(tx, { ...stepUpPlace(caller), code });
       if (redeemed !== "good") {
         const refusal = codeRefusal("account.step_up", account.id, redeemed, actorOf(caller));
@@ -62,15 +62,15 @@ export function createStepUps(dependencies: StepUpDependencies) {
         return { outcome: redeemed };
       }
       const at = clock.now();
-      await stepUps.save(tx, { credentialId: steppedUp(caller.credential), accountId: account.id, at });
-      await accounts.save(tx, await access.invalidate(tx, account));
+      await stepUpStore.save(tx, { credentialId: steppedUp(caller.credential), accountId: account.id, at });
+      await accountStore.save(tx, await access.invalidate(tx, account));
       await audit.record(tx, caller, { action: "account.step_up" });
       return { outcome: "completed", validUntil: new Date(at.getTime() + stepUpMaxAgeMs) };
     },
 
     /** Ends all step-ups and every code on its way; returns the account for the caller to save. */
     async end(tx: Tx, account: Account): Promise<Account> {
-      await stepUps.endAll(tx, account.id);
+      await stepUpStore.endAll(tx, account.id);
       await oneTimeCodes.endAll(tx, account.id);
       return access.invalidate(tx, account);
     },

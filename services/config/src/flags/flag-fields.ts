@@ -47,7 +47,7 @@ function withoutNulls(rule: unknown): unknown {
 }
 
 /** The GraphQL fields of flags. Rules name accounts, so only operators read them. */
-export function flagFields({ flagOperations, flagStore, results }: FlagFields): Resolvers<unknown> {
+export function flagFields({ flagOperations, flagStore, results }: FlagFields): Resolvers {
   const unchanged = { flag: null, revision: null, instances: 0, applied: 0 };
   const changed = { ...operators, payload: (made: object | null) => made ?? unchanged } as const;
   const answerOf = async (flag: object | null, revision: bigint | null, waitMs: number) => ({

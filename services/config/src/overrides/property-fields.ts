@@ -89,7 +89,7 @@ function noneAs<const None>(none: None) {
 export const operators = { scopes: ["config:admin"], stepUp: true } as const;
 
 /** The properties with their history, and the mutations that change them immediately. The graph alone has these. */
-export function propertyFields(dependencies: PropertyFields): Resolvers<unknown> {
+export function propertyFields(dependencies: PropertyFields): Resolvers {
   const { overrideStore, catalogue, pageLimits } = dependencies;
   return {
     Query: {
@@ -160,7 +160,7 @@ function setMutations({ overrides, approval, results }: PropertyFields) {
 
 async function changeOne(
   { overrides, approval, catalogue }: PropertyFields,
-  context: SubgraphContext<unknown>,
+  context: SubgraphContext,
   wanted: ChangeSet,
 ) {
   // A single property is what the mutation is about: an unknown one is NOT_FOUND.

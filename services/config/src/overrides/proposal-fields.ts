@@ -18,7 +18,7 @@ const ApproveChange = z.strictObject({ id: z.string().max(100), wait_for_ms: wai
 const WithdrawChange = z.strictObject({ id: z.string().max(100) });
 
 /** The proposals of changes, and the decisions about them. */
-export function proposalFields({ proposals, approval, results, catalogue }: ProposalFields): Resolvers<unknown> {
+export function proposalFields({ proposals, approval, results, catalogue }: ProposalFields): Resolvers {
   const shown = { ...operators, payload: "proposal" } as const;
   return {
     Query: {
@@ -64,7 +64,7 @@ export function proposalFields({ proposals, approval, results, catalogue }: Prop
 
 function decide<Result>(
   proposals: Proposals,
-  context: SubgraphContext<unknown>,
+  context: SubgraphContext,
   id: string,
   change: (tx: Tx, proposal: Proposal) => Promise<Result>,
 ): Promise<Result> {

@@ -59,7 +59,9 @@ export class LiveFeed {
     this.#onEvent = onEvent;
     const startup = health.startup("live events");
     const reader = await eventLog.broadcast({
-      ...{ service, instance, topics: this.#topics },
+      service,
+      instance,
+      topics: this.#topics,
       from: ({ topic, partition, end }) => {
         this.#positions.set(`${topic}/${partition}`, end);
         this.#floor.set(`${topic}/${partition}`, end);

@@ -137,7 +137,11 @@ export class Live {
       },
     });
     const subscription = new LiveSubscription({
-      ...{ request, caller, origin, operation, stream },
+      request,
+      caller,
+      origin,
+      operation,
+      stream,
       resolve: (asking, positioned) => this.#resolve(asking, positioned),
     });
     this.#subscriptions.add(subscription);

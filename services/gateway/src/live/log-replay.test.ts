@@ -6,8 +6,13 @@ type Broadcast = Parameters<typeof replayFromLog>[0]["eventLog"]["broadcast"];
 
 const replay = (broadcast: Broadcast) =>
   replayFromLog({
-    ...{ eventLog: { broadcast }, service: "gateway", instance: "test", topics: ["signalbox.image.v1"] },
-    ...{ after: new Map(), until: new Map(), read: () => null },
+    eventLog: { broadcast },
+    service: "gateway",
+    instance: "test",
+    topics: ["signalbox.image.v1"],
+    after: new Map(),
+    until: new Map(),
+    read: () => null,
   })[Symbol.asyncIterator]();
 
 test("a replay with an unreadable log, from the start or later, may be retried", async () => {

@@ -45,7 +45,11 @@ export async function openLive({ context, eventLog, operations, schema, ...acces
   });
   await feed.open(live.tell);
   const sockets = new LiveSockets({
-    ...{ live, callers, operations, schema, log },
+    live,
+    callers,
+    operations,
+    schema,
+    log,
     clientAddress: createClientAddress(configuration.get("http.trusted-proxies")),
     signIn: createSocketSignIn({
       ...access,

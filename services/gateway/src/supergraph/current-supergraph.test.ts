@@ -18,7 +18,11 @@ setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
 
 const context = {
-  ...{ principal: null, requestId: "r-1", clientAddress: "127.0.0.1", keyed: null, fetches: [] },
+  principal: null,
+  requestId: "r-1",
+  clientAddress: "127.0.0.1",
+  keyed: null,
+  fetches: [],
   signal: new AbortController().signal,
 };
 

@@ -31,7 +31,8 @@ before(async () => {
   const composed = composeServices(
     await Promise.all(
       compatibilitySubgraphs.map(async (name) => ({
-        ...{ name, url: `http://${name}` },
+        name,
+        url: `http://${name}`,
         typeDefs: parse(await typeDefsOf(name)),
       })),
     ),
@@ -39,7 +40,9 @@ before(async () => {
   assert.ifError(composed.errors);
   for (const name of compatibilitySubgraphs) served.set(name, await serveCompatibilitySubgraph(name));
   executor = await openExecutor<null>({
-    ...{ supergraphSdl: composed.supergraphSdl ?? "", planMsMax: 10_000, planBytesMax: 2 ** 20 },
+    supergraphSdl: composed.supergraphSdl ?? "",
+    planMsMax: 10_000,
+    planBytesMax: 2 ** 20,
     send: ({ subgraph, body }) => post(subgraph as CompatibilitySubgraph, body),
   });
   const { data } = await ask("products", "query { _service { sdl } }");

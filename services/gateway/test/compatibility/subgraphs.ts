@@ -20,13 +20,21 @@ const researches = [
   { study: { caseNumber: "1235", description: "Studio Study" }, outcome: null },
 ];
 const product = (id: string, sku: string, variation: string, research: number) => ({
-  ...{ id: `apollo-${id}`, sku, package: `@apollo/${sku}`, variation: { id: variation }, dimensions },
-  ...{ createdBy: user, notes: null, research: [researches[research]] },
+  id: `apollo-${id}`,
+  sku,
+  package: `@apollo/${sku}`,
+  variation: { id: variation },
+  dimensions,
+  createdBy: user,
+  notes: null,
+  research: [researches[research]],
 });
 const products = [product("federation", "federation", "OSS", 0), product("studio", "studio", "platform", 1)];
 const deprecated = {
-  ...{ sku: "apollo-federation-v1", package: "@apollo/federation-v1" },
-  ...{ reason: "Migrate to Federation V2", createdBy: user },
+  sku: "apollo-federation-v1",
+  package: "@apollo/federation-v1",
+  reason: "Migrate to Federation V2",
+  createdBy: user,
 };
 
 interface ProductKey {
@@ -54,7 +62,7 @@ interface UserReference {
 
 const open = { scopes: [], access: "own-account:read", optional: true } as const;
 
-const resolvers: Record<CompatibilitySubgraph, Resolvers<unknown>> = {
+const resolvers: Record<CompatibilitySubgraph, Resolvers> = {
   products: {
     Query: {
       product: field(open, (_parent, key: ProductKey) => findProduct(key)),
@@ -114,7 +122,7 @@ export async function serveCompatibilitySubgraph(name: CompatibilitySubgraph): P
     createSubgraph({
       typeDefs: await typeDefsOf(name),
       resolvers: resolvers[name],
-      createLoaders: () => ({}),
+
       log: createLogger({ service: name, instance: "test", level: "error" }),
       clock: systemClock,
     }),

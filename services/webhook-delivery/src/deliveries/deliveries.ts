@@ -152,18 +152,18 @@ function declareAttempts({ deliveryStore, pageLimits }: DeliveryApi) {
 function fieldsOf(
   { deliveryStore, eventStore, loadEndpoint, pageLimits: limits }: DeliveryApi,
   loadDelivery: Load<Delivery>,
-): Resolvers<unknown> {
+): Resolvers {
   const loadEvent = ownRows(
     (caller, ids) => eventStore.ofDeliveries(readerOf(caller), ids),
     ({ deliveryId }) => deliveryId,
   );
-  const deliveriesOfEndpoint = connectionField<unknown, Named, object, Delivery>(read, {
+  const deliveriesOfEndpoint = connectionField<Named, object, Delivery>(read, {
     limits,
     read: (range, { id: endpointId }, { caller }, args) =>
       deliveryStore.list(caller.accountId, { ...filterOf(filterFrom(OfEndpoint, args)), endpointId }, range),
   });
   const attemptsOf = (parent: "endpointId" | "deliveryId") =>
-    connectionField<unknown, Named, object, Attempt>(read, {
+    connectionField<Named, object, Attempt>(read, {
       limits,
       read: (range, { id }, { caller }, args) =>
         deliveryStore.listAttempts(caller.accountId, { ...filterFrom(OfParent, args), [parent]: id }, range),

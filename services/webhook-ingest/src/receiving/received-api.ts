@@ -167,7 +167,7 @@ function addList(routes: Routes, { sourceStore, receivedStore, pageLimits }: Rec
 
 const Filter = z.strictObject({ ...receivedFilter, forwarded: z.boolean().optional() });
 
-const receivedFields = ({ receivedStore, pageLimits }: ReceivedApi, loadSource: Load<Source>): Resolvers<unknown> => ({
+const receivedFields = ({ receivedStore, pageLimits }: ReceivedApi, loadSource: Load<Source>): Resolvers => ({
   WebhookSource: {
     received: connectionField(read, {
       limits: pageLimits,

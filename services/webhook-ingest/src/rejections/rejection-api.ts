@@ -147,10 +147,7 @@ const refusedRetry = (message: string): Refusal => ({
 
 type Retried = { readonly receivedId: string | null };
 
-const rejectionFields = (
-  { rejectionStore, pageLimits }: RejectionApi,
-  loadReceived: Load<unknown>,
-): Resolvers<unknown> => ({
+const rejectionFields = ({ rejectionStore, pageLimits }: RejectionApi, loadReceived: Load<unknown>): Resolvers => ({
   WebhookSource: {
     rejections: connectionField(read, {
       limits: pageLimits,

@@ -179,7 +179,7 @@ function declared({ sourceStore, replays }: ReplayApi) {
   };
 }
 
-const replayFields = ({ replays, pageLimits }: ReplayApi): Resolvers<unknown> => ({
+const replayFields = ({ replays, pageLimits }: ReplayApi): Resolvers => ({
   WebhookSource: {
     replays: connectionField(read, {
       limits: pageLimits,

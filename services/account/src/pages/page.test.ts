@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { serverProperties } from "@signalbox/contracts/properties";
-import { contrastOf, textColorOn } from "./brand.ts";
+import { contrastOf, textColorOn } from "./page.ts";
 
 test("contrasts are those of WCAG", () => {
   assert.equal(contrastOf("#000000", "#ffffff"), 21);

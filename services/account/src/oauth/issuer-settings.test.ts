@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parseApplications } from "./applications.ts";
+import { parseApplications } from "./issuer-settings.ts";
 
 const one = { client_id: "console", name: "Console", redirect_uris: ["https://console.example/back"] };
 const parse = (...applications: object[]) => parseApplications(JSON.stringify(applications));

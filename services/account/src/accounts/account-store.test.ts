@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readTogether } from "./read-together.ts";
+import { readTogether } from "./account-store.ts";
 
 interface Thing {
   readonly id: string;

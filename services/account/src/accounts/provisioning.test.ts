@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { firstAccount, type ProfileClaims } from "./first-account.ts";
+import { firstAccount, type ProfileClaims } from "./provisioning.ts";
 
 const now = new Date("2026-01-01T00:00:00.000Z");
 const values = { supportedLocales: ["en", "de", "pt-BR"], defaultLocale: "en", requireVerifiedContact: false };

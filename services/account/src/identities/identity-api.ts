@@ -2,10 +2,8 @@ import type { IncomingHttpHeaders } from "node:http";
 import { credentialBytesMax, credentialFrom } from "@signalbox/auth";
 import {
   created,
-  createRoutes,
   type HttpResponse,
   listPage,
-  noContent,
   ok,
   pageOf,
   pageParameters,
@@ -13,13 +11,16 @@ import {
   rangeOf,
   refused,
 } from "@signalbox/http";
+import { type Edges, edgesOf, operation } from "@signalbox/service";
 import { z } from "zod";
-import type { AccountStore, Identity } from "../accounts/account-store.ts";
+import { accountGone, ownAccount } from "../accounts/account-api.ts";
+import type { Identity } from "../accounts/account-store.ts";
+import type { Accounts } from "../accounts/accounts.ts";
 import type { Identities, LinkOutcome, ProvenLogin } from "./identities.ts";
 import { IdentityResource, identityId, type LinkedIdentity, viewIdentity } from "./identity.ts";
 
-interface Dependencies {
-  readonly accounts: Pick<AccountStore, "lock">;
+export interface IdentityApi {
+  readonly accounts: Pick<Accounts, "lock">;
   readonly identities: Pick<Identities, "list" | "prove" | "link" | "unlink">;
   readonly pageLimits: Parameters<typeof pageParameters>[0];
 }
@@ -35,21 +36,44 @@ const NewIdentity = z.strictObject({
     }),
 });
 
-const path = "/api/account/identities/";
+const path = "/api/account/identities/" as const;
 const mayRead = { scopes: ["account:read"], access: "own-account:read" } as const;
 const mayChange = { scopes: ["account:security"], stepUp: true } as const;
 
-/** The logins of the account: a person may have several. */
-export function identityRoutes(dependencies: Dependencies): Routes {
-  const routes = createRoutes({ errors: "account", exampleIds: { identity_id: "idn_3dWq9LcN5wYfKb0ZrVxPsd" } });
-  addReading(routes, dependencies);
-  addLinking(routes, dependencies);
-  return routes;
+const missing = "There is no such login.";
+const lastLogin = "This is the last login method of the account. Add another one first.";
+
+/** The logins of the account, over REST alone: a person may have several. */
+export function identityApi(parts: IdentityApi): Edges {
+  const { accounts, identities } = parts;
+  const unlinkIdentity = operation({
+    summary: "Remove a login from the account",
+    description:
+      "The last login method of the account cannot be removed. Within two seconds the tokens of the login no longer act for this account.",
+    auth: mayChange,
+    audit: "identity.unlink",
+    of: ownAccount(accounts),
+    change: (tx, account, { caller, params }) => identities.unlink(tx, caller, account, params.identity_id),
+    refusals: {
+      missing: { code: "not_found", message: missing },
+      "last-way-in": {
+        code: "conflict",
+        message: lastLogin,
+        details: [{ field: "identities", code: "last_way_in", message: lastLogin }],
+      },
+    },
+    rest: { delete: `${path}:identity_id`, responses: { 204: "empty" }, idempotent: true },
+  });
+  const exampleIds = { identity_id: "idn_3dWq9LcN5wYfKb0ZrVxPsd" };
+  const edges = edgesOf({ unlinkIdentity }, { errors: "account", exampleIds });
+  addReading(edges.routes, parts);
+  addLinking(edges.routes, parts);
+  return edges;
 }
 
 const placeOf = (identity: LinkedIdentity) => ({ at: identity.createdAt, id: identityId(identity) });
 
-function addReading(routes: Routes, { identities, pageLimits }: Dependencies): void {
+function addReading(routes: Routes, { identities, pageLimits }: IdentityApi): void {
   routes.get(path, {
     operationId: "identities",
     summary: "List the logins of the account, the oldest first",
@@ -75,12 +99,14 @@ function addReading(routes: Routes, { identities, pageLimits }: Dependencies): v
     async handle({ principal, headers, params }) {
       const linked = await identities.list(principal.accountId);
       const identity = linked.find((one) => identityId(one) === params.identity_id);
-      return identity ? ok(viewIdentity(identity, await currentOf(headers, identities))) : refused(404, "not_found");
+      return identity
+        ? ok(viewIdentity(identity, await currentOf(headers, identities)))
+        : refused(404, "not_found", { message: missing });
     },
   });
 }
 
-function addLinking(routes: Routes, { accounts, identities }: Dependencies): void {
+function addLinking(routes: Routes, { accounts, identities }: IdentityApi): void {
   routes.post(path, {
     operationId: "linkIdentity",
     summary: "Add another login to the account",
@@ -98,27 +124,11 @@ function addLinking(routes: Routes, { accounts, identities }: Dependencies): voi
       if (proven.outcome !== "proven") return answerUnproven(proven.outcome);
       return input.inTransaction(async (tx) => {
         const account = await accounts.lock(tx, caller.accountId);
-        if (!account) return refused(404, "not_found");
+        if (!account) return refused(404, "not_found", { message: accountGone });
         const answer = answerLink(await identities.link(tx, caller, account, proven.identity), current);
         if (answer.status < 300) await input.idempotency.complete(tx, answer);
         return answer;
       });
-    },
-  });
-
-  routes.delete(`${path}:identity_id`, {
-    operationId: "unlinkIdentity",
-    summary: "Remove a login from the account",
-    description:
-      "The last login method of the account cannot be removed. Within two seconds the tokens of the login no longer act for this account.",
-    auth: mayChange,
-    audit: "identity.unlink",
-    responses: { 204: "empty", 404: "error", 409: "error" },
-    idempotent: true,
-    write: {
-      find: (tx, { caller }) => accounts.lock(tx, caller.accountId),
-      change: (tx, account, { caller, params }) => identities.unlink(tx, caller, account, params.identity_id),
-      answer: answerUnlink,
     },
   });
 }
@@ -153,18 +163,5 @@ function answerLink(result: LinkOutcome, current: Identity | null): HttpResponse
       return refused(409, "conflict", { message: "This login already has an account." });
     case "limit-reached":
       return refused(409, "conflict", { message: `An account has ${result.max} logins at most.` });
-  }
-}
-
-function answerUnlink(result: "unlinked" | "last-way-in" | null): HttpResponse {
-  switch (result) {
-    case "unlinked":
-      return noContent();
-    case "last-way-in": {
-      const message = "This is the last login method of the account. Add another one first.";
-      return refused(409, "conflict", { message, details: [{ field: "identities", code: "last_way_in", message }] });
-    }
-    case null:
-      return refused(404, "not_found");
   }
 }

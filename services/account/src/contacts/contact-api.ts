@@ -1,0 +1,86 @@
+import { AccountResource } from "@signalbox/contracts";
+import { accepted, ok, type Refusal } from "@signalbox/http";
+import { type Edges, edgesOf, operation } from "@signalbox/service";
+import { z } from "zod";
+import { etagOfAccount, viewAccount } from "../accounts/account.ts";
+import { ownAccount } from "../accounts/account-api.ts";
+import type { Accounts } from "../accounts/accounts.ts";
+import { codeRefusals, hintOf, SentCode, tooManyCodes, typedCodeField, viewSentCode } from "../codes/code-answers.ts";
+import type { ContactChanges, ContactConfirmations } from "./contact-changes.ts";
+
+export interface ContactApi {
+  readonly accounts: Pick<Accounts, "lock">;
+  readonly contactChanges: Pick<ContactChanges, "resend" | "cancel">;
+  readonly contactConfirmations: Pick<ContactConfirmations, "byCode">;
+}
+
+const auth = { scopes: ["account:write"], access: "own-account:write" } as const;
+
+/** The code from the mail. */
+const Confirmation = z.strictObject({ code: typedCodeField });
+
+const nothingPending: Refusal = { code: "conflict", message: "No contact address is pending." };
+
+const takenMessage =
+  "This address is the verified address of another account. Change or remove it there first, then ask for another code.";
+const addressTaken: Refusal = {
+  code: "conflict",
+  message: takenMessage,
+  details: [{ field: "contact_address", code: "address_taken", message: takenMessage }],
+};
+
+/** The change of a contact address that is pending, at both edges. */
+export function contactApi({ accounts, contactChanges, contactConfirmations }: ContactApi): Edges {
+  const of = ownAccount(accounts);
+  const declarations = {
+    confirmContactAddress: operation({
+      summary: "Confirm the pending contact address",
+      description:
+        "With the code that was mailed to it, which takes five tries, works once and expires after one hour. A pending account becomes active. An address that another account has verified is 409, `address_taken`.",
+      auth,
+      audit: ["account.contact_confirm", "account.activate"],
+      input: Confirmation,
+      of,
+      change: (tx, account, { caller, input }) => contactConfirmations.byCode(tx, caller, account, input.code),
+      refusals: { ...codeRefusals, "nothing-pending": nothingPending, taken: addressTaken },
+      rest: {
+        post: "/api/account/contact-change/confirm",
+        responses: { 200: AccountResource },
+        idempotent: true,
+        answer: ({ account }) => ok(viewAccount(account), { etag: etagOfAccount(account) }),
+      },
+      graph: { payload: { account: ({ account }) => account } },
+    }),
+    resendContactCode: operation({
+      summary: "Send another code to the pending contact address",
+      description: "Ends the earlier codes. At most five an hour.",
+      auth,
+      // The account does not change.
+      audit: { unaudited: "The code goes to an address whose change has an entry." },
+      of,
+      change: (tx, account) => contactChanges.resend(tx, account),
+      refusals: { "nothing-pending": nothingPending, "too-many": tooManyCodes },
+      rest: {
+        post: "/api/account/contact-change/resend",
+        responses: { 202: SentCode },
+        idempotent: true,
+        answer: (sent) => accepted(viewSentCode(sent)),
+      },
+      graph: {
+        payload: { sentCode: ({ address, expiresAt }) => ({ sentTo: hintOf(address), expiresAt }) },
+        type: "SentCodePayload",
+      },
+    }),
+    cancelContactChange: operation({
+      summary: "Cancel the change of the contact address",
+      description: "Drops the pending address. The one in use stays. Does nothing when no address is pending.",
+      auth,
+      audit: "account.contact_cancel",
+      of: { ...of, etag: etagOfAccount },
+      change: (tx, account, { caller }) => contactChanges.cancel(tx, caller, account),
+      rest: { delete: "/api/account/contact-change/", responses: { 204: "empty" }, idempotent: true },
+      graph: { payload: "account" },
+    }),
+  };
+  return edgesOf(declarations, { errors: "account" });
+}

@@ -1,0 +1,46 @@
+import { parseIssuers } from "@signalbox/auth";
+import type { Base } from "../base.ts";
+import type { Configured } from "../properties.ts";
+import { createApiKeyStore } from "./api-key.ts";
+import { createApiKeys } from "./api-keys.ts";
+import { createCredentialRevocations } from "./credential-revocations.ts";
+import { createServiceClientStore } from "./service-client.ts";
+import { createServiceClients } from "./service-clients.ts";
+
+export type Credentials = ReturnType<typeof openCredentials>;
+
+/** Opens the API keys and service clients of accounts. */
+export function openCredentials({ configuration, clock }: Configured, base: Base) {
+  const { pool, outbox, audit, access, notices } = base;
+  const apiKeyStore = createApiKeyStore(pool);
+  const apiKeys = createApiKeys({
+    apiKeyStore,
+    keyEnvironment: configuration.get("account.api-keys.environment"),
+    keysMax: () => configuration.get("account.api-keys.max"),
+    outbox,
+    audit,
+    access,
+    notices,
+    clock,
+  });
+  const serviceClientStore = createServiceClientStore(pool);
+  const serviceClients = createServiceClients({
+    serviceClientStore,
+    clientsMax: () => configuration.get("account.clients.max"),
+    hasIssuer: parseIssuers(configuration.get("auth.issuers")).length === 0,
+    outbox,
+    audit,
+    access,
+    notices,
+    clock,
+  });
+  const credentialRevocations = createCredentialRevocations({
+    apiKeyStore,
+    apiKeys,
+    serviceClientStore,
+    serviceClients,
+    notices,
+    clock,
+  });
+  return { apiKeyStore, apiKeys, serviceClientStore, serviceClients, credentialRevocations };
+}

@@ -1,0 +1,124 @@
+import { parseIssuers } from "@signalbox/auth";
+import { createRateLimiters } from "@signalbox/cache";
+import type { Pool } from "@signalbox/storage";
+import type { Base } from "./base.ts";
+import { createOneTimeCodes } from "./codes/one-time-codes.ts";
+import type { Credentials } from "./credentials/open-credentials.ts";
+import { createIdentities } from "./identities/identities.ts";
+import { createIdentityStore } from "./identities/identity.ts";
+import type { LimiterOf } from "./oauth/callers.ts";
+import { createIssuedTokens } from "./oauth/issued-tokens.ts";
+import { type BuiltInIssuer, openIssuer } from "./oauth/issuer.ts";
+import { createStateStore } from "./oauth/state-store.ts";
+import type { Pages } from "./pages/pages.ts";
+import { createPrincipals, createTokens } from "./principals/principals.ts";
+import type { Configured } from "./properties.ts";
+import { createSignInList } from "./sign-ins/sign-in-list.ts";
+import { createSignInMails } from "./sign-ins/sign-in-mails.ts";
+import { createSignInStore } from "./sign-ins/sign-in-store.ts";
+import { createSignIns } from "./sign-ins/sign-ins.ts";
+import { createStepUpStore } from "./step-up/step-up-store.ts";
+import { createStepUps } from "./step-up/step-ups.ts";
+
+/** The proofs that a person holds the address of an account. */
+export type Proofs = ReturnType<typeof openProofs>;
+
+/** Opens the mailed codes, and the step-ups by such codes. `counting` counts tries, even those that roll back. */
+export function openProofs({ configuration, clock }: Configured, base: Base, counting: Pool) {
+  const { pool, accountStore, mails, access, audit, auditRefusals } = base;
+  const keys = configuration.get("secrets.keys");
+  const oneTimeCodes = createOneTimeCodes({ keys, counting, clock });
+  const stepUpStore = createStepUpStore({ pool, counting, clock });
+  const stepUps = createStepUps({
+    accountStore,
+    stepUpStore,
+    oneTimeCodes,
+    mails,
+    access,
+    audit,
+    auditRefusals,
+    clock,
+  });
+  return { oneTimeCodes, stepUpStore, stepUps };
+}
+
+interface SignInDependencies {
+  readonly base: Base;
+  readonly proofs: Proofs;
+  readonly credentials: Credentials;
+  readonly pages: Pages;
+  /** Counts requests over all services; absent in a process without a listener. */
+  readonly limiterOf?: LimiterOf | undefined;
+}
+
+/** Opens the sign-ins, and the built-in issuer unless another one is configured. */
+export function openSignIns(context: Configured, dependencies: SignInDependencies) {
+  const { configuration, clock } = context;
+  const { base, proofs, credentials, pages, limiterOf = localLimits(context) } = dependencies;
+  const { pool, accountStore, access, audit, notices } = base;
+  const stateStore = createStateStore(pool, base.sealer);
+  const signInStore = createSignInStore(pool);
+  const issuedTokens = createIssuedTokens({ pool, access, audit, clock, stateStore, signInStore });
+  const signInList = createSignInList({
+    accountStore,
+    signInStore,
+    issuedTokens,
+    stepUps: proofs.stepUps,
+    audit,
+    notices,
+    clock,
+  });
+  const signIns = createSignIns({
+    provisioning: base.provisioning,
+    oneTimeCodes: proofs.oneTimeCodes,
+    mails: base.mails,
+    signInMails: createSignInMails({ keys: configuration.get("secrets.keys"), clock }),
+    notices,
+    audit,
+    auditRefusals: base.auditRefusals,
+    clock,
+  });
+  const { serviceClientStore } = credentials;
+  const issuing = { base, stateStore, issuedTokens, signIns, signInStore, serviceClientStore, pages, limiterOf };
+  return { issuedTokens, signInStore, signInList, issuer: openIssuer(context, issuing) };
+}
+
+interface LoginDependencies {
+  readonly base: Base;
+  readonly proofs: Pick<Proofs, "stepUpStore">;
+  readonly credentials: Pick<Credentials, "apiKeyStore">;
+  readonly issuer: BuiltInIssuer | null;
+}
+
+/** Opens the logins of accounts at any issuer, and the principals of tokens and keys. */
+export function openLogins(context: Configured, { base, proofs, credentials, issuer }: LoginDependencies) {
+  const { configuration, clock } = context;
+  const { pool, accountStore, access, audit, auditRefusals, notices, provisioning } = base;
+  const tokens = issuer?.tokens ?? createTokens(context, parseIssuers(configuration.get("auth.issuers")));
+  const identities = createIdentities({
+    identityStore: createIdentityStore(pool),
+    accountStore,
+    access,
+    audit,
+    notices,
+    tokens,
+    clock,
+    signsInByMail: issuer !== null,
+  });
+  const principals = createPrincipals(context, {
+    tokens,
+    accountStore,
+    apiKeyStore: credentials.apiKeyStore,
+    provisioning,
+    stepUpStore: proofs.stepUpStore,
+    auditRefusals,
+    access,
+    rolesAreOurs: issuer !== null,
+  });
+  return { identities, principals };
+}
+
+function localLimits({ clock }: Configured): LimiterOf {
+  const limiters = createRateLimiters(clock);
+  return (policy) => limiters(policy, { takeShares: async () => null });
+}

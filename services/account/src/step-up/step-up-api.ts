@@ -1,0 +1,65 @@
+import { examples, timestamp } from "@signalbox/contracts";
+import { accepted, ok, type Refusal } from "@signalbox/http";
+import { type Edges, edgesOf, operation } from "@signalbox/service";
+import { z } from "zod";
+import { ownAccount } from "../accounts/account-api.ts";
+import type { Accounts } from "../accounts/accounts.ts";
+import {
+  codeRefusals,
+  SentCode,
+  tooManyCodes,
+  tooManyTries,
+  typedCodeField,
+  viewSentCode,
+} from "../codes/code-answers.ts";
+import type { StepUps } from "./step-ups.ts";
+
+export interface StepUpApi {
+  readonly accounts: Pick<Accounts, "lock">;
+  readonly stepUps: Pick<StepUps, "request" | "complete">;
+}
+
+const StepUpBody = z.strictObject({ code: typedCodeField.optional() });
+
+const StepUp = z
+  .object({ valid_until: timestamp.describe("Until then this token counts as freshly signed in.") })
+  .meta({ id: "StepUp" })
+  .register(examples, { example: { valid_until: "2026-01-01T09:15:00.000Z" } });
+
+const notAPerson = "A code can raise only the access token of a person.";
+const refusals: Readonly<Record<"no-address" | "not-a-person", Refusal>> = {
+  "no-address": {
+    code: "conflict",
+    message: "The account has no verified contact address. Sign in again instead.",
+  },
+  "not-a-person": {
+    code: "forbidden",
+    message: notAPerson,
+    details: [{ field: "authorization", code: "not_a_person", message: notAPerson }],
+  },
+};
+
+/** The step-up of a person whose sign-in is too old, over REST alone: it belongs to the token, not to the graph. */
+export function stepUpApi({ accounts, stepUps }: StepUpApi): Edges {
+  const stepUp = operation({
+    summary: "Prove again who you are, with a code sent to the contact address",
+    description:
+      "Without `code`, one is sent to the verified contact address. With it, this token counts as freshly signed in for 15 minutes, in every service. For tokens of people. At most five codes and 25 tries an hour for all tokens of an account.",
+    // Any sensitive change may need it, so it requires no scope.
+    auth: { scopes: [], access: "own-account:write" },
+    audit: "account.step_up",
+    input: StepUpBody,
+    of: ownAccount(accounts),
+    change: async (tx, account, { caller, input: { code } }) =>
+      code === undefined ? stepUps.request(tx, caller, account) : stepUps.complete(tx, caller, account, code),
+    refusals: { ...codeRefusals, ...refusals, "too-many": tooManyCodes, "too-many-tries": tooManyTries },
+    rest: {
+      post: "/api/account/step-up/",
+      responses: { 200: StepUp, 202: SentCode },
+      idempotent: true,
+      answer: (done) =>
+        done.outcome === "sent" ? accepted(viewSentCode(done)) : ok({ valid_until: done.validUntil.toISOString() }),
+    },
+  });
+  return edgesOf({ stepUp }, { errors: "account" });
+}
