@@ -80,7 +80,7 @@ export function edgesOf(
 export function joinEdges(all: readonly { readonly routes?: Routes; readonly resolvers?: Resolvers }[]): Edges {
   const routes = createRoutes();
   for (const edges of all) if (edges.routes) routes.include(edges.routes);
-  return { routes, resolvers: mergeResolvers(all.map(({ resolvers = {} }) => resolvers as Resolvers)) };
+  return { routes, resolvers: mergeResolvers(all.map(({ resolvers = {} }) => resolvers)) };
 }
 
 /** Merges tables, each of which may add fields to any type. @throws Error for a field that two tables resolve. */
