@@ -3,6 +3,13 @@ import { clientTypes } from "./generators/client-types.ts";
 import { prismaClients } from "./generators/prisma-clients.ts";
 import { propertyCatalogue } from "./generators/property-files.ts";
 import { supergraph } from "./generators/supergraph.ts";
+import { tableColumns } from "./generators/table-columns.ts";
 
 /** The generators of what processes and the type check need. What a start needs does with the packages of a start alone. */
-export const builtGenerators: readonly Generator[] = [prismaClients, supergraph, propertyCatalogue, clientTypes];
+export const builtGenerators: readonly Generator[] = [
+  prismaClients,
+  tableColumns,
+  supergraph,
+  propertyCatalogue,
+  clientTypes,
+];

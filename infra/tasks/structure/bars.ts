@@ -12,12 +12,12 @@ export interface Bar {
 
 /** Files and lines that the `src` of a service may have. They only go down; raising one is a commit of its own. */
 const ceilings: Readonly<Record<string, readonly [files: number, lines: number]>> = {
-  account: [101, 11_800],
-  config: [34, 3_540],
+  account: [101, 11_700],
+  config: [34, 3_510],
   gateway: [55, 5_100],
-  images: [51, 5_500],
-  "webhook-delivery": [64, 8_350],
-  "webhook-ingest": [42, 4_850],
+  images: [51, 5_450],
+  "webhook-delivery": [64, 8_300],
+  "webhook-ingest": [42, 4_830],
 };
 
 /** Measures what the repository holds itself to, beside what Biome, knip and dependency-cruiser hold. */

@@ -26,14 +26,18 @@ export interface Table<Name extends string> {
 }
 
 /**
- * Declares a table once, at module level: `const keys = table("api_keys", { id: "text", accountId: "text" })`. A column
- * has the name of its member, in snake case. The first column is the primary key `id` if rows are updated. `jsonb`
+ * Declares a table once, at module level: `const keys = table("api_keys", columns.api_keys, ["renamedAt"])`, without the
+ * columns that statements of its own write. A column has the name of its member, in snake case. The first column is the primary key `id` if rows are updated. `jsonb`
  * values are written as JSON texts. The text after a type is part of the written expression: `interval +
  * statement_timestamp()` takes a duration.
  */
-export function table<const C extends Columns>(name: string, declared: C): Table<keyof C & string> {
-  type Name = keyof C & string;
-  const names = Object.keys(declared) as Name[];
+export function table<const C extends Columns, const Without extends keyof C = never>(
+  name: string,
+  declared: C,
+  without: readonly Without[] = [],
+): Table<Exclude<keyof C & string, Without>> {
+  type Name = Exclude<keyof C & string, Without>;
+  const names = Object.keys(declared).filter((one) => !without.includes(one as Without)) as Name[];
   const list = (some: readonly Name[]) => some.map(snakeCase).join(", ");
   const valuesOf = (row: RowOf<Name>, some: readonly Name[]) => some.map((one) => stored(row[one], declared[one]));
   const places = names.map((one, index) => `$${index + 1}::${declared[one]}`).join(", ");

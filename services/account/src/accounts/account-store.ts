@@ -1,6 +1,7 @@
 import { setImmediate as endOfTurn } from "node:timers/promises";
 import { type AccountState, isRole, type TransitionActor } from "@signalbox/contracts";
 import { type Pool, sql, type Tx, table } from "@signalbox/storage";
+import { columns } from "../generated/columns.ts";
 import type { Account } from "./account.ts";
 import { canonicalAddress } from "./account-fields.ts";
 
@@ -23,34 +24,7 @@ export type AccountRow = Omit<Account, "status" | "roles" | "statusActor"> & {
   statusActor: string | null;
 };
 
-const columns = {
-  id: "text",
-  displayName: "text",
-  contactAddress: "text",
-  contactAddressVerified: "bool",
-  pendingContactAddress: "text",
-  verifiedAddress: "text",
-  locale: "text",
-  timezone: "text",
-  productUpdates: "bool",
-  status: "text",
-  roles: "text[]",
-  revision: "int8",
-  settingsRevision: "int8",
-  accessEpoch: "int8",
-  createdAt: "timestamptz",
-  updatedAt: "timestamptz",
-  settingsUpdatedAt: "timestamptz",
-  statusChangedAt: "timestamptz",
-  statusActor: "text",
-  statusReason: "text",
-  recoveryRequestedAt: "timestamptz",
-  signedOutAt: "timestamptz",
-  purgeBegunAt: "timestamptz",
-  purgedAt: "timestamptz",
-} as const;
-
-const accounts = table("accounts", columns);
+const accounts = table("accounts", columns.accounts);
 
 /** PostgreSQL gives a row a new `xmin` with every change. */
 const readAccounts = sql(
@@ -68,7 +42,7 @@ const lockAccount = sql("account.lock", `select ${accounts.columns} from account
 
 /** Written when the account is created; the start of its purge is written by a statement of its own. */
 const kept: ReadonlySet<string> = new Set(["id", "createdAt", "purgeBegunAt"]);
-const names = Object.keys(columns) as (keyof typeof columns)[];
+const names = Object.keys(columns.accounts) as (keyof typeof columns.accounts)[];
 const saveAccount = accounts.update(...names.filter((name) => !kept.has(name)));
 
 const insertIdentity = sql(

@@ -11,6 +11,7 @@ import {
   type Refusal,
 } from "@signalbox/service";
 import { advisoryLock, type Queryable, sql, type Tx, table } from "@signalbox/storage";
+import { columns } from "../generated/columns.ts";
 import { timeOfId } from "./audit-entry.ts";
 
 // The vocabulary of the audit, the same in every service.
@@ -20,21 +21,7 @@ export { type Actor, actorOf, type Refusal, systemActor } from "@signalbox/servi
 export type AccountAction = Extract<AuditChange, { readonly subject?: never }>["action"];
 
 /** The table; `audit-store.ts` reads it. */
-export const entries = table("audit_entries", {
-  id: "uuid",
-  accountId: "text",
-  action: "text",
-  outcome: "text",
-  fields: "text[]",
-  reason: "text",
-  subject: "text",
-  actorKind: "text",
-  actorAccountId: "text",
-  actorCredential: "text",
-  actorAddress: "text",
-  requestId: "text",
-  createdAt: "timestamptz",
-});
+export const entries = table("audit_entries", columns.audit_entries);
 
 const hasPurgeBegun = sql(
   "audit.has-purge-begun",

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { type Pool, type Queryable, sql, type Tx, table } from "@signalbox/storage";
+import { columns } from "../generated/columns.ts";
 
 /** A link either confirms that its reader holds the address, or objects to the change of that address. */
 type ContactLinkKind = "confirm" | "object";
@@ -36,14 +37,7 @@ export const confirmationPath = "/oauth/contact-links";
 export const isOpen = ({ usedAt, expiresAt }: ContactLink, now: Date): boolean => usedAt === null && expiresAt > now;
 
 /** Omits `id`, which the database counts up. */
-const links = table("contact_links", {
-  digest: "bytea",
-  accountId: "text",
-  kind: "text",
-  address: "text",
-  expiresAt: "timestamptz",
-  usedAt: "timestamptz",
-});
+const links = table("contact_links", columns.contact_links, ["id"]);
 
 const findLink = sql("contact-link.find", `select id, ${links.columns} from contact_links where digest = $1`);
 const useLink = sql("contact-link.use", "update contact_links set used_at = $2 where id = $1");

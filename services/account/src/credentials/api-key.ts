@@ -2,6 +2,7 @@ import { createApiKey, parseApiKey } from "@signalbox/auth";
 import { type ApiKeyResource, draft, isRole, isScope, type Role } from "@signalbox/contracts";
 import { randomId } from "@signalbox/core";
 import { type Pool, sql, type Tx, table } from "@signalbox/storage";
+import { columns } from "../generated/columns.ts";
 import { type Credential, type CredentialOrigin, freshCredential, type NewCredential, statusOf } from "./credential.ts";
 import { type CredentialStore, createCredentialStore } from "./credential-store.ts";
 import type { EndReason, Issued } from "./credentials.ts";
@@ -16,23 +17,7 @@ export interface ApiKey extends Credential {
   readonly replacedBy: string | null;
 }
 
-const apiKeys = table("api_keys", {
-  id: "text",
-  accountId: "text",
-  name: "text",
-  hint: "text",
-  digest: "bytea",
-  scopes: "text[]",
-  roles: "text[]",
-  accessEpoch: "int4",
-  createdAt: "timestamptz",
-  createdBy: "text",
-  expiresAt: "timestamptz",
-  lastUsedAt: "timestamptz",
-  revokedAt: "timestamptz",
-  replaces: "text",
-  replacedBy: "text",
-});
+const apiKeys = table("api_keys", columns.api_keys, ["endToldAt"]);
 
 const predecessors = sql(
   "api_keys.lock-live-predecessors",

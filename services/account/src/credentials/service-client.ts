@@ -2,6 +2,7 @@ import { createApiKey, digestApiKey, parseApiKey, sameDigest } from "@signalbox/
 import { draft, isScope, type ServiceClientResource } from "@signalbox/contracts";
 import { randomId } from "@signalbox/core";
 import { type Ending, isLive, type Pool, sql, table } from "@signalbox/storage";
+import { columns } from "../generated/columns.ts";
 import { type Credential, type CredentialOrigin, freshCredential, type NewCredential, statusOf } from "./credential.ts";
 import { type CredentialStore, createCredentialStore } from "./credential-store.ts";
 import type { EndReason, Issued } from "./credentials.ts";
@@ -18,21 +19,7 @@ export interface ServiceClientStore extends CredentialStore<ServiceClient> {
   findUsable(clientId: string): Promise<ServiceClient | null>;
 }
 
-const clients = table("service_clients", {
-  id: "text",
-  accountId: "text",
-  name: "text",
-  scopes: "text[]",
-  digest: "bytea",
-  previousDigest: "bytea",
-  previousUntil: "timestamptz",
-  accessEpoch: "int4",
-  createdAt: "timestamptz",
-  createdBy: "text",
-  expiresAt: "timestamptz",
-  lastUsedAt: "timestamptz",
-  revokedAt: "timestamptz",
-});
+const clients = table("service_clients", columns.service_clients, ["endToldAt"]);
 
 const findUsable = sql(
   "service_clients.find-usable",

@@ -1,6 +1,7 @@
 import { createHmac, hkdfSync, randomUUID } from "node:crypto";
 import { type Clock, hours } from "@signalbox/core";
 import { advisoryLock, type RetentionRule, sql, type Tx, table } from "@signalbox/storage";
+import { columns } from "../generated/columns.ts";
 
 export type SignInMails = ReturnType<typeof createSignInMails>;
 
@@ -14,15 +15,7 @@ export interface Asker {
   readonly knownBrowser: string | null;
 }
 
-const mails = table("sign_in_mails", {
-  id: "uuid",
-  address: "bytea",
-  asker: "bytea",
-  knownBrowser: "bool",
-  signIn: "bytea",
-  sentAt: "timestamptz",
-  answeredAt: "timestamptz",
-});
+const mails = table("sign_in_mails", columns.sign_in_mails);
 
 /** Each part has its index; refused requests are not stored, so an address and an asker have few rows. */
 const countRecent = sql(

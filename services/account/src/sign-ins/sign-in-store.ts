@@ -10,6 +10,7 @@ import {
   type Tx,
   table,
 } from "@signalbox/storage";
+import { columns } from "../generated/columns.ts";
 import { stateDigest } from "../oauth/state-store.ts";
 import type { ListedSignIn, SignIn } from "./sign-in.ts";
 
@@ -35,15 +36,7 @@ interface View {
   readonly jti?: string | null;
 }
 
-const signIns = table("sign_ins", {
-  id: "text",
-  accountId: "text",
-  session: "bytea",
-  browser: "text",
-  address: "text",
-  createdAt: "timestamptz",
-  lastUsedAt: "timestamptz",
-});
+const signIns = table("sign_ins", columns.sign_ins);
 
 /** A session keeps its sign-in: another application, or another code, is another grant of the same sign-in. */
 const noteSignIn = sql(

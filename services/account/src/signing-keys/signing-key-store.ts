@@ -7,6 +7,7 @@ import {
   type Tx,
   table,
 } from "@signalbox/storage";
+import { columns } from "../generated/columns.ts";
 import { type PrivateJwk, publicJwkOf, type SigningKey } from "./signing-key.ts";
 
 interface Row extends Omit<SigningKey, "privateJwk"> {
@@ -19,15 +20,7 @@ const lockNumber = 4_202_001;
 
 const lockKeys = sql("oauth-key.lock", "select pg_advisory_xact_lock($1)");
 
-const keys = table("oauth_signing_keys", {
-  kid: "text",
-  algorithm: "text",
-  publicJwk: "jsonb",
-  sealedPrivateJwk: "text",
-  createdAt: "timestamptz",
-  activeFrom: "timestamptz",
-  retiredAt: "timestamptz",
-});
+const keys = table("oauth_signing_keys", columns.oauth_signing_keys);
 const listKeys = sql("oauth-key.list", `select ${keys.columns} from oauth_signing_keys`);
 const retireKeys = sql("oauth-key.retire", "update oauth_signing_keys set retired_at = $1 where retired_at is null");
 const removeKey = sql("oauth-key.remove", "delete from oauth_signing_keys where kid = $1");

@@ -1,5 +1,6 @@
 import type { FlagDefinition } from "@signalbox/contracts";
 import { type Pool, sql, type Tx, table } from "@signalbox/storage";
+import { columns } from "../generated/columns.ts";
 
 /** An active flag. */
 export interface Flag {
@@ -19,17 +20,8 @@ export interface FlagChange extends Omit<Flag, "definition"> {
 }
 
 export type FlagStore = ReturnType<typeof createFlagStore>;
-
-const columns = {
-  key: "text",
-  definition: "jsonb",
-  revision: "int8",
-  actor: "text",
-  reason: "text",
-  changedAt: "timestamptz",
-} as const;
-const flags = table("flags", columns);
-const revisions = table("flag_revisions", { ...columns, credential: "text", requestId: "text" });
+const flags = table("flags", columns.flags);
+const revisions = table("flag_revisions", columns.flag_revisions);
 
 const listFlags = sql("flags.list", `select ${flags.columns} from flags order by key`);
 const removeFlag = sql("flags.remove", "delete from flags where key = $1");

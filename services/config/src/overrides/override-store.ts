@@ -1,4 +1,5 @@
 import { type ListRange, type Pool, sql, type Tx, table } from "@signalbox/storage";
+import { columns } from "../generated/columns.ts";
 
 /** An active override. Revisions count changes over all properties; the value is any JSON that the property accepts. */
 export interface Override {
@@ -30,25 +31,8 @@ export interface PastChange extends Change {
 }
 
 export type OverrideStore = ReturnType<typeof createOverrideStore>;
-
-const overrideColumns = {
-  name: "text",
-  value: "jsonb",
-  revision: "int8",
-  actor: "text",
-  reason: "text",
-  changedAt: "timestamptz",
-  expiresAt: "timestamptz",
-  restores: "int8",
-} as const;
-const overrides = table("property_overrides", overrideColumns);
-const revisions = table("property_revisions", {
-  ...overrideColumns,
-  set: "bool",
-  credential: "text",
-  requestId: "text",
-  together: "int4",
-});
+const overrides = table("property_overrides", columns.property_overrides);
+const revisions = table("property_revisions", columns.property_revisions);
 
 const listOverrides = sql("overrides.list", `select ${overrides.columns} from property_overrides order by name`);
 const findOverride = sql("overrides.find", `select ${overrides.columns} from property_overrides where name = $1`);

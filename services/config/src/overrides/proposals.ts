@@ -3,6 +3,7 @@ import { AppError, type Clock, type ErrorDetail, newId } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import { audited } from "@signalbox/service";
 import { type Pool, sql, type Tx, table } from "@signalbox/storage";
+import { columns } from "../generated/columns.ts";
 import type { Change } from "./override-store.ts";
 import type { Overrides } from "./overrides.ts";
 import type { ChangeSet, WantedChange } from "./plan-changes.ts";
@@ -27,18 +28,7 @@ interface StoredChange extends Omit<WantedChange, "expectedRevision"> {
   readonly expectedRevision: string;
 }
 
-const proposals = table("change_proposals", {
-  id: "text",
-  changes: "jsonb",
-  reason: "text",
-  author: "text",
-  createdAt: "timestamptz",
-  expiresAt: "timestamptz",
-  state: "text",
-  decidedBy: "text",
-  decidedAt: "timestamptz",
-  revision: "int8",
-});
+const proposals = table("change_proposals", columns.change_proposals);
 const lockProposal = sql(
   "proposals.lock",
   `select ${proposals.columns} from change_proposals where id = $1 for update`,

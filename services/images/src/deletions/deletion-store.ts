@@ -1,6 +1,7 @@
 import { type Pool, sql, type Tx, table } from "@signalbox/storage";
 import type { OriginalId } from "../blobs/blob-keys.ts";
 import type { Erased } from "../blobs/blobs.ts";
+import { columns } from "../generated/columns.ts";
 
 /** A deleted image: its owner, and the fate of its bytes. */
 export interface Deletion extends OriginalId {
@@ -18,17 +19,7 @@ export interface Deletion extends OriginalId {
 
 export type DeletionStore = ReturnType<typeof createDeletionStore>;
 
-const tombstones = table("tombstones", {
-  imageId: "text",
-  accountId: "text",
-  sha256: "text",
-  deletedBy: "text",
-  deletedAt: "timestamptz",
-  erasedAt: "timestamptz",
-  erasedBytes: "int8",
-  erasedObjects: "int4",
-  isOriginalKept: "bool",
-});
+const tombstones = table("tombstones", columns.tombstones);
 const select = `select ${tombstones.columns} from tombstones`;
 const findDeletion = sql("deletion.find", `${select} where image_id = $1`);
 const lockNext = sql(

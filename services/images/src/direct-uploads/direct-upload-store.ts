@@ -1,21 +1,10 @@
 import { advisoryLock, type Pool, sql, type Tx, table } from "@signalbox/storage";
+import { columns } from "../generated/columns.ts";
 import type { DirectUpload } from "./direct-upload.ts";
 
 export type DirectUploadStore = ReturnType<typeof createDirectUploadStore>;
 
-const uploads = table("direct_uploads", {
-  id: "text",
-  accountId: "text",
-  filename: "text",
-  mimeType: "text",
-  sizeBytes: "int4",
-  sha256: "text",
-  state: "text",
-  imageId: "text",
-  createdAt: "timestamptz",
-  expiresAt: "timestamptz",
-  sweepAt: "timestamptz",
-});
+const uploads = table("direct_uploads", columns.direct_uploads);
 const saveUpload = uploads.update("filename", "state", "imageId", "sweepAt");
 const select = `select ${uploads.columns} from direct_uploads`;
 const findOwn = sql("direct-upload.find-own", `${select} where id = $1 and account_id = $2`);

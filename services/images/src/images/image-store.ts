@@ -3,6 +3,7 @@ import type { ImageResource } from "@signalbox/contracts";
 import { seconds } from "@signalbox/core";
 import { type ListRange, newestFirstOf, type Pool, type Queryable, sql, type Tx, table } from "@signalbox/storage";
 import type { OriginalId } from "../blobs/blob-keys.ts";
+import { columns } from "../generated/columns.ts";
 import type { Prisma, PrismaClient } from "../generated/prisma/client.ts";
 import { renderWaitMs } from "../renditions/render-job.ts";
 import type { Image } from "./image.ts";
@@ -20,38 +21,7 @@ export type ImageStore = ReturnType<typeof createImageStore>;
 
 // Computed by the database's clock, which is the same for all instances.
 const fromNow = "interval + statement_timestamp()";
-const images = table("images", {
-  id: "text",
-  accountId: "text",
-  filename: "text",
-  mimeType: "text",
-  width: "int4",
-  height: "int4",
-  sizeBytes: "int4",
-  sha256: "text",
-  frames: "int4",
-  hasAlpha: "bool",
-  isProgressive: "bool",
-  title: "text",
-  caption: "text",
-  altText: "text",
-  tags: "text[]",
-  visibility: "text",
-  status: "text",
-  placeholder: "text",
-  dominantColor: "text",
-  failureCode: "text",
-  failedAt: "timestamptz",
-  focalX: "float8",
-  focalY: "float8",
-  renderJobId: "text",
-  renderAttempt: "int4",
-  renderIssues: "int4",
-  renderDueAt: fromNow,
-  revision: "int8",
-  createdAt: "timestamptz",
-  updatedAt: "timestamptz",
-});
+const images = table("images", { ...columns.images, renderDueAt: fromNow });
 
 /** The columns of a record that may change. */
 const changing = [

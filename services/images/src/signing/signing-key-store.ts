@@ -8,6 +8,7 @@ import {
   type Tx,
   table,
 } from "@signalbox/storage";
+import { columns } from "../generated/columns.ts";
 import type { SigningKey } from "./signature.ts";
 
 /** A key that signs and verifies, or only verifies after it was replaced, until its end. */
@@ -21,13 +22,7 @@ interface Row {
   readonly expiresAt: Date | null;
 }
 
-const keys = table("signing_keys", {
-  id: "text",
-  accountId: "text",
-  sealedSecret: "text",
-  createdAt: "timestamptz",
-  expiresAt: "timestamptz",
-});
+const keys = table("signing_keys", columns.signing_keys);
 const select = `select ${keys.columns} from signing_keys`;
 const newest = "order by created_at desc, id desc";
 const findKey = sql("signing-key.find", `${select} where id = $1`);

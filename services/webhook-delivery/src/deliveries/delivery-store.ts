@@ -1,39 +1,12 @@
 import { type ListRange, newestFirst, type Pool, rangeValues, sql, type Tx, table } from "@signalbox/storage";
+import { columns } from "../generated/columns.ts";
 import { lockOrder } from "../queue/delivery-order.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Delivery } from "./delivery.ts";
 import { eventTimeOf } from "./delivery-id.ts";
 
-const deliveries = table("deliveries", {
-  id: "text",
-  endpointId: "text",
-  accountId: "text",
-  eventId: "text",
-  eventType: "text",
-  attempts: "int4",
-  lastStatus: "int4",
-  lastError: "text",
-  createdAt: "timestamptz",
-  lastAttemptAt: "timestamptz",
-  nextAttemptAt: "timestamptz",
-});
-const attempts = table("delivery_attempts", {
-  id: "text",
-  deliveryId: "text",
-  endpointId: "text",
-  accountId: "text",
-  number: "int4",
-  startedAt: "timestamptz",
-  durationMs: "int4",
-  status: "int4",
-  error: "text",
-  response: "text",
-  counted: "bool",
-  phase: "text",
-  decision: "text",
-  nextAttemptAt: "timestamptz",
-  exchange: "jsonb",
-});
+const deliveries = table("deliveries", columns.deliveries, ["status", "exhaustedAt", "orderKey", "sequence"]);
+const attempts = table("delivery_attempts", columns.delivery_attempts);
 
 const endpointsOf = `(select id, status from endpoints
    where account_id = $1 and deleted_at is null and ($2::text is null or id = $2)) as p`;

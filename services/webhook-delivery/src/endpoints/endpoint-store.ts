@@ -9,24 +9,12 @@ import {
   type Tx,
   table,
 } from "@signalbox/storage";
+import { columns } from "../generated/columns.ts";
 import { fingerprintOf, operators } from "../queue/insert-deliveries.ts";
 import { type Endpoint, endpointFromRow } from "./endpoint.ts";
 import { type AccountEndpoints, type Opening, openAccount, type StoredAccount } from "./endpoint-directory.ts";
 
-const endpoints = table("endpoints", {
-  id: "text",
-  accountId: "text",
-  url: "text",
-  description: "text",
-  eventTypes: "jsonb",
-  scope: "text",
-  status: "text",
-  disabledReason: "text",
-  settings: "jsonb",
-  revision: "int4",
-  createdAt: "timestamptz",
-  updatedAt: "timestamptz",
-});
+const endpoints = table("endpoints", columns.endpoints, ["deletedAt", "releasedAt"]);
 const saveEndpoint = endpoints.update(
   "url",
   "description",

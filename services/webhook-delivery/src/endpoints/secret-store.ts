@@ -8,16 +8,11 @@ import {
   type Tx,
   table,
 } from "@signalbox/storage";
+import { columns } from "../generated/columns.ts";
 import { openSigningKey, sealedSigningKeys } from "../signing-keys/signing-key-store.ts";
 import type { Opening } from "./endpoint-directory.ts";
 
-const secrets = table("endpoint_secrets", {
-  id: "text",
-  endpointId: "text",
-  sealed: "text",
-  createdAt: "timestamptz",
-  expiresAt: "timestamptz",
-});
+const secrets = table("endpoint_secrets", columns.endpoint_secrets);
 const keep = keepValues("endpoint_secrets", "endpoint_id");
 const findSecret = sql(
   "endpoint.find-secret",

@@ -1,18 +1,8 @@
 import { advisoryLock, type Pool, type Queryable, sql, type Tx, table } from "@signalbox/storage";
+import { columns } from "../generated/columns.ts";
 import type { EventType } from "./event-type.ts";
 
-const types = table("event_types", {
-  id: "text",
-  accountId: "text",
-  name: "text",
-  description: "text",
-  schema: "jsonb",
-  enforcement: "text",
-  enforcementReason: "text",
-  revision: "int4",
-  createdAt: "timestamptz",
-  updatedAt: "timestamptz",
-});
+const types = table("event_types", columns.event_types);
 const saveType = types.update("description", "schema", "enforcement", "enforcementReason", "revision", "updatedAt");
 const select = `select ${types.columns} from event_types`;
 const findType = sql("event-type.find", `${select} where account_id = $1 and name = $2`);

@@ -10,6 +10,7 @@ import {
   type Tx,
   table,
 } from "@signalbox/storage";
+import { columns } from "../generated/columns.ts";
 
 /** A public key of an account, which verifies `v1a` signatures. */
 export interface SigningKey extends RotatingValue {
@@ -18,14 +19,7 @@ export interface SigningKey extends RotatingValue {
   readonly publicKey: string;
 }
 
-const keys = table("signing_keys", {
-  id: "text",
-  accountId: "text",
-  publicKey: "text",
-  sealed: "text",
-  createdAt: "timestamptz",
-  expiresAt: "timestamptz",
-});
+const keys = table("signing_keys", columns.signing_keys);
 const shown = `id, account_id as "accountId", public_key as "publicKey", created_at as "createdAt", expires_at as "endsAt"`;
 const listKeys = sql(
   "signing-key.list",

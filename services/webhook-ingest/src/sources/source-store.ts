@@ -12,33 +12,12 @@ import {
   type Tx,
   table,
 } from "@signalbox/storage";
+import { columns } from "../generated/columns.ts";
 import type { Source } from "./source.ts";
 
-const columns = {
-  id: "text",
-  accountId: "text",
-  name: "text",
-  scheme: "text",
-  eventTypes: "jsonb",
-  status: "text",
-  forward: "bool",
-  settings: "jsonb",
-  formerSecretsEndAt: "timestamptz[]",
-  address: "text",
-  formerAddresses: "text[]",
-  formerAddressesEndAt: "timestamptz[]",
-  revision: "int4",
-  createdAt: "timestamptz",
-  updatedAt: "timestamptz",
-} as const;
 /** Columns that a source shows; its secrets are read separately. */
-const sources = table("sources", columns);
-const sealedSources = table("sources", {
-  ...columns,
-  sealedSecret: "text",
-  sealedFormerSecrets: "text",
-  sealedVerifyToken: "text",
-});
+const sources = table("sources", columns.sources, ["sealedSecret", "sealedFormerSecrets", "sealedVerifyToken"]);
+const sealedSources = table("sources", columns.sources);
 const saveSource = sources.update("name", "eventTypes", "status", "forward", "settings", "revision", "updatedAt");
 const saveAddresses = sources.update("address", "formerAddresses", "formerAddressesEndAt", "revision", "updatedAt");
 const saveSecrets = sealedSources.update(
