@@ -56,3 +56,4 @@ export {
   routeAccess,
 } from "./routes/route-spec.ts";
 export { idempotencyKeyOf, requestFingerprint } from "./steps/begin-idempotency.ts";
+export { answeringRefusals, completed } from "./steps/run-route.ts";

@@ -50,6 +50,20 @@ test("the same id is accepted again without a second delivery, with another cont
   assert.equal(ofOrders().length, 2, "nothing of a refused request is delivered");
 });
 
+test("an event of a refused request was not published: sent again it is delivered", async () => {
+  await delivery.newEndpoint(who, { url: receiver.url, event_types: ["*"] });
+  await publish({ ...order, id: "order-20" });
+  const unseen = { ...order, id: "order-21" };
+  const refused = { ...order, id: "order-20", data: { order: 2 } };
+  assert.equal((await publish([unseen, refused])).status, 409);
+  const inGraph =
+    "mutation($events: [CustomWebhookEventInput!]!) { publishWebhookEvents(input: { events: $events }) { errors { field } } }";
+  const { errors } = await delivery.graphql(who, inGraph, { events: [unseen, refused] });
+  assert.equal(errors[0].extensions.code, "CONFLICT");
+  assert.deepEqual((await publish(unseen)).body.items[0].duplicate, false);
+  await receiver.waitFor(({ headers }) => headers["webhook-id"] === unseen.id);
+});
+
 test("a hundred events are published at once, even without subscribers, and listed by type and time", async () => {
   const many = Array.from({ length: 100 }, (_, index) => ({ type: `step.n${index % 2}`, data: { index } }));
   const { status, body } = await publish(many);

@@ -139,6 +139,25 @@ test("a creation runs in one transaction, and its refusal is an answer", async (
   assert.deepEqual(await stored("b"), { id: "b", name: "b", size: 0, tags: [] });
 });
 
+test("a refusal undoes what was written on the way to it", async (t) => {
+  const routes = createRoutes();
+  const declared = { auth, summary: "Add, then refuse", responses: { 204: "empty", 409: "error" } } as const;
+  const add = async (tx: Parameters<typeof rename>[0], id: string) =>
+    void (await things.insert(tx, { id, name: "half", size: 0, tags: [] }));
+  const answer = () => refused(409, "conflict");
+  routes.post("/half", { ...declared, create: { run: (tx) => add(tx, "half"), answer } });
+  routes.delete("/things/:id", {
+    ...declared,
+    write: { find: async () => ({}), change: (tx) => add(tx, "other half"), answer },
+  });
+  const { json } = await serveRoutes(t, routes, { pool });
+  assert.deepEqual([(await json("/half", "POST", undefined)).status, await stored("half")], [409, undefined]);
+  assert.deepEqual(
+    [(await json("/things/a", "DELETE", undefined)).status, await stored("other half")],
+    [409, undefined],
+  );
+});
+
 test("a creation and a write prepare before their transaction, and refuse there without one", async (t) => {
   const open = sql(
     "",

@@ -1,5 +1,6 @@
 import { type Tx, writeRow } from "@signalbox/storage";
 import type { Exchange, Step } from "../app/exchange.ts";
+import type { Idempotency } from "../idempotency/idempotency.ts";
 import { ifMatch } from "../responses/conditional.ts";
 import { type HttpResponse, refused } from "../responses/http-response.ts";
 import type { Route, RouteCreate, RouteWrite } from "../routes/route-spec.ts";
@@ -14,32 +15,64 @@ export function answerOf({ handle, write, create }: Route["spec"]): Step {
   return (exchange) => handle?.(exchange as never) ?? null;
 }
 
-async function runWrite(
+function runWrite(
   exchange: Exchange,
   { prepare, read, find, etag, missing, change, answer }: Write,
 ): Promise<HttpResponse> {
-  await prepare?.(exchange);
-  const written = await writeRow(exchange.pool, {
-    key: exchange.writer,
-    read: read && (() => read(exchange)),
-    lock: (tx) => find(tx, exchange),
-    async change(tx, row) {
-      if (etag) ifMatch(exchange, etag(row));
-      return stored(exchange, tx, answer(await change(tx, row, exchange), exchange));
-    },
+  return answeringRefusals(async () => {
+    await prepare?.(exchange);
+    const written = await writeRow(exchange.pool, {
+      key: exchange.writer,
+      read: read && (() => read(exchange)),
+      lock: (tx) => find(tx, exchange),
+      async change(tx, row) {
+        if (etag) ifMatch(exchange, etag(row));
+        return completed(exchange, tx, answer(await change(tx, row, exchange), exchange));
+      },
+    });
+    return written?.result ?? refused(404, "not_found", { ...(missing !== undefined && { message: missing }) });
   });
-  return written ? written.result : refused(404, "not_found", { ...(missing !== undefined && { message: missing }) });
 }
 
-async function runCreate(exchange: Exchange, { prepare, run, answer }: Create): Promise<HttpResponse> {
-  const prepared = await prepare?.(exchange);
-  return exchange.inTransaction(async (tx) =>
-    stored(exchange, tx, answer(await run(tx, exchange, prepared), exchange)),
-  );
+function runCreate(exchange: Exchange, { prepare, run, answer }: Create): Promise<HttpResponse> {
+  return answeringRefusals(async () => {
+    const prepared = await prepare?.(exchange);
+    return exchange.inTransaction(async (tx) =>
+      completed(exchange, tx, answer(await run(tx, exchange, prepared), exchange)),
+    );
+  });
 }
 
-/** Stores a success only: after a refusal the client may fix the cause and send the same request again. */
-async function stored({ idempotency }: Exchange, tx: Tx, response: HttpResponse): Promise<HttpResponse> {
-  if (response.status < 300) await idempotency.complete(tx, response);
+/** Ends a transaction whose answer is a refusal: what was written on the way to it is rolled back. */
+class RefusedAnswer extends Error {
+  readonly response: HttpResponse;
+
+  constructor(response: HttpResponse) {
+    super("the operation was refused");
+    this.response = response;
+  }
+}
+
+/**
+ * Stores the answer of a success for `Idempotency-Key`, in the transaction of its effect. A refusal undoes the
+ * transaction and stores nothing: the client may fix the cause and send the same request again.
+ */
+export async function completed(
+  { idempotency }: { readonly idempotency: Pick<Idempotency, "complete"> },
+  tx: Tx,
+  response: HttpResponse,
+): Promise<HttpResponse> {
+  if (response.status >= 400) throw new RefusedAnswer(response);
+  await idempotency.complete(tx, response);
   return response;
+}
+
+/** Answers with the refusal that `completed` undid a transaction for. */
+export async function answeringRefusals(work: () => Promise<HttpResponse>): Promise<HttpResponse> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof RefusedAnswer) return error.response;
+    throw error;
+  }
 }

@@ -28,7 +28,7 @@ export const operationOf = (mutation: Resolve): AnyOperation | undefined => oper
 
 /** Creates the mutation of an operation. */
 export function mutationOf(operation: AnyOperation): Resolve {
-  const { auth, audit, refusals, graph } = operation;
+  const { auth, audit, graph } = operation;
   const picks = picksOf(graph?.payload ?? {});
   const spec = {
     ...accessOf(auth),
@@ -42,10 +42,7 @@ export function mutationOf(operation: AnyOperation): Resolve {
   const resolve = mutation(spec, async (input, graphContext: Context, args: Arguments): Promise<Done> => {
     const { caller } = graphContext;
     const context = { caller, params: paramsOf(operation, args), input };
-    const result = await run(operation, context, graphContext);
-    const refusal = refusalOf(refusals, result, input);
-    if (refusal) throw refusalError(refusal);
-    return { success: result, context };
+    return { success: await run(operation, context, graphContext), context };
   });
   operations.set(resolve, operation);
   return resolve;
@@ -108,27 +105,39 @@ function jsonOf(given: object, name: string): unknown {
   return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
 }
 
-function run(
-  { of, prepare, change, create, act }: AnyOperation,
-  context: OperationContext,
-  { write, inTransaction }: Context,
-): Promise<unknown> {
+/** Runs the operation. @throws AppError for a refusal, in its transaction, so that nothing of it is written */
+async function run(operation: AnyOperation, context: OperationContext, graphContext: Context): Promise<unknown> {
+  const { of, prepare, change, create, act, refusals } = operation;
+  const { write, inTransaction } = graphContext;
+  const succeeded = async <Result>(work: Promise<Result>): Promise<Result> => {
+    const result = await work;
+    const refusal = refusalOf(refusals, result, context.input);
+    if (refusal) throw refusalError(refusal);
+    return result;
+  };
   if (of && change) {
     const { find, read, missing } = of;
     return write({
       ...(prepare && { prepare: async () => void (await prepare(context)) }),
       ...(read && { read: () => read(context) }),
       find: (tx) => find(tx, context),
-      change: (tx, row) => change(tx, row, context),
+      change: (tx, row) => succeeded(change(tx, row, context)),
       missing,
     });
   }
-  if (create)
+  if (create) {
     return inTransaction(
-      (tx, prepared) => create(tx, context, prepared),
+      (tx, prepared) => succeeded(create(tx, context, prepared)),
       async () => prepare?.(context),
     );
+  }
   if (!act) throw new Error("an operation needs one of change (with of), create and act");
-  // The gateway ends abandoned requests by its own deadline.
-  return act({ ...context, signal: new AbortController().signal, inTransaction });
+  return succeeded(
+    act({
+      ...context,
+      // The gateway ends abandoned requests by its own deadline.
+      signal: new AbortController().signal,
+      inTransaction: (work) => inTransaction((tx) => succeeded(work(tx))),
+    }),
+  );
 }

@@ -1,4 +1,12 @@
-import { type HttpResponse, type Refusal, type RouteInput, type Routes, statusOf } from "@signalbox/http";
+import {
+  answeringRefusals,
+  completed,
+  type HttpResponse,
+  type Refusal,
+  type RouteInput,
+  type Routes,
+  statusOf,
+} from "@signalbox/http";
 import type { Tx } from "@signalbox/storage";
 import { type AnyOperation, answerOf, type Flow, type OperationContext, type Rules, routeOf } from "./operation.ts";
 
@@ -81,17 +89,18 @@ export async function runFlow<Result>(
   answer: (result: Result) => HttpResponse,
 ): Promise<HttpResponse> {
   let written: { readonly result: unknown; readonly answer: HttpResponse } | undefined;
-  const result = await act({
-    caller: exchange.caller,
-    signal: exchange.signal,
-    inTransaction: (work) =>
-      exchange.inTransaction(async (tx) => {
-        const done = await work(tx);
-        written = { result: done, answer: answer(done as unknown as Result) };
-        if (written.answer.status < 300) await exchange.idempotency.complete(tx, written.answer);
-        return done;
-      }),
+  return answeringRefusals(async () => {
+    const result = await act({
+      caller: exchange.caller,
+      signal: exchange.signal,
+      inTransaction: (work) =>
+        exchange.inTransaction(async (tx) => {
+          const done = await work(tx);
+          written = { result: done, answer: await completed(exchange, tx, answer(done as unknown as Result)) };
+          return done;
+        }),
+    });
+    if (written && written.result !== result) throw new Error("a flow must return the value of its transaction");
+    return written?.answer ?? answer(result);
   });
-  if (written && written.result !== result) throw new Error("a flow must return the value of its transaction");
-  return written?.answer ?? answer(result);
 }

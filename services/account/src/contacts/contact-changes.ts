@@ -126,7 +126,7 @@ export function createContactConfirmations(dependencies: ConfirmationDependencie
       const by = actorOf(caller);
       const redeemed = await contactMails.redeem(tx, account, code);
       if (redeemed === "good") return adoptIfFree(tx, account, by);
-      tx.afterCommit(() => auditRefusals.record(codeRefusal("account.contact_confirm", account.id, redeemed, by)));
+      auditRefusals.record(codeRefusal("account.contact_confirm", account.id, redeemed, by));
       return { outcome: redeemed };
     },
 
@@ -148,8 +148,13 @@ export function createContactConfirmations(dependencies: ConfirmationDependencie
     const holder = await verifiedAddresses.holderOf(tx, account.pendingContactAddress ?? "", account.id);
     if (holder === null) return { outcome: "confirmed", account: await adopt(tx, account, by, dependencies) };
     const operation = "account.contact_confirm";
-    const refusal = { accountId: account.id, operation, reason: "address_taken", fields: ["contact_address"], by };
-    tx.afterCommit(() => auditRefusals.record(refusal));
+    auditRefusals.record({
+      accountId: account.id,
+      operation,
+      reason: "address_taken",
+      fields: ["contact_address"],
+      by,
+    });
     return { outcome: "taken" };
   }
 }

@@ -58,7 +58,7 @@ export function createStepUps(dependencies: StepUpDependencies) {
       const redeemed = await oneTimeCodes.redeem(tx, { ...stepUpPlace(caller), code });
       if (redeemed !== "good") {
         const refusal = codeRefusal("account.step_up", account.id, redeemed, actorOf(caller));
-        tx.afterCommit(() => auditRefusals.record(refusal));
+        auditRefusals.record(refusal);
         return { outcome: redeemed };
       }
       const at = clock.now();

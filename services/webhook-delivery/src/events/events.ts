@@ -233,13 +233,15 @@ const publishMutation = ({ events }: EventApi) =>
   mutation(
     { ...publishing, audit, input: withEvents, payload: "published" },
     async ({ events: given }, { caller, inTransaction }) => {
-      const result = await inTransaction(
-        (tx, checked) => events.publish(tx, caller, given, checked),
+      return inTransaction(
+        async (tx, checked) => {
+          const result = await events.publish(tx, caller, given, checked);
+          if (result.outcome === "published") return result.published;
+          const { details = [], ...refusal } = refusedPublication(result, true);
+          throw refusalError({ ...refusal, details: details.map((one) => ({ ...one, field: `events${one.field}` })) });
+        },
         () => events.check(caller, given),
       );
-      if (result.outcome === "published") return result.published;
-      const { details = [], ...refusal } = refusedPublication(result, true);
-      throw refusalError({ ...refusal, details: details.map((one) => ({ ...one, field: `events${one.field}` })) });
     },
   );
 
