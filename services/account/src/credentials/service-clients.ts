@@ -13,11 +13,13 @@ import {
   type CredentialForm,
   credentialOperations,
   heldCredential,
+  ownCredential,
   secretAnswers,
   security,
 } from "./credential-api.ts";
 import { type CreateOutcome, type CredentialDependencies, createCredentials, type Issued } from "./credentials.ts";
 import {
+  liveSecretsOf,
   makeServiceClient,
   previousSecretUntil,
   type ServiceClient,
@@ -26,6 +28,7 @@ import {
   serviceClientEvents,
   viewServiceClient,
   withNewSecret,
+  withoutOlderSecrets,
 } from "./service-client.ts";
 
 type RotateSecretOutcome =
@@ -86,7 +89,7 @@ export function createServiceClients({ serviceClientStore, clientsMax, hasIssuer
       if (rotation.outcome !== "rotated") return { outcome: "already-rotated", previousUntil: client.previousUntil };
       requireScopes(caller, client.scopes);
       requireNoLongerLife(caller, client.expiresAt);
-      const rotated = withNewSecret(client, rotation.older[0]);
+      const rotated = withNewSecret(client, rotation.older[0], now);
       await serviceClientStore.save(tx, rotated.credential);
       const fields = ["client_secret"];
       await audit.record(tx, caller, { action: "client.rotate_secret", subject: client.id, fields });
@@ -94,6 +97,18 @@ export function createServiceClients({ serviceClientStore, clientsMax, hasIssuer
       const notice = { kind: "client-secret-rotated", client: client.id, address: shownAddress(caller) } as const;
       await dependencies.notices.queue(tx, account, notice);
       return { outcome: "issued", ...rotated };
+    },
+
+    /** Ends the overlap of a rotation now: from here on only the newest secret works. */
+    async removePrevious(tx: Tx, caller: Caller, client: ServiceClient): Promise<void> {
+      const now = clock.now();
+      const [, ...older] = liveSecretsOf(client, now);
+      if (older.length === 0) return;
+      const changed = withoutOlderSecrets(client);
+      await serviceClientStore.save(tx, changed);
+      const fields = ["client_secret"];
+      await audit.record(tx, caller, { action: "client.rotate_secret", subject: client.id, fields });
+      await outbox.append(tx, [serviceClientEvents.updated(changed, fields, now)]);
     },
   };
 }
@@ -130,12 +145,14 @@ export function serviceClientApi(parts: ServiceClientApi): Edges {
     createServiceClient: create,
     renameServiceClient: rename,
     rotateServiceClientSecret: rotation(form, parts),
+    deletePreviousServiceClientSecrets: endOfOverlap(form, parts),
     revokeServiceClient: revoke,
     revokeAccountServiceClient: revokeByAdministrator,
   };
   const fields = {
     ServiceClient: {
       status: (client: ServiceClient) => statusOf(client, clock.now()),
+      secrets: (client: ServiceClient) => liveSecretsOf(client, clock.now()),
       previousSecretExpiresAt: (client: ServiceClient) => previousSecretUntil(client, clock.now()),
     },
   };
@@ -209,5 +226,28 @@ function rotation(form: CredentialForm<ServiceClient>, parts: ServiceClientApi) 
       answer: answerRotated,
     },
     graph: issuedGraph,
+  });
+}
+
+function endOfOverlap(form: CredentialForm<ServiceClient>, { serviceClients }: ServiceClientApi) {
+  return operation({
+    summary: "End the overlap of a rotation: only the newest secret works",
+    description:
+      "For an older secret that may have leaked, or that no program uses any more. Without one it changes nothing.",
+    auth: security,
+    audit: "client.rotate_secret",
+    of: ownCredential(form),
+    change: (tx, client, { caller }) => serviceClients.removePrevious(tx, caller, client),
+    rest: {
+      delete: "/api/account/clients/:client_id/secret/previous",
+      responses: { 204: "empty" },
+      idempotent: true,
+    },
+    graph: {
+      payload: { serviceClientId: (_, { params }) => params.client_id },
+      type: "DeletePreviousServiceClientSecretsPayload",
+      keysInInput: true,
+      names: { client_id: "id" },
+    },
   });
 }
