@@ -27,7 +27,7 @@ export interface ServiceClientStore extends CredentialStore<ServiceClient> {
 
 const clients = table("service_clients", columns.service_clients, ["endToldAt"]);
 
-const secretColumns = ["digest", "secretId", "secretCreatedAt"] as const;
+const newestColumns = ["digest", "secretId", "secretCreatedAt"] as const;
 const previousColumns = ["previousDigest", "previousUntil", "previousId", "previousCreatedAt"] as const;
 
 const findUsable = sql(
@@ -41,7 +41,7 @@ export function createServiceClientStore(pool: Pool): ServiceClientStore {
   const store = createCredentialStore<ServiceClient, ServiceClient>(pool, {
     name: "service_clients",
     table: clients,
-    save: clients.update("name", ...secretColumns, ...previousColumns, "accessEpoch", "revokedAt"),
+    save: clients.update("name", ...newestColumns, ...previousColumns, "accessEpoch", "revokedAt"),
     isCurrent: "true",
     fromRow,
   });
@@ -99,11 +99,8 @@ const prefix = "client";
 export function makeServiceClient(wanted: NewCredential & CredentialOrigin, now: Date): Issued<ServiceClient> {
   const secret = createApiKey(prefix);
   const fresh = freshCredential(wanted, { id: randomId("cli"), secret, now });
-  return { credential: { ...fresh, secretId: newSecretId(), secretCreatedAt: now, ...withoutPrevious }, secret };
+  return { credential: withPrevious({ ...fresh, secretId: randomId("cls"), secretCreatedAt: now }), secret };
 }
-
-const newSecretId = () => randomId("cls");
-const withoutPrevious = { previousDigest: null, previousUntil: null, previousId: null, previousCreatedAt: null };
 
 /** A secret of a client, of which only the digest is stored. */
 interface ClientSecret extends RotatingValue {
@@ -115,19 +112,19 @@ interface ClientSecret extends RotatingValue {
  * have an id by their place, which a rotation stores, and the time of the client.
  */
 export function secretsOf(client: ServiceClient): ClientSecret[] {
-  const { id, createdAt, previousDigest, previousUntil } = client;
+  const { digest, previousDigest, previousUntil } = client;
   const newest = {
-    id: client.secretId ?? `${id}.2`,
-    createdAt: client.secretCreatedAt ?? createdAt,
-    digest: client.digest,
+    id: client.secretId ?? `${client.id}.2`,
+    createdAt: client.secretCreatedAt ?? client.createdAt,
     endsAt: null,
+    digest,
   };
   if (!previousDigest || !previousUntil) return [newest];
   const previous = {
-    id: client.previousId ?? `${id}.1`,
-    createdAt: client.previousCreatedAt ?? createdAt,
-    digest: previousDigest,
+    id: client.previousId ?? `${client.id}.1`,
+    createdAt: client.previousCreatedAt ?? client.createdAt,
     endsAt: previousUntil,
+    digest: previousDigest,
   };
   return [newest, previous];
 }
@@ -137,24 +134,20 @@ export const liveSecretsOf = (client: ServiceClient, now: Date): ClientSecret[] 
   statusOf(client, now) === "active" ? secretsOf(client).filter((secret) => isLive(secret, now)) : [];
 
 /** Gives a client a new secret. `previous` stays valid until its end. */
-export function withNewSecret(
-  client: ServiceClient,
-  previous: ClientSecret | undefined,
-  now: Date,
-): Issued<ServiceClient> {
+export function withNewSecret(client: ServiceClient, previous: ClientSecret | undefined, now: Date) {
   const secret = createApiKey(prefix);
-  const fresh = { digest: digestApiKey(secret), secretId: newSecretId(), secretCreatedAt: now };
-  const older = previous && {
-    previousDigest: previous.digest,
-    previousUntil: previous.endsAt,
-    previousId: previous.id,
-    previousCreatedAt: previous.createdAt,
-  };
-  return { credential: { ...client, ...fresh, ...(older ?? withoutPrevious) }, secret };
+  const newest = { digest: digestApiKey(secret), secretId: randomId("cls"), secretCreatedAt: now };
+  return { credential: withPrevious({ ...client, ...newest }, previous), secret };
 }
 
-/** Leaves a client its newest secret only. */
-export const withoutOlderSecrets = (client: ServiceClient): ServiceClient => ({ ...client, ...withoutPrevious });
+/** Leaves a client its newest secret and, until its end, `previous`. */
+export function withPrevious(
+  client: Omit<ServiceClient, (typeof previousColumns)[number]>,
+  previous?: ClientSecret,
+): ServiceClient {
+  const { digest = null, endsAt = null, id = null, createdAt = null } = previous ?? {};
+  return { ...client, previousDigest: digest, previousUntil: endsAt, previousId: id, previousCreatedAt: createdAt };
+}
 
 /** Digests a presented secret; null when its check digits are wrong. */
 export function digestClientSecret(text: string): Buffer | null {

@@ -28,7 +28,7 @@ import {
   serviceClientEvents,
   viewServiceClient,
   withNewSecret,
-  withoutOlderSecrets,
+  withPrevious,
 } from "./service-client.ts";
 
 type RotateSecretOutcome =
@@ -90,10 +90,7 @@ export function createServiceClients({ serviceClientStore, clientsMax, hasIssuer
       requireScopes(caller, client.scopes);
       requireNoLongerLife(caller, client.expiresAt);
       const rotated = withNewSecret(client, rotation.older[0], now);
-      await serviceClientStore.save(tx, rotated.credential);
-      const fields = ["client_secret"];
-      await audit.record(tx, caller, { action: "client.rotate_secret", subject: client.id, fields });
-      await outbox.append(tx, [serviceClientEvents.updated(rotated.credential, fields, now)]);
+      await saveSecrets(tx, caller, rotated.credential, now);
       const notice = { kind: "client-secret-rotated", client: client.id, address: shownAddress(caller) } as const;
       await dependencies.notices.queue(tx, account, notice);
       return { outcome: "issued", ...rotated };
@@ -102,15 +99,17 @@ export function createServiceClients({ serviceClientStore, clientsMax, hasIssuer
     /** Ends the overlap of a rotation now: from here on only the newest secret works. */
     async removePrevious(tx: Tx, caller: Caller, client: ServiceClient): Promise<void> {
       const now = clock.now();
-      const [, ...older] = liveSecretsOf(client, now);
-      if (older.length === 0) return;
-      const changed = withoutOlderSecrets(client);
-      await serviceClientStore.save(tx, changed);
-      const fields = ["client_secret"];
-      await audit.record(tx, caller, { action: "client.rotate_secret", subject: client.id, fields });
-      await outbox.append(tx, [serviceClientEvents.updated(changed, fields, now)]);
+      if (liveSecretsOf(client, now).length <= 1) return;
+      await saveSecrets(tx, caller, withPrevious(client), now);
     },
   };
+
+  async function saveSecrets(tx: Tx, caller: Caller, client: ServiceClient, now: Date): Promise<void> {
+    await serviceClientStore.save(tx, client);
+    const fields = ["client_secret"];
+    await audit.record(tx, caller, { action: "client.rotate_secret", subject: client.id, fields });
+    await outbox.append(tx, [serviceClientEvents.updated(client, fields, now)]);
+  }
 }
 
 export type ServiceClients = ReturnType<typeof createServiceClients>;
@@ -238,11 +237,7 @@ function endOfOverlap(form: CredentialForm<ServiceClient>, { serviceClients }: S
     audit: "client.rotate_secret",
     of: ownCredential(form),
     change: (tx, client, { caller }) => serviceClients.removePrevious(tx, caller, client),
-    rest: {
-      delete: "/api/account/clients/:client_id/secret/previous",
-      responses: { 204: "empty" },
-      idempotent: true,
-    },
+    rest: { delete: "/api/account/clients/:client_id/secret/previous", responses: { 204: "empty" }, idempotent: true },
     graph: {
       payload: { serviceClientId: (_, { params }) => params.client_id },
       type: "DeletePreviousServiceClientSecretsPayload",
