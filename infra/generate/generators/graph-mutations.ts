@@ -51,10 +51,14 @@ const textOf = (sdl: string, { loc, description }: FieldDefinitionNode): string 
 /** Writes the field of an operation: its texts and step-up as the description, its keys and input as arguments. */
 async function fieldOf(name: string, operation: AnyOperation): Promise<string> {
   const { graph } = operation;
-  const given = (await argumentsOf(name, operation)).join(", ");
+  const given = await argumentsOf(name, operation);
   const payload = typeof graph?.payload === "string" ? graph.payload : (Object.keys(graph?.payload ?? {})[0] ?? "");
   const type = graph?.type ?? `${capital(payload)}Payload`;
-  return `${quoted(textsOf(operation))}\n  ${name}${given && `(${given})`}: ${type}`;
+  const onOneLine = `${name}${given.length > 0 ? `(${given.join(", ")})` : ""}: ${type}`;
+  // As the formatter writes a field that is too long for one line.
+  const field =
+    onOneLine.length <= lineMax ? onOneLine : `${name}(\n${given.map((one) => `    ${one}\n`).join("")}  ): ${type}`;
+  return `${quoted(textsOf(operation))}\n  ${field}`;
 }
 
 /** Terms that only HTTP has: conditions, statuses, media types. */
@@ -72,6 +76,8 @@ function textsOf({ auth, input, summary, description = "" }: AnyOperation): stri
 }
 
 const widthMax = 116;
+/** Width of the formatter, without the indent. */
+const lineMax = 118;
 
 function quoted(text: string): string {
   if (text.length <= widthMax) return `"${text.replaceAll('"', '\\"')}"`;

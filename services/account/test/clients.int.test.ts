@@ -123,6 +123,98 @@ test("of two concurrent rotations of one secret, the second is refused, and issu
   assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409]);
 });
 
+interface ShownSecret {
+  readonly id: string;
+  readonly created_at: string;
+  readonly ends_at: string | null;
+}
+
+/** The path of a new client, and readings of it. */
+async function ownClient() {
+  const headers = await newcomer(account);
+  const made = (await newClient(headers)).body;
+  const at = `${path}${made.id}`;
+  return {
+    id: made.id as string,
+    made,
+    at,
+    headers,
+    rotate: async (overlap_seconds: number) =>
+      (await account.send("POST", `${at}/secret/rotate`, { headers, body: { overlap_seconds } })).body,
+    endOverlap: (more: Headers = {}) =>
+      account.send("DELETE", `${at}/secret/previous`, { headers: { ...headers, ...more } }),
+    secrets: async (): Promise<ShownSecret[]> => (await account.send("GET", at, { headers })).body.secrets,
+  };
+}
+
+test("a client shows its live secrets with their ends, the newest first, and none once it is revoked", async () => {
+  const { made, at, headers, rotate, secrets } = await ownClient();
+  const [first] = made.secrets;
+  assert.deepEqual(made.secrets, [{ id: first.id, created_at: made.created_at, ends_at: null }]);
+  const rotated = await rotate(3_600);
+  assert.deepEqual(rotated.secrets[1], { ...first, ends_at: rotated.previous_secret_expires_at });
+  assert.equal(rotated.secrets[0].ends_at, null);
+  assert.ok(rotated.secrets[0].id !== first.id && rotated.secrets[0].created_at >= first.created_at);
+  assert.deepEqual(await secrets(), rotated.secrets);
+  await account.send("PATCH", at, { headers, body: { name: "other" } });
+  assert.deepEqual(await secrets(), rotated.secrets);
+  const alone = (await rotate(0)).secrets;
+  assert.deepEqual([alone.length, alone[0].ends_at], [1, null]);
+  await rotate(1);
+  await eventually(async () => (await secrets()).length === 1);
+  await account.send("DELETE", at, { headers });
+  assert.deepEqual(await secrets(), []);
+});
+
+test("the overlap of a rotation can be ended; a second time leaves no trace, and a stale validator ends nothing", async () => {
+  const { id, headers, rotate, endOverlap, secrets } = await ownClient();
+  const [newest] = (await rotate(3_600)).secrets;
+  assert.equal((await endOverlap({ "if-match": '"stale"' })).status, 409);
+  assert.equal((await secrets()).length, 2);
+  for (let count = 0; count < 2; count++) assert.equal((await endOverlap()).status, 204);
+  assert.deepEqual(await secrets(), [newest]);
+
+  const { items } = (await account.send("GET", "/api/account/audit/", { headers })).body;
+  const ofSecrets = items.filter(({ action }: { action: string }) => action === "client.rotate_secret");
+  assert.deepEqual(
+    ofSecrets.map(({ subject, fields }: { subject: string; fields: string[] }) => [subject, fields]),
+    Array(2).fill([id, ["client_secret"]]),
+  );
+  assert.equal((await rotate(3_600)).secrets.length, 2, "there is room for another overlap");
+});
+
+test("the overlap of another account's client cannot be ended", async () => {
+  const { at, rotate, secrets } = await ownClient();
+  await rotate(3_600);
+  const stranger = await newcomer(account);
+  assert.equal((await account.send("DELETE", `${at}/secret/previous`, { headers: stranger })).status, 404);
+  assert.equal((await secrets()).length, 2);
+});
+
+test("secrets from before ids were kept have stable ids and the time of the client, also after a rotation", async () => {
+  const { id, made, rotate, secrets } = await ownClient();
+  await rotate(3_600);
+  const forget = sql(
+    "",
+    `update service_clients set secret_id = null, secret_created_at = null, previous_id = null, previous_created_at = null
+     where id = $1`,
+  );
+  await openInside(account).pool.query(forget, [id]);
+  const shown = await secrets();
+  assert.deepEqual(await secrets(), shown);
+  assert.equal(new Set(shown.map((secret) => secret.id)).size, 2);
+  assert.deepEqual(
+    shown.map(({ created_at }) => created_at),
+    [made.created_at, made.created_at],
+  );
+  await openInside(account).pool.query(sql("", "update service_clients set previous_until = now() where id = $1"), [
+    id,
+  ]);
+  const [newest, older] = (await rotate(3_600)).secrets;
+  assert.deepEqual(older, { ...shown[0], ends_at: older.ends_at });
+  assert.ok(shown.every((secret) => secret.id !== newest.id));
+});
+
 test("a client's creation, renaming, rotation, revocation and expiry are announced as a key's are, and never its secret", async () => {
   const headers = await newcomer(account);
   const { id: accountId } = (await account.send("GET", "/api/account/", { headers })).body;
@@ -154,6 +246,7 @@ test("a client's creation, renaming, rotation, revocation and expiry are announc
     ],
   );
   assert.deepEqual([dataOf(renamed).name, dataOf(revoked).reason], ["other", "revoked"]);
+  assert.ok([created, renamed, given, revoked].every((event) => !("secrets" in dataOf(event))));
   for (const secret of [client.client_secret, rotated.body.client_secret]) {
     assert.equal(
       JSON.stringify(ofClient, (_, value) => (typeof value === "bigint" ? null : value)).includes(secret),

@@ -35,15 +35,29 @@ test("a client is made, listed, renamed, given another secret and revoked in the
   const rotated = await change(
     "rotateServiceClientSecret",
     { overlapSeconds: 60 },
-    "serviceClient { previousSecretExpiresAt } clientSecret",
+    "serviceClient { previousSecretExpiresAt secrets { id createdAt endsAt } } clientSecret",
   );
   assert.notEqual(rotated.clientSecret, clientSecret);
   assert.ok(Date.parse(rotated.serviceClient.previousSecretExpiresAt) > account.context.clock.nowMs());
   const early = await change("rotateServiceClientSecret", { overlapSeconds: 60 }, "clientSecret");
   assert.equal(early.extensions.code, "CONFLICT");
   assert.match(early.message, new RegExp(rotated.serviceClient.previousSecretExpiresAt));
-  const revoked = await change("revokeServiceClient", {}, "serviceClient { status }");
-  assert.equal(revoked.serviceClient.status, "revoked");
+  const { secrets, previousSecretExpiresAt } = rotated.serviceClient;
+  assert.deepEqual(
+    secrets.map(({ endsAt }: { endsAt: string | null }) => endsAt),
+    [null, previousSecretExpiresAt],
+  );
+  assert.ok(secrets[0].createdAt >= secrets[1].createdAt);
+  const ended = await change("deletePreviousServiceClientSecrets", {}, "serviceClientId");
+  assert.deepEqual(ended, { serviceClientId: client.id, errors: [] });
+  const left = await change(
+    "renameServiceClient",
+    { name: "other" },
+    "serviceClient { secrets { id createdAt endsAt } }",
+  );
+  assert.deepEqual(left.serviceClient.secrets, [secrets[0]]);
+  const revoked = await change("revokeServiceClient", {}, "serviceClient { status secrets { id } }");
+  assert.deepEqual(revoked.serviceClient, { status: "revoked", secrets: [] });
 
   const list = "{ viewer { serviceClients(first: 1) { edges { node { id name status } } pageInfo { hasNextPage } } } }";
   assert.deepEqual((await account.query(person, list)).data.viewer.serviceClients, {

@@ -170,6 +170,19 @@ test("after a rotation both secrets work until the overlap ends, despite another
   assert.ok((await rotate({})).client_secret, "once the overlap is over, the next one begins");
 });
 
+test("the overlap of a rotation can be ended: the token endpoint refuses the old secret at once", async () => {
+  const client = await makeClient(account, administrator);
+  const path = `/api/account/clients/${client.id}/secret`;
+  const rotated = await account.send("POST", `${path}/rotate`, { headers: administrator, body: {} });
+  const newest = { id: client.id, secret: rotated.body.client_secret };
+  for (const good of [client, newest]) assert.deepEqual(await askForToken(posted(good)), [200, "none"]);
+  for (let count = 0; count < 2; count++) {
+    assert.equal((await account.send("DELETE", `${path}/previous`, { headers: administrator })).status, 204);
+    assert.deepEqual(await askForToken(posted(client)), [401, "invalid_client"]);
+    assert.deepEqual(await askForToken(posted(newest)), [200, "none"]);
+  }
+});
+
 test("a revoked client gets no tokens, and those it has stop within two seconds in every service", async () => {
   const elsewhere = await startElsewhere(account);
   const [client, kept] = [await makeClient(account, administrator), await makeClient(account, administrator)];

@@ -60,3 +60,21 @@ test("a route that names changes which want a recent sign-in refuses them after 
     assert.equal((await send(harmless)).status, 200, operation);
   }
 });
+
+test("the older secret of a client is ended only after a recent sign-in, in REST and in the graph", async () => {
+  const claims = { sub: crypto.randomUUID() };
+  const fresh = account.person(claims);
+  const { id: accountId } = (await account.send("GET", "/api/account/", { headers: fresh })).body;
+  const id = await insertClient(openInside(account), accountId, ["account:read"]);
+  const at = `/api/account/clients/${id}`;
+  const rotated = await account.send("POST", `${at}/secret/rotate`, { headers: fresh, body: {} });
+  const stale = account.person({ ...claims, auth_time: Math.floor(account.context.clock.nowMs() / 1000) - 901 });
+  const refused = await account.send("DELETE", `${at}/secret/previous`, { headers: stale });
+  assert.deepEqual([refused.status, refused.body.error.details[0].code], [403, "step_up_required"]);
+  const text = `mutation { deletePreviousServiceClientSecrets(input: { id: "${id}" }) { serviceClientId } }`;
+  const { errors } = await account.query(stale, text);
+  assert.equal(errors[0].extensions.details[0].code, "step_up_required");
+  const { secrets } = (await account.send("GET", at, { headers: fresh })).body;
+  assert.deepEqual(secrets, rotated.body.secrets);
+  assert.equal((await account.send("DELETE", `${at}/secret/previous`, { headers: fresh })).status, 204);
+});

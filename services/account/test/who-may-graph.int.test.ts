@@ -84,6 +84,12 @@ const fields: Readonly<Record<string, Field>> = {
     inState: securely,
     text: ({ clientId }) => `mutation { rotateServiceClientSecret(input: { id: "${clientId}" }) { clientSecret } }`,
   },
+  "Mutation.deletePreviousServiceClientSecrets": {
+    scope: "account:security",
+    inState: securely,
+    text: ({ clientId }) =>
+      `mutation { deletePreviousServiceClientSecrets(input: { id: "${clientId}" }) { serviceClientId } }`,
+  },
   "Mutation.revokeServiceClient": {
     scope: "account:security",
     inState: securely,
@@ -229,7 +235,8 @@ test("what belongs to another account is missing in the graph, for owners of eve
   const [own, other] = [await whoMay.personIn("active"), await whoMay.personIn("active")];
   const stranger = own.as(scopes.filter((name) => name !== "account:admin").join(" "));
   const mutations = ["renameApiKey", "rotateApiKey", "revokeApiKey"];
-  const ofClients = ["renameServiceClient", "rotateServiceClientSecret", "revokeServiceClient"];
+  const ofSecrets = ["rotateServiceClientSecret", "deletePreviousServiceClientSecrets"];
+  const ofClients = ["renameServiceClient", ...ofSecrets, "revokeServiceClient"];
   for (const field of [...mutations, ...ofClients]) {
     const { errors } = await whoMay.account.query(stranger, fields[`Mutation.${field}`]?.text(other) ?? "");
     assert.equal(errors?.[0].extensions.code, "NOT_FOUND", field);

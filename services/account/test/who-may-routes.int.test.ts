@@ -73,6 +73,7 @@ const operations: Readonly<Record<string, Operation<Scope | Anyone>>> = {
   "GET /api/account/clients/{client_id}": ownRead("account:read"),
   "PATCH /api/account/clients/{client_id}": secure(200, { name: "other" }),
   "POST /api/account/clients/{client_id}/secret/rotate": secure(200, {}),
+  "DELETE /api/account/clients/{client_id}/secret/previous": secure(204),
   "DELETE /api/account/clients/{client_id}": secure(204),
   "GET /api/accounts/": adminRead,
   "GET /api/accounts/audit/": adminRead,

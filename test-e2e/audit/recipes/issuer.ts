@@ -21,6 +21,15 @@ const signInOfOther =
     return make({ headers: world.administrator }, id, signIn.id);
   };
 
+/** A write to a client in the overlap of a rotation. */
+const rotatedClient = (make: (person: Person, id: string, path: string) => Attempt): Recipe =>
+  fresh(async (person, { send }) => {
+    const { id } = (await send(person.headers, "/api/account/clients/", { body: named })).json;
+    const path = `/api/account/clients/${id}`;
+    await send(person.headers, `${path}/secret/rotate`, { body: {} });
+    return make(person, id, path);
+  });
+
 const operating = { roles: ["admin", "operator"] };
 
 /** Recipes of the writes that need the built-in issuer: another issuer manages its own sign-ins, clients and roles. */
@@ -32,6 +41,9 @@ export const recipesOfIssuer: Recipes = {
   "POST /api/account/clients/{client_id}/secret/rotate": credential("clients", (person, _id, path) =>
     rest(person, "POST", `${path}/secret/rotate`, {}),
   ),
+  "DELETE /api/account/clients/{client_id}/secret/previous": rotatedClient((person, _id, path) =>
+    rest(person, "DELETE", `${path}/secret/previous`),
+  ),
   "DELETE /api/account/clients/{client_id}": credential("clients", (person, _id, path) => rest(person, "DELETE", path)),
   "Mutation.createServiceClient": fresh((person) =>
     graph(person, "createServiceClient", "CreateServiceClientInput", named),
@@ -41,6 +53,9 @@ export const recipesOfIssuer: Recipes = {
   ),
   "Mutation.rotateServiceClientSecret": credential("clients", (person, id) =>
     graph(person, "rotateServiceClientSecret", "RotateServiceClientSecretInput", { id }),
+  ),
+  "Mutation.deletePreviousServiceClientSecrets": rotatedClient((person, id) =>
+    graph(person, "deletePreviousServiceClientSecrets", "DeletePreviousServiceClientSecretsInput", { id }),
   ),
   "Mutation.revokeServiceClient": credential("clients", (person, id) =>
     graph(person, "revokeServiceClient", "RevokeServiceClientInput", { id }),

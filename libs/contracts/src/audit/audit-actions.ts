@@ -64,7 +64,7 @@ export const auditActions = {
   "api_key.use": of("api_key", "A request came with an API key that had ended."),
   "client.create": of("client", "A service client was created."),
   "client.update": of("client", "A service client was renamed."),
-  "client.rotate_secret": of("client", "A service client was given a new secret."),
+  "client.rotate_secret": of("client", "A service client was given a new secret, or its older one was ended."),
   "client.revoke": of("client", "A service client was revoked."),
   "client.expire": of("client", "A service client expired."),
   "client.use": of("client", "A token was asked for with a wrong secret, or for a client that had ended."),

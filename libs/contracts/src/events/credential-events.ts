@@ -53,9 +53,9 @@ export const apiKeyRevokedEvent = defineEvent({
 });
 
 const clientEvent = { ...keyEvent, subject: "service client id" } as const;
-/** Events contain nothing about secrets, not even their expiry. */
-const clientData = ServiceClientResource.omit({ previous_secret_expires_at: true }).extend({ changed });
-const { previous_secret_expires_at: _, ...clientExample } = serviceClientExample;
+/** Events contain nothing about secrets, not even their number or expiry. */
+const clientData = ServiceClientResource.omit({ secrets: true, previous_secret_expires_at: true }).extend({ changed });
+const { secrets: _, previous_secret_expires_at: __, ...clientExample } = serviceClientExample;
 
 export const serviceClientCreatedEvent = defineEvent({
   ...clientEvent,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { roles, scopes } from "../access/scopes.ts";
-import { createdBy, examples, identifier, timestamp } from "./fields.ts";
+import { createdBy, examples, identifier, liveValues, timestamp } from "./fields.ts";
 
 /** An API key without its secret, which is shown once, on creation and rotation. */
 export const ApiKeyResource = z
@@ -51,9 +51,10 @@ export const ServiceClientResource = z
     created_at: timestamp,
     created_by: createdBy,
     expires_at: timestamp.nullable(),
+    secrets: liveValues("secrets"),
     previous_secret_expires_at: timestamp
       .nullable()
-      .describe("End of the previous secret; null when only one is valid."),
+      .describe("Deprecated: use `secrets`. End of the previous secret; null when only one is valid."),
     last_used_at: timestamp.nullable().describe("Time of the last use of its secret, to the minute."),
     revoked_at: timestamp.nullable(),
   })
@@ -69,6 +70,7 @@ export const serviceClientExample: ServiceClientResource = {
   created_at: "2026-01-01T09:00:00.000Z",
   created_by: "person",
   expires_at: null,
+  secrets: [{ id: "cls_7Lw3Rb0TqNfYp5KcVz8MxJ", created_at: "2026-01-01T09:00:00.000Z", ends_at: null }],
   previous_secret_expires_at: null,
   last_used_at: null,
   revoked_at: null,

@@ -124,8 +124,8 @@ function reads<C extends Credential>(form: CredentialForm<C>, { pageLimits }: Cr
 }
 
 function writes<C extends Credential>(form: CredentialForm<C>, { accounts }: CredentialApi) {
-  const { noun, word, audited, store, operations, members } = form;
-  const { base, one, idOf, etag, show, missing, id } = edgeOf(form);
+  const { noun, word, audited, operations, members } = form;
+  const { base, one, show, id } = edgeOf(form);
   const { answerIssued, issuedGraph } = secretAnswers(form);
   return {
     create: operation({
@@ -156,7 +156,7 @@ function writes<C extends Credential>(form: CredentialForm<C>, { accounts }: Cre
       auth: { scopes: security.scopes, stepUpFor: "another name" },
       audit: `${audited}.update`,
       input: CredentialPatch,
-      of: { find: (tx, { caller, params }) => store.lock(tx, caller.accountId, idOf(params)), etag, missing },
+      of: ownCredential(form),
       change: (tx, credential, { caller, input }) => operations.rename(tx, caller, credential, input.name),
       rest: {
         patch: one,
@@ -196,7 +196,7 @@ function revocations<C extends Credential>(
       auth: security,
       audit: `${audited}.revoke`,
       input: RevocationQuery,
-      of: { find: (tx, { caller, params }) => store.lock(tx, caller.accountId, idOf(params)), etag, missing },
+      of: ownCredential(form),
       change: (tx, credential, { caller, input }) =>
         credentialRevocations.revoke(tx, caller, operations, credential, input.revoke_created),
       rest: { delete: one, ...rest },
@@ -279,6 +279,12 @@ export function secretAnswers<C extends Credential>(form: CredentialForm<C>) {
       ...id,
     },
   };
+}
+
+/** Finds and locks a credential of the caller. */
+export function ownCredential<C extends Credential>(form: CredentialForm<C>): OwnRow<C, unknown> {
+  const { idOf, etag, missing } = edgeOf(form);
+  return { find: (tx, { caller, params }) => form.store.lock(tx, caller.accountId, idOf(params)), etag, missing };
 }
 
 /** Finds a credential of the caller and locks its account too: a suspended account must not get new access. */

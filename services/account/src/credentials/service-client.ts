@@ -1,7 +1,7 @@
 import { createApiKey, digestApiKey, parseApiKey, sameDigest } from "@signalbox/auth";
 import { draft, isScope, type ServiceClientResource } from "@signalbox/contracts";
 import { randomId } from "@signalbox/core";
-import { type Ending, isLive, type Pool, sql, table } from "@signalbox/storage";
+import { isLive, type Pool, type RotatingValue, sql, table, viewValue } from "@signalbox/storage";
 import { columns } from "../generated/columns.ts";
 import { type Credential, type CredentialOrigin, freshCredential, type NewCredential, statusOf } from "./credential.ts";
 import { type CredentialStore, createCredentialStore } from "./credential-store.ts";
@@ -12,6 +12,12 @@ export interface ServiceClient extends Credential {
   /** Digest and end of the secret before the last rotation; both null without one. */
   readonly previousDigest: Uint8Array | null;
   readonly previousUntil: Date | null;
+  /** Id and creation time of the newest secret; null for one from before they were kept. */
+  readonly secretId: string | null;
+  readonly secretCreatedAt: Date | null;
+  /** The same of the previous secret; null without one too. */
+  readonly previousId: string | null;
+  readonly previousCreatedAt: Date | null;
 }
 
 export interface ServiceClientStore extends CredentialStore<ServiceClient> {
@@ -20,6 +26,9 @@ export interface ServiceClientStore extends CredentialStore<ServiceClient> {
 }
 
 const clients = table("service_clients", columns.service_clients, ["endToldAt"]);
+
+const newestColumns = ["digest", "secretId", "secretCreatedAt"] as const;
+const previousColumns = ["previousDigest", "previousUntil", "previousId", "previousCreatedAt"] as const;
 
 const findUsable = sql(
   "service_clients.find-usable",
@@ -32,7 +41,7 @@ export function createServiceClientStore(pool: Pool): ServiceClientStore {
   const store = createCredentialStore<ServiceClient, ServiceClient>(pool, {
     name: "service_clients",
     table: clients,
-    save: clients.update("name", "digest", "previousDigest", "previousUntil", "accessEpoch", "revokedAt"),
+    save: clients.update("name", ...newestColumns, ...previousColumns, "accessEpoch", "revokedAt"),
     isCurrent: "true",
     fromRow,
   });
@@ -55,6 +64,7 @@ export function viewServiceClient(client: ServiceClient, now: Date): ServiceClie
     created_at: client.createdAt.toISOString(),
     created_by: client.createdBy,
     expires_at: client.expiresAt?.toISOString() ?? null,
+    secrets: liveSecretsOf(client, now).map(viewValue),
     previous_secret_expires_at: previousSecretUntil(client, now)?.toISOString() ?? null,
     last_used_at: client.lastUsedAt?.toISOString() ?? null,
     revoked_at: client.revokedAt?.toISOString() ?? null,
@@ -63,9 +73,9 @@ export function viewServiceClient(client: ServiceClient, now: Date): ServiceClie
 
 const about = (client: ServiceClient) => ({ subject: client.id, accountId: client.accountId });
 
-/** Events say nothing about secrets, not even when the previous one ends. */
+/** Events say nothing about secrets, not even how many there are or when the previous one ends. */
 function dataOf(client: ServiceClient, now: Date) {
-  const { previous_secret_expires_at: _, ...data } = viewServiceClient(client, now);
+  const { secrets: _, previous_secret_expires_at: __, ...data } = viewServiceClient(client, now);
   return data;
 }
 
@@ -89,24 +99,54 @@ const prefix = "client";
 export function makeServiceClient(wanted: NewCredential & CredentialOrigin, now: Date): Issued<ServiceClient> {
   const secret = createApiKey(prefix);
   const fresh = freshCredential(wanted, { id: randomId("cli"), secret, now });
-  return { credential: { ...fresh, previousDigest: null, previousUntil: null }, secret };
+  return { credential: withPrevious({ ...fresh, secretId: randomId("cls"), secretCreatedAt: now }), secret };
 }
 
 /** A secret of a client, of which only the digest is stored. */
-interface ClientSecret extends Ending {
+interface ClientSecret extends RotatingValue {
   readonly digest: Uint8Array;
 }
 
-/** Returns the secrets of a client with their ends, the newest first. */
-export function secretsOf({ digest, previousDigest, previousUntil: endsAt }: ServiceClient): ClientSecret[] {
-  return [{ digest, endsAt: null }, ...(previousDigest && endsAt ? [{ digest: previousDigest, endsAt }] : [])];
+/**
+ * Returns the secrets of a client with their ends, the newest first. Those from before ids and creation times were kept
+ * have an id by their place, which a rotation stores, and the time of the client.
+ */
+export function secretsOf(client: ServiceClient): ClientSecret[] {
+  const { digest, previousDigest, previousUntil } = client;
+  const newest = {
+    id: client.secretId ?? `${client.id}.2`,
+    createdAt: client.secretCreatedAt ?? client.createdAt,
+    endsAt: null,
+    digest,
+  };
+  if (!previousDigest || !previousUntil) return [newest];
+  const previous = {
+    id: client.previousId ?? `${client.id}.1`,
+    createdAt: client.previousCreatedAt ?? client.createdAt,
+    endsAt: previousUntil,
+    digest: previousDigest,
+  };
+  return [newest, previous];
 }
 
+/** Returns the secrets that work now, the newest first: none of a client that has ended. */
+export const liveSecretsOf = (client: ServiceClient, now: Date): ClientSecret[] =>
+  statusOf(client, now) === "active" ? secretsOf(client).filter((secret) => isLive(secret, now)) : [];
+
 /** Gives a client a new secret. `previous` stays valid until its end. */
-export function withNewSecret(client: ServiceClient, previous: ClientSecret | undefined): Issued<ServiceClient> {
+export function withNewSecret(client: ServiceClient, previous: ClientSecret | undefined, now: Date) {
   const secret = createApiKey(prefix);
-  const { digest: previousDigest = null, endsAt: previousUntil = null } = previous ?? {};
-  return { credential: { ...client, previousDigest, previousUntil, digest: digestApiKey(secret) }, secret };
+  const newest = { digest: digestApiKey(secret), secretId: randomId("cls"), secretCreatedAt: now };
+  return { credential: withPrevious({ ...client, ...newest }, previous), secret };
+}
+
+/** Leaves a client its newest secret and, until its end, `previous`. */
+export function withPrevious(
+  client: Omit<ServiceClient, (typeof previousColumns)[number]>,
+  previous?: ClientSecret,
+): ServiceClient {
+  const { digest = null, endsAt = null, id = null, createdAt = null } = previous ?? {};
+  return { ...client, previousDigest: digest, previousUntil: endsAt, previousId: id, previousCreatedAt: createdAt };
 }
 
 /** Digests a presented secret; null when its check digits are wrong. */

@@ -13,11 +13,13 @@ import {
   type CredentialForm,
   credentialOperations,
   heldCredential,
+  ownCredential,
   secretAnswers,
   security,
 } from "./credential-api.ts";
 import { type CreateOutcome, type CredentialDependencies, createCredentials, type Issued } from "./credentials.ts";
 import {
+  liveSecretsOf,
   makeServiceClient,
   previousSecretUntil,
   type ServiceClient,
@@ -26,6 +28,7 @@ import {
   serviceClientEvents,
   viewServiceClient,
   withNewSecret,
+  withPrevious,
 } from "./service-client.ts";
 
 type RotateSecretOutcome =
@@ -86,16 +89,27 @@ export function createServiceClients({ serviceClientStore, clientsMax, hasIssuer
       if (rotation.outcome !== "rotated") return { outcome: "already-rotated", previousUntil: client.previousUntil };
       requireScopes(caller, client.scopes);
       requireNoLongerLife(caller, client.expiresAt);
-      const rotated = withNewSecret(client, rotation.older[0]);
-      await serviceClientStore.save(tx, rotated.credential);
-      const fields = ["client_secret"];
-      await audit.record(tx, caller, { action: "client.rotate_secret", subject: client.id, fields });
-      await outbox.append(tx, [serviceClientEvents.updated(rotated.credential, fields, now)]);
+      const rotated = withNewSecret(client, rotation.older[0], now);
+      await saveSecrets(tx, caller, rotated.credential, now);
       const notice = { kind: "client-secret-rotated", client: client.id, address: shownAddress(caller) } as const;
       await dependencies.notices.queue(tx, account, notice);
       return { outcome: "issued", ...rotated };
     },
+
+    /** Ends the overlap of a rotation now: from here on only the newest secret works. */
+    async removePrevious(tx: Tx, caller: Caller, client: ServiceClient): Promise<void> {
+      const now = clock.now();
+      if (liveSecretsOf(client, now).length <= 1) return;
+      await saveSecrets(tx, caller, withPrevious(client), now);
+    },
   };
+
+  async function saveSecrets(tx: Tx, caller: Caller, client: ServiceClient, now: Date): Promise<void> {
+    await serviceClientStore.save(tx, client);
+    const fields = ["client_secret"];
+    await audit.record(tx, caller, { action: "client.rotate_secret", subject: client.id, fields });
+    await outbox.append(tx, [serviceClientEvents.updated(client, fields, now)]);
+  }
 }
 
 export type ServiceClients = ReturnType<typeof createServiceClients>;
@@ -130,12 +144,14 @@ export function serviceClientApi(parts: ServiceClientApi): Edges {
     createServiceClient: create,
     renameServiceClient: rename,
     rotateServiceClientSecret: rotation(form, parts),
+    deletePreviousServiceClientSecrets: endOfOverlap(form, parts),
     revokeServiceClient: revoke,
     revokeAccountServiceClient: revokeByAdministrator,
   };
   const fields = {
     ServiceClient: {
       status: (client: ServiceClient) => statusOf(client, clock.now()),
+      secrets: (client: ServiceClient) => liveSecretsOf(client, clock.now()),
       previousSecretExpiresAt: (client: ServiceClient) => previousSecretUntil(client, clock.now()),
     },
   };
@@ -209,5 +225,24 @@ function rotation(form: CredentialForm<ServiceClient>, parts: ServiceClientApi) 
       answer: answerRotated,
     },
     graph: issuedGraph,
+  });
+}
+
+function endOfOverlap(form: CredentialForm<ServiceClient>, { serviceClients }: ServiceClientApi) {
+  return operation({
+    summary: "End the overlap of a rotation: only the newest secret works",
+    description:
+      "For an older secret that may have leaked, or that no program uses any more. Without one it changes nothing.",
+    auth: security,
+    audit: "client.rotate_secret",
+    of: ownCredential(form),
+    change: (tx, client, { caller }) => serviceClients.removePrevious(tx, caller, client),
+    rest: { delete: "/api/account/clients/:client_id/secret/previous", responses: { 204: "empty" }, idempotent: true },
+    graph: {
+      payload: { serviceClientId: (_, { params }) => params.client_id },
+      type: "DeletePreviousServiceClientSecretsPayload",
+      keysInInput: true,
+      names: { client_id: "id" },
+    },
   });
 }
