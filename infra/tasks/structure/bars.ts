@@ -12,7 +12,7 @@ export interface Bar {
 
 /** Files and lines that the `src` of a service may have. They only go down; raising one is a commit of its own. */
 const ceilings: Readonly<Record<string, readonly [files: number, lines: number]>> = {
-  account: [101, 11_770],
+  account: [101, 11_780],
   config: [34, 3_510],
   gateway: [55, 5_100],
   images: [51, 5_450],
