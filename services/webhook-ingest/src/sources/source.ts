@@ -25,7 +25,7 @@ export interface Source {
   readonly updatedAt: Date;
 }
 
-/** An address of a source: the last segment of a path that the partner may post to. The first one is the source's id. */
+/** An address of a source: the last segment of a path that the partner may post to. The first is the id of the source. */
 export interface SourceAddress extends RotatingValue {
   readonly address: string;
 }
@@ -72,20 +72,17 @@ export function sourceFrom(wanted: Omit<NewSource, "secret" | "verifyToken">, ac
 /** Returns true for the id of a source, false for an address that replaced one. */
 export const isSourceId = (text: string): boolean => text.startsWith("src_");
 
-/** Creates the value of a secret that replaces the present one. */
-export const newSecret = (at: Date): RotatingValue => ({
-  id: newId("srk", at.getTime()),
+const newValue = (prefix: "srk" | "sra", at: Date) => ({
+  id: newId(prefix, at.getTime()),
   createdAt: at,
   endsAt: null,
 });
 
-/** Creates the value of an address that replaces the present one. */
-export const newAddress = (address: string, at: Date): SourceAddress => ({
-  id: newId("sra", at.getTime()),
-  createdAt: at,
-  endsAt: null,
-  address,
-});
+/** Creates the value of a secret. */
+export const newSecret = (at: Date): RotatingValue => newValue("srk", at);
+
+/** Creates the value of an address. */
+export const newAddress = (address: string, at: Date): SourceAddress => ({ ...newValue("sra", at), address });
 
 /** Returns the last segment of the path that the partner posts to. */
 export const addressOf = ({ id, addresses }: Pick<Source, "id" | "addresses">): string => addresses[0]?.address ?? id;
