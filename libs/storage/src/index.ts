@@ -31,7 +31,6 @@ export type { ObjectStore } from "./objects/object-store.ts";
 export { openObjectStore } from "./objects/open-object-store.ts";
 export { openOwnFolder } from "./objects/own-folder.ts";
 export {
-  type Ending,
   isLive,
   olderAfter,
   type RotatingValue,

@@ -40,7 +40,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const outbound = openOutbound(context);
   const assertUsable = createAssertUsable(outbound);
 
-  const sourceStore = createSourceStore(pool, sealer);
+  const sourceStore = createSourceStore(pool, sealer, clock);
   const knownSources = createKnownSources(sourceStore, clock);
   const sources = createSources({
     sourceStore,

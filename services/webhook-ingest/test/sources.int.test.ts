@@ -31,7 +31,7 @@ test("a new source is shown with every field, found again, and published", async
   assert.match(body.id, /^src_/);
   assert.equal(headers.get("location"), pathOf(body));
   assert.deepEqual(
-    { ...body, id: "", ingest_path: "", created_at: "", updated_at: "" },
+    { ...body, id: "", ingest_path: "", addresses: [], secrets: [], created_at: "", updated_at: "" },
     {
       id: "",
       name: "Shop",
@@ -41,13 +41,19 @@ test("a new source is shown with every field, found again, and published", async
       forward: true,
       ingest_path: "",
       former_ingest_paths: [],
+      addresses: [],
       settings: {},
       overlaps_end_at: [],
+      secrets: [],
       created_at: "",
       updated_at: "",
     },
   );
   assert.equal(body.ingest_path, `/ingest/${body.id}`);
+  const { created_at, ingest_path } = body;
+  const [addressId, secretId] = [...body.addresses, ...body.secrets].map(({ id }: { id: string }) => id);
+  assert.deepEqual(body.addresses, [{ id: addressId, created_at, ends_at: null, ingest_path }]);
+  assert.deepEqual(body.secrets, [{ id: secretId, created_at, ends_at: null }]);
   const read = await ingest.send(who, "GET", pathOf(body));
   assert.deepEqual(read.body, body);
   assert.equal(read.headers.get("etag"), headers.get("etag"));
@@ -291,7 +297,7 @@ test("a hundred sources of a query are one statement, each of their lists is one
   const pool = { ...ingest.pool, query };
   const { clock, log } = ingest.context;
   const stores = {
-    sourceStore: createSourceStore(pool, {} as Sealer),
+    sourceStore: createSourceStore(pool, {} as Sealer, clock),
     receivedStore: createReceivedStore({ pool, clock, keepMs: () => 0 }),
     rejectionStore: createRejectionStore(pool, {} as Sealer),
     replays: createReplays({ pool, clock } as Parameters<typeof createReplays>[0]),

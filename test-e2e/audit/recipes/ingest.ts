@@ -16,6 +16,17 @@ const source = (make: (person: Person, path: string) => Attempt): Recipe =>
     return make(person, `${sources}/${id}`);
   });
 
+/** A source with a former secret and a former address. */
+const rotatedSource = (make: (person: Person, path: string) => Attempt): Recipe =>
+  fresh(async (person, { send }) => {
+    const { id } = (await send(person.headers, sources, { body: newSource })).json;
+    const path = `${sources}/${id}`;
+    const secret = `whsec_${randomBytes(24).toString("base64")}`;
+    await send(person.headers, `${path}/secret/rotate`, { body: { secret } });
+    await send(person.headers, `${path}/rotate-url`, { body: {} });
+    return make(person, path);
+  });
+
 /** A mutation of an existing source. */
 const sourceGraph = (call: (id: string) => string): Recipe =>
   source((person, path) => mutation(person, call(path.slice(sources.length + 1))));
@@ -68,8 +79,14 @@ export const ingestRecipes: Recipes = {
   "POST /api/v1/webhooks/sources/{id}/secret/rotate": source((person, path) =>
     rest(person, "POST", `${path}/secret/rotate`, { secret: `whsec_${randomBytes(24).toString("base64")}` }),
   ),
+  "DELETE /api/v1/webhooks/sources/{id}/secret/previous": rotatedSource((person, path) =>
+    rest(person, "DELETE", `${path}/secret/previous`),
+  ),
   "POST /api/v1/webhooks/sources/{id}/rotate-url": source((person, path) =>
     rest(person, "POST", `${path}/rotate-url`, { overlap_seconds: 60 }),
+  ),
+  "DELETE /api/v1/webhooks/sources/{id}/addresses/previous": rotatedSource((person, path) =>
+    rest(person, "DELETE", `${path}/addresses/previous`),
   ),
   "POST /api/v1/webhooks/sources/{id}/replays": source((person, path) =>
     rest(person, "POST", `${path}/replays`, { from: "2026-01-01T00:00:00Z" }),
@@ -92,6 +109,12 @@ export const ingestRecipes: Recipes = {
   ),
   "Mutation.rotateWebhookSourceUrl": sourceGraph(
     (id) => `rotateWebhookSourceUrl(id: "${id}", input: { overlapSeconds: 60 })`,
+  ),
+  "Mutation.deletePreviousWebhookSourceSecrets": rotatedSource((person, path) =>
+    mutation(person, `deletePreviousWebhookSourceSecrets(id: "${path.slice(sources.length + 1)}")`),
+  ),
+  "Mutation.deletePreviousWebhookSourceAddresses": rotatedSource((person, path) =>
+    mutation(person, `deletePreviousWebhookSourceAddresses(id: "${path.slice(sources.length + 1)}")`),
   ),
   "Mutation.deleteWebhookSource": sourceGraph((id) => `deleteWebhookSource(id: "${id}")`),
   "Mutation.createReceivedWebhookReplay": source((person, path) =>

@@ -9,10 +9,10 @@ export const timestamp = z.iso
 /** An identifier. Clients treat it as opaque. */
 export const identifier = (what: string) => z.string().min(1).describe(`${what}. Opaque.`);
 
-/** The live values of what rotates, in every view of its owner. */
-export const liveValues = (noun: string) =>
+/** The live values of what rotates, in every view of its owner, each with what `shown` adds. */
+export const liveValues = <Shown extends z.ZodRawShape = Record<never, never>>(noun: string, shown?: Shown) =>
   z
-    .array(z.object({ id: z.string(), created_at: timestamp, ends_at: timestamp.nullable() }))
+    .array(z.object({ id: z.string(), created_at: timestamp, ends_at: timestamp.nullable(), ...(shown as Shown) }))
     .describe(`The live ${noun}, newest first, each with its end; null for none.`);
 
 /** The input of a rotation. `effect` says what goes on for that time. */

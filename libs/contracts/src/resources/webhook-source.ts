@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { examples, identifier, jsonValue, timestamp } from "./fields.ts";
+import { examples, identifier, jsonValue, liveValues, timestamp } from "./fields.ts";
 
 export const webhookSchemes = [
   ...(["standard-webhooks", "stripe", "github", "slack", "shopify"] as const),
@@ -21,11 +21,15 @@ export const WebhookSourceResource = z
       .array(z.object({ ingest_path: z.string(), ends_at: timestamp }))
       .optional()
       .describe("Former paths that are still accepted, the latest first."),
+    addresses: liveValues("addresses", {
+      ingest_path: z.string().describe("The path of this address."),
+    }).optional(),
     settings: z.record(z.string(), jsonValue).describe("Settings of the scheme, such as header names for `hmac`."),
     overlaps_end_at: z
       .array(timestamp)
       .optional()
       .describe("When each secret that was rotated out stops verifying, the last one first."),
+    secrets: liveValues("secrets").optional(),
     created_at: timestamp,
     updated_at: timestamp,
   })
@@ -42,8 +46,17 @@ export const webhookSourceExample: WebhookSourceResource = {
   forward: true,
   ingest_path: "/ingest/src_3kVn7RtY1bQzXw5Lm9PdHc",
   former_ingest_paths: [],
+  addresses: [
+    {
+      id: "sra_01kdzq5a7m2n4p6q8r0s1t3v5w",
+      created_at: "2026-01-01T09:00:00.000Z",
+      ends_at: null,
+      ingest_path: "/ingest/src_3kVn7RtY1bQzXw5Lm9PdHc",
+    },
+  ],
   settings: { signature_header: "X-Signature" },
   overlaps_end_at: [],
+  secrets: [{ id: "srk_01kdzq5a7m2n4p6q8r0s1t3v5w", created_at: "2026-01-01T09:00:00.000Z", ends_at: null }],
   created_at: "2026-01-01T09:00:00.000Z",
   updated_at: "2026-01-01T09:00:00.000Z",
 };

@@ -1,13 +1,12 @@
 import {
   displayName,
   examples,
-  overlapSeconds,
   WebhookSourceResource,
   webhookSchemes,
   webhookSourceExample,
 } from "@signalbox/contracts";
 import type { PageLimits } from "@signalbox/graphql";
-import { created, type HttpResponse, ok, type Refusal, strongEtag } from "@signalbox/http";
+import { created, type HttpResponse, ok, strongEtag } from "@signalbox/http";
 import {
   type Edges,
   edgesOf,
@@ -21,8 +20,16 @@ import {
 } from "@signalbox/service";
 import { type Preset, type PresetName, presets } from "@signalbox/webhook-signatures";
 import { z } from "zod";
-import { ingestPathOf, type NewSource, type Source, viewSource } from "./source.ts";
-import type { SourceRotations } from "./source-rotations.ts";
+import {
+  formerEnds,
+  ingestPathOf,
+  type NewSource,
+  pathTo,
+  type Source,
+  type SourceAddress,
+  viewSource,
+} from "./source.ts";
+import { rotationOperations, type SourceRotations, secretText } from "./source-rotations.ts";
 import { mergeSettings, SettingsBody, SettingsPatchBody } from "./source-settings.ts";
 import type { SourceStore } from "./source-store.ts";
 import type { Sources } from "./sources.ts";
@@ -41,7 +48,6 @@ const write = { scopes: ["webhooks:write"] } as const;
 export const missingSource = "There is no such source.";
 
 const presetNames = Object.keys(presets) as [PresetName, ...PresetName[]];
-const secret = z.string().min(1).max(1024).describe("Secret that the partner signs with. Write-only.");
 const verifyToken = z
   .string()
   .min(8)
@@ -64,7 +70,7 @@ const CreateSourceBody = z
       .describe("Known sender with its scheme and settings; `settings` override them.")
       .optional(),
     scheme: z.enum(webhookSchemes).describe("Signature scheme of the partner. Default: the preset's.").optional(),
-    secret,
+    secret: secretText,
     verify_token: verifyToken.nullable().default(null),
     event_types: eventTypes.default(null),
     forward: forward.default(true),
@@ -86,26 +92,11 @@ const CreateSourceBody = z
   .meta({ id: "CreateWebhookSource", anyOf: [{ required: ["scheme"] }, { required: ["preset"] }] })
   .register(examples, { example: { name: "Shop", scheme: "hmac", secret: "a secret of the shop" } });
 
-const RotateSecretBody = z
-  .strictObject({
-    secret,
-    overlap_seconds: overlapSeconds("the present secret still verifies").default(86_400),
-  })
-  .meta({ id: "RotateWebhookSourceSecret" })
-  .register(examples, { example: { secret: "the next secret of the shop", overlap_seconds: 3_600 } });
-
-const RotateUrlBody = z
-  .strictObject({
-    overlap_seconds: overlapSeconds("the present address is still accepted", 86_400).default(86_400),
-  })
-  .meta({ id: "RotateWebhookSourceUrl" })
-  .register(examples, { example: { overlap_seconds: 3_600 } });
-
 /** A merge patch: an absent member keeps its value. The scheme is fixed, because the secret belongs to it. */
 const UpdateSourceBody = z
   .strictObject({
     name: displayName,
-    secret,
+    secret: secretText,
     verify_token: verifyToken.nullable(),
     event_types: eventTypes,
     forward,
@@ -127,18 +118,22 @@ export const ownSources = (sourceStore: Pick<SourceStore, "findMany">): Load<Sou
 
 /** The sources of an account, at both edges. */
 export function sourceApi(parts: SourceApi, loadSource: Load<Source>): Edges {
-  const declared = { ...reads(parts, loadSource), ...writes(parts), ...rotations(parts) };
-  return edgesOf(declared, { exampleIds: { id: webhookSourceExample.id }, fields: { WebhookSource: sourceFields } });
+  const declared = {
+    ...reads(parts, loadSource),
+    ...writes(parts),
+    ...rotationOperations(parts.sourceRotations, ownSource(parts.sourceStore), show),
+  };
+  return edgesOf(declared, { exampleIds: { id: webhookSourceExample.id }, fields });
 }
 
-const sourceFields = {
-  ingestPath: ingestPathOf,
-  overlapsEndAt: ({ formerSecretsEndAt }: Source) => formerSecretsEndAt,
-  formerIngestPaths: (source: Source) =>
-    viewSource(source).former_ingest_paths?.map(({ ingest_path: ingestPath, ends_at: endsAt }) => ({
-      ingestPath,
-      endsAt,
-    })),
+const fields = {
+  WebhookSource: {
+    ingestPath: ingestPathOf,
+    overlapsEndAt: ({ secrets }: Source) => formerEnds(secrets),
+    formerIngestPaths: ({ addresses }: Source) => addresses.slice(1),
+  },
+  WebhookSourceAddress: { ingestPath: ({ address }: SourceAddress) => pathTo(address) },
+  FormerIngestPath: { ingestPath: ({ address }: SourceAddress) => pathTo(address) },
 };
 
 const etag = (source: Source): string => strongEtag(source.revision, source.id);
@@ -220,52 +215,6 @@ function writes({ sources, sourceStore }: SourceApi) {
     }),
   };
 }
-
-function rotations({ sourceRotations, sourceStore }: SourceApi) {
-  const of = ownSource(sourceStore);
-  return {
-    rotateWebhookSourceSecret: operation({
-      summary: "Give a source its partner's next secret",
-      description: "Until the overlap ends the present secret verifies too. At most three secrets verify at once.",
-      auth: { ...write, stepUp: true },
-      audit: "webhook_source.rotate_secret",
-      input: RotateSecretBody,
-      of,
-      change: (tx, source, { caller, input: { secret, overlap_seconds: overlapSeconds } }) =>
-        sourceRotations.rotateSecret(tx, caller, source, secret, overlapSeconds),
-      refusals: { "limit-reached": ({ max }) => tooManyLive("secret", "secrets", max) },
-      rest: {
-        post: `${one}/secret/rotate`,
-        responses: { 200: WebhookSourceResource },
-        idempotent: true,
-        answer: ({ source }) => show(source),
-      },
-      graph: { payload: { webhookSource: ({ source }) => source } },
-    }),
-    rotateWebhookSourceUrl: operation({
-      summary: "Give a source another address",
-      description:
-        "The present address is accepted until the overlap ends, by default a day. At most three addresses are accepted at once.",
-      auth: write,
-      audit: "webhook_source.rotate_url",
-      input: RotateUrlBody,
-      of,
-      change: (tx, source, { caller, input }) =>
-        sourceRotations.rotateAddress(tx, caller, source, input.overlap_seconds),
-      refusals: { "limit-reached": ({ max }) => tooManyLive("ingest_path", "addresses", max) },
-      rest: {
-        post: `${one}/rotate-url`,
-        responses: { 200: WebhookSourceResource },
-        idempotent: true,
-        answer: ({ source }) => show(source),
-      },
-      graph: { payload: { webhookSource: ({ source }) => source } },
-    }),
-  };
-}
-
-const tooManyLive = (field: string, noun: string, max: number): Refusal =>
-  tooMany(field, `A source has at most ${max} ${noun} at once; wait until one ends, or rotate with an overlap of 0.`);
 
 /** Converts the body of a new source: the scheme and settings of its preset, with its own settings over them. */
 function newSourceOf(body: z.output<typeof CreateSourceBody>): NewSource {

@@ -1,10 +1,13 @@
 import { type Caller, requireStepUp } from "@signalbox/auth";
+import { examples, overlapSeconds, WebhookSourceResource } from "@signalbox/contracts";
 import { type Clock, randomId, seconds } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
-import { audited } from "@signalbox/service";
+import type { HttpResponse, Refusal } from "@signalbox/http";
+import { audited, type OwnRow, operation, tooMany } from "@signalbox/service";
 import { rotate, type Tx } from "@signalbox/storage";
+import { z } from "zod";
 import type { KnownSources } from "./known-sources.ts";
-import { addressesOf, type Source, sourceUpdated } from "./source.ts";
+import { newAddress, newSecret, type Source, sourceUpdated } from "./source.ts";
 import type { AssertUsable } from "./source-settings.ts";
 import type { SourceStore } from "./source-store.ts";
 
@@ -26,7 +29,10 @@ const rotations = {
 
 export type SourceRotations = ReturnType<typeof createSourceRotations>;
 
-/** Creates the operations that rotate the secret that a partner signs with, and the address that it posts to. */
+/**
+ * Creates the operations that rotate the secret that a partner signs with, and the address that it posts to, and those
+ * that end the overlaps.
+ */
 export function createSourceRotations(dependencies: RotationDependencies) {
   const { sourceStore, knownSources, outbox, clock, assertUsable } = dependencies;
 
@@ -50,30 +56,148 @@ export function createSourceRotations(dependencies: RotationDependencies) {
       const found = await sourceStore.findWithSecrets(source.id, tx);
       const { current, former, verifyToken } = found?.secrets ?? { current: secret, former: [], verifyToken: null };
       const now = clock.now();
-      const values = [{ secret: current, endsAt: null }, ...former];
+      const values = [...source.secrets.slice(0, 1).map((present) => ({ ...present, secret: current })), ...former];
       const rotation = rotate(values, { max, overlapMs: seconds(overlapSeconds), now });
       if (rotation.outcome !== "rotated") return rotation;
-      const formerSecretsEndAt = rotation.older.flatMap(({ endsAt }) => endsAt ?? []);
-      const rotated = { ...source, formerSecretsEndAt, revision: source.revision + 1, updatedAt: now };
+      const secrets = [newSecret(now), ...rotation.older.map(({ secret: _, ...value }) => value)];
+      const rotated = revised(source, { secrets }, now);
       await sourceStore.save(tx, rotated, { current: secret, former: rotation.older, verifyToken });
       return announce(tx, caller, rotated, "rotate_secret");
+    },
+
+    /** Ends the overlap now: from here on only the newest secret verifies. */
+    async removePreviousSecrets(tx: Tx, caller: Caller, source: Source): Promise<void> {
+      if (source.secrets.length === 1) return;
+      const found = await sourceStore.findWithSecrets(source.id, tx);
+      if (found === null) return;
+      const changed = revised(source, { secrets: source.secrets.slice(0, 1) }, clock.now());
+      await sourceStore.save(tx, changed, { ...found.secrets, former: [] });
+      await announce(tx, caller, changed, "rotate_secret");
     },
 
     /** Gives a source a new address, for one that has leaked. The present one is accepted until the overlap ends. */
     async rotateAddress(tx: Tx, caller: Caller, source: Source, overlapSeconds: number) {
       const now = clock.now();
-      const rotation = rotate(addressesOf(source), { max, overlapMs: seconds(overlapSeconds), now });
+      const rotation = rotate(source.addresses, { max, overlapMs: seconds(overlapSeconds), now });
       if (rotation.outcome !== "rotated") return rotation;
-      const rotated: Source = {
-        ...source,
-        address: randomId("ing"),
-        formerAddresses: rotation.older.map(({ address }) => address),
-        formerAddressesEndAt: rotation.older.flatMap(({ endsAt }) => endsAt ?? []),
-        revision: source.revision + 1,
-        updatedAt: now,
-      };
+      const addresses = [newAddress(randomId("ing"), now), ...rotation.older];
+      const rotated = revised(source, { addresses }, now);
       await sourceStore.saveAddresses(tx, rotated);
       return announce(tx, caller, rotated, "rotate_url");
     },
+
+    /** Ends the overlap now: from here on only the newest address is accepted. */
+    async removePreviousAddresses(tx: Tx, caller: Caller, source: Source): Promise<void> {
+      if (source.addresses.length === 1) return;
+      const changed = revised(source, { addresses: source.addresses.slice(0, 1) }, clock.now());
+      await sourceStore.saveAddresses(tx, changed);
+      await announce(tx, caller, changed, "rotate_url");
+    },
   };
 }
+
+/** Returns the source with other values, in its next revision. */
+const revised = (source: Source, values: Partial<Pick<Source, "secrets" | "addresses">>, at: Date): Source => ({
+  ...source,
+  ...values,
+  revision: source.revision + 1,
+  updatedAt: at,
+});
+
+/** A secret, in every input that takes one. */
+export const secretText = z.string().min(1).max(1024).describe("Secret that the partner signs with. Write-only.");
+
+const RotateSecretBody = z
+  .strictObject({
+    secret: secretText,
+    overlap_seconds: overlapSeconds("the present secret still verifies").default(86_400),
+  })
+  .meta({ id: "RotateWebhookSourceSecret" })
+  .register(examples, { example: { secret: "the next secret of the shop", overlap_seconds: 3_600 } });
+
+const RotateUrlBody = z
+  .strictObject({
+    overlap_seconds: overlapSeconds("the present address is still accepted", 86_400).default(86_400),
+  })
+  .meta({ id: "RotateWebhookSourceUrl" })
+  .register(examples, { example: { overlap_seconds: 3_600 } });
+
+const one = "/api/v1/webhooks/sources/:id";
+const write = { scopes: ["webhooks:write"] } as const;
+
+/** Declares the rotations of sources, and their ends, for `sourceApi`. */
+export function rotationOperations(
+  sourceRotations: SourceRotations,
+  of: OwnRow<Source, { readonly id: string }>,
+  show: (source: Source) => HttpResponse,
+) {
+  return {
+    rotateWebhookSourceSecret: operation({
+      summary: "Give a source its partner's next secret",
+      description: "Until the overlap ends the present secret verifies too. At most three secrets verify at once.",
+      auth: { ...write, stepUp: true },
+      audit: "webhook_source.rotate_secret",
+      input: RotateSecretBody,
+      of,
+      change: (tx, source, { caller, input: { secret, overlap_seconds: overlapSeconds } }) =>
+        sourceRotations.rotateSecret(tx, caller, source, secret, overlapSeconds),
+      refusals: { "limit-reached": ({ max }) => tooManyLive("secret", "secrets", max) },
+      rest: {
+        post: `${one}/secret/rotate`,
+        responses: { 200: WebhookSourceResource },
+        idempotent: true,
+        answer: ({ source }) => show(source),
+      },
+      graph: { payload: { webhookSource: ({ source }) => source } },
+    }),
+    deletePreviousWebhookSourceSecrets: operation({
+      summary: "End the overlap of rotations: only the newest secret verifies",
+      auth: { ...write, stepUp: true },
+      audit: "webhook_source.rotate_secret",
+      of,
+      change: (tx, source, { caller }) => sourceRotations.removePreviousSecrets(tx, caller, source),
+      rest: { delete: `${one}/secret/previous`, responses: { 204: "empty" }, idempotent: true },
+      graph: {
+        payload: { webhookSourceId: (_, { params }) => params.id },
+        type: "DeletePreviousWebhookSourceSecretsPayload",
+      },
+    }),
+    rotateWebhookSourceUrl: operation({
+      summary: "Give a source another address",
+      description:
+        "The present address is accepted until the overlap ends, by default a day. At most three addresses are accepted at once.",
+      auth: write,
+      audit: "webhook_source.rotate_url",
+      input: RotateUrlBody,
+      of,
+      change: (tx, source, { caller, input }) =>
+        sourceRotations.rotateAddress(tx, caller, source, input.overlap_seconds),
+      refusals: { "limit-reached": ({ max }) => tooManyLive("ingest_path", "addresses", max) },
+      rest: {
+        post: `${one}/rotate-url`,
+        responses: { 200: WebhookSourceResource },
+        idempotent: true,
+        answer: ({ source }) => show(source),
+      },
+      graph: { payload: { webhookSource: ({ source }) => source } },
+    }),
+    deletePreviousWebhookSourceAddresses: operation({
+      summary: "End the overlap of rotations: only the newest address is accepted",
+      auth: write,
+      audit: "webhook_source.rotate_url",
+      of,
+      change: (tx, source, { caller }) => sourceRotations.removePreviousAddresses(tx, caller, source),
+      rest: { delete: `${one}/addresses/previous`, responses: { 204: "empty" }, idempotent: true },
+      graph: {
+        payload: { webhookSourceId: (_, { params }) => params.id },
+        type: "DeletePreviousWebhookSourceAddressesPayload",
+      },
+    }),
+  };
+}
+
+const tooManyLive = (field: string, noun: string, max: number): Refusal =>
+  tooMany(
+    field,
+    `A source has at most ${max} ${noun} at once; end the older ones, or rotate with an overlap of 0 seconds.`,
+  );

@@ -1,10 +1,12 @@
+import { type Clock, timeOfPublicId } from "@signalbox/core";
 import {
   advisoryLock,
-  type Ending,
+  isLive,
   type ListRange,
   newestFirst,
   type Pool,
   type Queryable,
+  type RotatingValue,
   rangeValues,
   type SealedColumn,
   type Sealer,
@@ -13,17 +15,25 @@ import {
   table,
 } from "@signalbox/storage";
 import { columns } from "../generated/columns.ts";
-import type { Source } from "./source.ts";
+import { addressOf, formerEnds, isSourceId, type Source } from "./source.ts";
 
 /** Columns that a source shows; its secrets are read separately. */
 const sources = table("sources", columns.sources, ["sealedSecret", "sealedFormerSecrets", "sealedVerifyToken"]);
 const sealedSources = table("sources", columns.sources);
 const saveSource = sources.update("name", "eventTypes", "status", "forward", "settings", "revision", "updatedAt");
-const saveAddresses = sources.update("address", "formerAddresses", "formerAddressesEndAt", "revision", "updatedAt");
+const saveAddresses = sources.update(
+  "address",
+  "addressIds",
+  "formerAddresses",
+  "formerAddressesEndAt",
+  "revision",
+  "updatedAt",
+);
 const saveSecrets = sealedSources.update(
   "sealedSecret",
   "sealedFormerSecrets",
   "sealedVerifyToken",
+  "secretIds",
   "formerSecretsEndAt",
 );
 
@@ -57,11 +67,23 @@ export interface SourceSecrets {
   readonly verifyToken: string | null;
 }
 
-interface FormerSecret extends Ending {
+interface FormerSecret extends RotatingValue {
   readonly secret: string;
 }
 
-interface SealedSource extends Source {
+/** A row: of each kind of value the ids, newest first, and of the former ones what the kind has. */
+interface SourceRow extends Omit<Source, "secrets" | "addresses"> {
+  /** Null until a version that has ids changes the secrets. */
+  readonly secretIds: readonly string[] | null;
+  readonly formerSecretsEndAt: readonly Date[];
+  /** Null while the address is the id of the source. */
+  readonly address: string | null;
+  readonly addressIds: readonly string[] | null;
+  readonly formerAddresses: readonly string[];
+  readonly formerAddressesEndAt: readonly Date[];
+}
+
+interface SealedSource extends SourceRow {
   readonly sealedSecret: string;
   /** JSON of the former secrets, sealed as one text; null without any. */
   readonly sealedFormerSecrets: string | null;
@@ -81,12 +103,88 @@ function sealedColumn(column: string, placeOf: typeof place): SealedColumn {
 }
 
 /**
+ * Returns the values of a row, newest first, ended ones too. An id holds the time of its value. Values that a version
+ * without ids wrote have ids of their places, the oldest first, so that the next value changes none, and the time of the
+ * source.
+ */
+function valuesOf(
+  { id, createdAt }: SourceRow,
+  prefix: "srk" | "sra",
+  ids: readonly string[] | null,
+  formerEndsAt: readonly Date[],
+): RotatingValue[] {
+  const ends = [null, ...formerEndsAt];
+  const known = ids?.length === ends.length ? ids : [];
+  return ends.map((endsAt, at) => {
+    const valueId = known[at] ?? `${prefix}_${id}_${ends.length - at}`;
+    return { id: valueId, createdAt: new Date(timeOfPublicId(valueId) ?? createdAt), endsAt };
+  });
+}
+
+const secretsOf = (row: SourceRow): RotatingValue[] => valuesOf(row, "srk", row.secretIds, row.formerSecretsEndAt);
+
+/** Converts a row to a source with the values that are live. */
+function sourceFromRow(row: SourceRow, now: Date): Source {
+  const { secretIds, formerSecretsEndAt, address, addressIds, formerAddresses, formerAddressesEndAt, ...source } = row;
+  const addresses = [address ?? row.id, ...formerAddresses];
+  const values = valuesOf(row, "sra", addressIds, formerAddressesEndAt);
+  const live = <Value extends RotatingValue>(all: readonly Value[]) => all.filter((value) => isLive(value, now));
+  return {
+    ...source,
+    secrets: live(secretsOf(row)),
+    addresses: live(values.map((value, at) => ({ ...value, address: addresses[at] ?? row.id }))),
+  };
+}
+
+const idsOf = (values: readonly RotatingValue[]): string[] => values.map(({ id }) => id);
+
+/** Returns the columns of the addresses of a source. */
+function addressColumns(source: Source) {
+  const address = addressOf(source);
+  const former = source.addresses.slice(1);
+  return {
+    address: isSourceId(address) ? null : address,
+    addressIds: idsOf(source.addresses),
+    formerAddresses: former.map((one) => one.address),
+    formerAddressesEndAt: formerEnds(former),
+  };
+}
+
+/** Returns the columns of the secrets of a source. The former ones are those given: ended ones explain a refusal. */
+function secretColumns({ id, secrets }: Source, { current, former, verifyToken }: SourceSecrets, sealer: Sealer) {
+  const texts = JSON.stringify(former.map(({ secret }) => ({ secret })));
+  return {
+    sealedSecret: sealer.seal(current, place(id)),
+    sealedFormerSecrets: former.length === 0 ? null : sealer.seal(texts, placeOfFormer(id)),
+    sealedVerifyToken: verifyToken === null ? null : sealer.seal(verifyToken, placeOfToken(id)),
+    secretIds: idsOf([...secrets.slice(0, 1), ...former]),
+    formerSecretsEndAt: formerEnds(former),
+  };
+}
+
+/** Opens the secrets of a row. */
+function openSecrets(row: SealedSource, sealer: Sealer): SourceSecrets {
+  const { id, sealedSecret, sealedFormerSecrets, sealedVerifyToken } = row;
+  const former = sealedFormerSecrets ? sealer.open(sealedFormerSecrets, placeOfFormer(id)).toString("utf8") : "[]";
+  const [, ...formerValues] = secretsOf(row);
+  return {
+    current: sealer.open(sealedSecret, place(id)).toString("utf8"),
+    former: (JSON.parse(former) as Pick<FormerSecret, "secret">[]).flatMap(({ secret }, at) => {
+      const value = formerValues[at];
+      return value ? { ...value, secret } : [];
+    }),
+    verifyToken: sealedVerifyToken && sealer.open(sealedVerifyToken, placeOfToken(id)).toString("utf8"),
+  };
+}
+
+/**
  * Stores sources in PostgreSQL. Every look-up for a caller names the account, so another account's source reads as
  * missing.
  */
-export function createSourceStore(pool: Pool, sealer: Sealer) {
+export function createSourceStore(pool: Pool, sealer: Sealer, clock: Clock) {
+  const toSource = (row: SourceRow): Source => sourceFromRow(row, clock.now());
   const rowsOf = async (from: Queryable, ...query: Parameters<Queryable["query"]>): Promise<Source[]> =>
-    (await from.query<Source>(...query)).rows;
+    (await from.query<SourceRow>(...query)).rows.map(toSource);
   const rowOf = async (...query: Parameters<typeof rowsOf>): Promise<Source | null> =>
     (await rowsOf(...query))[0] ?? null;
 
@@ -102,13 +200,13 @@ export function createSourceStore(pool: Pool, sealer: Sealer) {
       return (await tx.query<{ count: number }>(countSources, [accountId])).rows[0]?.count ?? 0;
     },
     insert: (tx: Tx, source: Source, secrets: SourceSecrets) =>
-      sealedSources.insert(tx, { ...source, ...sealed(source.id, secrets) }),
+      sealedSources.insert(tx, { ...source, ...addressColumns(source), ...secretColumns(source, secrets, sealer) }),
     /** Saves the changeable fields of a source, and its secrets if given. */
     async save(tx: Tx, source: Source, secrets?: SourceSecrets): Promise<void> {
       await saveSource(tx, source);
-      if (secrets) await saveSecrets(tx, { id: source.id, ...sealed(source.id, secrets) });
+      if (secrets) await saveSecrets(tx, { id: source.id, ...secretColumns(source, secrets, sealer) });
     },
-    saveAddresses,
+    saveAddresses: (tx: Tx, source: Source) => saveAddresses(tx, { ...source, ...addressColumns(source) }),
     /** Returns the id of the source with this present or former address. */
     findIdAt: async (address: string): Promise<string | null> =>
       (await pool.query<{ id: string }>(findIdAt, [address])).rows[0]?.id ?? null,
@@ -120,31 +218,10 @@ export function createSourceStore(pool: Pool, sealer: Sealer) {
     ): Promise<{ source: Source; secrets: SourceSecrets } | null> {
       const [row] = (await from.query<SealedSource>(findWithSecrets, [id])).rows;
       if (row === undefined) return null;
-      const { sealedSecret, sealedFormerSecrets, sealedVerifyToken, ...source } = row;
-      const former = sealedFormerSecrets ? sealer.open(sealedFormerSecrets, placeOfFormer(id)).toString("utf8") : "[]";
-      const formerSecrets = JSON.parse(former) as FormerSecret[];
-      return {
-        source,
-        secrets: {
-          current: sealer.open(sealedSecret, place(id)).toString("utf8"),
-          former: formerSecrets.map(({ secret }, at) => ({
-            secret,
-            endsAt: source.formerSecretsEndAt[at] ?? source.updatedAt,
-          })),
-          verifyToken: sealedVerifyToken && sealer.open(sealedVerifyToken, placeOfToken(id)).toString("utf8"),
-        },
-      };
+      const { sealedSecret, sealedFormerSecrets, sealedVerifyToken, ...shown } = row;
+      return { source: toSource(shown), secrets: openSecrets(row, sealer) };
     },
   };
-
-  function sealed(id: string, { current, former, verifyToken }: SourceSecrets) {
-    return {
-      sealedSecret: sealer.seal(current, place(id)),
-      sealedFormerSecrets: former.length === 0 ? null : sealer.seal(JSON.stringify(former), placeOfFormer(id)),
-      sealedVerifyToken: verifyToken === null ? null : sealer.seal(verifyToken, placeOfToken(id)),
-      formerSecretsEndAt: former.flatMap(({ endsAt }) => endsAt ?? []),
-    };
-  }
 }
 
 export type SourceStore = ReturnType<typeof createSourceStore>;

@@ -1,6 +1,6 @@
 import { draft, type WebhookSourceResource } from "@signalbox/contracts";
-import { type Patch, randomId } from "@signalbox/core";
-import { type Ending, isLive } from "@signalbox/storage";
+import { newId, type Patch, randomId } from "@signalbox/core";
+import { isLive, type RotatingValue, viewValue } from "@signalbox/storage";
 import type { SchemeName } from "@signalbox/webhook-signatures";
 import { type SettingsPatch, type SourceSettings, viewSourceSettings } from "./source-settings.ts";
 
@@ -16,16 +16,18 @@ export interface Source {
   readonly forward: boolean;
   /** Differences of the sender from its scheme. */
   readonly settings: SourceSettings;
-  /** Ends of the overlaps of former secrets that still verify, the latest first. */
-  readonly formerSecretsEndAt: readonly Date[];
-  /** Last segment of the path that the partner posts to; null while it is the id. */
-  readonly address: string | null;
-  /** Former addresses, the latest first, with the ends of their overlaps. */
-  readonly formerAddresses: readonly string[];
-  readonly formerAddressesEndAt: readonly Date[];
+  /** The secrets that verify now, newest first, without their texts. */
+  readonly secrets: readonly RotatingValue[];
+  /** The addresses that are accepted now, newest first. */
+  readonly addresses: readonly SourceAddress[];
   readonly revision: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
+}
+
+/** An address of a source: the last segment of a path that the partner may post to. The first is the id of the source. */
+export interface SourceAddress extends RotatingValue {
+  readonly address: string;
 }
 
 /** Input of a new source. */
@@ -59,10 +61,8 @@ export function sourceFrom(wanted: Omit<NewSource, "secret" | "verifyToken">, ac
     id,
     accountId,
     status: "active",
-    formerSecretsEndAt: [],
-    address: null,
-    formerAddresses: [],
-    formerAddressesEndAt: [],
+    secrets: [newSecret(at)],
+    addresses: [newAddress(id, at)],
     revision: 1,
     createdAt: at,
     updatedAt: at,
@@ -72,34 +72,41 @@ export function sourceFrom(wanted: Omit<NewSource, "secret" | "verifyToken">, ac
 /** Returns true for the id of a source, false for an address that replaced one. */
 export const isSourceId = (text: string): boolean => text.startsWith("src_");
 
+const newValue = (prefix: "srk" | "sra", at: Date) => ({
+  id: newId(prefix, at.getTime()),
+  createdAt: at,
+  endsAt: null,
+});
+
+/** Creates the value of a secret. */
+export const newSecret = (at: Date): RotatingValue => newValue("srk", at);
+
+/** Creates the value of an address. */
+export const newAddress = (address: string, at: Date): SourceAddress => ({ ...newValue("sra", at), address });
+
 /** Returns the last segment of the path that the partner posts to. */
-export const addressOf = ({ id, address }: Pick<Source, "id" | "address">): string => address ?? id;
-
-/** An address of a source: the last segment of a path that the partner may post to. */
-interface SourceAddress extends Ending {
-  readonly address: string;
-}
-
-/** Returns the addresses of a source with their ends, the present one first. */
-export function addressesOf(source: Source): SourceAddress[] {
-  const { formerAddresses, formerAddressesEndAt, updatedAt } = source;
-  const former = formerAddresses.map((address, at) => ({ address, endsAt: formerAddressesEndAt[at] ?? updatedAt }));
-  return [{ address: addressOf(source), endsAt: null }, ...former];
-}
+export const addressOf = ({ id, addresses }: Pick<Source, "id" | "addresses">): string => addresses[0]?.address ?? id;
 
 /** Returns true when webhooks to this address are accepted. */
-export const isLiveAddress = (source: Source, address: string, nowMs: number): boolean =>
-  addressesOf(source).some((one) => one.address === address && isLive(one, new Date(nowMs)));
+export const isLiveAddress = ({ addresses }: Source, address: string, nowMs: number): boolean =>
+  addresses.some((one) => one.address === address && isLive(one, new Date(nowMs)));
 
 /** Returns true when the source and its account accept webhooks now. A stopped source does, and drops them. */
 export const isOpen = (source: Source, mayWrite: (accountId: string) => boolean): boolean =>
   source.status !== "paused" && mayWrite(source.accountId);
 
 /** Returns the path that the partner posts to. */
-export const ingestPathOf = (source: Pick<Source, "id" | "address">): string => `/ingest/${addressOf(source)}`;
+export const ingestPathOf = (source: Pick<Source, "id" | "addresses">): string => pathTo(addressOf(source));
+
+/** Returns the path of an address. */
+export const pathTo = (address: string): string => `/ingest/${address}`;
+
+/** Returns the ends of former values, the latest first. */
+export const formerEnds = (values: readonly RotatingValue[]): Date[] => values.flatMap(({ endsAt }) => endsAt ?? []);
 
 /** Returns the source as its owner sees it, in the API and in every event. */
 export function viewSource(source: Source): WebhookSourceResource {
+  const addresses = source.addresses.map((one) => ({ ...viewValue(one), ingest_path: pathTo(one.address) }));
   return {
     id: source.id,
     name: source.name,
@@ -108,12 +115,11 @@ export function viewSource(source: Source): WebhookSourceResource {
     status: source.status,
     forward: source.forward,
     ingest_path: ingestPathOf(source),
-    former_ingest_paths: source.formerAddresses.map((address, index) => ({
-      ingest_path: `/ingest/${address}`,
-      ends_at: (source.formerAddressesEndAt[index] ?? source.updatedAt).toISOString(),
-    })),
+    former_ingest_paths: addresses.flatMap(({ ingest_path, ends_at }) => (ends_at ? { ingest_path, ends_at } : [])),
+    addresses,
     settings: viewSourceSettings(source.settings),
-    overlaps_end_at: source.formerSecretsEndAt.map((at) => at.toISOString()),
+    overlaps_end_at: formerEnds(source.secrets).map((at) => at.toISOString()),
+    secrets: source.secrets.map(viewValue),
     created_at: source.createdAt.toISOString(),
     updated_at: source.updatedAt.toISOString(),
   };

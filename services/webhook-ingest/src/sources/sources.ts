@@ -6,6 +6,7 @@ import type { Tx } from "@signalbox/storage";
 import type { KnownSources } from "./known-sources.ts";
 import {
   type NewSource,
+  newSecret,
   type Source,
   type SourceChange,
   sourceCreated,
@@ -70,7 +71,7 @@ export function createSources(dependencies: SourceDependencies) {
       const former = await formerSecrets(tx, sourceStore, source, { secret, verifyToken, settings });
       assertUsable(wanted.scheme, wanted.settings, secret ?? former?.current);
       const updated = { ...wanted, revision: source.revision + 1, updatedAt: clock.now() };
-      const replaced = secret === undefined ? updated : { ...updated, formerSecretsEndAt: [] };
+      const replaced = secret === undefined ? updated : { ...updated, secrets: [newSecret(updated.updatedAt)] };
       await sourceStore.save(tx, replaced, former && secretsAfter(former, { secret, verifyToken }));
       tx.afterCommit(() => knownSources.forget(source.id));
       const entry = audited(caller, { action: "webhook_source.update", subject: source.id, fields: changed });
