@@ -9,7 +9,7 @@ import { type EmbeddedSystem, removeData, startEmbeddedSystem } from "../systems
  * Operations that end, or may end, the access of their caller: each gets its own caller, so that the others keep
  * theirs.
  */
-const endingTheCaller = ["deleteAccount", "disableAccount", "setAccountStatus", "signOutEverywhere"];
+const endingTheCaller = ["deleteAccount", "disableAccount", "setAccountStatus", "signOutAccount", "signOutEverywhere"];
 
 const opened = new AsyncDisposableStack();
 let system: EmbeddedSystem;
@@ -126,7 +126,7 @@ async function findDeclaredCodes(selection: readonly string[]): Promise<void> {
   assert.ok(passed, report);
 }
 
-const endingMutations = ["Mutation.setAccountStatus", "Mutation.signOutEverywhere"];
+const endingMutations = ["Mutation.setAccountStatus", "Mutation.signOutAccount", "Mutation.signOutEverywhere"];
 
 test("the graph answers whatever schemathesis makes of its schema with declared codes alone", async () => {
   await findDeclaredCodes(endingMutations.flatMap((name) => ["--exclude-name", name]));
