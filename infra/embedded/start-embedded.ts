@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { createHmac } from "node:crypto";
 import { chmod, mkdir } from "node:fs/promises";
 import type { RequestListener } from "node:http";
 import { tmpdir } from "node:os";
@@ -90,14 +90,16 @@ export async function startEmbedded(given: StartEmbedded): Promise<EmbeddedAddre
   const { http, internal, management, front, links } = await openDoors(given, services, managed, processMetrics);
 
   const databaseUrl = await openDatabases({ url, dataDirectory, runner, log, tell });
+  const sealingKey = await keptSealingKey(dataDirectory, () =>
+    hasServiceDatabases(databaseUrl("postgres"), { log, metrics: processMetrics }),
+  );
   const surroundings: Surroundings = {
     databaseUrl,
     internalUrl: internal.url,
     baseUrl: http.url,
-    internalToken: randomBytes(32).toString("base64url"),
-    sealingKey: await keptSealingKey(dataDirectory, () =>
-      hasServiceDatabases(databaseUrl("postgres"), { log, metrics: processMetrics }),
-    ),
+    // The same after a restart: cursors of subscriptions are sealed with it, and outlive the process.
+    internalToken: createHmac("sha256", sealingKey).update("internal token").digest("base64url"),
+    sealingKey,
     blobsUrl: `file:${join(dataDirectory, "blobs")}`,
   };
   tell("the event log");

@@ -153,6 +153,40 @@ test("kill -9, and the next start has the data and the key, and nothing that was
   assert.equal(await readFile(join(folder, "postgres", "data", "PG_VERSION"), "utf8"), "99\n");
 });
 
+test("kill -9, and a subscription goes on after the cursor of its last message", async () => {
+  const folder = await freshFolder();
+  const killed = await start(folder);
+  const query = "subscription { accountChanged { event { id } cursor } }";
+  const follow = ({ baseUrl, apiKey }: typeof killed, cursor: Record<string, string>) =>
+    fetch(`${baseUrl}/graphql?query=${encodeURIComponent(query)}`, {
+      headers: { "x-api-key": apiKey, accept: "text/event-stream", ...cursor },
+    });
+  const rename = async ({ baseUrl, apiKey }: typeof killed, name: string) =>
+    expectStatus(
+      await createClient(baseUrl, apiKey)("/api/account/", { method: "PATCH", body: { display_name: name } }),
+      200,
+    );
+  const first = await follow(killed, {});
+  await rename(killed, "Told before");
+  const cursor = /^id: (\S+)$/m.exec(await firstMessage(first))?.[1] ?? "";
+  await killed.process.kill();
+  const next = await start(folder);
+  await rename(next, "Told after");
+  const resumed = await follow(next, { "last-event-id": cursor });
+  assert.equal(resumed.status, 200);
+  assert.match(await firstMessage(resumed), /"accountChanged"/);
+});
+
+/** Reads an event stream up to its first message. */
+async function firstMessage({ body }: Response): Promise<string> {
+  let text = "";
+  for await (const chunk of body ?? []) {
+    text += Buffer.from(chunk).toString();
+    if (/^event: next\ndata: .+$/m.test(text)) return text.slice(text.lastIndexOf("id: "));
+  }
+  throw new Error(`the stream ended without a message: ${text}`);
+}
+
 test("a first key that no longer works is replaced, and the start says so", async () => {
   const folder = await freshFolder();
   const first = await start(folder);
