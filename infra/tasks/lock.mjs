@@ -4,6 +4,7 @@ import { withProgress } from "./progress.mjs";
 
 /**
  * Runs `work` while no other process of this machine holds the same lock file. A lock of a dead process is taken over.
+ * The set-up runs on the Node that is there, which may be too old for the lock of infra/engines/file-lock.ts.
  */
 export async function withLock(file, work) {
   if (!take(file)) {

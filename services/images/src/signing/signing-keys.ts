@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { type Caller, requireStepUp } from "@signalbox/auth";
+import type { Caller } from "@signalbox/auth";
 import { Copies } from "@signalbox/cache";
 import { type Clock, hours, randomId, seconds } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
@@ -62,7 +62,6 @@ export function createSigningKeys({ pool, signingKeyStore, outbox, clock }: Depe
      * expire, the overlap ends or the next rotation; those of older keys end now, so no limit refuses a rotation.
      */
     async rotate(tx: Tx, caller: Caller, overlapMs = longestOverlapMs) {
-      requireStepUp(caller, clock);
       const { accountId } = caller;
       const keys = await signingKeyStore.lock(tx, accountId);
       const older = olderAfter(keys, { overlapMs, now: clock.now() }).slice(0, liveMax - 1);

