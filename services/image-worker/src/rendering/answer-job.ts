@@ -69,6 +69,7 @@ async function throughOutages<T>(
 
 function answerTo(job: Job, done: RenderedVariants, durationMs: number): EventDraft<"image.rendered"> {
   const { job_id, image_id, attempt } = job.data;
+  // Read by services/images (`consumers.ts`), which settles the variants.
   return draft("image.rendered", {
     subject: job.subject,
     accountId: job.accountId,

@@ -84,6 +84,7 @@ function namedRenditions(image: Image): Wanted[] {
 
 function jobFor(image: Image, job: Job, wanted: readonly Wanted[]) {
   const { id, accountId, sha256, mimeType, sizeBytes, focalPoint } = image;
+  // Read by services/image-worker (`answer-job.ts`), which answers with `image.rendered`: `consumers.ts` here.
   return draft("image.render_requested", {
     subject: id,
     accountId,
