@@ -1,7 +1,7 @@
 /**
- * The states of a leased delivery in one instance, and what leads from one to the next. The row in the queue is the other half
- * of a delivery's state, and decides between instances: a lease writes its end into the row, and a result or a hand-back
- * counts only for the row with that time.
+ * The states of a leased delivery in one instance, and what leads from one to the next. The row in the queue is the
+ * other half of a delivery's state, and decides between instances: a lease writes its end into the row, and a result
+ * or a hand-back counts only for the row with that time.
  *
  * | state | place | the row |
  * |---|---|---|

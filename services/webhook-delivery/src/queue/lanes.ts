@@ -99,14 +99,15 @@ export class Lanes {
   add(endpoint: SigningEndpoint, deliveries: readonly LeasedDelivery[], startUntilMs: number): LeasedDelivery[] {
     const lane = this.#laneOf(endpoint);
     const { host } = lane;
-    const fits = deliveries.findIndex((delivery) => {
-      if (this.room.of({ accountId: delivery.accountId, host }) <= 0) return true;
+    let added = 0;
+    for (const delivery of deliveries) {
+      if (this.room.of({ accountId: delivery.accountId, host }) <= 0) break;
       lane.add({ delivery, startUntilMs });
       this.room.move(delivery, "lease", host);
-      return false;
-    });
+      added++;
+    }
     this.#schedule(lane);
-    return fits === -1 ? [] : deliveries.slice(fits);
+    return deliveries.slice(added);
   }
 
   /** Takes the deliveries that may be attempted now, one of each lane in turn. Each is to be entered or handed back. */
