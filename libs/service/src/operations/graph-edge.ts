@@ -1,18 +1,12 @@
 import type { Caller } from "@signalbox/auth";
 import { AppError } from "@signalbox/core";
-import {
-  type FieldAccess,
-  mutation,
-  type Resolve,
-  refusalError,
-  type SubgraphContext,
-  toWire,
-} from "@signalbox/graphql";
+import { mutation, type Resolve, refusalError, type SubgraphContext, toWire } from "@signalbox/graphql";
 import { z } from "zod";
 import { type AnyOperation, type OperationContext, refusalOf, routeOf } from "./operation.ts";
 
 type Context = SubgraphContext;
 type Arguments = Readonly<Record<string, unknown>> & { readonly input?: Readonly<Record<string, unknown>> };
+type Keys = readonly (readonly [param: string, name: string])[];
 type Picks = Readonly<Record<string, (success: unknown, context: OperationContext) => unknown>>;
 
 /** The success of a mutation with its context. */
@@ -30,10 +24,11 @@ export const operationOf = (mutation: Resolve): AnyOperation | undefined => oper
 export function mutationOf(operation: AnyOperation): Resolve {
   const { auth, audit, graph } = operation;
   const picks = picksOf(graph?.payload ?? {});
+  const keys = keysOf(operation);
   const spec = {
-    ...accessOf(auth),
+    ...auth,
     audit,
-    input: (context: Context, input: object) => rulesOf(operation, context, input),
+    input: (context: Context, input: object) => rulesOf(operation, keys, context, input),
     payload: (done: Done | null) =>
       Object.fromEntries(
         Object.entries(picks).map(([name, pick]) => [name, done ? pick(done.success, done.context) : null]),
@@ -41,32 +36,25 @@ export function mutationOf(operation: AnyOperation): Resolve {
   };
   const resolve = mutation(spec, async (input, graphContext: Context, args: Arguments): Promise<Done> => {
     const { caller } = graphContext;
-    const context = { caller, params: paramsOf(operation, args), input };
+    const context = { caller, params: paramsOf(operation, keys, args), input };
     return { success: await run(operation, context, graphContext), context };
   });
   operations.set(resolve, operation);
   return resolve;
 }
 
-const accessOf = ({ scopes, access, stepUp, stepUpFor }: AnyOperation["auth"]): FieldAccess => ({
-  scopes,
-  ...(access && { access }),
-  ...(stepUp && { stepUp }),
-  ...(stepUpFor !== undefined && { stepUpFor }),
-});
-
 const picksOf = (payload: string | Picks): Picks =>
   typeof payload === "string" ? { [payload]: (success) => success } : payload;
 
 /** Lists the path parameters of an operation with their names in the graph. */
-export function keysOf({ rest, graph }: AnyOperation): (readonly [param: string, name: string])[] {
+export function keysOf({ rest, graph }: AnyOperation): Keys {
   const params = [...routeOf(rest).path.matchAll(/:(\w+)/g)].map(([, name]) => name as string);
   return params.map((param) => [param, (graph?.names as Record<string, string> | undefined)?.[param] ?? param]);
 }
 
-function paramsOf(operation: AnyOperation, args: Arguments): unknown {
+function paramsOf(operation: AnyOperation, keys: Keys, args: Arguments): unknown {
   const given = (operation.graph?.keysInInput ? args.input : args) ?? {};
-  const params = Object.fromEntries(keysOf(operation).map(([param, name]) => [param, given[name]]));
+  const params = Object.fromEntries(keys.map(([param, name]) => [param, given[name]]));
   if (!operation.params) return params;
   const parsed = operation.params.safeParse(params);
   if (!parsed.success) throw new AppError("not_found", operation.of?.missing ?? "There is nothing here.");
@@ -76,13 +64,13 @@ function paramsOf(operation: AnyOperation, args: Arguments): unknown {
 const nothing = z.strictObject({});
 
 /** The rules of REST, for the members that are not keys; the caller's own JSON keeps its names. */
-async function rulesOf(operation: AnyOperation, { caller }: Context, given: object): Promise<z.ZodType> {
+async function rulesOf(operation: AnyOperation, keys: Keys, { caller }: Context, given: object): Promise<z.ZodType> {
   const { input: rules = nothing, graph } = operation;
-  const keys = graph?.keysInInput ? keysOf(operation).map(([, name]) => name) : [];
+  const keysInBody = graph?.keysInInput ? keys.map(([, name]) => name) : [];
   const own = (graph?.raw ?? []).filter((name) => name in given).map((name) => [snakeCase(name), jsonOf(given, name)]);
   const body = (wire: unknown) => {
     const members = Object.entries({ ...(wire as object), ...Object.fromEntries(own) });
-    return Object.fromEntries(members.filter(([name]) => !keys.includes(camelCase(name))));
+    return Object.fromEntries(members.filter(([name]) => !keysInBody.includes(camelCase(name))));
   };
   return z.preprocess(body, "json" in rules ? await fitting(rules, body(toWire(given)), caller) : rules);
 }

@@ -101,7 +101,7 @@ export function listField({ auth, filter = {}, limits, read, position, graph }: 
     ...(graph?.node && { node: graph.node }),
   };
   const seenBy = graph?.ofOthers ? { ofOthers: graph.ofOthers } : ({ ownOnly: true } as const);
-  return connectionField({ scopes: auth.scopes, ...(auth.access && { access: auth.access }), ...seenBy }, spec);
+  return connectionField({ ...auth, ...seenBy }, spec);
 }
 
 /** One row of an account's own: a record over REST, an entity of the graph. */
@@ -155,7 +155,4 @@ export function recordRoute({ summary, description, auth, params, find, missing,
 
 /** Builds the resolver of an entity by its id. */
 export const entityField = ({ auth }: AnyRecord, load: Load<unknown>): Resolve =>
-  field(
-    { scopes: auth.scopes, ...(auth.access && { access: auth.access }) },
-    ({ id }: { readonly id: string }, _args, context) => load(context, id),
-  );
+  field(auth, ({ id }: { readonly id: string }, _args, context) => load(context, id));
