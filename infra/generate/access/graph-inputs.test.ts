@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
+import { camelCase } from "@signalbox/core";
 import { type AnyOperation, keysOf, operationOf } from "@signalbox/service";
 import { type InputObjectTypeDefinitionNode, Kind, parse } from "graphql";
 import { z } from "zod";
@@ -34,7 +35,7 @@ function membersOfRules(operation: AnyOperation): Members | null {
   const keys = graph?.keysInInput ? keysOf(operation).map(([, name]) => [name, true] as const) : [];
   const rules = objectOf(input && "json" in input ? input.json : input);
   if (!rules) return null;
-  const members = Object.entries(rules.shape).map(([name, rule]) => [camel(name), isRequired(rule)] as const);
+  const members = Object.entries(rules.shape).map(([name, rule]) => [camelCase(name), isRequired(rule)] as const);
   return Object.fromEntries([...keys, ...members]);
 }
 
@@ -46,8 +47,6 @@ function objectOf(rules: unknown): z.ZodObject | null {
   if (rules instanceof z.ZodObject) return rules;
   return rules instanceof z.ZodPipe ? (objectOf(rules.in) ?? objectOf(rules.out)) : null;
 }
-
-const camel = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 test("every input of the graph has the members of the REST body, and requires at least the same", async () => {
   assert.ok(operations.length > 10, `only ${operations.length} operations were found`);

@@ -1,3 +1,4 @@
+import { snakeCase } from "@signalbox/core";
 import { presets } from "@signalbox/webhook-signatures";
 import type { Generator } from "../generator.ts";
 
@@ -83,8 +84,6 @@ ${vector.body}
 \`\`\`
 `;
 }
-
-const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 function onWire(value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;

@@ -5,6 +5,7 @@ export { errorBody, type Refusal } from "./error-body.ts";
 export { type DetailCode, detailCodes, type ErrorCode, errorCodes } from "./error-codes.ts";
 export { graphqlErrorBody, graphqlExtensions } from "./graphql-error-body.ts";
 export { namedUuidv7, newId, randomId, timeOfPublicId, uuidv7 } from "./ids.ts";
+export { camelCase, snakeCase } from "./letter-case.ts";
 export { changedMembers, type Patch, patched } from "./patch.ts";
 export { newRequestId, requestIdOf, requestIdPattern } from "./request-id.ts";
 export { isSecretName, masked, maskText } from "./secrets.ts";

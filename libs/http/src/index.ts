@@ -50,6 +50,7 @@ export {
 export { acceptedLanguages } from "./responses/negotiation.ts";
 export { createRoutes, type Routes } from "./routes/create-routes.ts";
 export {
+  pathParamNames,
   type RouteAuth,
   type RouteInput,
   type RouteSpec,

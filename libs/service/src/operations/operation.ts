@@ -1,5 +1,6 @@
 import type { Caller, Principal } from "@signalbox/auth";
 import type { Audited } from "@signalbox/contracts";
+import type { DetailCode } from "@signalbox/core";
 import { type HttpResponse, type Refusal, type RouteAuth, type RouteSpec, refusedWith } from "@signalbox/http";
 import type { Tx } from "@signalbox/storage";
 import type { z } from "zod";
@@ -163,9 +164,12 @@ export function answerOf({ refusals, rest }: AnyOperation, result: unknown, cont
   return rest.answer ? rest.answer(result, context) : { status: 204, body: { kind: "empty" } };
 }
 
-/** Builds the refusal of one more of something that has a limit; the field is its name in the API. */
-export const tooMany = (field: string, message: string): Refusal => ({
+/** Builds the refusal of a change that the present state does not allow; the field is its name in the API. */
+export const conflict = (field: string, code: DetailCode, message: string): Refusal => ({
   code: "conflict",
   message,
-  details: [{ field, code: "too_many", message }],
+  details: [{ field, code, message }],
 });
+
+/** Builds the refusal of one more of something that has a limit. */
+export const tooMany = (field: string, message: string): Refusal => conflict(field, "too_many", message);

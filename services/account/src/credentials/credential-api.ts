@@ -13,7 +13,7 @@ import {
   type Routes,
   refused,
 } from "@signalbox/http";
-import { list, type OwnRow, operation, ownRows, record } from "@signalbox/service";
+import { conflict, list, type OwnRow, operation, ownRows, record } from "@signalbox/service";
 import { z } from "zod";
 import { ownAccount } from "../accounts/account-api.ts";
 import type { Accounts } from "../accounts/accounts.ts";
@@ -21,7 +21,6 @@ import {
   type Credential,
   CredentialPatch,
   type CredentialView,
-  conflict,
   etagOfCredential,
   type newCredential,
   refusedCredential,

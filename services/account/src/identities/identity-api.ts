@@ -11,7 +11,7 @@ import {
   rangeOf,
   refused,
 } from "@signalbox/http";
-import { type Edges, edgesOf, operation } from "@signalbox/service";
+import { conflict, type Edges, edgesOf, operation } from "@signalbox/service";
 import { z } from "zod";
 import { accountGone, ownAccount } from "../accounts/account-api.ts";
 import type { Identity } from "../accounts/account-store.ts";
@@ -56,11 +56,7 @@ export function identityApi(parts: IdentityApi): Edges {
     change: (tx, account, { caller, params }) => identities.unlink(tx, caller, account, params.identity_id),
     refusals: {
       missing: { code: "not_found", message: missing },
-      "last-way-in": {
-        code: "conflict",
-        message: lastLogin,
-        details: [{ field: "identities", code: "last_way_in", message: lastLogin }],
-      },
+      "last-way-in": conflict("identities", "last_way_in", lastLogin),
     },
     rest: { delete: `${path}:identity_id`, responses: { 204: "empty" }, idempotent: true },
   });

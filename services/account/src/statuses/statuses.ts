@@ -2,6 +2,7 @@ import { type Caller, requireStepUp } from "@signalbox/auth";
 import { accountStates, examples } from "@signalbox/contracts";
 import type { Clock } from "@signalbox/core";
 import type { Refusal } from "@signalbox/http";
+import { conflict } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
 import type { Account } from "../accounts/account.ts";
@@ -100,5 +101,5 @@ export function refusedTransition(result: RefusedStatus): Refusal {
   if (result.outcome === "last-administrator") return refusedLastAdministrator("status");
   const { from, to } = result;
   const message = `An account that is ${from} cannot become ${to}.`;
-  return { code: "conflict", message, details: [{ field: "status", code: "transition_not_allowed", message }] };
+  return conflict("status", "transition_not_allowed", message);
 }

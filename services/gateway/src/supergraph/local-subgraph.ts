@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { createLoader, type Load } from "@signalbox/graphql";
+import { createLoader, createPerRequest, type Load } from "@signalbox/graphql";
 import { buildASTSchema, execute, type FormattedExecutionResult, GraphQLError, parse } from "graphql";
 import type { OperationContext, SubgraphSender } from "./subgraph-sender.ts";
 
@@ -32,22 +32,18 @@ const owners: Readonly<Record<string, Owner>> = {
  */
 export async function createLocalSubgraph(senders: ReadonlyMap<string, SubgraphSender>): Promise<SubgraphSender> {
   const schema = buildASTSchema(parse(await readFile(schemaFile, "utf8")), { assumeValidSDL: true });
-  const loaders = new WeakMap<OperationContext, Map<string, Load<Reference>>>();
+  const loaders = createPerRequest<Load<Reference>>();
 
   /** Batches the look-ups of one operation at an owner. */
   function loaderOf(context: OperationContext, { type, subgraph }: Owner): Load<Reference> {
-    const ofOperation = loaders.get(context) ?? new Map<string, Load<Reference>>();
-    loaders.set(context, ofOperation);
     const send = senders.get(subgraph);
     if (send === undefined) throw new Error(`there is no subgraph ${subgraph}`);
-    const load =
-      ofOperation.get(type) ??
+    return loaders(context, type, () =>
       createLoader(
         (ids) => findOwned(send, context, type, ids),
         ({ id }: Reference) => id,
-      );
-    ofOperation.set(type, load);
-    return load;
+      ),
+    );
   }
 
   return async ({ body, context }) => {

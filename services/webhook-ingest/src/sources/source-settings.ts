@@ -1,4 +1,4 @@
-import { AppError, MiB } from "@signalbox/core";
+import { AppError, camelCase, MiB, snakeCase } from "@signalbox/core";
 import type { OutboundClient } from "@signalbox/net";
 import {
   type DeliveryIdPlace,
@@ -177,8 +177,6 @@ type Camel<Value> = Value extends string | number | boolean | null
 /** Answer that the sender expects to an accepted webhook. */
 export type CustomAnswer = NonNullable<SourceSettings["answer"]>;
 
-const camelCase = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 const names = Object.keys(settingMembers).map((name) => [camelCase(name) as keyof SourceSettings, name] as const);
 /** Settings that may be null. Null resets any other to its default. */
 const nullable: ReadonlySet<string> = new Set(
