@@ -16,8 +16,8 @@ const ceilings: Readonly<Record<string, readonly [files: number, lines: number]>
   config: [34, 3_510],
   gateway: [55, 5_100],
   images: [51, 5_450],
-  "webhook-delivery": [64, 8_300],
-  "webhook-ingest": [42, 4_980],
+  "webhook-delivery": [65, 8_310],
+  "webhook-ingest": [42, 4_880],
 };
 
 /** Measures what the repository holds itself to, beside what Biome, knip and dependency-cruiser hold. */
