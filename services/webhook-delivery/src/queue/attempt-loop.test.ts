@@ -18,7 +18,10 @@ const deliveriesOf = ({ id: endpointId }: SigningEndpoint, count: number) =>
 /** A loop whose attempts end on the test's command, with the given result. */
 function loopUnderTest(bounds: { readonly inFlightMax: number; readonly inFlightMaxPerHost: number }) {
   const clock = createManualClock(new Date("2026-01-02T03:04:05Z"));
-  const underWay: { readonly endpointId: string; readonly end: (status: number | null, error?: string) => void }[] = [];
+  const underWay: {
+    readonly endpointId: string;
+    readonly end: (status: number | null, error?: string, phase?: string) => void;
+  }[] = [];
   const loop = new AttemptLoop({
     lanes: new Lanes({ ...bounds, inFlightMaxPerEndpoint: 64 }),
     leases: { leaseMs: 90_000, handBack: async () => {} },
@@ -26,8 +29,8 @@ function loopUnderTest(bounds: { readonly inFlightMax: number; readonly inFlight
     log: testContext("webhook-delivery", {}).log,
     attempt: ({ endpointId }) =>
       new Promise((resolve) => {
-        const end = (status: number | null, error: string | null = null) =>
-          resolve({ result: { status, error } } as Awaited<ReturnType<Attempt>>);
+        const end = (status: number | null, error: string | null = null, phase: string | null = null) =>
+          resolve({ result: { status, error }, attempt: { phase } } as Awaited<ReturnType<Attempt>>);
         underWay.push({ endpointId, end });
       }),
     results: { add: async () => {} },
@@ -62,4 +65,26 @@ test("endpoints that are slow share a quarter of the places", async () => {
   const quick = endpointAt("joe", "https://joe.example/");
   loop.add(quick, deliveriesOf(quick, 8));
   assert.equal(underWay.length, 8);
+});
+
+test("an endpoint that refuses connections rests, and its deliveries go out after that", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const { clock, loop, underWay, settled } = loopUnderTest({ inFlightMax: 100, inFlightMaxPerHost: 100 });
+  const endpoint = endpointAt("ada", "https://ada.example/");
+  loop.add(endpoint, deliveriesOf(endpoint, 60));
+  for (const { end } of underWay.splice(0, 9)) {
+    end(null, "connection_refused", "connect");
+    await settled();
+  }
+  const startedBefore = underWay.length;
+  for (const { end } of underWay.splice(0)) end(null, "connection_refused", "connect");
+  await settled();
+  assert.equal(underWay.length, 0, "nothing starts while it rests");
+  clock.advance(100);
+  t.mock.timers.tick(100);
+  await settled();
+  assert.equal(underWay.length, 1, "then one attempt is made");
+  underWay.splice(0)[0]?.end(200);
+  await settled();
+  assert.ok(startedBefore < 16 && underWay.length > 0, "an answer lets the others go out");
 });
