@@ -30,6 +30,11 @@ export const benches: Readonly<Record<string, Bench>> = {
       "Events of 1 KB to ten endpoints: a backlog, against a Node process that posts as much from memory; 200 a second on the log and over HTTP, also beside endpoints that hang; a million waiting.",
     load: () => import("./delivery.ts"),
   },
+  publish: {
+    description:
+      "One account that publishes events of 1 KB over HTTP on PostgreSQL with fsync, against a server that only answers; the same beside an endpoint that refuses connections.",
+    load: () => import("./publish.ts"),
+  },
   start: {
     description: "`npm start` until every service serves, in an empty folder and then on its data.",
     load: () => import("./start.ts"),

@@ -22,7 +22,7 @@ export { type OpenedService, openService } from "./open-service.ts";
 export { openServiceLog } from "./open-service-log.ts";
 export { type Edges, edgesOf, joinEdges, list, operation, record } from "./operations/edges.ts";
 export { keysOf, operationOf } from "./operations/graph-edge.ts";
-export { type AnyOperation, conflict, type Flow, type OwnRow, tooMany } from "./operations/operation.ts";
+export { type AnyOperation, type Complete, conflict, type Flow, type OwnRow, tooMany } from "./operations/operation.ts";
 export { type Load, ownRows } from "./operations/reads.ts";
 export { runFlow } from "./operations/rest-edge.ts";
 export { openOverrides } from "./overrides/open-overrides.ts";

@@ -126,6 +126,8 @@ async function run(operation: AnyOperation, context: OperationContext, graphCont
       // The gateway ends abandoned requests by its own deadline.
       signal: new AbortController().signal,
       inTransaction: (work) => inTransaction((tx) => succeeded(work(tx))),
+      // The graph stores no answers.
+      inSharedTransaction: (effect) => effect(async () => {}),
     }),
   );
 }

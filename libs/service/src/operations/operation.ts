@@ -39,7 +39,15 @@ export interface Flow {
   readonly signal: AbortSignal;
   /** Runs the effect with the stored answer of an `Idempotency-Key`. Its value must be the operation's result. */
   inTransaction<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>;
+  /**
+   * The same for an effect that shares its transaction with those of other requests: the effect calls `complete` with
+   * its result in that transaction, unless it is refused and has written nothing.
+   */
+  inSharedTransaction<Result>(effect: (complete: Complete<Result>) => Promise<Result>): Promise<Result>;
 }
+
+/** Stores the answer to a result in the transaction of its effect. It may run again when the transaction does. */
+export type Complete<Result> = (tx: Tx, result: Result) => Promise<void>;
 
 /** The context of an operation with a flow of its own. */
 type FlowContext<P, Input> = OperationContext<P, Input> & Flow;

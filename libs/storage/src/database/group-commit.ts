@@ -13,7 +13,7 @@ export interface GroupCommitOptions<Item, Outcome> {
   readonly ownerOf?: (item: Item) => string;
   /** Items that share a key are never in the same batch. */
   readonly keysOf?: (item: Item) => readonly string[];
-  /** Maximum number of waiting items; more are refused. One owner may have half of them. Default: no bound. */
+  /** Largest sum of the sizes of waiting items; more are refused. One owner may have half of it. Default: no bound. */
   readonly waitingMax?: number;
   /** Time after which an item that still waits is refused. Default: never. */
   readonly waitMs?: number;
@@ -31,6 +31,12 @@ interface Waiting<Item, Outcome> {
   readonly timer: NodeJS.Timeout | undefined;
 }
 
+/** The waiting items of one owner. */
+interface Line<Item, Outcome> {
+  readonly items: Waiting<Item, Outcome>[];
+  size: number;
+}
+
 /** A batch that takes longer waits for a lock, and no longer holds up those after it. */
 const stalledMs = 25;
 
@@ -43,8 +49,7 @@ const stalledMs = 25;
 export class GroupCommit<Item, Outcome> {
   readonly #options: GroupCommitOptions<Item, Outcome>;
   /** By owner; the first one's turn is next. */
-  readonly #lines = new Map<string, Waiting<Item, Outcome>[]>();
-  #waiting = 0;
+  readonly #lines = new Map<string, Line<Item, Outcome>>();
   #waitingSize = 0;
   #running = 0;
   #isDue = false;
@@ -62,23 +67,19 @@ export class GroupCommit<Item, Outcome> {
   add(item: Item): Promise<Outcome> {
     const { ownerOf, sizeOf, keysOf, waitMs, waitingMax = Number.POSITIVE_INFINITY } = this.#options;
     const owner = ownerOf?.(item) ?? "";
-    const line = this.#lines.get(owner) ?? [];
+    const line = this.#lines.get(owner) ?? { size: 0, items: [] };
     const ownMax = ownerOf ? waitingMax / 2 : waitingMax;
-    if (this.#waiting >= waitingMax || line.length >= ownMax)
-      return Promise.reject(tooBusy(`${line.length} of ${this.#waiting} writes that wait are of this owner`));
+    if (this.#waitingSize >= waitingMax || line.size >= ownMax)
+      return Promise.reject(tooBusy(`writes of size ${this.#waitingSize} wait, ${line.size} of this owner`));
     const answer = Promise.withResolvers<Outcome>();
     const timer = waitMs === undefined ? undefined : setTimeout(() => this.#refuse(owner, waiting), waitMs);
     const waiting = { item, size: sizeOf?.(item) ?? 1, keys: keysOf?.(item) ?? [], answer, timer };
-    line.push(waiting);
+    line.items.push(waiting);
+    line.size += waiting.size;
+    this.#waitingSize += waiting.size;
     this.#lines.set(owner, line);
-    this.#count(waiting, 1);
     this.#startSoon();
     return answer.promise;
-  }
-
-  #count({ size }: Waiting<Item, Outcome>, by: 1 | -1): void {
-    this.#waiting += by;
-    this.#waitingSize += by * size;
   }
 
   #startSoon(): void {
@@ -92,7 +93,7 @@ export class GroupCommit<Item, Outcome> {
 
   #startDue(): void {
     const { sizeMax, batchesMax } = this.#options;
-    while (this.#waiting > 0 && this.#running < batchesMax) {
+    while (this.#lines.size > 0 && this.#running < batchesMax) {
       const waitMs = this.#waitingSize >= sizeMax ? 0 : this.#msToNext();
       if (waitMs > 0) {
         this.#timer ??= setTimeout(() => this.#onTimer(), Math.ceil(waitMs));
@@ -120,12 +121,11 @@ export class GroupCommit<Item, Outcome> {
     let size = 0;
     // A line that is set again comes once more at the end of this walk.
     for (const [owner, line] of this.#lines) {
-      const place = line.findIndex(({ keys }) => keys.every((key) => !taken.has(key)));
-      const next = line[place];
+      const place = line.items.findIndex(({ keys }) => keys.every((key) => !taken.has(key)));
+      const next = line.items[place];
       if (next === undefined) continue;
       if (batch.length > 0 && size + next.size > this.#options.sizeMax) break;
       this.#take(owner, line, place);
-      if (line.length > 0) this.#lines.set(owner, line);
       for (const key of next.keys) taken.add(key);
       size += next.size;
       batch.push(next);
@@ -133,17 +133,19 @@ export class GroupCommit<Item, Outcome> {
     return batch;
   }
 
-  #take(owner: string, line: Waiting<Item, Outcome>[], place: number): void {
-    const [taken] = line.splice(place, 1) as [Waiting<Item, Outcome>];
-    clearTimeout(taken.timer);
-    this.#count(taken, -1);
+  /** Takes an item out of its line, whose next turn comes after those of all others. */
+  #take(owner: string, line: Line<Item, Outcome>, place: number): void {
+    const [{ size, timer }] = line.items.splice(place, 1) as [Waiting<Item, Outcome>];
+    clearTimeout(timer);
+    line.size -= size;
+    this.#waitingSize -= size;
     this.#lines.delete(owner);
+    if (line.items.length > 0) this.#lines.set(owner, line);
   }
 
   #refuse(owner: string, waiting: Waiting<Item, Outcome>): void {
-    const line = this.#lines.get(owner) ?? [];
-    this.#take(owner, line, line.indexOf(waiting));
-    if (line.length > 0) this.#lines.set(owner, line);
+    const line = this.#lines.get(owner);
+    if (line) this.#take(owner, line, line.items.indexOf(waiting));
     waiting.answer.reject(tooBusy("a write waited too long for its batch"));
   }
 

@@ -19,8 +19,8 @@ interface Dependencies {
 const batchBytesMax = 1 * MiB;
 const countedBytesMin = 16 * KiB;
 const batchesMax = 4;
-/** Deliveries of all sources that may wait; their bodies are in memory. */
-const waitingMax = 4_096;
+/** Bytes that may wait: the bodies are in memory. */
+const waitingBytesMax = 64 * MiB;
 /** Default of `refuse_same_content_seconds`. A captured webhook must not become another delivery by another header. */
 const refuseSameContentSeconds = 300;
 
@@ -39,7 +39,7 @@ export function createDeliveryWriter({ deliveryStore, outbox, clock }: Dependenc
     // A statement reports the outcome of one row per key.
     keysOf: ({ delivery: { source }, keys }) =>
       [keys.id, keys.signed].flatMap((key) => (key ? [`${source.id} ${key.toString("hex")}`] : [])),
-    waitingMax,
+    waitingMax: waitingBytesMax,
     batchesMax,
     async write(batch) {
       const { outcomes, shards } = await deliveryStore.insert(batch);
