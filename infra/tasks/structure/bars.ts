@@ -17,7 +17,7 @@ const ceilings: Readonly<Record<string, readonly [files: number, lines: number]>
   gateway: [55, 5_100],
   images: [51, 5_450],
   "webhook-delivery": [66, 8_490],
-  "webhook-ingest": [42, 4_880],
+  "webhook-ingest": [42, 4_860],
 };
 
 /** Measures what the repository holds itself to, beside what Biome, knip and dependency-cruiser hold. */

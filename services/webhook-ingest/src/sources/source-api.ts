@@ -1,3 +1,4 @@
+import type { Caller } from "@signalbox/auth";
 import {
   displayName,
   examples,
@@ -46,6 +47,14 @@ const one = `${base}/:id` as const;
 const read = { scopes: ["webhooks:read"] } as const;
 const write = { scopes: ["webhooks:write"] } as const;
 export const missingSource = "There is no such source.";
+
+/** The parent of the lists below a source. */
+export const belowSource = ({ find }: Pick<SourceStore, "find">) => ({
+  type: "WebhookSource",
+  find: ({ caller, params }: { readonly caller: Caller; readonly params: { readonly id: string } }) =>
+    find(caller.accountId, params.id),
+  missing: missingSource,
+});
 
 const presetNames = Object.keys(presets) as [PresetName, ...PresetName[]];
 const verifyToken = z
