@@ -32,8 +32,8 @@ for (const [which, one] of Object.entries({ "in the repository": document, "that
 test("with the files that it refers to, the document in the repository is the one that is served", async () => {
   const messages: Record<string, unknown> = {};
   for (const [type, message] of Object.entries<AsyncApiMessage>(document.components.messages)) {
-    const file = join(dirname(path), message.payload.schema.$ref);
-    const { $schema, ...schema } = JSON.parse(await readFile(file, "utf8"));
+    const [file = "", pointer = ""] = message.payload.schema.$ref.split("#/");
+    const { $schema, ...schema } = JSON.parse(await readFile(join(dirname(path), file), "utf8"))[pointer];
     const headers = { ce_type: type, ce_dataschema: schema.$id };
     const examples = schema.examples.map((payload: unknown) => ({ headers, payload }));
     messages[type] = { ...message, payload: { ...message.payload, schema }, examples };
