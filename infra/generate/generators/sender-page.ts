@@ -4,38 +4,38 @@ import type { Generator } from "../generator.ts";
 
 type Preset = (typeof presets)[keyof typeof presets];
 
-const folder = "docs/reference/senders";
-
-/** The pages of known senders, from the presets of their sources. */
-export const senderPages: Generator = {
-  name: "pages of senders",
+/** The page of known senders, from the presets of their sources. */
+export const senderPage: Generator = {
+  name: "page of senders",
   kind: "committed",
-  folders: async () => [folder],
-  generate: async () => {
-    const pages = Object.entries(presets).map(
-      ([name, preset]) => [`${folder}/${name}.md`, pageOf(name, preset)] as const,
-    );
-    return new Map([[`${folder}/README.md`, indexPage()], ...pages]);
-  },
+  folders: async () => [],
+  generate: async () => new Map([["docs/reference/senders.md", page()]]),
 };
 
-function indexPage(): string {
+function page(): string {
   const rows = Object.entries(presets).map(
     ([name, { title, scheme, secretFrom }]) =>
-      `| [${title}](${name}.md) | \`${name}\` | \`${scheme}\` | ${secretFrom} |`,
+      `| [${title}](#${title.toLowerCase().replaceAll(" ", "-")}) | \`${name}\` | \`${scheme}\` | ${secretFrom} |`,
   );
+  const sections = Object.entries(presets).map(([name, preset]) => sectionOf(name, preset));
   return `# Senders
 
 Generated from \`libs/webhook-signatures/src/presets\` by \`npm run generate\`. A new source names one of them as its \`preset\`; for
-other senders see [how senders sign](../webhooks.md#how-senders-sign).
+other senders see [how senders sign](webhooks.md#how-senders-sign).
 
 | sender | \`preset\` | scheme | the secret |
 |---|---|---|---|
 ${rows.join("\n")}
-`;
+
+To connect one, create the source with \`POST /api/v1/webhooks/sources\` and the body of its section. The answer has the
+\`ingest_path\`; with \`http.base-url\` before it, it is the address of the source. Where a sender shows its secret only once it knows
+the address, create the source with another secret first and replace it then ([how](../how-to/migrate-a-secret.md)). Then tell the
+sender, step by step.
+
+${sections.join("\n")}`;
 }
 
-function pageOf(
+function sectionOf(
   name: string,
   { title, documentation, scheme, settings, secretFrom, steps, notes, vector }: Preset,
 ): string {
@@ -47,34 +47,23 @@ function pageOf(
   );
   const headers = Object.entries(vector.headers).map(([header, value]) => `${header}: ${value}`);
   const target = "url" in vector ? vector.url : "/ingest/src_…";
-  return `# ${title}
+  return `## ${title}
 
-Generated from \`libs/webhook-signatures/src/presets/${name}.ts\` by \`npm run generate\`. ${title}'s own page: <${documentation}>
-
-**1. Create the source** with \`POST /api/v1/webhooks/sources\`. Where the secret is: ${secretFrom}.
+[${title}'s own page](${documentation}). Where the secret is: ${secretFrom}.
 
 \`\`\`json
-${JSON.stringify(body, null, 2)}
+${JSON.stringify(body)}
 \`\`\`
-
-The answer has the \`ingest_path\`; with \`http.base-url\` before it, it is the address of the source. Where ${title} shows its secret only
-once it knows the address, create the source with another secret first and replace it then ([how](../../how-to/migrate-a-secret.md)).
-
-**2. Tell ${title}:**
 
 ${steps.map((step) => `- ${step}`).join("\n")}
 
-## What the preset sets
-
-The scheme is \`${scheme}\`.
+The preset has the scheme \`${scheme}\` and sets:
 
 | setting | value |
 |---|---|
 ${rows.join("\n")}
 
-${notes.map((note) => `${note}\n\n`).join("")}## A request that verifies
-
-From ${vector.from}. Signed at ${new Date(vector.atSeconds * 1000).toISOString()} with the secret \`${vector.secret}\`:
+${notes.map((note) => `${note}\n\n`).join("")}A request that verifies, from ${vector.from}. Signed at ${new Date(vector.atSeconds * 1000).toISOString()} with the secret \`${vector.secret}\`:
 
 \`\`\`text
 POST ${target}
