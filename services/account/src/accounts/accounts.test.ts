@@ -174,14 +174,14 @@ test("the same changes applied twice are applied once", () => {
   );
 });
 
-const nowOfProvisioning = new Date("2026-01-01T00:00:00.000Z");
-const valuesOfProvisioning = {
+const provisionedAt = new Date("2026-01-01T00:00:00.000Z");
+const published = {
   supportedLocales: ["en", "de", "pt-BR"],
   defaultLocale: "en",
   requireVerifiedContact: false,
 };
 const from = (claims: ProfileClaims, settings = {}) =>
-  firstAccount(claims, { ...valuesOfProvisioning, ...settings }, nowOfProvisioning);
+  firstAccount(claims, { ...published, ...settings }, provisionedAt);
 
 test("a new account takes its first values from the claims", () => {
   const claims = {

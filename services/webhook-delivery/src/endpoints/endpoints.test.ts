@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { hours } from "@signalbox/core";
 import fc from "fast-check";
+import { createEndpointDirectory } from "./endpoint-directory.ts";
+import { type FailingWindow, judgeHealth } from "./endpoint-health.ts";
 import { compileFilter, textSearch } from "./event-filter.ts";
 
 const data = {
@@ -88,3 +91,65 @@ test("a long text is found where the engine finds it, and no character is read t
   assert.equal(textSearch(`${"a".repeat(1_000)}b${"a".repeat(1_000)}`)(text), false);
   assert.equal(reads, text.length);
 });
+
+const ofOperators = () => Promise.reject(new Error("not expected to be called"));
+const endpointsOf = (accountId: string) => ({ accountId, fingerprint: "1", endpoints: [] });
+
+test("an account that is forgotten during a look-up of others is still returned", async () => {
+  const asked: string[][] = [];
+  const lookUp = Promise.withResolvers<void>();
+  const directory = createEndpointDirectory(
+    {
+      ofAccounts: async (accountIds) => {
+        asked.push([...accountIds]);
+        if (accountIds.includes("b")) await lookUp.promise;
+        return accountIds.map(endpointsOf);
+      },
+      ofOperators,
+    },
+    10,
+  );
+  await directory.ofAccounts(["a"]);
+  const both = directory.ofAccounts(["a", "b"]);
+  directory.forget(["a"]);
+  lookUp.resolve();
+  assert.deepEqual((await both).map(({ accountId }) => accountId).sort(), ["a", "b"]);
+  assert.deepEqual(asked, [["a"], ["b"]]);
+});
+
+test("more accounts than fit into memory are returned too", async () => {
+  const directory = createEndpointDirectory(
+    { ofAccounts: async (accountIds) => accountIds.map(endpointsOf), ofOperators },
+    1,
+  );
+  assert.equal((await directory.ofAccounts(["a", "b", "c"])).length, 3);
+});
+
+const limits = {
+  failingAfterMs: hours(4),
+  failuresMin: 10,
+  disableAfterMs: hours(120),
+  disableFailuresMin: 20,
+  failedShare: 0.95,
+};
+const nowMs = Date.parse("2026-01-10T00:00:00.000Z");
+
+const windows: [what: string, forHours: number, rest: Partial<FailingWindow>, expected: string | null][] = [
+  ["many failures in a short time", 3.9, { failures: 1_000 }, null],
+  ["few failures in a long time", 300, { failures: 9 }, null],
+  ["four hours and ten failures", 4, { failures: 10 }, "notify"],
+  ["the same, with the owner already notified", 4, { failures: 10, notified: true }, null],
+  ["five days and nineteen failures", 120, { failures: 19, notified: true }, null],
+  ["five days and twenty failures", 120, { failures: 20, notified: true }, "disable"],
+  ["five days without a notification", 120, { failures: 20 }, "disable"],
+  ["one success in twenty", 120, { failures: 19, successes: 1 }, "notify"],
+  ["more than one success in twenty", 120, { failures: 100, successes: 6 }, null],
+];
+
+for (const [what, forHours, rest, expected] of windows) {
+  test(`${what}: ${expected ?? "nothing"}`, () => {
+    const failingSince = new Date(nowMs - hours(forHours));
+    const window = { failingSince, failures: 0, successes: 0, notified: false, ...rest };
+    assert.equal(judgeHealth(window, nowMs, limits), expected);
+  });
+}
