@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import type { EventData } from "@signalbox/contracts";
-import { eventually, readEvents, type TestAnswer, testPerson } from "@signalbox/testing";
+import { principalHeader } from "@signalbox/graphql";
+import { eventually, readEvents, type TestAnswer, type TestPerson, testPerson } from "@signalbox/testing";
 import { type Harness, startGateway } from "./harness.ts";
 
 let gateway: Harness;
@@ -237,4 +238,29 @@ test("operations are counted by type and outcome, and fetches by subgraph and ou
   counted("signalbox_graphql_fetch_seconds", 'subgraph="webhook-delivery",outcome="fault"');
   counted("signalbox_graphql_fetch_seconds", 'subgraph="images",outcome="unavailable"');
   counted("signalbox_graphql_fetch_seconds", 'subgraph="account",outcome="ok"');
+});
+
+test("a change of access that a mutation brings holds for the very next request, before the log says so", async () => {
+  const account = gateway.subgraphs.get("account") ?? assert.fail();
+  const rename = 'mutation { updateAccount(input: { displayName: "Eve" }) { account { id } } }';
+  const changeAccess = async (who: TestPerson, change: object) => {
+    const { accountId } = who;
+    account.instead = (_request, response) => {
+      const data = { updateAccount: { account: { id: accountId } } };
+      const accessChanges = [{ ...change, accountId, epoch: 2 }];
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify({ data, extensions: { accessChanges } }));
+    };
+    const { body, text } = await gateway.query(who, rename);
+    assert.deepEqual([body.data.updateAccount.account.id, text.includes("accessChanges")], [accountId, false]);
+    account.instead = null;
+  };
+  const [suspended, revoked] = [testPerson(), testPerson()];
+  await changeAccess(suspended, { kind: "account", id: suspended.accountId, state: "suspended" });
+  await gateway.query(suspended, rename);
+  const told = Buffer.from(String(account.heard.at(-1)?.[principalHeader]), "base64url").toString();
+  assert.equal(JSON.parse(told).state, "suspended", "the subgraph judges a suspension");
+
+  await changeAccess(revoked, { kind: "credential", id: revoked.principal.credential.id, revoked: true });
+  assert.equal(codeOf(await gateway.query(revoked, rename)), "UNAUTHENTICATED");
 });
