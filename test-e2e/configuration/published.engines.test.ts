@@ -9,10 +9,9 @@ import {
   type Receiver,
   readFixture,
 } from "@signalbox/testing";
-import { trusting } from "../enforcement/enforcement.ts";
-import { newPerson, owner } from "../enforcement/people.ts";
 import { type Answer, type Client, createClient, expectStatus } from "../journey/client.ts";
 import { type EmbeddedSystem, removeData, startEmbeddedSystem } from "../systems/embedded-system.ts";
+import { newPerson, owner, trusting } from "../systems/trusted-people.ts";
 import { publishOverrides } from "./overridable.ts";
 import { startSharedCache } from "./shared-cache.ts";
 

@@ -5,6 +5,7 @@ import { environment } from "@signalbox/config";
 import { repositoryFolder } from "@signalbox/infra/engines/engine-folders.ts";
 import type { Sample } from "./start-prometheus.ts";
 
+const page = join(repositoryFolder, "docs/runbooks.md");
 const block = /(?<=^While it was on\b[^`]*```text\n)[\s\S]*?(?=```$)/m;
 
 /**
@@ -13,17 +14,19 @@ const block = /(?<=^While it was on\b[^`]*```text\n)[\s\S]*?(?=```$)/m;
  * page.
  */
 export async function isShown(alert: string, samples: readonly Sample[]): Promise<void> {
-  const page = join(repositoryFolder, "docs/runbooks", `${alert}.md`);
   const text = await readFile(page, "utf8");
-  const shown = block.exec(text)?.[0] ?? assert.fail(`${alert}.md shows no output`);
+  const section = text.split(/^(?=## )/m).find((one) => one.startsWith(`## ${alert}\n`)) ?? "";
+  const shown = block.exec(section)?.[0] ?? assert.fail(`the section ${alert} shows no output`);
   const lines = samples.map(lineOf).toSorted();
-  if (environment().RECORD_OUTPUT)
+  if (environment().RECORD_OUTPUT) {
+    const recorded = section.replace(block, () => `${lines.join("\n")}\n`);
     return await writeFile(
       page,
-      text.replace(block, () => `${lines.join("\n")}\n`),
+      text.replace(section, () => recorded),
     );
+  }
   const shapes = (of: readonly string[]) => [...new Set(of.map(shapeOf))].toSorted();
-  assert.deepEqual(shapes(shown.trim().split("\n")), shapes(lines), `${alert}.md shows its output`);
+  assert.deepEqual(shapes(shown.trim().split("\n")), shapes(lines), `the section ${alert} shows its output`);
 }
 
 /** Formats a sample as Prometheus does, without the labels of this machine. */

@@ -7,9 +7,9 @@ import {
   readFixture,
   serveListener,
 } from "@signalbox/testing";
-import { trusting } from "../enforcement/enforcement.ts";
 import { createClient, expectStatus } from "../journey/client.ts";
 import type { System } from "../systems/system.ts";
+import { trusting } from "../systems/trusted-people.ts";
 import { plantEverything, type Scene } from "./plant-everything.ts";
 import { createPlants } from "./plants.ts";
 import { listBlobs, type Stores, searchEverywhere } from "./search.ts";

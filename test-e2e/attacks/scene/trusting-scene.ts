@@ -14,8 +14,8 @@ import {
   serveListener,
 } from "@signalbox/testing";
 import type { Headers, Person, World } from "../../audit/world.ts";
-import { trusting } from "../../enforcement/enforcement.ts";
 import { type Client, createClient, expectStatus } from "../../journey/client.ts";
+import { trusting } from "../../systems/trusted-people.ts";
 import { type Crown, createCrown } from "./crown.ts";
 import { createHostileServer, type HostileServer } from "./hostile-server.ts";
 import type { Attacked } from "./start-system.ts";
