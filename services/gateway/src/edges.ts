@@ -13,6 +13,7 @@ import type { Edges } from "@signalbox/service";
 import { GraphQLError, type GraphQLFormattedError } from "graphql";
 import { z } from "zod";
 import { errorPageRoutes } from "./docs/error-page.ts";
+import { type FrontPage, frontRoutes } from "./docs/front-page.ts";
 import { graphiqlPage, graphiqlRoutes } from "./docs/graphiql.ts";
 import { type ReferenceDependencies, referenceRoutes } from "./docs/reference-routes.ts";
 import { type SecurityContact, securityTxtRoutes } from "./docs/security-txt.ts";
@@ -82,12 +83,13 @@ interface Dependencies {
   readonly live: Pick<OpenLive, "live" | "callers">;
   readonly reference: ReferenceDependencies;
   readonly security: SecurityContact;
+  readonly front: FrontPage;
   /** Returns true when browsers get GraphiQL. */
   readonly hasPage: () => boolean;
 }
 
 /** The query endpoint (spec, "Query endpoint"; GraphQL over HTTP), and the documentation. It has no fields of its own. */
-export function serviceEdges({ operations, live, reference, security, hasPage }: Dependencies): Edges {
+export function serviceEdges({ operations, live, reference, security, front, hasPage }: Dependencies): Edges {
   const routes = createRoutes();
 
   routes.post("/graphql", {
@@ -131,6 +133,7 @@ export function serviceEdges({ operations, live, reference, security, hasPage }:
       return answer(input, run, wantsPage ? mediaTypes[0] : input.mediaType);
     },
   });
+  routes.include(frontRoutes(front));
   routes.include(graphiqlRoutes());
   routes.include(errorPageRoutes());
   routes.include(referenceRoutes(reference));
