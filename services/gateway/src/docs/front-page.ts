@@ -19,7 +19,7 @@ const summary = "The account, image, configuration and webhook API of this deplo
 
 const Front = z
   .object({
-    name: z.literal("Signalbox"),
+    name: z.literal("Signalbox").describe("The name of the product."),
     description: z.string().describe("A sentence about the product."),
     version: z.string().describe("The release that runs here."),
     links: z.record(z.string(), z.string()).describe("Absolute URLs of documents, entries and health, by name."),
