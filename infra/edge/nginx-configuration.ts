@@ -8,7 +8,6 @@ import {
   securityHeaders,
 } from "@signalbox/core";
 import { edgeRoutes } from "./edge-routes.ts";
-import { asksForPage, frontPage, frontPageHeaders } from "./front-page.ts";
 
 export interface NginxOptions {
   /** `host:port` of each service's public listener, or of several of them. */
@@ -99,8 +98,6 @@ ${["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `  ${name}_
   # An offer of another protocol, such as the h2c of Java's HttpClient, is ignored and not passed on.
   map $http_upgrade $edge_upgrade { "~*^websocket$" websocket; default ""; }
   map $edge_upgrade $connection_upgrade { websocket upgrade; default ""; }
-  # Browsers get a page at /, programs the error of every unpublished path.
-  map "$request_method $http_accept" $edge_page { "~*${asksForPage}" yes; default ""; }
 ${Object.entries(upstreams)
   .map(([service, targets]) => upstream(service, [targets].flat(), resolver))
   .join("\n")}
@@ -116,13 +113,6 @@ ${proxying}
 ${refusals.map((one) => refusal(one, errorDocs)).join("\n")}
 ${refusals.map(graphqlRefusal).join("\n")}
     location / { return 404; }
-    location = / {
-      default_type "text/html; charset=utf-8";
-      add_header X-Request-Id $edge_request_id always;
-${frontPageHeaders.map(([name, value]) => `      add_header ${name} "${value}" always;`).join("\n")}
-      if ($edge_page = "") { return 404; }
-      return 200 '${frontPage()}';
-    }
 ${edgeRoutes
   .filter(({ service }) => upstreams[service] !== undefined)
   .map(location)
@@ -209,12 +199,14 @@ ${securityHeaders.map(([name, value]) => `      add_header ${name} "${value}" al
     }`;
 }
 
-function location({ prefix, service, streams, errors }: (typeof edgeRoutes)[number]): string {
+function location({ prefix, service, exact, streams, errors }: (typeof edgeRoutes)[number]): string {
   const rules = [
     `proxy_pass http://${service};`,
     ...(errors === "graphql" ? refusals.map((one) => errorPage(one, graphqlRefused)) : []),
     ...(streams === true ? ["proxy_buffering off;", "proxy_read_timeout 1h;"] : []),
   ].join(" ");
-  return `    location = ${prefix} { ${rules} }
+  const itself = `    location = ${prefix} { ${rules} }`;
+  if (exact) return itself;
+  return `${itself}
     location ^~ ${prefix}/ { ${rules} }`;
 }

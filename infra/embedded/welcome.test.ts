@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
-import { publicLinksAt } from "../edge/front-page.ts";
+import { publicLinksAt } from "@signalbox/gateway-service/front-links";
 import { repositoryFolder } from "../engines/engine-folders.ts";
 import { welcome } from "./welcome.ts";
 
@@ -12,7 +12,7 @@ test("the banner fits 24 lines of 80 columns and ends with what to open first", 
     {
       baseUrl,
       managementUrl,
-      links: [...publicLinksAt(baseUrl), { name: "Management", url: `${managementUrl}/management/health/ready` }],
+      links: [...publicLinksAt(baseUrl), { name: "Health", url: `${managementUrl}/management/health/ready` }],
       apiKey: `sbx_dev_${"a".repeat(43)}`,
       apiKeyFile: join(repositoryFolder, ".signalbox/first-key"),
       replaced: true,

@@ -32,6 +32,7 @@ export { queryTextOf } from "./request/query.ts";
 export { bodyTooSlow, readBody } from "./request/read-body.ts";
 export { textFlaws } from "./request/text-flaws.ts";
 export { isNotModified, strongEtag } from "./responses/conditional.ts";
+export { createDocumentAnswer, variesByCoding } from "./responses/document-answer.ts";
 export { refusedWith, statusOf } from "./responses/error-response.ts";
 export {
   accepted,

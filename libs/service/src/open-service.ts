@@ -67,6 +67,8 @@ export interface OpenServiceOptions {
 interface ServiceInterfaces {
   /** The title of its OpenAPI document. */
   readonly title: string;
+  /** True for the service that sends webhooks: its document describes them. */
+  readonly sendsWebhooks?: true;
   /** Resolves credentials: account's own source, or `openPrincipals` everywhere else. */
   readonly principals: PrincipalSource;
   /** The public routes, and the fields of the graph. */
@@ -152,12 +154,12 @@ export async function openService(
     },
     serve({ title, principals, edges, internalRoutes = createRoutes(), typeDefs, mounts, corsOrigins, ...rest }) {
       const { routes, resolvers } = edges;
-      const { onForbidden = createRefusalRecorder(context, { pool, outbox }) } = rest;
+      const { onForbidden = createRefusalRecorder(context, { pool, outbox }), sendsWebhooks } = rest;
       const recordRead = createManagementReads(context, sendingThrough({ pool, outbox }));
       const access = accessOf(context, { states: topicStates, principals, rateLimits, recordRead });
       const { authenticator, authorizeManagement } = access;
       followed = access.accessStates;
-      const openapi = { title, version: "1" };
+      const openapi = { title, version: "1", ...(sendsWebhooks && { sendsWebhooks }) };
       const edge = { context, pool, authenticator, rateLimits, idempotency, onForbidden };
       const parts = { log, clock, pool, accessStates, idempotency, onForbidden, observe: observeSubgraph(context) };
       const subgraph: RequestListener = createSubgraph({ typeDefs, resolvers, ...parts });

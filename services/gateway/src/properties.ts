@@ -1,4 +1,4 @@
-import { internalProperties, principalProperties } from "@signalbox/auth/properties";
+import { internalProperties, issuerProperties, principalProperties } from "@signalbox/auth/properties";
 import { cacheProperties } from "@signalbox/cache/properties";
 import { defineProperties } from "@signalbox/config";
 import { capabilityProperties, defaultProperties, limitProperties } from "@signalbox/contracts/properties";
@@ -30,6 +30,7 @@ export const properties = defineProperties({
   ...internalProperties,
   ...principalProperties,
   ...httpProperties,
+  "auth.issuers": issuerProperties["auth.issuers"],
   "images.internal-url": subgraphUrl("images"),
   "config.internal-url": subgraphUrl("config"),
   "webhook-ingest.internal-url": subgraphUrl("webhook-ingest"),
@@ -42,6 +43,15 @@ export const properties = defineProperties({
     reload: "restart",
     effect:
       "The file dist/browser/standalone.js of the npm package @scalar/api-reference: /docs shows all routes with it. Without it there is no such page.",
+  },
+  "http.health-url": {
+    local: true,
+    type: "string",
+    default: null,
+    pattern: "https?://[^\\s]+",
+    secrecy: "public",
+    reload: "restart",
+    effect: "An address of the health that callers can reach, which `/` links to; left out, there is no such link.",
   },
   "http.security-contact": {
     local: true,

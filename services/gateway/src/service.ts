@@ -1,4 +1,4 @@
-import { internalTokenHeader } from "@signalbox/auth";
+import { internalTokenHeader, parseIssuers } from "@signalbox/auth";
 import { ConfigurationError } from "@signalbox/config";
 import { MiB } from "@signalbox/core";
 import { createHttpApp, openApiDocument } from "@signalbox/http";
@@ -58,7 +58,13 @@ export async function createService(context: ServiceContext<Properties>): Promis
   };
   const hasPage = () => configuration.get("graphql.graphiql") && configuration.get("graphql.introspection");
   const security = { contact: configuration.get("http.security-contact"), clock };
-  const { routes } = serviceEdges({ operations, live, reference, security, hasPage });
+  const front = {
+    baseUrl: configuration.get("http.base-url"),
+    version: configuration.get("deployment.release") ?? "unreleased",
+    hasSignIn: parseIssuers(configuration.get("auth.issuers")).length === 0,
+    healthUrl: configuration.get("http.health-url"),
+  };
+  const { routes } = serviceEdges({ operations, live, reference, security, front, hasPage });
   const own = openApiDocument(routes, openapi);
   routes.include(openapiRoutes(createMergedOpenapi({ clients, own, clock })));
   return {

@@ -87,6 +87,7 @@ export async function createService(context: Context): Promise<ServiceParts> {
   };
   return serve({
     title: "Signalbox webhooks",
+    sendsWebhooks: true,
     principals: openPrincipals(context),
     edges: serviceEdges({ operations, stores, pageLimits, clock }),
     internalRoutes: exportRoutes({ item: WebhookEndpointResource, list: endpointStore.list, view: viewEndpoint }),

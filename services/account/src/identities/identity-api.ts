@@ -73,6 +73,7 @@ function addReading(routes: Routes, { identities, pageLimits }: IdentityApi): vo
   routes.get(path, {
     operationId: "identities",
     summary: "List the logins of the account, the oldest first",
+    description: "Each login is an issuer and a subject that sign in to the account.",
     auth: mayRead,
     query: z.object(pageParameters(pageLimits)),
     responses: { 200: pageOf(IdentityResource) },
@@ -90,6 +91,7 @@ function addReading(routes: Routes, { identities, pageLimits }: IdentityApi): vo
   routes.get(`${path}:identity_id`, {
     operationId: "identity",
     summary: "Read a login of the account",
+    description: "One issuer and subject that sign in to the account.",
     auth: mayRead,
     responses: { 200: IdentityResource, 404: "error" },
     async handle({ principal, headers, params }) {

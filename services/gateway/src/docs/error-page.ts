@@ -11,6 +11,7 @@ export function errorPageRoutes(): Routes {
   routes.get("/docs/errors", {
     operationId: "errorCodes",
     summary: "Read the meaning of the error codes",
+    description: "Every code with its status, its meaning and the remedy.",
     auth: "anonymous",
     responses: { 200: { content: [mediaType], example: "<!doctype html><title>Error codes</title>" } },
     cache: "public, max-age=300",

@@ -81,8 +81,9 @@ export function graphiqlRoutes(): Routes {
   routes.get("/graphql/assets/:name", {
     operationId: "graphiqlAsset",
     summary: "Read a file of the page at /graphql",
+    description: "Styles and programs of GraphiQL.",
     auth: "anonymous",
-    params: z.object({ name: z.string().max(64) }),
+    params: z.object({ name: z.string().max(64).describe("The name of the file.") }),
     exampleIds: { name: "graphiql.css" },
     responses: { 200: { content: [css, script], example: startStyle }, 404: "error" },
     ownNegotiation: true,

@@ -34,6 +34,7 @@ export function referenceRoutes({ schema, showsSchema, reader }: ReferenceDepend
   routes.get("/asyncapi.yaml", {
     operationId: "asyncApiDocument",
     summary: "Read the AsyncAPI document of all events",
+    description: "AsyncAPI 3.0: topics, events, schemas and examples.",
     auth: "anonymous",
     responses: { 200: { content: [types.yaml], example: "asyncapi: 3.0.0\n" } },
     cache,
@@ -46,6 +47,7 @@ export function referenceRoutes({ schema, showsSchema, reader }: ReferenceDepend
   routes.get("/schema.graphql", {
     operationId: "graphqlSchema",
     summary: "Read the schema of the graph",
+    description: "The public schema in the GraphQL schema language.",
     auth: "anonymous",
     responses: { 200: { content: [types.graphql], example: "type Query {\n  viewer: Account\n}\n" }, 404: "error" },
     cache,
@@ -61,6 +63,7 @@ export function referenceRoutes({ schema, showsSchema, reader }: ReferenceDepend
   routes.get("/docs", {
     operationId: "apiReference",
     summary: "Read about all routes, and try them",
+    description: "A page for browsers.",
     auth: "anonymous",
     responses: { 200: { content: [types.html], example: "<!doctype html><title>API reference</title>" }, 404: "error" },
     cache,
@@ -73,6 +76,7 @@ export function referenceRoutes({ schema, showsSchema, reader }: ReferenceDepend
   routes.get("/docs/reader.js", {
     operationId: "apiReferenceReader",
     summary: "The program of the page at /docs",
+    description: "A script.",
     auth: "anonymous",
     responses: { 200: { content: [types.script], example: "" }, 404: "error" },
     cache,

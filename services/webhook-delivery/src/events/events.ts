@@ -14,16 +14,23 @@ const audit = "webhook_event.publish";
 
 const Published = z
   .object({
-    items: z.array(
-      z.object({
-        id: z.string(),
-        type: z.string(),
-        duplicate: z.boolean().describe("True for a repetition, which is not delivered again."),
-        warnings: z
-          .array(z.object({ pointer: z.string(), message: z.string() }))
-          .describe("Mismatches with the schema of a type that only warns."),
-      }),
-    ),
+    items: z
+      .array(
+        z.object({
+          id: z.string().describe("The id of the event."),
+          type: z.string().describe("The name of its type."),
+          duplicate: z.boolean().describe("True for a repetition, which is not delivered again."),
+          warnings: z
+            .array(
+              z.object({
+                pointer: z.string().describe("The JSON Pointer of the value that breaks the schema."),
+                message: z.string().describe("An explanation for people; it may change."),
+              }),
+            )
+            .describe("Mismatches with the schema of a type that only warns."),
+        }),
+      )
+      .describe("The events in the order of the request."),
   })
   .meta({ id: "PublishedEvents" })
   .register(examples, {
@@ -32,8 +39,8 @@ const Published = z
 
 const EventResource = z
   .object({
-    id: z.string(),
-    type: z.string(),
+    id: z.string().describe("The id of the event."),
+    type: z.string().describe("The name of its type."),
     created_at: timestamp,
     body: z.string().describe("Body of its deliveries, byte for byte: signatures cover this text."),
   })
@@ -86,6 +93,7 @@ function declareReads({ eventStore, pageLimits }: EventApi) {
     }),
     webhookEvent: record({
       summary: "Read an event with its body",
+      description: "The body as endpoints receive it.",
       auth: read,
       find: ({ caller, params }) => eventStore.find(readerOf(caller), params.id),
       missing: "There is no such event.",

@@ -44,7 +44,7 @@ const ReceivedResource = z
     delivery_id_signed: z
       .boolean()
       .describe("True when the partner's signature covers the id. False for an id that was made from the content."),
-    event_type: z.string().nullable(),
+    event_type: z.string().nullable().describe("The sender's name of the event type."),
     event_type_signed: z.boolean().describe("True when the partner's signature covers the type."),
     same_content_as: z
       .string()
@@ -53,8 +53,8 @@ const ReceivedResource = z
         "Earlier delivery with the same body, where the scheme signs no time: this one is a repetition or a replay.",
       ),
     forwarded: z.boolean().describe("True when it was forwarded to the account's endpoints."),
-    content_type: z.string().nullable(),
-    body_bytes: z.int(),
+    content_type: z.string().nullable().describe("The media type of the body."),
+    body_bytes: z.int().describe("The size of the body in bytes."),
     received_at: timestamp,
   })
   .meta({ id: "ReceivedWebhook" })
@@ -66,7 +66,12 @@ const ReceivedInFull = ReceivedResource.extend({
   headers: z
     .record(z.string(), z.union([z.string(), z.array(z.string())]))
     .describe("Every header as it came; signatures and credentials are masked."),
-  links: z.object({ self: z.string(), body: z.string() }),
+  links: z
+    .object({
+      self: z.string().describe("The path of this resource."),
+      body: z.string().describe("The path of the bytes as they were signed."),
+    })
+    .describe("Paths of related resources."),
 })
   .meta({ id: "ReceivedWebhookInFull" })
   .register(examples, {
@@ -109,6 +114,7 @@ export function receivedApi(parts: ReceivedApi, loadReceived: Load<ListedDeliver
     {
       receivedWebhooks: listBelow({
         summary: "List the webhooks that were received, newest first",
+        description: "Accepted webhooks; refused ones are listed with the rejections.",
         auth: read,
         limits: pageLimits,
         filter: receivedFilter,
@@ -121,6 +127,7 @@ export function receivedApi(parts: ReceivedApi, loadReceived: Load<ListedDeliver
       }),
       receivedWebhook: record({
         summary: "Read a webhook that was received, with its headers",
+        description: "The body has a route of its own.",
         auth: read,
         find: ({ caller, params }) => find(caller.accountId, params),
         missing,
@@ -133,6 +140,7 @@ export function receivedApi(parts: ReceivedApi, loadReceived: Load<ListedDeliver
   edges.routes.get(`${one}/body`, {
     operationId: "receivedWebhookBody",
     summary: "Read the bytes of a webhook as they were signed",
+    description: "Neither parsed nor changed.",
     auth: read,
     responses: { 200: { content: ["application/octet-stream"] }, 404: "error" },
     async handle({ caller, params }) {

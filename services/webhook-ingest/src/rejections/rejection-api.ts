@@ -38,8 +38,8 @@ const RejectionResource = z
     id: identifier("The rejection"),
     reason: z.string().describe("A stable word, such as signature_mismatch."),
     status: z.int().describe("Status of the answer to the partner."),
-    body_bytes: z.int(),
-    address: z.string(),
+    body_bytes: z.int().describe("The size of the body in bytes."),
+    address: z.string().describe("The network address of the sender."),
     kept: z.boolean().describe("True when the whole webhook is kept and can be retried."),
     received_id: z.string().nullable().describe("The received webhook that a retry created."),
     rejected_at: timestamp,
@@ -66,7 +66,7 @@ const RetriedResource = z
     outcome: z
       .enum(["received", "repeated"])
       .describe("repeated: it was already received, by a retry or a repetition."),
-    received_id: z.string().nullable(),
+    received_id: z.string().nullable().describe("The webhook that was received; null when it was refused again."),
   })
   .meta({ id: "RetriedWebhookRejection" })
   .register(examples, { example: { outcome: "received", received_id: "rcv_01kbdq4v00e8w9x2m5n7p3r6tz" } });
@@ -83,6 +83,7 @@ function declared({ sourceStore, rejectionStore, retryRejection, pageLimits }: R
   return {
     rejectedWebhooks: listBelow({
       summary: "List refused webhooks with the reason, newest first",
+      description: "The list is bounded; the oldest leave first.",
       auth: read,
       limits: pageLimits,
       of: belowSource(sourceStore),
@@ -94,6 +95,7 @@ function declared({ sourceStore, rejectionStore, retryRejection, pageLimits }: R
     }),
     rejectedWebhook: record({
       summary: "Read a refused webhook with its headers and body, if they are kept",
+      description: "Headers and body are kept while `keep_rejected_bodies` is on.",
       auth: read,
       find: async ({ caller, params: { id, rejection_id: ref } }) =>
         (await sourceStore.find(caller.accountId, id)) && rejectionStore.find(id, ref),

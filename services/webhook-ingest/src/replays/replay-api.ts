@@ -58,17 +58,17 @@ const ReplayResource = z
   .object({
     id: identifier("The replay"),
     source_id: identifier("The source"),
-    status: z.enum(["running", "completed", "cancelled"]),
+    status: z.enum(["running", "completed", "cancelled"]).describe("The state of the replay."),
     total: z.int().describe("Number of chosen webhooks at its start."),
-    published: z.int(),
+    published: z.int().describe("The number of events published so far."),
     missing: z.int().describe("Number of webhooks chosen by id that were past the retention when their turn came."),
     rate: z.int().describe("Webhooks published per second."),
-    ids: z.array(z.string()).nullable(),
-    event_types: z.array(z.string()).nullable(),
+    ids: z.array(z.string()).nullable().describe("The webhooks that are replayed; null is all."),
+    event_types: z.array(z.string()).nullable().describe("Only webhooks of these types; null is all."),
     from: timestamp,
     to: timestamp,
     created_at: timestamp,
-    finished_at: timestamp.nullable(),
+    finished_at: timestamp.nullable().describe("The time of its end; null while it runs."),
   })
   .meta({ id: "ReceivedWebhookReplay" })
   .register(examples, {
@@ -109,6 +109,7 @@ function declareReads({ sourceStore, replays, pageLimits }: ReplayApi) {
   return {
     receivedWebhookReplays: listBelow({
       summary: "List the replays of a source, newest first",
+      description: "A replay publishes webhooks that were received again.",
       auth: read,
       limits: pageLimits,
       of: belowSource(sourceStore),
@@ -119,6 +120,7 @@ function declareReads({ sourceStore, replays, pageLimits }: ReplayApi) {
     }),
     receivedWebhookReplay: record({
       summary: "Read a replay and its progress",
+      description: "State, selection and number of items so far.",
       auth: read,
       find: ({ caller, params }) => replays.find(params.replay_id, caller.accountId, params.id),
       missing,
