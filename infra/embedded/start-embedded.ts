@@ -176,13 +176,13 @@ async function openDoors(
   const http = await listen("http", front.listener, edge.upgrade);
   baseUrl = baseUrlOf(configuration, http.url);
   const internal = await listen("internal", createInternalEdge(services, errorResponse));
-  const links = [...publicLinksAt(http.url), { name: "Health", url: healthUrl }];
+  const links = [...publicLinksAt(http.url), { name: "Management", url: healthUrl }];
   return { http, internal, management, healthUrl, front, links };
 }
 
 /** Prefers the configured address, by which clients reach the process. */
-function baseUrlOf({ get }: StartEmbedded["configuration"], own: string): string {
-  const configured = get("http.base-url");
+function baseUrlOf(configuration: StartEmbedded["configuration"], own: string): string {
+  const configured = configuration.get("http.base-url");
   return configured === runtimeProperties["http.base-url"].default ? own : configured;
 }
 

@@ -1,6 +1,6 @@
 /** The page of all routes: read from the OpenAPI document of this deployment, with a form that sends a request. */
 import { curlOf, typescriptOf } from "./samples.js";
-import { exampleOf, membersOf, resolve } from "./schemas.js";
+import { exampleOf, membersOf, prose, resolve } from "./schemas.js";
 import { tryForm } from "./try-route.js";
 
 const root = new URL("../../", import.meta.url);
@@ -73,7 +73,7 @@ function routeBody(spec, route) {
   return element(
     "div",
     {},
-    element("p", {}, operation.description ?? ""),
+    element("p", {}, ...prose(operation.description ?? "", element)),
     element("p", { class: "soft" }, accessOf(operation)),
     ...section("Parameters", parameters.length > 0 && parameterList(spec, parameters)),
     ...section(`Body (${mediaType})`, content && [membersOf(spec, content.schema, element), ...jsonBlock(example)]),
@@ -99,7 +99,9 @@ function parameterList(spec, parameters) {
       "li",
       {},
       element("code", {}, name),
-      ` ${where}${required ? ", required" : ""}. ${description} `,
+      ` ${where}${required ? ", required" : ""}. `,
+      ...prose(description, element),
+      " ",
       membersOf(spec, schema, element),
     ),
   );

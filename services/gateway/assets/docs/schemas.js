@@ -11,6 +11,11 @@ export function resolve(spec, part) {
   return { ...found, ...(part.description && { description: part.description }) };
 }
 
+/** A description with its marked words as code. */
+export function prose(text, element) {
+  return text.split("`").map((part, at) => (at % 2 === 1 ? element("code", {}, part) : part));
+}
+
 /** The example of a content, or nothing. */
 export function exampleOf(spec, { example, examples = {} }) {
   if (example !== undefined) return example;
@@ -24,13 +29,15 @@ export function membersOf(spec, given, element, depth = 0) {
   const properties = Object.entries(schema.properties ?? {});
   if (properties.length === 0 || depth === depthMax) return own;
   const items = properties.map(([name, member]) => {
-    const required = schema.required?.includes(name) ? ", required" : "";
+    const required = schema.required?.includes(name) ? " required." : "";
     const { description = "" } = resolve(spec, member);
     return element(
       "li",
       {},
       element("code", {}, name),
-      `${required} ${description} `,
+      `${required} `,
+      ...prose(description, element),
+      " ",
       membersOf(spec, member, element, depth + 1),
     );
   });
