@@ -6,7 +6,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { createFirstKey } from "@signalbox/account-service/first-key";
 import type { Configuration } from "@signalbox/config";
-import { type ServiceName, systemClock } from "@signalbox/core";
+import { errorDocsAt, type ServiceName, systemClock } from "@signalbox/core";
 import type { eventsProperties } from "@signalbox/events";
 import { publicLinksAt } from "@signalbox/gateway-service/front-links";
 import { openImagePool } from "@signalbox/imaging";
@@ -22,6 +22,7 @@ import {
   type ProcessHealth,
   type ProcessRunner,
   type RuntimeProperties,
+  runtimeProperties,
   type ServiceContext,
   type ServiceParts,
   telemetryOptions,
@@ -139,13 +140,17 @@ async function openDoors(
   managed: readonly ManagedService[],
   processMetrics: Metrics,
 ) {
-  const limits = listenerLimits(configuration);
+  // The port may be chosen by the system: the address is known once it listens.
+  let baseUrl = "";
+  const errorDocs = () => errorDocsAt(configuration.get("http.error-docs"), baseUrl);
+  const limits = { ...listenerLimits(configuration), errorDocs };
   const address = managementAddress(configuration);
-  const errorResponse = createErrorResponses(limits.errorDocs);
+  const errorResponse = createErrorResponses(errorDocs);
   const management = await openManagementServer({
     runner,
     log,
     ...address,
+    errorDocs,
     health,
     services: managed,
     processMetrics,
@@ -169,9 +174,16 @@ async function openDoors(
       upgrade,
     });
   const http = await listen("http", front.listener, edge.upgrade);
+  baseUrl = baseUrlOf(configuration, http.url);
   const internal = await listen("internal", createInternalEdge(services, errorResponse));
-  const links = [...publicLinksAt(http.url), { name: "Health", url: healthUrl }];
+  const links = [...publicLinksAt(http.url), { name: "Management", url: healthUrl }];
   return { http, internal, management, healthUrl, front, links };
+}
+
+/** Prefers the configured address, by which clients reach the process. */
+function baseUrlOf(configuration: StartEmbedded["configuration"], own: string): string {
+  const configured = configuration.get("http.base-url");
+  return configured === runtimeProperties["http.base-url"].default ? own : configured;
 }
 
 async function build(

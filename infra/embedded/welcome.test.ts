@@ -12,7 +12,7 @@ test("the banner fits 24 lines of 80 columns and ends with what to open first", 
     {
       baseUrl,
       managementUrl,
-      links: [...publicLinksAt(baseUrl), { name: "Health", url: `${managementUrl}/management/health/ready` }],
+      links: [...publicLinksAt(baseUrl), { name: "Management", url: `${managementUrl}/management/health/ready` }],
       apiKey: `sbx_dev_${"a".repeat(43)}`,
       apiKeyFile: join(repositoryFolder, ".signalbox/first-key"),
       replaced: true,

@@ -12,7 +12,7 @@ import {
 import type { Edges } from "@signalbox/service";
 import { GraphQLError, type GraphQLFormattedError } from "graphql";
 import { z } from "zod";
-import { errorPageRoutes } from "./docs/error-page.ts";
+import { docsRoutes } from "./docs/docs-routes.ts";
 import { type FrontPage, frontRoutes } from "./docs/front-page.ts";
 import { graphiqlPage, graphiqlRoutes } from "./docs/graphiql.ts";
 import { type ReferenceDependencies, referenceRoutes } from "./docs/reference-routes.ts";
@@ -93,10 +93,20 @@ interface Dependencies {
   readonly front: FrontPage;
   /** Returns true when browsers get GraphiQL. */
   readonly hasPage: () => boolean;
+  /** Returns true when `/docs` is served. */
+  readonly showsDocs: () => boolean;
 }
 
 /** The query endpoint (spec, "Query endpoint"; GraphQL over HTTP), and the documentation. It has no fields of its own. */
-export function serviceEdges({ operations, live, reference, security, front, hasPage }: Dependencies): Edges {
+export function serviceEdges({
+  operations,
+  live,
+  reference,
+  security,
+  front,
+  hasPage,
+  showsDocs,
+}: Dependencies): Edges {
   const routes = createRoutes();
 
   routes.post("/graphql", {
@@ -145,7 +155,7 @@ export function serviceEdges({ operations, live, reference, security, front, has
   });
   routes.include(frontRoutes(front));
   routes.include(graphiqlRoutes());
-  routes.include(errorPageRoutes());
+  routes.include(docsRoutes(showsDocs));
   routes.include(referenceRoutes(reference));
   routes.include(securityTxtRoutes(security));
   return { routes, resolvers: {} };

@@ -35,14 +35,13 @@ export const properties = defineProperties({
   "config.internal-url": subgraphUrl("config"),
   "webhook-ingest.internal-url": subgraphUrl("webhook-ingest"),
   "webhook-delivery.internal-url": subgraphUrl("webhook-delivery"),
-  "docs.reader": {
-    local: true,
-    type: "string",
-    default: null,
+  "docs.enabled": {
+    type: "boolean",
+    default: true,
     secrecy: "internal",
-    reload: "restart",
+    reload: "live",
     effect:
-      "The file dist/browser/standalone.js of the npm package @scalar/api-reference: /docs shows all routes with it. Without it there is no such page.",
+      "True serves the documents at `/docs`: guide, reference, all routes and events. Off, the error codes remain.",
   },
   "http.health-url": {
     local: true,

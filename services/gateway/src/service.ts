@@ -5,7 +5,6 @@ import { createHttpApp, openApiDocument } from "@signalbox/http";
 import { createInternalClient, type InternalClient } from "@signalbox/net";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
 import { type EdgeLimits, followConfiguration, openAccess, openEdgeLimits, openServiceLog } from "@signalbox/service";
-import { openReader } from "./docs/reference-routes.ts";
 import { openDocuments } from "./documents/documents.ts";
 import { openTrustedDocuments, type TrustedDocuments } from "./documents/trusted-documents.ts";
 import { serviceEdges } from "./edges.ts";
@@ -54,9 +53,9 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const reference = {
     schema,
     showsSchema: () => configuration.get("graphql.introspection"),
-    reader: await openReader(configuration.get("docs.reader")),
   };
   const hasPage = () => configuration.get("graphql.graphiql") && configuration.get("graphql.introspection");
+  const showsDocs = () => configuration.get("docs.enabled");
   const security = { contact: configuration.get("http.security-contact"), clock };
   const front = {
     baseUrl: configuration.get("http.base-url"),
@@ -64,7 +63,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
     hasSignIn: parseIssuers(configuration.get("auth.issuers")).length === 0,
     healthUrl: configuration.get("http.health-url"),
   };
-  const { routes } = serviceEdges({ operations, live, reference, security, front, hasPage });
+  const { routes } = serviceEdges({ operations, live, reference, security, front, hasPage, showsDocs });
   const own = openApiDocument(routes, openapi);
   routes.include(openapiRoutes(createMergedOpenapi({ clients, own, clock })));
   return {

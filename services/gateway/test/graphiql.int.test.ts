@@ -8,7 +8,6 @@ import { asyncApiDocument } from "@signalbox/contracts";
 import { testPerson } from "@signalbox/testing";
 import { getIntrospectionQuery } from "graphql";
 import { parse } from "yaml";
-import { openReader } from "../src/docs/reference-routes.ts";
 import { type Harness, startGateway } from "./harness.ts";
 
 let gateway: Harness;
@@ -100,17 +99,4 @@ test("security.txt names the contact, and a date in less than a year by which to
   } finally {
     await named.close();
   }
-});
-
-test("without docs.reader there is no page about the routes", async () => {
-  for (const path of ["/docs", "/docs/reader.js"]) {
-    const response = await fetch(`${closedGateway.url}${path}`);
-    assert.equal(response.status, 404);
-    assert.match(await response.text(), /This deployment has no page about its routes/);
-  }
-});
-
-test("a reader that cannot be read stops the start with the property's name", async () => {
-  assert.equal(await openReader(null), null);
-  await assert.rejects(openReader("nowhere/standalone.js"), /docs\.reader[\s\S]*no such file/);
 });

@@ -89,9 +89,7 @@ export const ErrorBody = z
           .literal("unknown")
           .optional()
           .describe("Present when the change may have been made after all; any other refusal has changed nothing."),
-        doc_url: z
-          .string()
-          .describe("The page that explains the codes, at `code`; a path is relative to the requested address."),
+        doc_url: z.string().describe("The absolute address of the page that explains the codes, at `code`."),
       })
       .describe("The refusal."),
   })
