@@ -1,4 +1,4 @@
-import type { BenchResult } from "./figure.ts";
+import type { BenchResult } from "./history.ts";
 
 interface Bench {
   readonly description: string;

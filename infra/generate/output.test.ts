@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { columnsOf } from "./generators/table-columns.ts";
 import { compareOutput, writeOutput } from "./output.ts";
 import { remember } from "./remember.ts";
 
@@ -58,4 +59,34 @@ test("what could not be made is not remembered", async () => {
   const recipe = { name: "failed", sources: [], inputs: [] };
   await assert.rejects(remember({ ...recipe, make: async () => assert.fail("no") }, folder));
   assert.equal(await remember({ ...recipe, make: async () => "yes" }, folder), "yes");
+});
+
+test("each column of a model has its domain name and its PostgreSQL type; relations are none", () => {
+  const schema = `
+/// A parcel.
+model Parcel {
+  id        String    @id
+  /// Grams.
+  weight    Int       @default(1)
+  senderId  String?   @map("sender_id") @db.Uuid
+  tags      String[]
+  sentAt    DateTime? @map("sent_at") @db.Timestamptz(3)
+  sender    Person?   @relation(fields: [senderId], references: [id])
+
+  @@index([senderId])
+  @@map("parcels")
+}
+
+model Person {
+  id      String   @id
+  parcels Parcel[]
+
+  @@map("people")
+}
+`;
+  assert.deepEqual(columnsOf(schema), {
+    parcels: { id: "text", weight: "int4", senderId: "uuid", tags: "text[]", sentAt: "timestamptz" },
+    people: { id: "text" },
+  });
+  assert.throws(() => columnsOf(schema.replace("Int       @", "Colour    @")), /no column type is known for Colour/);
 });

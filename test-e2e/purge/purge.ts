@@ -10,8 +10,7 @@ import {
 import { createClient, expectStatus } from "../journey/client.ts";
 import type { System } from "../systems/system.ts";
 import { trusting } from "../systems/trusted-people.ts";
-import { plantEverything, type Scene } from "./plant-everything.ts";
-import { createPlants } from "./plants.ts";
+import { createPlants, plantEverything, type Scene } from "./plants.ts";
 import { listBlobs, type Stores, searchEverywhere } from "./search.ts";
 
 /** A system whose time can be moved. */

@@ -5,7 +5,7 @@ import { after, before, test } from "node:test";
 import { environment } from "@signalbox/config";
 import { repositoryFolder } from "@signalbox/infra/engines/engine-folders.ts";
 import { createOidcIssuer, eventually } from "@signalbox/testing";
-import { freePorts } from "../systems/free-ports.ts";
+import { freePorts } from "../systems/start-nginx.ts";
 import { type Clone, cloneRepository } from "./clone.ts";
 import { commandsOf, missingIn } from "./read-page.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";

@@ -16,7 +16,6 @@ import {
 import type { Headers, Person, World } from "../../audit/world.ts";
 import { type Client, createClient, expectStatus } from "../../journey/client.ts";
 import { trusting } from "../../systems/trusted-people.ts";
-import { type Crown, createCrown } from "./crown.ts";
 import { createHostileServer, type HostileServer } from "./hostile-server.ts";
 import type { Attacked } from "./start-system.ts";
 
@@ -175,4 +174,19 @@ function worldOf({ send, people, administrator, mailbox, photo, photos, receiver
     photoUrl: `${photos.url}/photo.jpg`,
     goneUrl: `${receiver.url}/gone`,
   };
+}
+
+/** A server that must never be reached: it offers what an attacker wants. */
+export interface Crown extends ServedListener {
+  /** Requested paths. */
+  readonly visits: ReadonlySet<string>;
+}
+
+export async function createCrown(): Promise<Crown> {
+  const visits = new Set<string>();
+  const served = await serveListener((request, response) => {
+    visits.add(request.url ?? "");
+    response.end("the crown jewels");
+  });
+  return { ...served, visits };
 }

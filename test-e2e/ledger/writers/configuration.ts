@@ -37,3 +37,50 @@ async function readRevision({ administrator }: Scene): Promise<string | null> {
   const found = all?.find(({ name }) => name === overriddenProperty);
   return found === undefined ? null : (found.override?.revision ?? "0");
 }
+
+/** A flag with the same value for every caller. */
+export const ledgerFlag = "ledger.round";
+
+/** An administrator who replaces one flag, each time from the revision that was read. */
+export const flags: Writer = {
+  name: "flags",
+  run: async (scene) => {
+    const random = scene.random.fork("flags");
+    // No two rounds set the same value.
+    let value = random.between(1_000_000, 16_000_000);
+    await untilStopped(scene, random, [200, 700], async () => {
+      const revision = await readFlagRevision(scene);
+      if (revision === null) return;
+      value++;
+      const done = scene.history.begin("flags", "set-flag", { value: String(value), expected: revision });
+      const reply = await scene.administrator("/graphql", {
+        body: {
+          query: `mutation ($input: SetFlagInput!) { setFlag(input: $input) { flag { revision } errors { message } } }`,
+          variables: { input: { ...flagOf(value), expectedRevision: revision, reason: "ledger" } },
+        },
+      });
+      const payload = reply?.json?.data?.setFlag;
+      const set = payload?.flag?.revision;
+      if (set !== undefined) return done("ok", { revision: set });
+      // As with properties: a refused field has its reason in the payload.
+      done(payload?.errors?.length > 0 ? "fail" : "info", { errors: payload?.errors ?? reply?.json?.errors });
+    });
+  },
+};
+
+const flagOf = (value: number) => ({
+  key: ledgerFlag,
+  state: "enabled",
+  type: "integer",
+  owner: "ledger",
+  variants: [{ name: "now", value }],
+  default: "now",
+  off: "now",
+});
+
+async function readFlagRevision({ administrator }: Scene): Promise<string | null> {
+  const reply = await administrator("/graphql", { body: { query: "{ flags { key revision } }" } });
+  // Null when the field failed.
+  const all: { key: string; revision: string }[] | null | undefined = reply?.json?.data?.flags;
+  return all ? (all.find(({ key }) => key === ledgerFlag)?.revision ?? "0") : null;
+}

@@ -1,8 +1,62 @@
+import { randomBytes } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { freePort } from "@signalbox/infra/engines/index.ts";
+import { freePort, newClusterId } from "@signalbox/infra/engines/index.ts";
 import { createCertificates } from "./create-certificates.ts";
-import { startEngine } from "./start-engine.ts";
+import { type OwnEngine, startEngine } from "./start-engine.ts";
+import { endpointOf } from "./test-engines.ts";
+
+export interface TestKafka {
+  /** Value of `events.url`: `kafka://host:port`. */
+  readonly url: string;
+  readonly brokers: readonly string[];
+  /** A topic name that no other test uses. */
+  topic(name: string): string;
+  /** A consumer group that no other test uses. */
+  group(name: string): string;
+}
+
+/** Attaches to the shared Apache Kafka. Topics must be created: the broker refuses unknown ones. */
+export async function testKafka(): Promise<TestKafka> {
+  const { url } = await endpointOf("kafka");
+  const id = randomBytes(6).toString("hex");
+  return {
+    url,
+    brokers: url.replace(/^kafka:\/\//, "").split(","),
+    topic: (name) => `test-${id}.${name}`,
+    group: (name) => `test-${id}.${name}`,
+  };
+}
+
+export interface KafkaCluster {
+  /** Value of `events.url`, with every broker. */
+  readonly url: string;
+  /** In the order of their ids, which count from 1. */
+  readonly brokers: readonly OwnEngine[];
+  close(): Promise<void>;
+}
+
+interface ClusterOptions {
+  readonly brokers?: number;
+  /** Number of replicas of each partition. With 1, a broker that dies takes its partitions with it. */
+  readonly copies: number;
+}
+
+/** Starts several brokers for this test alone, which share the role of the controller: one of three may be down. */
+export async function startKafkaCluster({ brokers: count = 3, copies }: ClusterOptions): Promise<KafkaCluster> {
+  const clusterId = newClusterId();
+  const controllerPorts = await Promise.all(Array.from({ length: count }, freePort));
+  const brokers = await Promise.all(
+    controllerPorts.map((_, at) =>
+      startEngine("kafka", { member: { id: at + 1, clusterId, controllerPorts, copies } }),
+    ),
+  );
+  return {
+    url: `kafka://${brokers.map(({ port }) => `127.0.0.1:${port}`).join(",")}`,
+    brokers,
+    close: async () => void (await Promise.all(brokers.map((broker) => broker.close()))),
+  };
+}
 
 /** A broker over TLS that authenticates users by password and enforces their rights. */
 export interface GuardedKafka {
