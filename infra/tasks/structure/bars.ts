@@ -14,7 +14,7 @@ export interface Bar {
 const ceilings: Readonly<Record<string, readonly [files: number, lines: number]>> = {
   account: [101, 11_800],
   config: [34, 3_560],
-  gateway: [57, 5_310],
+  gateway: [57, 5_350],
   images: [51, 5_470],
   "webhook-delivery": [66, 8_590],
   "webhook-ingest": [42, 4_890],
