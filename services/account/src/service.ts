@@ -192,6 +192,7 @@ export function edgePartsOf(
     stepUps: proofs.stepUps,
     identities: logins.identities,
     signInList: signIns.signInList,
+    signInStore: signIns.signInStore,
     apiKeyStore: credentials.apiKeyStore,
     apiKeys: credentials.apiKeys,
     serviceClientStore: credentials.serviceClientStore,

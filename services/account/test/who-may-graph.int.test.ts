@@ -165,6 +165,7 @@ const fields: Readonly<Record<string, Field>> = {
     ].map((name) => [`Account.${name}`, { ...ownRead("account:read"), text: () => `{ viewer { ${name} } }` }]),
   ),
   "Account.settings": { ...ownRead("account:read"), text: ({ accountId }) => entity(accountId, "settings { locale }") },
+  "Account.credential": { ...ownRead("account:read"), scope: null, text: () => "{ viewer { credential { id } } }" },
   "Account.apiKeys": { ...ownRead("account:read"), text: () => "{ viewer { apiKeys { edges { cursor } } } }" },
   "Account.serviceClients": {
     ...ownRead("account:read"),

@@ -68,6 +68,7 @@ const operations: Readonly<Record<string, Operation<Scope | Anyone>>> = {
   "DELETE /api/account/api-keys/{key_id}": secure(204),
   // These callers have no key.
   "DELETE /api/account/current-api-key/": { scope: "any", inState: [404, 404, 404, 404, 403] },
+  "GET /api/account/credential/": { ...ownRead("account:read"), scope: "any" },
   "POST /api/account/clients/": secure(409, { name: "robot", scopes: ["account:security"] }),
   "GET /api/account/clients/": ownRead("account:read"),
   "GET /api/account/clients/{client_id}": ownRead("account:read"),

@@ -156,10 +156,10 @@ function endedKeyUsed({ id, accountId }: ApiKey, status: CredentialStatus): Refu
 /** A service client is identified by its own id, so that its tokens share one allowance and end with it. */
 function credentialOf(token: VerifiedToken): PrincipalCredential {
   const { issuer, kind, id, tokenId, subject, authTimeMs, claims } = token;
-  if (issuer === builtInIssuer && kind === "client") return { kind, id: subject, tokenId, authTimeMs: null };
+  if (issuer === builtInIssuer && kind === "client") return { kind, id: subject, tokenId, issuer, authTimeMs: null };
   // The built-in issuer revokes its tokens one by one.
   const issuedAt = issuer !== builtInIssuer && { issuedAtMs: (claims.iat ?? 0) * 1000 };
-  return { kind, id, ...(tokenId !== id && { tokenId }), authTimeMs, ...issuedAt };
+  return { kind, id, ...(tokenId !== id && { tokenId }), issuer, authTimeMs, ...issuedAt };
 }
 
 /** Creates the verifier of these issuers' tokens. `localKeys` has the keys of issuers in this process. */
