@@ -71,6 +71,7 @@ export {
   imageStatuses,
   imageVisibilities,
 } from "./resources/image.ts";
+export { InvitationResource, invitationExample, invitationStatuses } from "./resources/invitation.ts";
 export {
   WebhookDeliveryResource,
   WebhookEndpointResource,

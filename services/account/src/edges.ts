@@ -9,6 +9,7 @@ import { type CurrentCredentialApi, currentCredentialApi } from "./credentials/c
 import { type ServiceClientApi, serviceClientApi } from "./credentials/service-clients.ts";
 import { type ExportRoutes, exportRoutes } from "./export/export-routes.ts";
 import { type IdentityApi, identityApi } from "./identities/identity-api.ts";
+import { type InvitationApi, invitationApi } from "./invitations/invitation-api.ts";
 import { type SignInApi, signInApi } from "./sign-ins/sign-in-list.ts";
 import { type StatusApi, statusApi } from "./statuses/status-api.ts";
 import { type StepUpApi, stepUpApi } from "./step-up/step-up-api.ts";
@@ -24,6 +25,7 @@ export type EdgeParts = AccountApi &
   ServiceClientApi &
   CurrentCredentialApi &
   AuditApi &
+  InvitationApi &
   ExportRoutes &
   AdministrationApi;
 
@@ -40,6 +42,7 @@ export const serviceEdges = (parts: EdgeParts): Edges =>
     apiKeyApi(parts), // /api/account/api-keys/, /api/account/current-api-key/ and /api/accounts/{id}/api-keys/
     serviceClientApi(parts), // /api/account/clients/ and /api/accounts/{id}/clients/
     currentCredentialApi(parts), // /api/account/credential/
+    invitationApi(parts), // /api/v1/invitations/
     auditApi(parts), // /api/account/audit/, /api/accounts/audit/ and /api/accounts/{id}/audit/
     { routes: exportRoutes(parts) }, // /api/account/export/
     administrationApi(parts), // /api/accounts/

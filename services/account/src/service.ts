@@ -31,6 +31,9 @@ import { createPurgeStore } from "./deletion/purge-store.ts";
 import { type EdgeParts, serviceEdges } from "./edges.ts";
 import { type AccountExport, createAccountExport, openRemoteSections, ownSectionsOf } from "./export/account-export.ts";
 import { PrismaClient } from "./generated/prisma/client.ts";
+import { invitationsPath } from "./invitations/invitation.ts";
+import { createInvitationListener } from "./invitations/invitation-pages.ts";
+import { openInvitations } from "./invitations/open-invitations.ts";
 import { openLogins, openProofs, openSignIns } from "./logins.ts";
 import { sealedMails } from "./mail/mail-queue.ts";
 import type { LimiterOf } from "./oauth/callers.ts";
@@ -110,14 +113,16 @@ export function openCapabilities(context: Configured, opened: OpenedAccount) {
   const proofs = openProofs(context, base, counting);
   const credentials = openCredentials(context, base);
   const pages = createPages(context);
-  const signIns = openSignIns(context, { base, proofs, credentials, pages, limiterOf });
+  const invitations = openInvitations(context, base);
+  const { registration } = invitations;
+  const signIns = openSignIns(context, { base, proofs, credentials, registration, pages, limiterOf });
   const { issuer, issuedTokens } = signIns;
-  const logins = openLogins(context, { base, proofs, credentials, issuer });
+  const logins = openLogins(context, { base, proofs, credentials, registration, issuer });
   const { identities } = logins;
   const signsInByMail = issuer !== null;
   const contacts = openContacts(context, { base, proofs, identities, issuedTokens, signsInByMail });
   const administration = openAdministration(context, base, signsInByMail);
-  return { base, proofs, credentials, pages, signIns, logins, contacts, administration };
+  return { base, proofs, credentials, pages, invitations, signIns, logins, contacts, administration };
 }
 
 /** Opens the operations on accounts by their owners and administrators, and the reads of the audit. */
@@ -177,7 +182,7 @@ export function edgePartsOf(
   { configuration, clock }: Configured,
   { capabilities, accountExport, pageLimits }: EdgeDependencies,
 ): EdgeParts {
-  const { base, proofs, credentials, pages, signIns, logins, contacts, administration } = capabilities;
+  const { base, proofs, credentials, pages, invitations, signIns, logins, contacts, administration } = capabilities;
   const { accountStore, accountRecords } = base;
   const { contactChanges, contactConfirmations, contactLinks } = contacts;
   return {
@@ -189,6 +194,7 @@ export function edgePartsOf(
     contactConfirmations,
     contactLinks,
     pages,
+    invitations: invitations.invitations,
     stepUps: proofs.stepUps,
     identities: logins.identities,
     signInList: signIns.signInList,
@@ -209,12 +215,16 @@ export function edgePartsOf(
 }
 
 /** The first match answers. */
-function issuerMounts(context: Configured, { base, contacts, signIns: { issuer }, pages }: Capabilities): Mounts {
+function issuerMounts(context: Configured, capabilities: Capabilities): Mounts {
+  const { base, contacts, invitations, signIns, pages } = capabilities;
+  const { issuer } = signIns;
   if (issuer === null) return {};
   const { pool, accountStore } = base;
   const { contactLinks } = contacts;
+  const { invitationAcceptance } = invitations;
   return {
     [confirmationPath]: createContactLinkListener(context, { pool, accountStore, contactLinks, issuer, pages }),
+    [invitationsPath]: createInvitationListener(context, { pool, accountStore, invitationAcceptance, issuer, pages }),
     [mountPath]: issuer.listener,
     [metadataPrefix]: issuer.listener,
   };

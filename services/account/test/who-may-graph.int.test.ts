@@ -39,6 +39,25 @@ const fields: Readonly<Record<string, Field>> = {
   "Query.account": { ...adminRead, text: ({ accountId }) => `{ account(id: "${accountId}") { id } }` },
   "Query.accountsAuditLog": { ...adminRead, text: () => "{ accountsAuditLog(first: 1) { edges { cursor } } }" },
   "Query.accounts": { ...adminRead, text: () => "{ accounts(first: 1) { edges { cursor } } }" },
+  "Query.invitation": { ...adminRead, text: () => '{ invitation(id: "inv_x") { id } }' },
+  "Query.invitations": { ...adminRead, text: () => "{ invitations(first: 1) { edges { cursor } } }" },
+  "Mutation.createInvitation": {
+    scope: "account:admin",
+    inState: adminWrite,
+    text: () => "mutation { createInvitation(input: {}) { errors { message } } }",
+  },
+  "Mutation.resendInvitation": {
+    scope: "account:admin",
+    inState: adminWrite,
+    text: () => `mutation { resendInvitation(input: { id: "inv_x" }) { errors { message } } }`,
+    admitted: "NOT_FOUND",
+  },
+  "Mutation.revokeInvitation": {
+    scope: "account:admin",
+    inState: adminWrite,
+    text: () => `mutation { revokeInvitation(input: { id: "inv_x" }) { errors { message } } }`,
+    admitted: "NOT_FOUND",
+  },
   "Mutation.updateAccount": {
     ...ownWrite(null),
     text: () => `mutation { updateAccount(input: { displayName: "Eve" }) { errors { message } } }`,

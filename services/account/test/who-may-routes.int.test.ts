@@ -21,6 +21,7 @@ const secure = (status: number, body?: unknown): Operation => ({
 });
 /** An administrator's; the ids are the administrator's own, which the other account does not have. */
 const ending = (status: number): Operation => ({ scope: "account:admin", inState: [403, status, 403, 403, 403] });
+const invited = { address: "invited@example.org", scopes_max: ["account:read"] };
 const whole = { display_name: "Eve", locale: "en", timezone: "UTC" };
 const settings = { locale: "de", timezone: "UTC", notifications: { product_updates: true } };
 
@@ -76,6 +77,11 @@ const operations: Readonly<Record<string, Operation<Scope | Anyone>>> = {
   "POST /api/account/clients/{client_id}/secret/rotate": secure(200, {}),
   "DELETE /api/account/clients/{client_id}/secret/previous": secure(204),
   "DELETE /api/account/clients/{client_id}": secure(204),
+  "POST /api/v1/invitations/": { ...ending(201), also: "account:read", body: invited },
+  "GET /api/v1/invitations/": adminRead,
+  "GET /api/v1/invitations/{invitation_id}": { ...adminRead, inState: [404, 404, 404, 403, 403] },
+  "POST /api/v1/invitations/{invitation_id}/resend": ending(404),
+  "DELETE /api/v1/invitations/{invitation_id}": ending(404),
   "GET /api/accounts/": adminRead,
   "GET /api/accounts/audit/": adminRead,
   "GET /api/accounts/{account_id}": adminRead,

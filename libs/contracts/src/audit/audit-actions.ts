@@ -14,6 +14,7 @@ type AuditSubject =
   | "identity"
   | "token"
   | "sign_in"
+  | "invitation"
   | "image"
   | "image_upload"
   | "webhook_source"
@@ -56,6 +57,10 @@ export const auditActions = {
   "sign_in.end": of("sign_in", "A sign-in was ended with all that came of it."),
   "identity.link": of("identity", "A login was added to the account."),
   "identity.unlink": of("identity", "A login was removed from the account."),
+  "invitation.create": of("invitation", "An administrator invited a person."),
+  "invitation.resend": of("invitation", "An administrator sent an invitation again, with a new link."),
+  "invitation.revoke": of("invitation", "An administrator revoked an invitation."),
+  "invitation.accept": of("invitation", "The invitation of an administrator was accepted with this account."),
   "api_key.create": of("api_key", "An API key was created."),
   "api_key.update": of("api_key", "An API key was renamed."),
   "api_key.rotate": of("api_key", "An API key was replaced by another one."),

@@ -1,5 +1,5 @@
 import { setImmediate as endOfTurn } from "node:timers/promises";
-import { type AccountState, isRole, type TransitionActor } from "@signalbox/contracts";
+import { type AccountState, isRole, isScope, type TransitionActor } from "@signalbox/contracts";
 import { type Pool, sql, type Tx, table } from "@signalbox/storage";
 import { columns } from "../generated/columns.ts";
 import type { Account } from "./account.ts";
@@ -18,9 +18,10 @@ interface ReadAccount extends Account {
 }
 
 /** An account as its row stores it. */
-export type AccountRow = Omit<Account, "status" | "roles" | "statusActor"> & {
+export type AccountRow = Omit<Account, "status" | "roles" | "scopesMax" | "statusActor"> & {
   status: string;
   roles: string[];
+  scopesMax: string[];
   statusActor: string | null;
 };
 
@@ -104,6 +105,7 @@ export function accountFrom(row: AccountRow): Account {
     status: row.status as AccountState,
     statusActor: row.statusActor as TransitionActor | null,
     roles: row.roles.filter(isRole),
+    scopesMax: row.scopesMax.filter(isScope),
   };
 }
 

@@ -16,7 +16,7 @@ import { createSigningKeys, type KeyRing, type SigningKeys } from "../signing-ke
 import { createAdapter } from "./adapter.ts";
 import { type Callers, createCallers, type LimiterOf, type RequestLimits } from "./callers.ts";
 import { type IssuedTokens, issuedTokenRetention } from "./issued-tokens.ts";
-import { type IssuerSettings, issuerSettings, signInUrl, trustedIssuer } from "./issuer-settings.ts";
+import { type FollowedLink, type IssuerSettings, issuerSettings, signInUrl, trustedIssuer } from "./issuer-settings.ts";
 import { createListener } from "./listener.ts";
 import { createPresentedToken, type PresentedToken } from "./presented-token.ts";
 import { createProvider } from "./provider.ts";
@@ -37,8 +37,8 @@ export interface BuiltInIssuer {
   signedInAccount(request: IncomingMessage, response: ServerResponse): Promise<string | null>;
   /** Counts requests of browsers. */
   readonly limits: Pick<RequestLimits, "page">;
-  /** The address at which a browser signs in, even if already signed in, and returns to a confirming link. */
-  signInUrl(linkToken: string): string;
+  /** The address at which a browser signs in, even if already signed in, and returns to a link. */
+  signInUrl(link: FollowedLink): string;
   /** Creates the first signing key if there is none, and the provider that signs with it. */
   open(): Promise<void>;
   /** Starts the workers that rotate the signing keys and delete expired records. */
@@ -84,7 +84,7 @@ export function openIssuer(context: Configured, dependencies: Dependencies): Bui
       return (await current.Session.get(current.createContext(request, response))).accountId ?? null;
     },
     limits,
-    signInUrl: (linkToken) => signInUrl(address.issuer, linkToken),
+    signInUrl: (link) => signInUrl(address.issuer, link),
     async open() {
       await signingKeys.keep();
       provider();

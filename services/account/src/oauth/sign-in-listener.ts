@@ -10,8 +10,16 @@ import type { Pages } from "../pages/pages.ts";
 import type { SendOutcome, SignIns } from "../sign-ins/sign-ins.ts";
 import { fill, minutesIn } from "../texts/texts.ts";
 import { type Callers, tellCount } from "./callers.ts";
-import type { IssuerSettings } from "./issuer-settings.ts";
-import { addressPage, codePage, deletedPage, lostPage, refusedPage, tooManyPage } from "./sign-in-pages.ts";
+import { followedInvitation, type IssuerSettings } from "./issuer-settings.ts";
+import {
+  addressPage,
+  codePage,
+  deletedPage,
+  lostPage,
+  notRegisteredPage,
+  refusedPage,
+  tooManyPage,
+} from "./sign-in-pages.ts";
 import { finish, guardedFields, openVisit, remember, sentCodeOf, type Visit } from "./sign-in-visit.ts";
 
 export type SignInListener = ReturnType<typeof createSignInListener>;
@@ -102,7 +110,8 @@ function sendCode(visit: Visit, address: string, dependencies: Dependencies): Pr
   return inTransaction(pool, (tx) => signIns.sendCode(tx, address, by), { key: `sign-in ${browser?.id ?? client}` });
 }
 
-const takeCode: Step = async (visit, fields, { pool, signIns, callers: { clientAddress, knownBrowsers }, pages }) => {
+const takeCode: Step = async (visit, fields, { pool, settings, signIns, callers, pages }) => {
+  const { clientAddress, knownBrowsers } = callers;
   const { request, response, interaction, form, texts } = visit;
   const { locale } = texts;
   const sent = sentCodeOf(visit);
@@ -115,11 +124,15 @@ const takeCode: Step = async (visit, fields, { pool, signIns, callers: { clientA
     requestId: String(response.getHeader("x-request-id") ?? "") || null,
   };
   const who = { browser: knownBrowsers.of(request), userAgent: request.headers["user-agent"], by };
-  const typed = { signIn, address: sent.to, code, locale, ...who };
+  const invitation = followedInvitation(settings.address.issuer, interaction.params);
+  const typed = { signIn, address: sent.to, code, locale, invitation, ...who };
   const result = await inTransaction(pool, (tx) => signIns.complete(tx, typed));
   switch (result.outcome) {
     case "code-refused":
       return pages.send(response, askCode(visit, sent.typed, result.why));
+    case "not-registered":
+      await interaction.destroy();
+      return pages.send(response, notRegisteredPage(texts, pages.brand()));
     case "account-deleted":
       await interaction.destroy();
       return pages.send(response, deletedPage(texts, result));

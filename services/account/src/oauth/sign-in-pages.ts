@@ -1,4 +1,4 @@
-import { type Html, html, type Page } from "../pages/page.ts";
+import { type Brand, type Html, html, type Page } from "../pages/page.ts";
 import type { Deletion } from "../sign-ins/sign-ins.ts";
 import { fill, minutesIn, type Texts, timeIn } from "../texts/texts.ts";
 
@@ -88,6 +88,12 @@ export function deletedPage(texts: Texts, { at, reason }: Deletion): Page {
   const { title, text, reason: given } = texts.pages.deleted;
   const why = reason === null ? null : html`<p>${fill(given, { reason })}</p>`;
   return { status: 403, texts, title, content: html`<p>${fill(text, { at: timeIn(texts, at, "UTC") })}</p>\n${why}` };
+}
+
+/** Shown only after the code, so strangers do not learn whether the address has an account. */
+export function notRegisteredPage(texts: Texts, { name: server }: Brand): Page {
+  const { title, text } = texts.pages.notRegistered;
+  return { status: 403, texts, title, content: html`<p>${fill(text, { server })}</p>` };
 }
 
 /** The sign-in has ended, was started in another browser, or cookies are disabled. */
