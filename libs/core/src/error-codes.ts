@@ -68,6 +68,7 @@ export const detailCodes = [
   "already_invited",
   "invitation_ended",
   "registration_closed",
+  "external_id_taken",
   "already_rotated",
   "no_issuer",
   "last_administrator",

@@ -15,6 +15,8 @@ import {
   prismaAdapter,
 } from "@signalbox/storage";
 import { createAccounts } from "./accounts/accounts.ts";
+import { createAccountCreation } from "./administration/account-creation.ts";
+import { createAccountReference } from "./administration/account-reference.ts";
 import { createAccountRoles } from "./administration/account-roles.ts";
 import { createAccountSearchStore } from "./administration/account-search-store.ts";
 import { createLastAdministrator } from "./administration/last-administrator.ts";
@@ -25,7 +27,7 @@ import { type Base, type Opened, openBase } from "./base.ts";
 import { confirmationPath } from "./contacts/contact-link.ts";
 import { createContactLinkListener } from "./contacts/contact-link-pages.ts";
 import { openContacts } from "./contacts/open-contacts.ts";
-import { openCredentials } from "./credentials/open-credentials.ts";
+import { type Credentials, openCredentials } from "./credentials/open-credentials.ts";
 import { createAccountPurge } from "./deletion/account-purge.ts";
 import { createPurgeStore } from "./deletion/purge-store.ts";
 import { type EdgeParts, serviceEdges } from "./edges.ts";
@@ -121,19 +123,48 @@ export function openCapabilities(context: Configured, opened: OpenedAccount) {
   const { identities } = logins;
   const signsInByMail = issuer !== null;
   const contacts = openContacts(context, { base, proofs, identities, issuedTokens, signsInByMail });
-  const administration = openAdministration(context, base, signsInByMail);
+  const administration = openAdministration(context, { base, credentials, rolesAreOurs: signsInByMail });
   return { base, proofs, credentials, pages, invitations, signIns, logins, contacts, administration };
 }
 
+interface AdministrationDependencies {
+  readonly base: Base;
+  readonly credentials: Credentials;
+  /** True when roles are granted here. */
+  readonly rolesAreOurs: boolean;
+}
+
 /** Opens the operations on accounts by their owners and administrators, and the reads of the audit. */
-function openAdministration({ configuration, clock }: Configured, base: Base, rolesAreOurs: boolean) {
-  const { pool, outbox, accountStore, audit, access, statusTransitions } = base;
+function openAdministration(
+  { configuration, clock }: Configured,
+  { base, credentials, rolesAreOurs }: AdministrationDependencies,
+) {
+  const { pool, outbox, accountStore, accountRecords, audit, access, statusTransitions, firstValues } = base;
+  const { apiKeys } = credentials;
+  const accountReference = createAccountReference({ accountStore, accountRecords, audit, clock });
   const lastAdministrator = createLastAdministrator(rolesAreOurs);
   const auditDaysKept = () => configuration.get("account.audit.retention-days");
   return {
     rolesAreOurs,
     statuses: createStatuses({ accountStore, statusTransitions, lastAdministrator, audit, clock }),
-    accountRoles: createAccountRoles({ accountStore, access, audit, clock, lastAdministrator, rolesAreOurs }),
+    accountRoles: createAccountRoles({
+      accountStore,
+      accountReference,
+      access,
+      audit,
+      clock,
+      lastAdministrator,
+      rolesAreOurs,
+    }),
+    accountCreation: createAccountCreation({
+      accountStore,
+      apiKeys,
+      audit,
+      outbox,
+      clock,
+      firstValues,
+      rolesAreOurs,
+    }),
     accountSearch: createAccountSearchStore({ prisma: new PrismaClient({ adapter: prismaAdapter(pool) }) }),
     administratorReads: createAdministratorReads({ pool, audit, clock }),
     auditStore: createAuditStore({ pool, clock, retentionDays: auditDaysKept }),
@@ -208,6 +239,7 @@ export function edgePartsOf(
     administratorReads: administration.administratorReads,
     accountSearch: administration.accountSearch,
     accountRoles: administration.accountRoles,
+    accountCreation: administration.accountCreation,
     accountExport,
     pageLimits,
     clock,

@@ -145,6 +145,12 @@ const fields: Readonly<Record<string, Field>> = {
     text: ({ accountId }) =>
       `mutation { setAccountStatus(input: { accountId: "${accountId}", status: suspended, reason: "x" }) { errors { message } } }`,
   },
+  "Mutation.createAccount": {
+    scope: "account:admin",
+    inState: [403, 403, 403, 403, 403],
+    text: () =>
+      `mutation { createAccount(input: { displayName: "x", key: { name: "x", scopes: ["account:read"] } }) { key } }`,
+  },
   "Mutation.setAccountRoles": {
     scope: "account:admin",
     inState: adminWrite,
@@ -179,7 +185,15 @@ const fields: Readonly<Record<string, Field>> = {
   },
   ...Object.fromEntries(
     [
-      ...["displayName", "contactAddress", "contactAddressVerified", "pendingContactAddress", "locale", "timezone"],
+      ...[
+        "displayName",
+        "externalId",
+        "contactAddress",
+        "contactAddressVerified",
+        "pendingContactAddress",
+        "locale",
+        "timezone",
+      ],
       ...["status", "statusChangedAt", "statusReason", "createdAt", "updatedAt"],
     ].map((name) => [`Account.${name}`, { ...ownRead("account:read"), text: () => `{ viewer { ${name} } }` }]),
   ),

@@ -22,6 +22,7 @@ const secure = (status: number, body?: unknown): Operation => ({
 /** An administrator's; the ids are the administrator's own, which the other account does not have. */
 const ending = (status: number): Operation => ({ scope: "account:admin", inState: [403, status, 403, 403, 403] });
 const invited = { address: "invited@example.org", scopes_max: ["account:read"] };
+const customer = { display_name: "Customer", key: { name: "first", scopes: ["account:read"] } };
 const whole = { display_name: "Eve", locale: "en", timezone: "UTC" };
 const settings = { locale: "de", timezone: "UTC", notifications: { product_updates: true } };
 
@@ -82,6 +83,8 @@ const operations: Readonly<Record<string, Operation<Scope | Anyone>>> = {
   "GET /api/v1/invitations/{invitation_id}": { ...adminRead, inState: [404, 404, 404, 403, 403] },
   "POST /api/v1/invitations/{invitation_id}/resend": ending(404),
   "DELETE /api/v1/invitations/{invitation_id}": ending(404),
+  // This caller has none of the scopes of an owner.
+  "POST /api/accounts/": { scope: "account:admin", inState: [403, 403, 403, 403, 403], body: customer },
   "GET /api/accounts/": adminRead,
   "GET /api/accounts/audit/": adminRead,
   "GET /api/accounts/{account_id}": adminRead,

@@ -14,6 +14,10 @@ import { strongEtag } from "@signalbox/http";
 export interface Account {
   readonly id: string;
   readonly displayName: string;
+  /** The id of the account in another system; unique. */
+  readonly externalId: string | null;
+  /** Texts of administrators, which the owner does not see. */
+  readonly metadata: Readonly<Record<string, string>>;
   readonly contactAddress: string | null;
   readonly contactAddressVerified: boolean;
   /** A new address that is not confirmed yet. */
@@ -71,6 +75,7 @@ export function viewAccount(account: Account): AccountResource {
   return {
     id: account.id,
     display_name: account.displayName,
+    external_id: account.externalId,
     contact_address: account.contactAddress,
     contact_address_verified: account.contactAddressVerified,
     pending_contact_address: account.pendingContactAddress,

@@ -110,6 +110,8 @@ export function firstAccount(claims: ProfileClaims, values: FirstValues, now: Da
   const contactAddress = verified ? usable(claims.email, checkContactAddress) : null;
   return {
     id,
+    externalId: null,
+    metadata: {},
     displayName:
       displayName.safeParse(claims.name).data ??
       displayName.safeParse(claims.preferred_username).data ??

@@ -159,7 +159,7 @@ export interface ApiKeyApi extends CredentialApi {
   readonly clock: Clock;
 }
 
-const IssuedApiKey = ApiKeyResource.extend({
+export const IssuedApiKey = ApiKeyResource.extend({
   key: z.string().describe("The key itself, shown only once."),
 })
   .meta({ id: "IssuedApiKey" })

@@ -12,9 +12,8 @@ import {
   type Routes,
   refused,
 } from "@signalbox/http";
-import { type Edges, edgesOf, type OwnRow, operation, tooMany } from "@signalbox/service";
+import { conflict, type Edges, edgesOf, type OwnRow, operation, tooMany } from "@signalbox/service";
 import { z } from "zod";
-import { conflict } from "../credentials/credential.ts";
 import {
   type Invitation,
   InvitationWithLink,
