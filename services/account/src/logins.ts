@@ -4,6 +4,8 @@ import type { Pool } from "@signalbox/storage";
 import type { Base } from "./base.ts";
 import { createOneTimeCodes } from "./codes/one-time-codes.ts";
 import type { Credentials } from "./credentials/open-credentials.ts";
+import { createFirstLinkStore } from "./first-link/first-link.ts";
+import { createFirstLinks } from "./first-link/first-links.ts";
 import { createIdentities } from "./identities/identities.ts";
 import { createIdentityStore } from "./identities/identity.ts";
 import type { Registration } from "./invitations/registration.ts";
@@ -80,9 +82,27 @@ export function openSignIns(context: Configured, dependencies: SignInDependencie
     auditRefusals: base.auditRefusals,
     clock,
   });
-  const { serviceClientStore } = credentials;
-  const issuing = { base, stateStore, issuedTokens, signIns, signInStore, serviceClientStore, pages, limiterOf };
-  return { issuedTokens, signInStore, signInList, issuer: openIssuer(context, issuing) };
+  const firstLinks = createFirstLinks({
+    oneTimeCodes: proofs.oneTimeCodes,
+    firstLinkStore: createFirstLinkStore(pool),
+    accountStore,
+    accountRecords: base.accountRecords,
+    verifiedAddresses: base.verifiedAddresses,
+    audit,
+    clock,
+  });
+  const issuer = openIssuer(context, {
+    base,
+    stateStore,
+    issuedTokens,
+    signIns,
+    firstLinks,
+    signInStore,
+    serviceClientStore: credentials.serviceClientStore,
+    pages,
+    limiterOf,
+  });
+  return { issuedTokens, signInStore, signInList, firstLinks, issuer };
 }
 
 interface LoginDependencies {

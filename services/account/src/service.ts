@@ -32,6 +32,8 @@ import { createAccountPurge } from "./deletion/account-purge.ts";
 import { createPurgeStore } from "./deletion/purge-store.ts";
 import { type EdgeParts, serviceEdges } from "./edges.ts";
 import { type AccountExport, createAccountExport, openRemoteSections, ownSectionsOf } from "./export/account-export.ts";
+import { firstLinkPath } from "./first-link/first-link.ts";
+import { createFirstLinkListener } from "./first-link/first-link-pages.ts";
 import { PrismaClient } from "./generated/prisma/client.ts";
 import { invitationsPath } from "./invitations/invitation.ts";
 import { createInvitationListener } from "./invitations/invitation-pages.ts";
@@ -249,7 +251,7 @@ export function edgePartsOf(
 /** The first match answers. */
 function issuerMounts(context: Configured, capabilities: Capabilities): Mounts {
   const { base, contacts, invitations, signIns, pages } = capabilities;
-  const { issuer } = signIns;
+  const { issuer, firstLinks } = signIns;
   if (issuer === null) return {};
   const { pool, accountStore } = base;
   const { contactLinks } = contacts;
@@ -257,6 +259,7 @@ function issuerMounts(context: Configured, capabilities: Capabilities): Mounts {
   return {
     [confirmationPath]: createContactLinkListener(context, { pool, accountStore, contactLinks, issuer, pages }),
     [invitationsPath]: createInvitationListener(context, { pool, accountStore, invitationAcceptance, issuer, pages }),
+    [firstLinkPath]: createFirstLinkListener(context, { firstLinks, issuer, pages }),
     [mountPath]: issuer.listener,
     [metadataPrefix]: issuer.listener,
   };

@@ -41,6 +41,7 @@ export const auditActions = {
   "account.purge": ofAccount("The personal data of the deleted account was erased."),
   "account.grant_role": ofAccount("The account was given the roles that the reason names."),
   "account.take_role": ofAccount("The roles that the reason names were taken from the account."),
+  "account.create_first_link": ofAccount("A link that signs the first administrator in was made on the host."),
   "account.request_recovery": ofAccount("The owner asked to have the disabled account back."),
   "account.contact_confirm": ofAccount("The pending contact address was confirmed."),
   "account.contact_cancel": ofAccount("The change of the contact address was cancelled."),

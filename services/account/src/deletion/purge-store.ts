@@ -30,6 +30,7 @@ const tables = [
   "sign_in_grants",
   "sign_ins",
   "invitations",
+  "first_links",
 ];
 const erasures = [
   ...tables.map((table) => sql(`purge.${table}`, `delete from ${table} where account_id = $1`)),

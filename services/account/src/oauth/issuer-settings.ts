@@ -175,7 +175,7 @@ const ownPages = (issuer: string): Application => ({
 });
 
 /** The folders of our own pages behind links: a sign-in returns to one, with the token of the link as its state. */
-const ownFolders = ["contact-links", "invitations"] as const;
+const ownFolders = ["contact-links", "invitations", "first-link"] as const;
 
 type OwnFolder = (typeof ownFolders)[number];
 
@@ -208,9 +208,10 @@ export function signInUrl(issuer: string, { folder, token, address }: FollowedLi
   return `${issuer}/authorize?${request}`;
 }
 
-/** Returns the token of the invitation whose page a sign-in comes from; null for any other sign-in. */
-export function followedInvitation(issuer: string, params: Readonly<Record<string, unknown>>): string | null {
+/** Returns the link whose page a sign-in comes from; null for any other sign-in. */
+export function followedLink(issuer: string, params: Readonly<Record<string, unknown>>): FollowedLink | null {
   const { client_id, redirect_uri, state } = params;
-  const isOurs = client_id === ownClientId && redirect_uri === redirectOf(issuer, "invitations");
-  return isOurs && typeof state === "string" ? state : null;
+  const folder = ownFolders.find((one) => redirect_uri === redirectOf(issuer, one));
+  const isOurs = client_id === ownClientId && folder !== undefined && typeof state === "string";
+  return isOurs ? { folder, token: state } : null;
 }

@@ -6,6 +6,7 @@ import { startRetention } from "@signalbox/storage";
 import type Provider from "oidc-provider";
 import type { Base } from "../base.ts";
 import type { ServiceClientStore } from "../credentials/service-client.ts";
+import type { FirstLinks } from "../first-link/first-links.ts";
 import type { Pages } from "../pages/pages.ts";
 import { createTokens } from "../principals/principals.ts";
 import type { Configured } from "../properties.ts";
@@ -50,6 +51,7 @@ interface Dependencies {
   readonly stateStore: StateStore;
   readonly issuedTokens: IssuedTokens;
   readonly signIns: SignIns;
+  readonly firstLinks: FirstLinks;
   readonly signInStore: Pick<SignInStore, "note" | "findBySession">;
   readonly serviceClientStore: Pick<ServiceClientStore, "findUsable" | "findById" | "touch">;
   readonly pages: Pages;
@@ -60,7 +62,7 @@ interface Dependencies {
 export function openIssuer(context: Configured, dependencies: Dependencies): BuiltInIssuer | null {
   const { configuration, clock, log } = context;
   if (parseIssuers(configuration.get("auth.issuers")).length > 0) return null;
-  const { base, signIns, pages, limiterOf } = dependencies;
+  const { base, signIns, firstLinks, pages, limiterOf } = dependencies;
   const { pool, sealer } = base;
   const settings = issuerSettings(context);
   const { address } = settings;
@@ -73,7 +75,7 @@ export function openIssuer(context: Configured, dependencies: Dependencies): Bui
   const presentedToken = createPresentedToken(tokens);
   const make = providerOf(context, dependencies, { settings, callers, presentedToken });
   const provider = onePerKeyRing(signingKeys, make);
-  const answerSignIn = createSignInListener({ pool, settings, signIns, callers, pages });
+  const answerSignIn = createSignInListener({ pool, settings, signIns, firstLinks, callers, pages });
 
   return {
     tokens,

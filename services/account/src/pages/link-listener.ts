@@ -26,15 +26,18 @@ export interface SentForm extends OpenedLink {
   readonly from: Pick<Actor, "address" | "requestId">;
 }
 
+/** A page, or the address that the browser goes to instead. */
+type Answer = Page | { readonly location: string };
+
 interface LinkListener {
   /** The path below which the tokens are. */
   readonly path: string;
   readonly issuer: Pick<BuiltInIssuer, "signedInAccount" | "limits">;
   readonly pages: Pages;
   /** Shows what the link would do. It must change nothing, because scanners of mail follow links too. */
-  readonly show: (link: OpenedLink) => Promise<Page>;
+  readonly show: (link: OpenedLink) => Promise<Answer>;
   /** Does it, and shows what was done, or leads to another address. */
-  readonly use: (form: SentForm) => Promise<Page | { readonly location: string }>;
+  readonly use: (form: SentForm) => Promise<Answer>;
 }
 
 interface Listening extends LinkListener, Pick<Configured, "log"> {
@@ -65,7 +68,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, listen
   if (token === "" && state !== null) return redirect(response, `${url}/${encodeURIComponent(state)}`);
   const signedInTo = await issuer.signedInAccount(request, response);
   const link = { token, signedInTo, headers: request.headers };
-  if (request.method !== "POST") return pages.send(response, await show(link));
+  if (request.method !== "POST") return send(response, await show(link), pages);
   await use(request, response, link, listening);
 }
 
@@ -79,9 +82,12 @@ async function use(
   if (body === null) return pages.send(response, refusedPage(pages.textsFor(request.headers)));
   const requestId = String(response.getHeader("x-request-id") ?? "") || null;
   const from = { address: clientAddress(request), requestId };
-  const done = await use({ ...link, fields: new URLSearchParams(body.toString()), from });
-  if ("location" in done) return redirect(response, done.location);
-  pages.send(response, done);
+  send(response, await use({ ...link, fields: new URLSearchParams(body.toString()), from }), pages);
+}
+
+function send(response: ServerResponse, answer: Answer, pages: Pages): void {
+  if ("location" in answer) redirect(response, answer.location);
+  else pages.send(response, answer);
 }
 
 function redirect(response: ServerResponse, location: string): void {

@@ -170,7 +170,7 @@ function newAccount(
 export const maySignIn = ({ status }: Pick<Account, "status">): boolean => status !== "deleted";
 
 /** A code works only in the sign-in that requested it, so that other requests can neither end nor try it. */
-const codePlace = (signIn: string, address: string): CodePlace => ({
+export const codePlace = (signIn: string, address: string): CodePlace => ({
   purpose: "sign-in",
   subject: `${canonicalAddress(address)} ${signIn}`,
 });
