@@ -25,7 +25,7 @@ interface FirstAccount {
 /** The login of the first account. No issuer of tokens can have this name. */
 const identity = { issuer: "@first-key", subject: "administrator" };
 const claims = { name: "Administrator" };
-export const firstCredential = "first-key";
+const firstCredential = "first-key";
 
 /**
  * Runs a job for the first account: active, with the role `admin` (CONTRACT §1). It needs a database that the service

@@ -79,6 +79,17 @@ export async function invitationRows(scene: IssuingScene, person: SignedIn, stra
       post(stranger.visitor, open, { step: "accept", account: ids.stranger }, `${open.link}x`),
     "a link in capitals": () =>
       post(stranger.visitor, open, { step: "accept", account: ids.stranger }, folder + token.toUpperCase()),
+    "a guessed link of the first administrator": () =>
+      get(anonymous, open, `${system.baseUrl}/oauth/first-link/sbx_link_${"A".repeat(22)}`),
+    "a form to a guessed link of the first administrator": () =>
+      post(
+        stranger.visitor,
+        open,
+        { step: "address", name: "Eve", address: stranger.address },
+        `${system.baseUrl}/oauth/first-link/sbx_link_x`,
+      ),
+    "the link of an invitation as one of the first administrator": () =>
+      get(stranger.visitor, open, `${system.baseUrl}/oauth/first-link/${token}`),
     "a state that leads elsewhere": () =>
       get(stranger.visitor, open, `${system.baseUrl}/oauth/invitations?state=${encodeURIComponent("//evil.example/")}`),
   };

@@ -20,7 +20,7 @@ import {
 import type { InvitationStore } from "./invitation-store.ts";
 
 /** The rules of invitations, which are live properties. */
-export interface InvitationRules {
+interface InvitationRules {
   /** True when no new account may be made by signing in. */
   readonly isClosed: () => boolean;
   /** Maximum number of open invitations of one account, and of its mails in an hour. */
@@ -60,7 +60,7 @@ export type InviteOutcome =
 
 export type ResendOutcome = SentInvitation | LimitOutcome | { outcome: "ended"; status: string };
 
-/** A stranger's mailbox gets no more than this in a day, whoever invites. */
+/** Invitation mails to one address in a day, by all accounts together. */
 const mailsToAddressMax = 5;
 
 export type Invitations = ReturnType<typeof createInvitations>;

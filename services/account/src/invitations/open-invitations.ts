@@ -6,8 +6,6 @@ import { createInvitationStore } from "./invitation-store.ts";
 import { createInvitations } from "./invitations.ts";
 import { createRegistration, type RegistrationMode } from "./registration.ts";
 
-export type OpenedInvitations = ReturnType<typeof openInvitations>;
-
 /** Opens the invitations, and the rules by which people get an account. */
 export function openInvitations({ configuration, clock }: Configured, base: Base) {
   const { pool, accountStore, provisioning, mails, access, audit, outbox } = base;

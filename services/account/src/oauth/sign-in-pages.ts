@@ -13,7 +13,7 @@ export interface SignInForm {
   readonly asksName: boolean;
 }
 
-/** What a person has typed on the first page. */
+/** The typed values of the first page. */
 export interface TypedPerson {
   readonly address: string;
   readonly name?: string;
