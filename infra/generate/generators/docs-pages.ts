@@ -25,7 +25,6 @@ export const docsPages: Generator = {
     const pages = [
       ...(await readPages("docs/how-to", "how-to")),
       ...(await readPages("docs/reference", "reference")),
-      ...(await readPages("docs/reference/senders", "senders")),
     ];
     return new Map([[target, JSON.stringify(renderSite(pages))]]);
   },
