@@ -95,7 +95,7 @@ export const CurrentCredentialResource = z
     sign_in_id: identifier("The sign-in at the built-in issuer that a token comes from").nullable(),
     issuer: z.string().nullable().describe("The name of the token's issuer, `signalbox` for the built-in one."),
     scopes: z.array(z.enum(scopes)).describe("The scopes that it has now."),
-    roles: z.array(z.enum(roles)),
+    roles: z.array(z.enum(roles)).describe("The roles that it has now."),
     expires_at: timestamp.nullable().describe("Null when it does not expire."),
     recent_sign_in_until: timestamp
       .nullable()

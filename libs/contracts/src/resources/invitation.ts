@@ -10,13 +10,13 @@ export const InvitationResource = z
   .object({
     id: identifier("The invitation"),
     address: z.string().nullable().describe("The invited address; null for a link that is passed on by hand."),
-    role: z.enum(roles),
+    role: z.enum(roles).describe("The role that it brings."),
     scopes_max: z
       .array(z.enum(scopes))
       .nullable()
       .describe("The scopes that the role brings at most; null for all scopes of the role."),
     locale: z.string().describe("The language of the mail, and of the new account."),
-    status: z.enum(invitationStatuses),
+    status: z.enum(invitationStatuses).describe("`open` ones can be accepted."),
     invited_by: identifier("The account that invites"),
     created_at: timestamp,
     expires_at: timestamp,

@@ -31,7 +31,7 @@ export const newAccountRules = (supportedLocales: () => readonly string[]) =>
     display_name: displayName.meta({ examples: ["Customer 4711"] }),
     external_id: externalId.nullable().default(null).describe("The id of the account in another system; unique."),
     metadata: newMetadata.default({}),
-    role: z.enum(roles).default("owner"),
+    role: z.enum(roles).default("owner").describe("The role of the account."),
     scopes_max: scopesMax.default(null),
     locale: ruledText((locale) => checkLocale(supportedLocales())(locale), "unsupported")
       .optional()

@@ -35,7 +35,7 @@ const one = `${base}:invitation_id` as const;
 const read = { scopes: ["account:admin"] } as const;
 const write = { scopes: ["account:admin"], stepUp: true } as const;
 const missing = "There is no such invitation.";
-const filter = { status: z.enum(invitationStatuses).optional() };
+const filter = { status: z.enum(invitationStatuses).optional().describe("Only invitations with this status.") };
 const Filter = z.strictObject(filter);
 
 /** The invitations of this deployment, for administrators, at both edges. */
@@ -168,6 +168,7 @@ function addReads(routes: Routes, { invitations, pageLimits, clock }: Invitation
   routes.get(base, {
     operationId: "invitations",
     summary: "List invitations, newest first",
+    description: "Those of all administrators, ended ones included for 30 days.",
     auth: read,
     query: z.object({ ...filter, ...pageParameters(pageLimits) }),
     responses: { 200: pageOf(InvitationResource) },
@@ -182,6 +183,7 @@ function addReads(routes: Routes, { invitations, pageLimits, clock }: Invitation
   routes.get(one, {
     operationId: "invitation",
     summary: "Read an invitation",
+    description: "Without its link, which was mailed, or shown once to the administrator who made it.",
     auth: read,
     responses: { 200: InvitationResource, 404: "error" },
     async handle({ params }) {
