@@ -166,7 +166,7 @@ function creation({ accountCreation, supportedLocales, clock }: AdministrationAp
   };
 }
 
-const AccountWithKey = AdministeredAccountResource.extend({ api_key: IssuedApiKey.describe("The first key.") })
+const AccountWithKey = AdministeredAccountResource.extend({ api_key: IssuedApiKey })
   .meta({ id: "AccountWithKey", description: "A new account with its first key, shown only once." })
   .register(examples, { example: accountWithKeyExample });
 
