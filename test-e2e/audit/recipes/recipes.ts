@@ -4,11 +4,13 @@ import { configurationRecipes } from "./configuration.ts";
 import { deliveryRecipes } from "./delivery.ts";
 import { imagesRecipes } from "./images.ts";
 import { ingestRecipes } from "./ingest.ts";
+import { peopleRecipes } from "./people.ts";
 
 /** Recipes of each audited write. A write that is missing here fails the walk. */
 export const recipes: Recipes = {
   ...accountRecipes,
   ...administrationRecipes,
+  ...peopleRecipes,
   ...imagesRecipes,
   ...ingestRecipes,
   ...deliveryRecipes,
