@@ -21,6 +21,7 @@ export {
   roles,
   type Scope,
   scopes,
+  scopesInEvent,
   scopesOfRole,
 } from "./access/scopes.ts";
 export { type AuditAction, type Audited, actionsOf, auditActions, type ThingAction } from "./audit/audit-actions.ts";
@@ -44,6 +45,7 @@ export { draft, draftProblems, type EventDraft, unknownMembers } from "./draft.t
 export { detailCatalogue } from "./errors/detail-catalogue.ts";
 export { type CodeExplanation, errorCatalogue } from "./errors/error-catalogue.ts";
 export { RenditionRequest, RenditionResult } from "./events/image-events.ts";
+export { maskEventData } from "./mask-event.ts";
 export { publishedProperties } from "./published-properties.ts";
 export {
   AccountResource,
@@ -64,6 +66,22 @@ export {
   imageStatuses,
   imageVisibilities,
 } from "./resources/image.ts";
+export {
+  BackupResource,
+  ConsumerGroupResource,
+  DeadEventDetail,
+  DeadEventResource,
+  DeadLetterDetail,
+  DeadLetterResource,
+  InstanceResource,
+  OperationInput,
+  OperationWithReasonInput,
+  OutboxResource,
+  operationOutcome,
+  ParkedKeyResource,
+  UnavailableService,
+  WorkerResource,
+} from "./resources/operations.ts";
 export {
   WebhookDeliveryResource,
   WebhookEndpointResource,

@@ -1,12 +1,26 @@
 export type { BatchHandler, ConsumerTable, Handler, StatelessContext } from "./consumer/consumer-table.ts";
 export { createConsumer } from "./consumer/create-consumer.ts";
 export {
+  countedMax,
+  findParkedKey,
+  listParkedKeys,
+  lockParkedKey,
+  type ParkedKey,
+  retryParkedKey,
+  skipParkedMessage,
+} from "./consumer/parked-keys.ts";
+export { parkedDepth, parkMessage } from "./consumer/parked-messages.ts";
+export {
   createDeadLetters,
   type DeadLetter,
   type DeadLetters,
-  dropDeadLetter,
+  deadLetterRecord,
+  droppedLetter,
+  findDeadLetter,
+  type ListedDeadLetter,
   listDeadLetters,
-  replayDeadLetter,
+  receivedAgain,
+  replayRecord,
 } from "./dead-letters/dead-letters.ts";
 export { decodeEvent, eventNameOf, type ReceivedEvent, UnreadableMessage } from "./envelope/decode-event.ts";
 export { publishEvents } from "./envelope/encode-event.ts";
@@ -18,10 +32,12 @@ export {
   type DeadEvent,
   dropDeadEvent,
   findDeadEvent,
+  type ListStart,
   listDeadEvents,
   replayDeadEvent,
 } from "./outbox/dead-events.ts";
 export { createOutbox, type Outbox } from "./outbox/outbox.ts";
+export { readOutboxState } from "./outbox/outbox-metrics.ts";
 export { eventsProperties } from "./properties.ts";
 export { createReplayEngine, type ReplayKind, type ReplayRow, type ReplayStep } from "./replay-engine.ts";
 export { stateRepetitionMs, topicSettings } from "./topic-settings.ts";

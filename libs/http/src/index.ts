@@ -31,7 +31,7 @@ export { booleanParameter, integerParameter, timeParameter } from "./request/par
 export { queryTextOf } from "./request/query.ts";
 export { bodyTooSlow, readBody } from "./request/read-body.ts";
 export { textFlaws } from "./request/text-flaws.ts";
-export { isNotModified, strongEtag } from "./responses/conditional.ts";
+export { ifMatch, isNotModified, strongEtag } from "./responses/conditional.ts";
 export { refusedWith, statusOf } from "./responses/error-response.ts";
 export {
   accepted,

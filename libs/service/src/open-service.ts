@@ -44,6 +44,8 @@ import { openDatabase } from "./open-database.ts";
 import { type EdgeLimits, openEdgeLimits } from "./open-edge-limits.ts";
 import { openOutbox } from "./open-outbox.ts";
 import { openServiceLog } from "./open-service-log.ts";
+import type { AnsweredGroup, OperatingParts } from "./operating/operating.ts";
+import { operatingRoutes } from "./operating/operating-routes.ts";
 import type { Edges } from "./operations/edges.ts";
 import type { SharedParts } from "./shared-parts.ts";
 
@@ -59,6 +61,8 @@ export interface OpenServiceOptions {
   readonly sealer?: Sealer;
   /** The service's own sealed columns. */
   readonly sealedColumns?: readonly SealedColumn[];
+  /** Groups of a service without a listener, for which this one answers operators. */
+  readonly answersFor?: readonly AnsweredGroup[];
   /** Returns the service's own policies that routes name, called when the overrides are known. */
   readonly rateLimits?: () => readonly RateLimitPolicy[];
 }
@@ -115,9 +119,9 @@ export interface OpenedService {
  */
 export async function openService(
   context: Context,
-  { prismaDirectory, sealer, sealedColumns = [], rateLimits: policies = () => [] }: OpenServiceOptions,
+  { prismaDirectory, sealer, sealedColumns = [], answersFor = [], rateLimits: policies = () => [] }: OpenServiceOptions,
 ): Promise<OpenedService> {
-  const { service, configuration, runner, log, tracer, metrics, clock } = context;
+  const { service, configuration, runner, log, metrics, clock } = context;
   const eventLog = await openServiceLog(context);
   const overrides = await followConfiguration(context, eventLog);
   const pool = await openDatabase(context, prismaDirectory);
@@ -130,6 +134,8 @@ export async function openService(
   const presence = startPresence({ pool, runner });
   const idempotency = createIdempotencyStore({ service, pool, clock, presence, ...(sealer && { sealer }) });
   startRetention({ runner, pool, clock }, [idempotencyRetention]);
+  const groups: AnsweredGroup[] = [...answersFor];
+  const operating: OperatingParts = { service, clock, pool, eventLog, outbox, groups };
   if (sealer) startResealing({ runner, pool, sealer, log, metrics }, [sealedAnswers(service), ...sealedColumns]);
 
   return {
@@ -144,16 +150,13 @@ export async function openService(
     flags: openFlags(overrides, clock),
     configurationAgeMs: () => overrides.ageMs(),
     pageLimits: pageLimitsOf(configuration),
-    consume(name, table, batchHandler) {
-      const parts = { service, eventLog, pool, deadLetters, log, tracer, metrics, clock };
-      const inboxRetentionMs = configuration.get("events.inbox.retention");
-      const consumer = { ...parts, name, table, inboxRetentionMs, ...(batchHandler && { batchHandler }) };
-      createConsumer(consumer).start(context);
-    },
+    consume: consumerStarter(context, { eventLog, pool, deadLetters, groups }),
     serve({ title, principals, edges, internalRoutes = createRoutes(), typeDefs, mounts, corsOrigins, ...rest }) {
       const { routes, resolvers } = edges;
-      const { onForbidden = createRefusalRecorder(context, { pool, outbox }) } = rest;
-      const recordRead = createManagementReads(context, sendingThrough({ pool, outbox }));
+      internalRoutes.include(operatingRoutes(operating));
+      const send = sendingThrough({ pool, outbox });
+      const { onForbidden = createRefusalRecorder(context, send) } = rest;
+      const recordRead = createManagementReads(context, send);
       const access = accessOf(context, { states: topicStates, principals, rateLimits, recordRead });
       const { authenticator, authorizeManagement } = access;
       followed = access.accessStates;
@@ -181,6 +184,24 @@ export async function openService(
         authorizeManagement,
       };
     },
+  };
+}
+
+interface ConsumerParts extends Pick<OpenedService, "eventLog" | "pool" | "deadLetters"> {
+  /** Gains each group that starts. */
+  readonly groups: AnsweredGroup[];
+}
+
+/** Creates the function that starts the consumer groups of the service. */
+function consumerStarter(context: Context, { groups, ...parts }: ConsumerParts): OpenedService["consume"] {
+  const { service, configuration, log, tracer, metrics, clock } = context;
+  const common = { service, log, tracer, metrics, clock, ...parts };
+  return (name, table, batchHandler) => {
+    const inboxRetentionMs = configuration.get("events.inbox.retention");
+    const options = { ...common, name, table, inboxRetentionMs, ...(batchHandler && { batchHandler }) };
+    const { group, topics, start } = createConsumer(options);
+    groups.push({ service, group, topics, parks: true });
+    start(context);
   };
 }
 

@@ -7,6 +7,8 @@ import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
 import { serviceEdges } from "./edges.ts";
 import { createFlagStore } from "./flags/flag-store.ts";
 import { createFlags } from "./flags/flags.ts";
+import { createBackups } from "./operating/backups.ts";
+import { instanceRoutes } from "./operating/instance-routes.ts";
 import { createChangeResults } from "./overrides/change-results.ts";
 import { createOverrideStore } from "./overrides/override-store.ts";
 import { createOverrides } from "./overrides/overrides.ts";
@@ -40,6 +42,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
   consume("accounts", eraseReasons([overrides, flagOperations]));
   const expiry = startExpiry({ pool, overrides, overrideStore, runner, log, clock });
 
+  const backups = createBackups({ folder: () => configuration.get("operations.backups-folder"), clock });
   const principals = openPrincipals(context);
   const stores = { overrideStore, flagStore };
   const stream = openConfigStream({
@@ -77,6 +80,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
       flagStore,
       flagOperations,
     }),
+    internalRoutes: instanceRoutes({ reports, backups }),
     typeDefs: await readFile(schemaFile, "utf8"),
   });
 }

@@ -19,6 +19,8 @@ import { type SecurityContact, securityTxtRoutes } from "./docs/security-txt.ts"
 import { type OperationRequest, operationRequestFrom } from "./documents/operation-request.ts";
 import { eventsOf, subscribeFor } from "./live/event-stream.ts";
 import type { OpenLive } from "./live/open-live.ts";
+import type { AskServices } from "./operating/ask-services.ts";
+import { operatingApi } from "./operating/operating-api.ts";
 import type { Carried } from "./operations/choose-operation.ts";
 import type { Operations, Outcome } from "./operations/operations.ts";
 
@@ -80,6 +82,8 @@ const page = "text/html";
 interface Dependencies {
   readonly operations: Operations;
   readonly live: Pick<OpenLive, "live" | "callers">;
+  /** Asks the services behind the routes of operators. */
+  readonly ask: AskServices;
   readonly reference: ReferenceDependencies;
   readonly security: SecurityContact;
   /** Returns true when browsers get GraphiQL. */
@@ -87,7 +91,7 @@ interface Dependencies {
 }
 
 /** The query endpoint (spec, "Query endpoint"; GraphQL over HTTP), and the documentation. It has no fields of its own. */
-export function serviceEdges({ operations, live, reference, security, hasPage }: Dependencies): Edges {
+export function serviceEdges({ operations, live, ask, reference, security, hasPage }: Dependencies): Edges {
   const routes = createRoutes();
 
   routes.post("/graphql", {
@@ -134,6 +138,7 @@ export function serviceEdges({ operations, live, reference, security, hasPage }:
   routes.include(graphiqlRoutes());
   routes.include(errorPageRoutes());
   routes.include(referenceRoutes(reference));
+  routes.include(operatingApi(ask));
   routes.include(securityTxtRoutes(security));
   return { routes, resolvers: {} };
 }

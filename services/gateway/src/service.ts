@@ -11,6 +11,7 @@ import { openTrustedDocuments, type TrustedDocuments } from "./documents/trusted
 import { serviceEdges } from "./edges.ts";
 import { openLive } from "./live/open-live.ts";
 import { createMergedOpenapi, openapiRoutes } from "./openapi/merged-openapi.ts";
+import { createAskServices } from "./operating/ask-services.ts";
 import { createCostLimits } from "./operations/cost-limits.ts";
 import { createOperations, type Operations } from "./operations/operations.ts";
 import type { Properties } from "./properties.ts";
@@ -28,7 +29,8 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const eventLog = await openServiceLog(context);
   await followConfiguration(context, eventLog);
   const { rateLimits, limiterOf } = await openEdgeLimits(context);
-  const { authenticator, accessStates, authorizeManagement } = await openAccess(context, eventLog, rateLimits);
+  const access = await openAccess(context, eventLog, rateLimits);
+  const { authenticator, accessStates, authorizeManagement, onForbidden } = access;
 
   const clients = new Map(subgraphs.map((name) => [name as string, openSubgraphClient(context, name)]));
   const location = configuration.get("graphql.supergraph");
@@ -58,11 +60,12 @@ export async function createService(context: ServiceContext<Properties>): Promis
   };
   const hasPage = () => configuration.get("graphql.graphiql") && configuration.get("graphql.introspection");
   const security = { contact: configuration.get("http.security-contact"), clock };
-  const { routes } = serviceEdges({ operations, live, reference, security, hasPage });
+  const ask = createAskServices(clients);
+  const { routes } = serviceEdges({ operations, live, ask, reference, security, hasPage });
   const own = openApiDocument(routes, openapi);
   routes.include(openapiRoutes(createMergedOpenapi({ clients, own, clock })));
   return {
-    public: createHttpApp({ context, routes, authenticator, rateLimits, openapi }),
+    public: createHttpApp({ context, routes, authenticator, rateLimits, openapi, onForbidden }),
     upgrade: (request, socket, head) => live.sockets.upgrade(request, socket, head),
     authorizeManagement,
   };

@@ -52,13 +52,22 @@ type Context = ServiceContext<Properties> & { readonly imagePool?: ImagePool };
 type Files = Awaited<ReturnType<typeof openFiles>>;
 type Records = ReturnType<typeof createRecords>;
 
+/** The worker has no listener, and its jobs are ours. */
+const workerJobs = {
+  service: "image-worker",
+  group: "image-worker.jobs",
+  topics: ["signalbox.image-render.v1"],
+  parks: false,
+} as const;
+
 /** Receives, describes, renders and deletes images. */
 export async function createService(context: Context): Promise<ServiceParts> {
   const { configuration, runner, clock, tracer } = context;
   const sealer = createSealer(configuration.get("secrets.keys"));
   const rateLimits = () => [publicContentLimit(context)];
   const sealedColumns = [sealedSigningKeys];
-  const opened = await openService(context, { prismaDirectory, rateLimits, sealer, sealedColumns });
+  const options = { prismaDirectory, rateLimits, sealer, sealedColumns, answersFor: [workerJobs] };
+  const opened = await openService(context, options);
   const { pool, outbox, consume, serve } = opened;
 
   const files = await openFiles(context);
