@@ -51,7 +51,6 @@ const commands: Readonly<Record<string, (given: Given) => Promise<void>>> = {
     }
   },
   async drop(given) {
-    if (given.reason === undefined) throw new Error("say why with --reason: it stands in the audit");
     for (const id of given.operands) await act(given, "drop", await find(given, id));
   },
 };
@@ -89,8 +88,9 @@ export async function runMessageCommand(
   });
   const [command = "", ...operands] = positionals;
   const chosen = Object.hasOwn(commands, command) ? commands[command] : undefined;
-  const isWhole = chosen !== undefined && (command === "list" || operands.length > 0);
   const reason = typeof values.reason === "string" ? values.reason : undefined;
+  const lacksReason = command === "drop" && reason === undefined;
+  const isWhole = chosen !== undefined && !lacksReason && (command === "list" || operands.length > 0);
   const given = { collection, operands, reason, isDryRun: values["dry-run"] === true };
   await runCommand(usage, isWhole ? async () => chosen({ ...given, client: await openOperationsClient() }) : null);
 }

@@ -5,6 +5,7 @@ import { configurationRecipes } from "./configuration.ts";
 import { deliveryRecipes } from "./delivery.ts";
 import { imagesRecipes } from "./images.ts";
 import { ingestRecipes } from "./ingest.ts";
+import { operatingRecipes } from "./operating.ts";
 
 /** Recipes of each audited write. A write that is missing here fails the walk. */
 export const recipes: Recipes = {
@@ -14,4 +15,5 @@ export const recipes: Recipes = {
   ...ingestRecipes,
   ...deliveryRecipes,
   ...configurationRecipes,
+  ...operatingRecipes,
 };

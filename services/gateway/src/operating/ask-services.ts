@@ -95,8 +95,10 @@ export function createAskServices(clients: ReadonlyMap<string, InternalClient>) 
 
 const nameOf = (service: string): ServiceName => serviceNames.find((name) => name === service) as ServiceName;
 
-const messageOf = (error: unknown): string =>
-  isAppError(error) ? error.message : "It answers in another form: it may be of another version.";
+function messageOf(error: unknown): string {
+  if (isAppError(error) && error.code !== "not_found") return error.message;
+  return "It runs a version that does not know this.";
+}
 
 const unavailable = (cause: Error) =>
   new AppError("unavailable", "A service that this request needs does not answer.", { cause, retryAfterSeconds: 5 });
