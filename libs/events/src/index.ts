@@ -1,7 +1,6 @@
 export type { BatchHandler, ConsumerTable, Handler, StatelessContext } from "./consumer/consumer-table.ts";
 export { createConsumer } from "./consumer/create-consumer.ts";
 export {
-  countedMax,
   findParkedKey,
   listParkedKeys,
   lockParkedKey,
@@ -32,7 +31,6 @@ export {
   type DeadEvent,
   dropDeadEvent,
   findDeadEvent,
-  type ListStart,
   listDeadEvents,
   replayDeadEvent,
 } from "./outbox/dead-events.ts";

@@ -30,11 +30,11 @@ export const properties = defineProperties({
     effect: "Open streams of changes of one credential in one instance; beyond it the answer is 429.",
   },
   "operations.backups-folder": {
+    local: true,
     type: "string",
     default: null,
-    secrecy: "internal",
     reload: "restart",
-    local: true,
+    secrecy: "internal",
     effect:
       "Folder of the backups that `npm run backup -- take` writes, each in a folder of its own. `/api/v1/operations/backups` lists them; without it none are known.",
   },

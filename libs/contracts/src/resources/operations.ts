@@ -129,7 +129,7 @@ export const BackupResource = z
   })
   .meta({ id: "Backup" });
 
-export const operationReason = z
+const operationReason = z
   .string()
   .trim()
   .min(1)

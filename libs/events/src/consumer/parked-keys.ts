@@ -15,7 +15,7 @@ export interface ParkedKey {
 }
 
 /** A queue is counted up to here: longer ones would make a list slow. */
-export const countedMax = 10_000;
+const countedMax = 10_000;
 
 interface HeadRow extends ParkedRow {
   readonly consumer: string;

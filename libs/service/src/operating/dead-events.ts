@@ -9,11 +9,11 @@ import {
   OperatingRange,
   operatingBase,
   operatorOf,
+  type RecordRead,
   startOf,
   versionOf,
 } from "./operating.ts";
 import { addAction, changedMeanwhile, type OperatingAction } from "./operating-action.ts";
-import type { RecordRead } from "./operating-routes.ts";
 
 const collection = "dead-events";
 const what = "dead event";

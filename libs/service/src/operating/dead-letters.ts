@@ -19,11 +19,11 @@ import {
   OperatingRange,
   operatingBase,
   operatorOf,
+  type RecordRead,
   startOf,
   versionOf,
 } from "./operating.ts";
 import { addAction, changedMeanwhile, type OperatingAction } from "./operating-action.ts";
-import type { RecordRead } from "./operating-routes.ts";
 
 const collection = "dead-letters";
 const what = "dead letter";

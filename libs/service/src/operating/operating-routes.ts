@@ -1,17 +1,13 @@
-import type { Caller } from "@signalbox/auth";
 import { ConsumerGroupResource, OutboxResource } from "@signalbox/contracts";
 import { parkedDepth, readOutboxState } from "@signalbox/events";
 import { createRoutes, ok, type Routes } from "@signalbox/http";
 import { z } from "zod";
-import { type AuditChange, actorOf, audited, sendingThrough } from "../audit/audit-entry.ts";
+import { actorOf, audited, sendingThrough } from "../audit/audit-entry.ts";
 import { createAuditReads } from "../audit/audit-reads.ts";
 import { addDeadEvents } from "./dead-events.ts";
 import { addDeadLetters } from "./dead-letters.ts";
-import { type AnsweredGroup, type OperatingParts, operatingBase, operatorOf } from "./operating.ts";
+import { type AnsweredGroup, type OperatingParts, operatingBase, operatorOf, type RecordRead } from "./operating.ts";
 import { addParkedKeys } from "./parked-keys.ts";
-
-/** Records that an operator read a body, before it is shown; the same read is one entry a minute. */
-export type RecordRead = (caller: Caller, read: AuditChange) => Promise<void>;
 
 /**
  * Creates the routes by which the gateway asks a service for the operating state of what it owns: its groups, its

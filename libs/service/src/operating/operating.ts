@@ -7,6 +7,7 @@ import { type RouteInput, strongEtag } from "@signalbox/http";
 import type { ServiceContext } from "@signalbox/runtime";
 import type { Pool } from "@signalbox/storage";
 import { z } from "zod";
+import type { AuditChange } from "../audit/audit-entry.ts";
 
 /** A consumer group that a service answers for. */
 export interface AnsweredGroup {
@@ -25,6 +26,9 @@ export interface OperatingParts extends Pick<ServiceContext<unknown>, "service" 
   readonly outbox: Pick<Outbox, "append" | "move">;
   readonly groups: readonly AnsweredGroup[];
 }
+
+/** Records that an operator read a body, before it is shown; the same read is one entry a minute. */
+export type RecordRead = (caller: Caller, read: AuditChange) => Promise<void>;
 
 /** The prefix of the routes by which the gateway asks for the operating state. */
 export const operatingBase = "/internal/operations/";

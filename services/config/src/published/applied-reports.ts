@@ -93,7 +93,7 @@ export class AppliedReports {
   }
 }
 
-/** What the values of an instance depend on: the beats of its workers change with every report. */
+/** Returns the part of a report that listeners wait for: the beats of workers change with every report. */
 const contentOf = ({ workers: _, ...report }: AppliedReport): string => JSON.stringify(report);
 
 /** Opens the reader of reports. Every instance of config reads those of every service, so each can answer for all. */

@@ -11,7 +11,7 @@ export interface Asking {
   readonly signal: AbortSignal;
 }
 
-/** What the services answered, and which of them did not. */
+/** The answers of the services, and those that did not answer. */
 export interface Joined<Answer> {
   readonly answers: readonly Answer[];
   readonly unavailable: readonly z.output<typeof UnavailableService>[];
