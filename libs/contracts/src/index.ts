@@ -93,6 +93,7 @@ export {
   webhookSignatures,
 } from "./resources/webhook-endpoint.ts";
 export { WebhookSourceResource, webhookSchemes, webhookSourceExample } from "./resources/webhook-source.ts";
+export { WhyPart, WhyStep, whyId } from "./resources/why.ts";
 export { type SubscriptionDeclaration, type SubscriptionEvent, subscriptions } from "./subscriptions.ts";
 export { type TopicAccess, topicAccess } from "./topic-access.ts";
 export { deadLetterTopic, topics } from "./topics.ts";

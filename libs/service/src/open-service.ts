@@ -76,7 +76,7 @@ interface ServiceInterfaces {
   /** The public routes, and the fields of the graph. */
   readonly edges: Edges;
   /** Routes for other services, behind the internal token. */
-  readonly internalRoutes?: Routes;
+  readonly internalRoutes?: readonly Routes[];
   /** The SDL of its part of the graph. */
   readonly typeDefs: string;
   /** Other public listeners by path prefix, such as an OpenID provider. */
@@ -151,9 +151,10 @@ export async function openService(
     configurationAgeMs: () => overrides.ageMs(),
     pageLimits: pageLimitsOf(configuration),
     consume: consumerStarter(context, { eventLog, pool, deadLetters, groups }),
-    serve({ title, principals, edges, internalRoutes = createRoutes(), typeDefs, mounts, corsOrigins, ...rest }) {
+    serve({ title, principals, edges, internalRoutes = [], typeDefs, mounts, corsOrigins, ...rest }) {
       const { routes, resolvers } = edges;
-      internalRoutes.include(operatingRoutes(operating));
+      const internal = createRoutes();
+      for (const table of [...internalRoutes, operatingRoutes(operating)]) internal.include(table);
       const send = sendingThrough({ pool, outbox });
       const { onForbidden = createRefusalRecorder(context, send) } = rest;
       const recordRead = createManagementReads(context, send);
@@ -177,7 +178,7 @@ export async function openService(
           pool,
           tokens: () => configuration.get("internal.token"),
           callers: () => configuration.get("internal.callers"),
-          routes: internalRoutes,
+          routes: internal,
           mounts: { "/graphql": subgraph },
           published: { routes, openapi },
         }),

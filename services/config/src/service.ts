@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { type ConsumerTable, stateRepetitionMs } from "@signalbox/events";
 import type { Runner, ServiceContext, ServiceParts } from "@signalbox/runtime";
-import { openPrincipals, openService } from "@signalbox/service";
+import { openPrincipals, openService, whyRoutes } from "@signalbox/service";
 import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
 import { serviceEdges } from "./edges.ts";
 import { createFlagStore } from "./flags/flag-store.ts";
@@ -16,6 +16,7 @@ import { createChangeApproval } from "./overrides/plan-changes.ts";
 import { elsewhereOf, readPropertyCatalogue } from "./overrides/property-catalogue.ts";
 import { createProposals } from "./overrides/proposals.ts";
 import { startExpiry } from "./overrides/undo-changes.ts";
+import { whyRevised } from "./overrides/why-revised.ts";
 import type { Properties } from "./properties.ts";
 import { openAppliedReports } from "./published/applied-reports.ts";
 import { createPublishedConfiguration } from "./published/published-configuration.ts";
@@ -80,7 +81,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
       flagStore,
       flagOperations,
     }),
-    internalRoutes: instanceRoutes({ reports, backups }),
+    internalRoutes: [instanceRoutes({ reports, backups }), whyRoutes(whyRevised(overrideStore))],
     typeDefs: await readFile(schemaFile, "utf8"),
   });
 }

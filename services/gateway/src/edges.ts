@@ -23,6 +23,7 @@ import type { AskServices } from "./operating/ask-services.ts";
 import { operatingApi } from "./operating/operating-api.ts";
 import type { Carried } from "./operations/choose-operation.ts";
 import type { Operations, Outcome } from "./operations/operations.ts";
+import { type Why, whyRoutes } from "./why/why.ts";
 
 const members = z.record(z.string(), z.unknown());
 
@@ -84,6 +85,7 @@ interface Dependencies {
   readonly live: Pick<OpenLive, "live" | "callers">;
   /** Asks the services behind the routes of operators. */
   readonly ask: AskServices;
+  readonly why: Why;
   readonly reference: ReferenceDependencies;
   readonly security: SecurityContact;
   /** Returns true when browsers get GraphiQL. */
@@ -91,7 +93,7 @@ interface Dependencies {
 }
 
 /** The query endpoint (spec, "Query endpoint"; GraphQL over HTTP), and the documentation. It has no fields of its own. */
-export function serviceEdges({ operations, live, ask, reference, security, hasPage }: Dependencies): Edges {
+export function serviceEdges({ operations, live, ask, why, reference, security, hasPage }: Dependencies): Edges {
   const routes = createRoutes();
 
   routes.post("/graphql", {
@@ -139,6 +141,7 @@ export function serviceEdges({ operations, live, ask, reference, security, hasPa
   routes.include(errorPageRoutes());
   routes.include(referenceRoutes(reference));
   routes.include(operatingApi(ask));
+  routes.include(whyRoutes(why));
   routes.include(securityTxtRoutes(security));
   return { routes, resolvers: {} };
 }

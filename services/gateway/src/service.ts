@@ -17,6 +17,7 @@ import { createOperations, type Operations } from "./operations/operations.ts";
 import type { Properties } from "./properties.ts";
 import type { CurrentSupergraph } from "./supergraph/current-supergraph.ts";
 import { openSupergraph } from "./supergraph/open-supergraph.ts";
+import { createWhy } from "./why/why.ts";
 
 /** Largest number of concurrent fetches from one subgraph; others wait, each until its deadline. */
 const fetchesMax = 64;
@@ -33,11 +34,14 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const { authenticator, accessStates, authorizeManagement, onForbidden } = access;
 
   const clients = new Map(subgraphs.map((name) => [name as string, openSubgraphClient(context, name)]));
+  const ask = createAskServices(clients);
+  const why = createWhy(ask);
   const location = configuration.get("graphql.supergraph");
   const supergraph = await openSupergraph({
     executor: configuration.get("graphql.executor"),
     location,
     clients,
+    why,
     accessStates,
     tracer,
     clock,
@@ -60,8 +64,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
   };
   const hasPage = () => configuration.get("graphql.graphiql") && configuration.get("graphql.introspection");
   const security = { contact: configuration.get("http.security-contact"), clock };
-  const ask = createAskServices(clients);
-  const { routes } = serviceEdges({ operations, live, ask, reference, security, hasPage });
+  const { routes } = serviceEdges({ operations, live, ask, why, reference, security, hasPage });
   const own = openApiDocument(routes, openapi);
   routes.include(openapiRoutes(createMergedOpenapi({ clients, own, clock })));
   return {

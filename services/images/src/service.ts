@@ -8,7 +8,7 @@ import { exportRoutes } from "@signalbox/http";
 import { type ImageLimits, type ImagePool, openImagePool } from "@signalbox/imaging";
 import { createOutboundClient } from "@signalbox/net";
 import { createWakeUp, ownPorts, type ServiceContext, type ServiceParts } from "@signalbox/runtime";
-import { imageJobMetrics, type OpenedService, openPrincipals, openService } from "@signalbox/service";
+import { imageJobMetrics, type OpenedService, openPrincipals, openService, whyRoutes } from "@signalbox/service";
 import { createSealer, openObjectFiles, openObjectStore, openOwnFolder, prismaAdapter } from "@signalbox/storage";
 import { createBlobStore } from "./blobs/blob-store.ts";
 import { createBlobs } from "./blobs/blobs.ts";
@@ -25,6 +25,7 @@ import { PrismaClient } from "./generated/prisma/client.ts";
 import { createImageEvents, type Image, viewImage } from "./images/image.ts";
 import { createImageStore } from "./images/image-store.ts";
 import { createImages } from "./images/images.ts";
+import { whyImage } from "./images/why-image.ts";
 import type { Properties } from "./properties.ts";
 import { publicContentPolicy } from "./renditions/content-routes.ts";
 import { openContent } from "./renditions/open-content.ts";
@@ -115,11 +116,17 @@ export async function createService(context: Context): Promise<ServiceParts> {
       signing: { signedUrls, signingKeys },
     }),
     corsOrigins: configuration.get("images.cors.origins"),
-    internalRoutes: exportRoutes({ item: ImageResource, list: imageStore.list, view }),
+    internalRoutes: internalRoutesOf(records),
     typeDefs: await readFile(schemaFile, "utf8"),
   });
   return { ...served, info: () => ({ imaging: imagePool.describe() }) };
 }
+
+/** The routes for other services: the export of an account, and what became of an image. */
+const internalRoutesOf = ({ imageStore, deletionStore, view }: Records) => [
+  exportRoutes({ item: ImageResource, list: imageStore.list, view }),
+  whyRoutes(whyImage({ imageStore, deletionStore })),
+];
 
 /** Opens the stores of originals and of files that wait to be judged. */
 async function openFiles({ configuration, runner, log, tracer, metrics }: Context) {
@@ -182,6 +189,7 @@ function createRecords(
   return {
     images,
     imageStore,
+    deletionStore,
     view,
     pageLimits,
     acceptedTypes,

@@ -5,12 +5,13 @@ import { hours, seconds } from "@signalbox/core";
 import { exportRoutes } from "@signalbox/http";
 import { createNameLookup, createOutboundClient, type OutboundClient } from "@signalbox/net";
 import { createWakeUp, ownPorts, type ServiceContext, type ServiceParts } from "@signalbox/runtime";
-import { type OpenedService, openPrincipals, openService } from "@signalbox/service";
+import { type OpenedService, openPrincipals, openService, whyRoutes } from "@signalbox/service";
 import { atStart, createSealer, type Pool, type Sealer, startRetention } from "@signalbox/storage";
 import { createFanOutConsumer } from "./consumers.ts";
 import { createDeliveries } from "./deliveries/deliveries.ts";
 import { createDeliveryStore } from "./deliveries/delivery-store.ts";
 import type { FanOut } from "./deliveries/fan-out.ts";
+import { whyDelivered } from "./deliveries/why-delivered.ts";
 import { createDeliveryDays } from "./delivery-days.ts";
 import { serviceEdges } from "./edges.ts";
 import { viewEndpoint } from "./endpoints/endpoint.ts";
@@ -88,7 +89,10 @@ export async function createService(context: Context): Promise<ServiceParts> {
     title: "Signalbox webhooks",
     principals: openPrincipals(context),
     edges: serviceEdges({ operations, stores, pageLimits, clock }),
-    internalRoutes: exportRoutes({ item: WebhookEndpointResource, list: endpointStore.list, view: viewEndpoint }),
+    internalRoutes: [
+      exportRoutes({ item: WebhookEndpointResource, list: endpointStore.list, view: viewEndpoint }),
+      whyRoutes(whyDelivered(stores)),
+    ],
     typeDefs: await readFile(schemaFile, "utf8"),
   });
 }

@@ -4,7 +4,7 @@ import { WebhookSourceResource } from "@signalbox/contracts";
 import { exportRoutes } from "@signalbox/http";
 import { createNameLookup, createOutboundClient } from "@signalbox/net";
 import { ownPorts, type ServiceContext, type ServiceParts } from "@signalbox/runtime";
-import { openPrincipals, openService } from "@signalbox/service";
+import { openPrincipals, openService, whyRoutes } from "@signalbox/service";
 import { createSealer } from "@signalbox/storage";
 import { serviceEdges } from "./edges.ts";
 import type { Properties } from "./properties.ts";
@@ -12,6 +12,7 @@ import { createDeliveryStore } from "./receiving/delivery-store.ts";
 import { DeliveryWriter } from "./receiving/delivery-writer.ts";
 import { createReceivedStore } from "./receiving/received-store.ts";
 import { openJudge, openReceiving } from "./receiving/receiving.ts";
+import { whyReceived } from "./receiving/why-received.ts";
 import { createRejectionStore, sealedProofs } from "./rejections/rejection-store.ts";
 import { createRetryRejection } from "./rejections/retry-rejection.ts";
 import { createPublishStep } from "./replays/publish-step.ts";
@@ -82,7 +83,10 @@ export async function createService(context: ServiceContext<Properties>): Promis
       judge,
       pageLimits,
     }),
-    internalRoutes: exportRoutes({ item: WebhookSourceResource, list: sourceStore.list, view: viewSource }),
+    internalRoutes: [
+      exportRoutes({ item: WebhookSourceResource, list: sourceStore.list, view: viewSource }),
+      whyRoutes(whyReceived({ receivedStore, rejectionStore, sourceStore })),
+    ],
     typeDefs: await readFile(schemaFile, "utf8"),
   });
 }
