@@ -97,8 +97,9 @@ test("a delivery, its attempt and its event lead to one chain: event, delivery, 
     graph.json.data.why.map(({ what }: Step) => what),
     textsOf(chain),
   );
-  await send(owner, "POST", `/api/v1/webhooks/endpoints/${endpoint}/pause`, {});
-  await eventually(async () => (await why(owner, delivery.id)).at(-1)?.reason === "held: endpoint paused");
+  const paused = await send(owner, "POST", `/api/v1/webhooks/endpoints/${endpoint}/pause`);
+  assert.equal(paused.status, 200, JSON.stringify(paused.json));
+  assert.equal((await why(owner, delivery.id)).at(-1)?.reason, "held: endpoint paused");
 });
 
 test("an event that no endpoint wants says so", async () => {
