@@ -135,6 +135,13 @@ test("an image, a key and the request that made it lead to who did it", async ()
     const [step] = await why(owner, refused.requestId);
     return step?.verdict === "refused" && step.reason === "scope_required" && step.by === id;
   });
+  const missing = await send(owner, "PATCH", "/images/img_01kdzq7c9p4r6s8t0v2w5x7y1z", { title: "Boat" });
+  const [gone] = await eventually(async () => {
+    const steps = await why(owner, missing.requestId);
+    return steps.length > 0 && steps;
+  });
+  assert.deepEqual([gone?.what, gone?.reason], ["PATCH /images/:image_id was refused with 404.", "not_found"]);
+  assert.deepEqual(await why(await person(), missing.requestId), []);
   assert.deepEqual(await why({ "x-api-key": made.json.key }, (await delivered(owner, 200)).delivery.id), []);
 });
 

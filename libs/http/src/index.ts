@@ -1,7 +1,7 @@
 export { allMembersMayBeLeftOut } from "./app/compile-body.ts";
 export { createHttpApp, type HttpAppOptions } from "./app/create-http-app.ts";
 export { createInternalApp } from "./app/create-internal-app.ts";
-export type { ForbiddenRequest } from "./app/edge.ts";
+export type { ForbiddenRequest, RefusedRequest } from "./app/edge.ts";
 export type { Mounts } from "./app/mounts.ts";
 export { ExportPage, exportPathOf, exportRoutes } from "./export/export-routes.ts";
 export type { IdempotencyClaim } from "./idempotency/idempotency.ts";

@@ -44,10 +44,12 @@ import { openDatabase } from "./open-database.ts";
 import { type EdgeLimits, openEdgeLimits } from "./open-edge-limits.ts";
 import { openOutbox } from "./open-outbox.ts";
 import { openServiceLog } from "./open-service-log.ts";
-import type { AnsweredGroup, OperatingParts } from "./operating/operating.ts";
+import type { AnsweredGroup } from "./operating/operating.ts";
 import { operatingRoutes } from "./operating/operating-routes.ts";
 import type { Edges } from "./operations/edges.ts";
 import type { SharedParts } from "./shared-parts.ts";
+import { createRefusedRequests, refusedRetention } from "./why/refused-requests.ts";
+import { type WhyFinder, whyRoutes } from "./why/why-routes.ts";
 
 type Context = Omit<ServiceContext<unknown>, "configuration"> & {
   // biome-ignore lint/suspicious/noExplicitAny: overrides may name any property, checked with `knows`.
@@ -77,6 +79,8 @@ interface ServiceInterfaces {
   readonly edges: Edges;
   /** Routes for other services, behind the internal token. */
   readonly internalRoutes?: readonly Routes[];
+  /** The things that a chain behind an id can lead to. */
+  readonly whyFinders?: readonly WhyFinder[];
   /** The SDL of its part of the graph. */
   readonly typeDefs: string;
   /** Other public listeners by path prefix, such as an OpenID provider. */
@@ -133,9 +137,9 @@ export async function openService(
   const { rateLimits, cache, limiterOf } = await openEdgeLimits(context, policies());
   const presence = startPresence({ pool, runner });
   const idempotency = createIdempotencyStore({ service, pool, clock, presence, ...(sealer && { sealer }) });
-  startRetention({ runner, pool, clock }, [idempotencyRetention]);
-  const groups: AnsweredGroup[] = [...answersFor];
-  const operating: OperatingParts = { service, clock, pool, eventLog, outbox, groups };
+  startRetention({ runner, pool, clock }, [idempotencyRetention, refusedRetention]);
+  const refusedRequests = createRefusedRequests({ service, pool, runner });
+  const operating = { service, clock, pool, eventLog, outbox, groups: [...answersFor] };
   if (sealer) startResealing({ runner, pool, sealer, log, metrics }, [sealedAnswers(service), ...sealedColumns]);
 
   return {
@@ -150,11 +154,10 @@ export async function openService(
     flags: openFlags(overrides, clock),
     configurationAgeMs: () => overrides.ageMs(),
     pageLimits: pageLimitsOf(configuration),
-    consume: consumerStarter(context, { eventLog, pool, deadLetters, groups }),
-    serve({ title, principals, edges, internalRoutes = [], typeDefs, mounts, corsOrigins, ...rest }) {
+    consume: consumerStarter(context, { eventLog, pool, deadLetters, groups: operating.groups }),
+    serve({ title, principals, edges, internalRoutes = [], whyFinders = [], typeDefs, mounts, corsOrigins, ...rest }) {
       const { routes, resolvers } = edges;
-      const internal = createRoutes();
-      for (const table of [...internalRoutes, operatingRoutes(operating)]) internal.include(table);
+      const finders = [...whyFinders, refusedRequests.finder];
       const send = sendingThrough({ pool, outbox });
       const { onForbidden = createRefusalRecorder(context, send) } = rest;
       const recordRead = createManagementReads(context, send);
@@ -168,6 +171,7 @@ export async function openService(
       return {
         public: createHttpApp({
           ...edge,
+          onRefused: refusedRequests.note,
           routes,
           openapi,
           ...(mounts && { mounts }),
@@ -178,7 +182,7 @@ export async function openService(
           pool,
           tokens: () => configuration.get("internal.token"),
           callers: () => configuration.get("internal.callers"),
-          routes: internal,
+          routes: joinRoutes([...internalRoutes, operatingRoutes(operating), whyRoutes(finders)]),
           mounts: { "/graphql": subgraph },
           published: { routes, openapi },
         }),
@@ -204,6 +208,12 @@ function consumerStarter(context: Context, { groups, ...parts }: ConsumerParts):
     groups.push({ service, group, topics, parks: true });
     start(context);
   };
+}
+
+function joinRoutes(tables: readonly Routes[]): Routes {
+  const joined = createRoutes();
+  for (const table of tables) joined.include(table);
+  return joined;
 }
 
 const pageLimitsOf = (configuration: Pick<Configuration<typeof commonProperties>, "get">): PageLimits => ({

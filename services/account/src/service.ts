@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { type PageLimits, requestLoader } from "@signalbox/graphql";
 import type { Mounts } from "@signalbox/http";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
-import { openService, refusalOf, whyRoutes } from "@signalbox/service";
+import { openService, refusalOf } from "@signalbox/service";
 import {
   atStart,
   createDayTables,
@@ -86,14 +86,12 @@ export async function createService(context: ServiceContext<Properties>): Promis
         accountStore: base.accountStore,
         rolesAreOurs: administration.rolesAreOurs,
       }),
-      whyRoutes(
-        whyAudited({
-          auditStore: administration.auditStore,
-          apiKeyStore: credentials.apiKeyStore,
-          nowMs: () => context.clock.nowMs(),
-        }),
-      ),
     ],
+    whyFinders: whyAudited({
+      auditStore: administration.auditStore,
+      apiKeyStore: credentials.apiKeyStore,
+      nowMs: () => context.clock.nowMs(),
+    }),
     typeDefs: await readFile(schemaFile, "utf8"),
     mounts: issuerMounts(context, capabilities),
     onForbidden: (request) => base.auditRefusals.record(refusalOf(request)),

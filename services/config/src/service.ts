@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { type ConsumerTable, stateRepetitionMs } from "@signalbox/events";
 import type { Runner, ServiceContext, ServiceParts } from "@signalbox/runtime";
-import { openPrincipals, openService, whyRoutes } from "@signalbox/service";
+import { openPrincipals, openService } from "@signalbox/service";
 import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
 import { serviceEdges } from "./edges.ts";
 import { createFlagStore } from "./flags/flag-store.ts";
@@ -43,7 +43,6 @@ export async function createService(context: ServiceContext<Properties>): Promis
   consume("accounts", eraseReasons([overrides, flagOperations]));
   const expiry = startExpiry({ pool, overrides, overrideStore, runner, log, clock });
 
-  const backups = createBackups({ folder: () => configuration.get("operations.backups-folder"), clock });
   const principals = openPrincipals(context);
   const stores = { overrideStore, flagStore };
   const stream = openConfigStream({
@@ -81,10 +80,14 @@ export async function createService(context: ServiceContext<Properties>): Promis
       flagStore,
       flagOperations,
     }),
-    internalRoutes: [instanceRoutes({ reports, backups }), whyRoutes(whyRevised(overrideStore))],
+    internalRoutes: [instanceRoutes({ reports, backups: openBackups(context) })],
+    whyFinders: whyRevised(overrideStore),
     typeDefs: await readFile(schemaFile, "utf8"),
   });
 }
+
+const openBackups = ({ configuration, clock }: ServiceContext<Properties>) =>
+  createBackups({ folder: () => configuration.get("operations.backups-folder"), clock });
 
 /** The changes of one kind, the newest of which stay on the state topic. */
 interface Announced {

@@ -8,7 +8,7 @@ import { exportRoutes } from "@signalbox/http";
 import { type ImageLimits, type ImagePool, openImagePool } from "@signalbox/imaging";
 import { createOutboundClient } from "@signalbox/net";
 import { createWakeUp, ownPorts, type ServiceContext, type ServiceParts } from "@signalbox/runtime";
-import { imageJobMetrics, type OpenedService, openPrincipals, openService, whyRoutes } from "@signalbox/service";
+import { imageJobMetrics, type OpenedService, openPrincipals, openService } from "@signalbox/service";
 import { createSealer, openObjectFiles, openObjectStore, openOwnFolder, prismaAdapter } from "@signalbox/storage";
 import { createBlobStore } from "./blobs/blob-store.ts";
 import { createBlobs } from "./blobs/blobs.ts";
@@ -66,8 +66,7 @@ export async function createService(context: Context): Promise<ServiceParts> {
   const { configuration, runner, clock, tracer } = context;
   const sealer = createSealer(configuration.get("secrets.keys"));
   const rateLimits = () => [publicContentLimit(context)];
-  const sealedColumns = [sealedSigningKeys];
-  const options = { prismaDirectory, rateLimits, sealer, sealedColumns, answersFor: [workerJobs] };
+  const options = { prismaDirectory, rateLimits, sealer, sealedColumns: [sealedSigningKeys], answersFor: [workerJobs] };
   const opened = await openService(context, options);
   const { pool, outbox, consume, serve } = opened;
 
@@ -116,17 +115,12 @@ export async function createService(context: Context): Promise<ServiceParts> {
       signing: { signedUrls, signingKeys },
     }),
     corsOrigins: configuration.get("images.cors.origins"),
-    internalRoutes: internalRoutesOf(records),
+    internalRoutes: [exportRoutes({ item: ImageResource, list: imageStore.list, view })],
+    whyFinders: whyImage(records),
     typeDefs: await readFile(schemaFile, "utf8"),
   });
   return { ...served, info: () => ({ imaging: imagePool.describe() }) };
 }
-
-/** The routes for other services: the export of an account, and what became of an image. */
-const internalRoutesOf = ({ imageStore, deletionStore, view }: Records) => [
-  exportRoutes({ item: ImageResource, list: imageStore.list, view }),
-  whyRoutes(whyImage({ imageStore, deletionStore })),
-];
 
 /** Opens the stores of originals and of files that wait to be judged. */
 async function openFiles({ configuration, runner, log, tracer, metrics }: Context) {

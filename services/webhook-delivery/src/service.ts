@@ -5,7 +5,7 @@ import { hours, seconds } from "@signalbox/core";
 import { exportRoutes } from "@signalbox/http";
 import { createNameLookup, createOutboundClient, type OutboundClient } from "@signalbox/net";
 import { createWakeUp, ownPorts, type ServiceContext, type ServiceParts } from "@signalbox/runtime";
-import { type OpenedService, openPrincipals, openService, whyRoutes } from "@signalbox/service";
+import { type OpenedService, openPrincipals, openService } from "@signalbox/service";
 import { atStart, createSealer, type Pool, type Sealer, startRetention } from "@signalbox/storage";
 import { createFanOutConsumer } from "./consumers.ts";
 import { createDeliveries } from "./deliveries/deliveries.ts";
@@ -89,10 +89,8 @@ export async function createService(context: Context): Promise<ServiceParts> {
     title: "Signalbox webhooks",
     principals: openPrincipals(context),
     edges: serviceEdges({ operations, stores, pageLimits, clock }),
-    internalRoutes: [
-      exportRoutes({ item: WebhookEndpointResource, list: endpointStore.list, view: viewEndpoint }),
-      whyRoutes(whyDelivered(stores)),
-    ],
+    internalRoutes: [exportRoutes({ item: WebhookEndpointResource, list: endpointStore.list, view: viewEndpoint })],
+    whyFinders: whyDelivered(stores),
     typeDefs: await readFile(schemaFile, "utf8"),
   });
 }

@@ -4,7 +4,7 @@ import { WebhookSourceResource } from "@signalbox/contracts";
 import { exportRoutes } from "@signalbox/http";
 import { createNameLookup, createOutboundClient } from "@signalbox/net";
 import { ownPorts, type ServiceContext, type ServiceParts } from "@signalbox/runtime";
-import { openPrincipals, openService, whyRoutes } from "@signalbox/service";
+import { openPrincipals, openService } from "@signalbox/service";
 import { createSealer } from "@signalbox/storage";
 import { serviceEdges } from "./edges.ts";
 import type { Properties } from "./properties.ts";
@@ -83,10 +83,8 @@ export async function createService(context: ServiceContext<Properties>): Promis
       judge,
       pageLimits,
     }),
-    internalRoutes: [
-      exportRoutes({ item: WebhookSourceResource, list: sourceStore.list, view: viewSource }),
-      whyRoutes(whyReceived({ receivedStore, rejectionStore, sourceStore })),
-    ],
+    internalRoutes: [exportRoutes({ item: WebhookSourceResource, list: sourceStore.list, view: viewSource })],
+    whyFinders: whyReceived({ receivedStore, rejectionStore, sourceStore }),
     typeDefs: await readFile(schemaFile, "utf8"),
   });
 }
