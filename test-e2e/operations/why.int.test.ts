@@ -33,9 +33,9 @@ interface Step {
   readonly by: string | null;
 }
 
-async function person(): Promise<Headers> {
+function person(): Headers {
   const claims = { sub: crypto.randomUUID(), jti: crypto.randomUUID(), auth_time: Math.floor(Date.now() / 1000) };
-  return { authorization: `Bearer ${await issuer.sign(claims, { expiresInSeconds: 900 })}` };
+  return { authorization: `Bearer ${issuer.sign(claims, { expiresInSeconds: 900 })}` };
 }
 
 async function send(who: Headers, method: string, path: string, body?: unknown, headers: Headers = {}) {
@@ -77,7 +77,7 @@ async function delivered(owner: Headers, status: number) {
 }
 
 test("a delivery, its attempt and its event lead to one chain: event, delivery, attempt, and what is to come", async () => {
-  const owner = await person();
+  const owner = person();
   const { endpoint, delivery } = await delivered(owner, 500);
   const path = `/api/v1/webhooks/attempts?delivery_id=${delivery.id}`;
   const attempt = (await send(owner, "GET", path)).json.items[0];
@@ -103,7 +103,7 @@ test("a delivery, its attempt and its event lead to one chain: event, delivery, 
 });
 
 test("an event that no endpoint wants says so", async () => {
-  const owner = await person();
+  const owner = person();
   await delivered(owner, 200);
   const { json } = await send(owner, "POST", "/api/v1/webhooks/events", { type: "nobody.cares", data: {} });
   const id = json.id ?? json.items?.[0]?.id;
@@ -115,7 +115,7 @@ test("an event that no endpoint wants says so", async () => {
 });
 
 test("an image, a key and the request that made it lead to who did it", async () => {
-  const owner = await person();
+  const owner = person();
   const made = await send(owner, "POST", "/api/account/api-keys/", { name: "deploy", scopes: ["account:read"] });
   const { id } = made.json;
   const chain = await eventually(async () => {
@@ -141,12 +141,12 @@ test("an image, a key and the request that made it lead to who did it", async ()
     return steps.length > 0 && steps;
   });
   assert.deepEqual([gone?.what, gone?.reason], ["PATCH /images/:image_id was refused with 404.", "not_found"]);
-  assert.deepEqual(await why(await person(), missing.requestId), []);
+  assert.deepEqual(await why(person(), missing.requestId), []);
   assert.deepEqual(await why({ "x-api-key": made.json.key }, (await delivered(owner, 200)).delivery.id), []);
 });
 
 test("a refused webhook says why, and leads to what a partner's accepted one became", async () => {
-  const owner = await person();
+  const owner = person();
   const secret = "the secret of the partner";
   const source = (await send(owner, "POST", "/api/v1/webhooks/sources", { name: "Hub", scheme: "github", secret }))
     .json;
@@ -171,7 +171,7 @@ test("a refused webhook says why, and leads to what a partner's accepted one bec
 });
 
 test("nothing of another account exists, and neither do rubbish and unknown ids", async () => {
-  const [owner, stranger] = [await person(), await person()];
+  const [owner, stranger] = [person(), person()];
   const { endpoint, delivery } = await delivered(owner, 200);
   const made = await send(owner, "POST", "/api/account/api-keys/", { name: "mine", scopes: ["account:read"] });
   const theirs = [delivery.id, delivery.event_id, endpoint, made.json.id, made.requestId];
@@ -206,5 +206,5 @@ test("a revision of a property says who set it, for operators alone", async () =
   });
   assert.match(step?.what ?? "", /^limits\.maxPageSize was set by acc_/);
   assert.equal(step?.reason, "Slow lists");
-  assert.deepEqual(await why(await person(), id), []);
+  assert.deepEqual(await why(person(), id), []);
 });

@@ -2,7 +2,7 @@ import { serviceNames } from "@signalbox/core";
 import { z } from "zod";
 import { examples, timestamp } from "./fields.ts";
 
-export const whyVerdicts = ["done", "failed", "refused", "waiting", "hole"] as const;
+const whyVerdicts = ["done", "failed", "refused", "waiting", "hole"] as const;
 
 /** One step of the chain behind an id. */
 export const WhyStep = z
