@@ -17,7 +17,7 @@ const ceilings: Readonly<Record<string, readonly [files: number, lines: number]>
   gateway: [59, 5_720],
   images: [52, 5_530],
   "webhook-delivery": [65, 8_430],
-  "webhook-ingest": [43, 5_050],
+  "webhook-ingest": [43, 5_070],
 };
 
 /** Measures what the repository holds itself to, beside what Biome, knip and dependency-cruiser hold. */
