@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import autocannon from "autocannon";
 import { type AccountService, startAccountService } from "./account-service.ts";
 import { percentile, rounded } from "./bench-parts.ts";
-import { least, most } from "./figure.ts";
+import { least, most } from "./history.ts";
 import { type PacedRequest, pacedLoad } from "./paced-load.ts";
 
 const path = "/api/account/";

@@ -1,4 +1,4 @@
-import type { BenchResult } from "./figure.ts";
+import type { BenchResult } from "./history.ts";
 
 interface Bench {
   readonly description: string;
@@ -29,6 +29,11 @@ export const benches: Readonly<Record<string, Bench>> = {
     description:
       "Events of 1 KB to ten endpoints: a backlog, against a Node process that posts as much from memory; 200 a second on the log and over HTTP, also beside endpoints that hang; a million waiting.",
     load: () => import("./delivery.ts"),
+  },
+  publish: {
+    description:
+      "One account that publishes events of 1 KB over HTTP on PostgreSQL with fsync, against a server that only answers; the same beside an endpoint that refuses connections.",
+    load: () => import("./publish.ts"),
   },
   start: {
     description: "`npm start` until every service serves, in an empty folder and then on its data.",

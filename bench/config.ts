@@ -7,7 +7,7 @@ import autocannon from "autocannon";
 import { percentile, rounded } from "./bench-parts.ts";
 import { measureEnforced } from "./config-enforced.ts";
 import { type ConfigService, definitionOf, startConfigService } from "./config-service.ts";
-import { least, most } from "./figure.ts";
+import { least, most } from "./history.ts";
 
 const rounds = 3;
 const seconds = 3;

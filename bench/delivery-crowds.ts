@@ -1,8 +1,8 @@
 import { type Pool, sql } from "@signalbox/storage";
 import { createSender, eventually, type TestPerson, testPerson } from "@signalbox/testing";
 import { percentile, rounded } from "./bench-parts.ts";
-import { most } from "./figure.ts";
 import { hangingHosts } from "./hanging-hosts.ts";
+import { most } from "./history.ts";
 import { pacedLoad } from "./paced-load.ts";
 
 /** The parts of the system in `delivery.ts` that are needed here. */

@@ -21,8 +21,8 @@ import {
 } from "@signalbox/testing";
 import { benchParts, percentile, rounded } from "./bench-parts.ts";
 import { publishedRows, waitingRows } from "./delivery-crowds.ts";
-import { least, most } from "./figure.ts";
 import { hangingHosts } from "./hanging-hosts.ts";
+import { least, most } from "./history.ts";
 
 const service = fileURLToPath(new URL("../services/webhook-delivery/src/main.ts", import.meta.url));
 const relayFile = new URL("./delivery-relay.ts", import.meta.url);

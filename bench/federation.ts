@@ -13,7 +13,7 @@ import {
 } from "graphql";
 import { rounded } from "./bench-parts.ts";
 import { type BenchGraph, openBenchGraph } from "./federation-graph.ts";
-import { least } from "./figure.ts";
+import { least } from "./history.ts";
 import { heavy, twoHops } from "./review-operations.ts";
 
 const rounds = 5;

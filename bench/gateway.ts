@@ -2,9 +2,9 @@ import { answerFromPrincipal } from "@signalbox/auth";
 import { testPerson } from "@signalbox/testing";
 import autocannon from "autocannon";
 import { rounded } from "./bench-parts.ts";
-import { least, most } from "./figure.ts";
 import { type ServedGraph, serveOwnGraph, servePublicGraph } from "./gateway-graphs.ts";
 import { cpuMicrosOf, type GatewayProcess, residentMiB, startApollo, startOurs } from "./gateway-systems.ts";
+import { least, most } from "./history.ts";
 import { heavy, twoHops } from "./review-operations.ts";
 
 const rounds = 3;

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import autocannon from "autocannon";
-import { least } from "./figure.ts";
+import { least } from "./history.ts";
 
 const variants = ["bare", "typed", "typed-304", "typed-exporting"] as const;
 type Variant = (typeof variants)[number];

@@ -9,7 +9,7 @@ import { readFixture, type TestPerson, testPerson } from "@signalbox/testing";
 import autocannon from "autocannon";
 import sharp from "sharp";
 import { percentile, rounded } from "./bench-parts.ts";
-import { type BenchResult, least, most } from "./figure.ts";
+import { type BenchResult, least, most } from "./history.ts";
 import { type ImagesService, startImagesService } from "./images-service.ts";
 
 const formats = ["jpeg", "webp", "png"] as const;

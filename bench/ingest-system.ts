@@ -71,6 +71,18 @@ export async function startIngestSystem(opened: AsyncDisposableStack) {
   };
 }
 
+/** A system whose accounts publish events to a sink. */
+export async function startPublishSystem(opened: AsyncDisposableStack) {
+  const [server, account] = [await ownServer(opened), await startAccountStandIn()];
+  opened.defer(() => account.close());
+  const eventLog = await openEventLog(server.url("events"), { clientId: "bench", ...benchParts() });
+  await eventLog.ensureTopics(topics);
+  await eventLog.close();
+  const sink = await startSink();
+  opened.defer(() => sink.close());
+  return { sink, delivery: await startService("webhook-delivery", { server, account }, opened) };
+}
+
 /** Starts a PostgreSQL that flushes every commit, unlike that of the tests. */
 async function ownServer(opened: AsyncDisposableStack) {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-bench-"));
@@ -126,6 +138,10 @@ async function startService(
     SIGNALBOX_HTTP_TRUSTED_PROXIES: "127.0.0.1",
     SIGNALBOX_MANAGEMENT_SERVER_PORT: String(await freePort()),
     SIGNALBOX_WEBHOOK_DELIVERY_OUTBOUND_ALLOW: "127.0.0.1:*",
+    // The bench measures the work, not the rate limit.
+    SIGNALBOX_HTTP_RATE_LIMIT_CREDENTIAL_REQUESTS: "1000000",
+    SIGNALBOX_HTTP_RATE_LIMIT_CREDENTIAL_BURST: "1000000",
+    SIGNALBOX_HTTP_RATE_LIMIT_ACCOUNT_REQUESTS: "1000000",
     SIGNALBOX_LOG_LEVEL: "warn",
     LOG_LEVEL: "warn",
   });

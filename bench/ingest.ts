@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { eventually } from "@signalbox/testing";
 import { percentile, rounded } from "./bench-parts.ts";
 import { costsOf, cpuMsOf, rssMiBOf } from "./delivery.ts";
-import { least, most } from "./figure.ts";
+import { least, most } from "./history.ts";
 import type { BenchSource, IngestLoadResult } from "./ingest-load.ts";
 import { type IngestSystem, startIngestSystem } from "./ingest-system.ts";
 

@@ -7,9 +7,9 @@ import { draft, eventOf } from "@signalbox/contracts";
 import { openEventLog, publishEvents } from "@signalbox/events";
 import { eventually, testPerson } from "@signalbox/testing";
 import { benchParts, percentile, rounded } from "./bench-parts.ts";
-import { most } from "./figure.ts";
 import { serveOwnGraph } from "./gateway-graphs.ts";
 import { residentMiB, startOurs } from "./gateway-systems.ts";
+import { most } from "./history.ts";
 
 const accounts = 500;
 /** Number of subscribers per account, each on a connection of its own. */

@@ -2,7 +2,7 @@ import { KiB, MiB, randomId, systemClock } from "@signalbox/core";
 import { type EventLog, type LogRecord, openEventLog } from "@signalbox/events";
 import { testDatabase, testKafka } from "@signalbox/testing";
 import { benchParts } from "./bench-parts.ts";
-import { least } from "./figure.ts";
+import { least } from "./history.ts";
 
 const recordsPerPublish = 500;
 const publishers = 4;

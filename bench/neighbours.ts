@@ -12,7 +12,7 @@ import { keepUp } from "../test-e2e/neighbours/keep-up.ts";
 import { type Neighbour, type Neighbourhood, neighbours } from "../test-e2e/neighbours/neighbours.ts";
 import { removeData, startEmbeddedSystem } from "../test-e2e/systems/embedded-system.ts";
 import { percentile, rounded } from "./bench-parts.ts";
-import { type BenchResult, most } from "./figure.ts";
+import { type BenchResult, most } from "./history.ts";
 
 /** Longer than a window of the limits, which the load uses up in its first seconds. */
 const asks = 400;

@@ -5,7 +5,7 @@ import { createOutbox, type EventLog, type LogRecord, type Outbox, openEventLog 
 import { inTransaction, type Pool, sql } from "@signalbox/storage";
 import { testKafka } from "@signalbox/testing";
 import { benchParts, openBenchDatabase, percentile, rounded } from "./bench-parts.ts";
-import { least, most } from "./figure.ts";
+import { least, most } from "./history.ts";
 
 const backlogEvents = 60_000;
 const eventsPerTransaction = 20;

@@ -5,7 +5,7 @@ import { createConsumer, createDeadLetters, openEventLog, publishEvents } from "
 import { sql } from "@signalbox/storage";
 import { testDatabase } from "@signalbox/testing";
 import { benchParts, openBenchDatabase, percentile, rounded } from "./bench-parts.ts";
-import { least, most } from "./figure.ts";
+import { least, most } from "./history.ts";
 
 const pageMs = 20;
 const busyPerPage = 20;

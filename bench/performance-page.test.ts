@@ -3,8 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { least, most } from "./figure.ts";
-import { appendFigures, historyFile, readHistory } from "./history.ts";
+import { appendFigures, historyFile, least, most, readHistory } from "./history.ts";
 import { performancePage } from "./performance-page.ts";
 
 const old = { date: "2026-01-01", commit: "aaaaaaaa", machine: "slow box, 2 cores", bench: "http" };

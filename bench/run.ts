@@ -1,7 +1,6 @@
 import process from "node:process";
 import { benches } from "./benches.ts";
-import { isMet } from "./figure.ts";
-import { appendFigures, historyFile, startedNow } from "./history.ts";
+import { appendFigures, historyFile, isMet, startedNow } from "./history.ts";
 import { writePerformancePage } from "./performance-page.ts";
 
 const usage = `usage: npm run bench -- <name>

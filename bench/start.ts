@@ -6,7 +6,7 @@ import { systemClock } from "@signalbox/core";
 import { processTree } from "@signalbox/infra/engines/processes.ts";
 import { startProcess, type TestProcess } from "@signalbox/testing";
 import { rounded } from "./bench-parts.ts";
-import { most } from "./figure.ts";
+import { most } from "./history.ts";
 
 const warmStarts = 5;
 const targets = { readyMs: 3_000, residentMiB: 600 };

@@ -20,6 +20,9 @@ test("every published area is routed to the service that owns it", () => {
     "/api/v1/webhooks/sources/src_1": "webhook-ingest",
     "/api/v1/webhooks/endpoints": "webhook-delivery",
     "/openapi/images.json": "images",
+    "/": "gateway",
+    "/favicon.ico": "gateway",
+    "/robots.txt": "gateway",
     "/docs": "gateway",
     "/docs/errors": "gateway",
     "/asyncapi.yaml": "gateway",
@@ -31,7 +34,8 @@ test("every published area is routed to the service that owns it", () => {
 
 test("internal and look-alike paths are not published", () => {
   for (const path of [
-    "/",
+    "//",
+    "/robots.txt/x",
     "/internal/principals",
     "/management/env",
     "/imagesx",

@@ -4,6 +4,8 @@ import type { ServiceName } from "@signalbox/core";
 interface EdgeRoute {
   readonly prefix: string;
   readonly service: ServiceName;
+  /** The path alone, and nothing below it. */
+  readonly exact?: true;
   /** Long-lived answers (event streams, sockets) must not be buffered or timed out by a proxy. */
   readonly streams?: true;
   /** The edge's own refusals there have the form of a GraphQL answer. */
@@ -17,6 +19,9 @@ interface EdgeRoute {
  */
 export const edgeRoutes: readonly EdgeRoute[] = [
   { prefix: "/graphql", service: "gateway", streams: true, errors: "graphql" },
+  { prefix: "/", service: "gateway", exact: true },
+  { prefix: "/favicon.ico", service: "gateway", exact: true },
+  { prefix: "/robots.txt", service: "gateway", exact: true },
   { prefix: "/docs", service: "gateway" },
   { prefix: "/asyncapi.yaml", service: "gateway" },
   { prefix: "/schema.graphql", service: "gateway" },
@@ -50,6 +55,6 @@ const longestFirst = [...edgeRoutes].sort((a, b) => b.prefix.length - a.prefix.l
 
 /** Finds the service of `path` (no query string), or null when nothing is published there. */
 export function serviceOf(path: string): ServiceName | null {
-  const route = longestFirst.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`));
+  const route = longestFirst.find(({ prefix, exact }) => path === prefix || (!exact && path.startsWith(`${prefix}/`)));
   return route?.service ?? null;
 }

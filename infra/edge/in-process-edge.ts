@@ -3,17 +3,12 @@ import type { Duplex } from "node:stream";
 import { requestIdOf, type ServiceName } from "@signalbox/core";
 import type { ErrorResponses, ServiceParts } from "@signalbox/runtime";
 import { serviceOf } from "./edge-routes.ts";
-import { asksForPage, frontPageHeaders } from "./front-page.ts";
 import { refuse } from "./refuse.ts";
 
-/**
- * Creates the edge of the embedded mode: passes each request to the service that owns its path, without a hop. A
- * browser gets `frontPage` at `/`.
- */
+/** Creates the edge of the embedded mode: passes each request to the service that owns its path, without a hop. */
 export function createInProcessEdge(
   services: ReadonlyMap<ServiceName, ServiceParts>,
   errorResponse: ErrorResponses,
-  frontPage: string,
 ): {
   listener: RequestListener;
   upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
@@ -24,7 +19,6 @@ export function createInProcessEdge(
   };
   return {
     listener: (request, response) => {
-      if (isForPage(request)) return showFrontPage(request, response, frontPage);
       const listener = partsOf(request)?.public;
       if (listener === undefined) return refuseUnknown(request, response, errorResponse);
       listener(request, response);
@@ -35,21 +29,6 @@ export function createInProcessEdge(
       upgrade(request, socket, head);
     },
   };
-}
-
-const pageAsked = new RegExp(asksForPage, "i");
-
-const isForPage = ({ method, url = "", headers }: IncomingMessage): boolean =>
-  pathOf(url) === "/" && pageAsked.test(`${method} ${headers.accept ?? ""}`);
-
-function showFrontPage(request: IncomingMessage, response: ServerResponse, page: string): void {
-  for (const [name, value] of frontPageHeaders) response.setHeader(name, value);
-  response.writeHead(200, {
-    "content-type": "text/html; charset=utf-8",
-    "content-length": Buffer.byteLength(page),
-    "x-request-id": requestIdOf(request.headers["x-request-id"]),
-  });
-  response.end(page);
 }
 
 /** Builds the raw refusal of an upgrade: a socket has no response to write to. */

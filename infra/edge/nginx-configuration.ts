@@ -8,7 +8,6 @@ import {
   securityHeaders,
 } from "@signalbox/core";
 import { edgeRoutes } from "./edge-routes.ts";
-import { asksForPage, frontPage, frontPageHeaders } from "./front-page.ts";
 
 export interface NginxOptions {
   /** `host:port` of each service's public listener, or of several of them. */
@@ -26,7 +25,7 @@ export interface NginxOptions {
   readonly listenForStatus?: string;
   /** A pattern of optional files with more `listen` directives, for example with TLS. */
   readonly listenFiles?: string;
-  /** The page that explains the error codes, equal to `http.error-docs` of the services. */
+  /** The page that explains the error codes; a path is below the requested address, as nginx has no other. */
   readonly errorDocs?: string;
   /** A writable folder for nginx: its pid and temporary files. */
   readonly workDirectory: string;
@@ -97,10 +96,10 @@ ${["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `  ${name}_
     default req_$request_id;
   }
   # An offer of another protocol, such as the h2c of Java's HttpClient, is ignored and not passed on.
+  # The address that the client asked for, in links of refusals; odd hosts get a path.
+  map $http_host $edge_base { "~^[A-Za-z0-9._-]+(:[0-9]+)?$" $scheme://$http_host; default ""; }
   map $http_upgrade $edge_upgrade { "~*^websocket$" websocket; default ""; }
   map $edge_upgrade $connection_upgrade { websocket upgrade; default ""; }
-  # Browsers get a page at /, programs the error of every unpublished path.
-  map "$request_method $http_accept" $edge_page { "~*${asksForPage}" yes; default ""; }
 ${Object.entries(upstreams)
   .map(([service, targets]) => upstream(service, [targets].flat(), resolver))
   .join("\n")}
@@ -109,20 +108,13 @@ ${options.listenForStatus === undefined ? "" : statusServer(options.listenForSta
 `;
 }
 
-function server({ listen, listenFiles, upstreams, errorDocs = "/docs/errors" }: NginxOptions): string {
+function server({ listen, listenFiles, upstreams, errorDocs = "$edge_base/docs/errors" }: NginxOptions): string {
   return `  server {
     listen ${listen};${listenFiles === undefined ? "" : `\n    include ${listenFiles};`}
 ${proxying}
 ${refusals.map((one) => refusal(one, errorDocs)).join("\n")}
 ${refusals.map(graphqlRefusal).join("\n")}
     location / { return 404; }
-    location = / {
-      default_type "text/html; charset=utf-8";
-      add_header X-Request-Id $edge_request_id always;
-${frontPageHeaders.map(([name, value]) => `      add_header ${name} "${value}" always;`).join("\n")}
-      if ($edge_page = "") { return 404; }
-      return 200 '${frontPage()}';
-    }
 ${edgeRoutes
   .filter(({ service }) => upstreams[service] !== undefined)
   .map(location)
@@ -209,12 +201,14 @@ ${securityHeaders.map(([name, value]) => `      add_header ${name} "${value}" al
     }`;
 }
 
-function location({ prefix, service, streams, errors }: (typeof edgeRoutes)[number]): string {
+function location({ prefix, service, exact, streams, errors }: (typeof edgeRoutes)[number]): string {
   const rules = [
     `proxy_pass http://${service};`,
     ...(errors === "graphql" ? refusals.map((one) => errorPage(one, graphqlRefused)) : []),
     ...(streams === true ? ["proxy_buffering off;", "proxy_read_timeout 1h;"] : []),
   ].join(" ");
-  return `    location = ${prefix} { ${rules} }
+  const itself = `    location = ${prefix} { ${rules} }`;
+  if (exact) return itself;
+  return `${itself}
     location ^~ ${prefix}/ { ${rules} }`;
 }

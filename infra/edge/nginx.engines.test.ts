@@ -8,9 +8,8 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { securityHeaders } from "@signalbox/core";
 import { createErrorResponses } from "@signalbox/runtime";
-import { accessibilityProblems, eventually, openBrowser, type ServedListener, serveListener } from "@signalbox/testing";
+import { eventually, type ServedListener, serveListener } from "@signalbox/testing";
 import { engineNamed, freePort, startOwnEngine } from "../engines/index.ts";
-import { frontPage } from "./front-page.ts";
 import { createInProcessEdge } from "./in-process-edge.ts";
 import { nginxConfiguration } from "./nginx-configuration.ts";
 
@@ -19,7 +18,7 @@ interface Arrived {
   bytes: number;
 }
 
-const errorResponse = createErrorResponses("/docs/errors");
+const errorResponse = createErrorResponses(() => `${url}/docs/errors`);
 const arrived: Arrived[] = [];
 /** Answers of the service by path. */
 const answerOf = new Map<string, RequestListener>();
@@ -285,7 +284,7 @@ test("both edges pass OPTIONS to the service", async (t) => {
   const listener: RequestListener = ({ method, headers: { origin } }, response) =>
     void response.writeHead(204, { allow: `${method}`, "access-control-allow-origin": String(origin) }).end();
   const inProcess = await serveListener(
-    createInProcessEdge(new Map([["webhook-ingest", { public: listener }]]), errorResponse, frontPage()).listener,
+    createInProcessEdge(new Map([["webhook-ingest", { public: listener }]]), errorResponse).listener,
   );
   t.after(() => inProcess.close());
   answerOf.set("/ingest/options", listener);
@@ -300,11 +299,9 @@ test("both edges pass OPTIONS to the service", async (t) => {
 });
 
 test("both edges answer an unpublished path identically", async (t) => {
-  const inProcess: ServedListener = await serveListener(
-    createInProcessEdge(new Map(), errorResponse, frontPage()).listener,
-  );
+  const inProcess: ServedListener = await serveListener(createInProcessEdge(new Map(), errorResponse).listener);
   t.after(() => inProcess.close());
-  for (const path of ["/", "/nothing", "/internal/principals", "/imagesx", "/management/env"]) {
+  for (const path of ["/robots.txt/x", "/nothing", "/internal/principals", "/imagesx", "/management/env"]) {
     const headers = { "x-request-id": "asked-as-this" };
     const [one, other] = await Promise.all([url, inProcess.url].map((edge) => fetch(edge + path, { headers })));
     const bodies = (await Promise.all([one?.json(), other?.json()])) as {
@@ -313,60 +310,11 @@ test("both edges answer an unpublished path identically", async (t) => {
     assert.deepEqual([one?.status, other?.status], [404, 404], path);
     for (const { error } of bodies) {
       const { code, request_id, doc_url } = error;
-      assert.deepEqual([code, request_id, doc_url], ["not_found", "asked-as-this", "/docs/errors#not_found"]);
+      assert.deepEqual([code, request_id, doc_url], ["not_found", "asked-as-this", `${url}/docs/errors#not_found`]);
     }
     for (const [name, value] of securityHeaders) assert.equal(one?.headers.get(name), value);
     for (const name of ["content-type", "x-request-id", "cache-control", ...securityHeaders.map(([name]) => name)]) {
       assert.equal(one?.headers.get(name), other?.headers.get(name), name);
     }
   }
-});
-
-test("both edges show browsers the same page at /, and programs the usual error", async (t) => {
-  const inProcess = await serveListener(createInProcessEdge(new Map(), errorResponse, frontPage()).listener);
-  t.after(() => inProcess.close());
-  const chromium = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8";
-  const asked: readonly (readonly [accept: string | null, method: string, status: number])[] = [
-    [chromium, "GET", 200],
-    [chromium, "HEAD", 200],
-    ["TEXT/HTML ;q=1", "GET", 200],
-    [chromium, "POST", 404],
-    ["*/*", "GET", 404],
-    ["application/json, text/html;q=0.1", "GET", 404],
-    ["text/htmlx", "GET", 404],
-    [null, "GET", 404],
-  ];
-  for (const [accept, method, status] of asked) {
-    const headers = { "x-request-id": "asked-as-this", ...(accept === null ? {} : { accept }) };
-    const [one, other] = await Promise.all(
-      [url, inProcess.url].map((edge) => fetch(`${edge}/?a=b`, { method, headers })),
-    );
-    assert.deepEqual([one?.status, other?.status], [status, status], `${method} ${accept}`);
-    const names = ["content-type", "x-request-id", "cache-control", "vary", ...securityHeaders.map(([name]) => name)];
-    if (status === 200) for (const name of names) assert.equal(one?.headers.get(name), other?.headers.get(name), name);
-    const [text, otherText] = [await one?.text(), await other?.text()];
-    if (status === 200) assert.equal(text, otherText);
-    if (status === 200 && method === "GET") assert.equal(text, frontPage());
-  }
-});
-
-test("the page at / is readable and styled under its own policy, and its links work", async (t) => {
-  const browser = await openBrowser();
-  t.after(() => browser.close());
-  const page = await browser.newPage();
-  const complaints: string[] = [];
-  page.on("console", (message) => complaints.push(message.text()));
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    await page.goto(url);
-    assert.deepEqual(await accessibilityProblems(page), []);
-    assert.equal(await page.evaluate("getComputedStyle(document.body).maxWidth"), "576px", "the style is allowed");
-  }
-  const links = await page.getByRole("link").all();
-  const targets = await Promise.all(links.map((link) => link.getAttribute("href")));
-  assert.deepEqual(targets, ["graphql", "schema.graphql", "openapi.json", "asyncapi.yaml", "docs/errors"]);
-  assert.deepEqual(
-    complaints.filter((text) => !text.includes("favicon")),
-    [],
-  );
 });

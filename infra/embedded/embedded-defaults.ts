@@ -6,6 +6,7 @@ export interface Surroundings {
   readonly databaseUrl: (database: string) => string;
   readonly internalUrl: string;
   readonly baseUrl: string;
+  readonly healthUrl: string;
   readonly internalToken: string;
   readonly sealingKey: string;
   readonly blobsUrl: string;
@@ -29,6 +30,7 @@ export function embeddedDefaults(service: ServiceName, given: Surroundings): Rea
     "internal.token": [given.internalToken],
     "secrets.keys": [given.sealingKey],
     "http.base-url": given.baseUrl,
+    "http.health-url": given.healthUrl,
   };
 }
 

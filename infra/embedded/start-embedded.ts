@@ -6,8 +6,9 @@ import { join } from "node:path";
 import process from "node:process";
 import { createFirstKey } from "@signalbox/account-service/first-key";
 import type { Configuration } from "@signalbox/config";
-import { type ServiceName, systemClock } from "@signalbox/core";
+import { errorDocsAt, type ServiceName, systemClock } from "@signalbox/core";
 import type { eventsProperties } from "@signalbox/events";
+import { publicLinksAt } from "@signalbox/gateway-service/front-links";
 import { openImagePool } from "@signalbox/imaging";
 import {
   createErrorResponses,
@@ -21,6 +22,7 @@ import {
   type ProcessHealth,
   type ProcessRunner,
   type RuntimeProperties,
+  runtimeProperties,
   type ServiceContext,
   type ServiceParts,
   telemetryOptions,
@@ -28,7 +30,6 @@ import {
 import { imageJobMetrics } from "@signalbox/service";
 import { openOwnFolder } from "@signalbox/storage";
 import { createMetrics, type Logger, type Metrics, startTelemetry } from "@signalbox/telemetry";
-import { type FrontLink, frontPage, publicLinksAt } from "../edge/front-page.ts";
 import { createInProcessEdge, createInternalEdge } from "../edge/in-process-edge.ts";
 import { refuseFolderInUse } from "../engines/postgres/start-postgres.ts";
 import { embeddedDefaults, eventsDatabase, type Surroundings } from "./embedded-defaults.ts";
@@ -56,7 +57,7 @@ export interface EmbeddedAddresses extends FirstKey {
   readonly baseUrl: string;
   readonly managementUrl: string;
   /** Pages for a person to open; the page at `/` shows them as well. */
-  readonly links: readonly FrontLink[];
+  readonly links: ReturnType<typeof publicLinksAt>;
 }
 
 /**
@@ -87,7 +88,7 @@ export async function startEmbedded(given: StartEmbedded): Promise<EmbeddedAddre
   if (url === null) await refuseFolderInUse(join(dataDirectory, "postgres"));
   const services = new Map<ServiceName, ServiceParts>();
   const managed: ManagedService[] = [];
-  const { http, internal, management, front, links } = await openDoors(given, services, managed, processMetrics);
+  const doors = await openDoors(given, services, managed, processMetrics);
 
   const databaseUrl = await openDatabases({ url, dataDirectory, runner, log, tell });
   const sealingKey = await keptSealingKey(dataDirectory, () =>
@@ -95,8 +96,9 @@ export async function startEmbedded(given: StartEmbedded): Promise<EmbeddedAddre
   );
   const surroundings: Surroundings = {
     databaseUrl,
-    internalUrl: internal.url,
-    baseUrl: http.url,
+    internalUrl: doors.internal.url,
+    baseUrl: doors.http.url,
+    healthUrl: doors.healthUrl,
     // The same after a restart: cursors of subscriptions are sealed with it, and outlive the process.
     internalToken: createHmac("sha256", sealingKey).update("internal token").digest("base64url"),
     sealingKey,
@@ -104,8 +106,7 @@ export async function startEmbedded(given: StartEmbedded): Promise<EmbeddedAddre
   };
   tell("the event log");
   const eventsUrl = databaseUrl(eventsDatabase);
-  const waitMs = configuration.get("config.start-wait");
-  const overrides = { directory: dataDirectory, keys: [surroundings.sealingKey], waitMs };
+  const overrides = { directory: dataDirectory, keys: [sealingKey], waitMs: configuration.get("config.start-wait") };
   const kept = { log, metrics: processMetrics, runner, health, overrides, imagePool };
   const shared = await openSharedParts({ url: eventsUrl, ...kept });
   const contexts = await Promise.all(
@@ -119,8 +120,8 @@ export async function startEmbedded(given: StartEmbedded): Promise<EmbeddedAddre
     create: () => createFirstKey(account as Parameters<typeof createFirstKey>[0]),
   });
   startup.done();
-  front.open();
-  return { baseUrl: http.url, managementUrl: management.url, links, ...key };
+  doors.front.open();
+  return { baseUrl: doors.http.url, managementUrl: doors.management.url, links: doors.links, ...key };
 }
 
 /**
@@ -139,13 +140,17 @@ async function openDoors(
   managed: readonly ManagedService[],
   processMetrics: Metrics,
 ) {
-  const limits = listenerLimits(configuration);
+  // The port may be chosen by the system: the address is known once it listens.
+  let baseUrl = "";
+  const errorDocs = () => errorDocsAt(configuration.get("http.error-docs"), baseUrl);
+  const limits = { ...listenerLimits(configuration), errorDocs };
   const address = managementAddress(configuration);
-  const errorResponse = createErrorResponses(limits.errorDocs);
+  const errorResponse = createErrorResponses(errorDocs);
   const management = await openManagementServer({
     runner,
     log,
     ...address,
+    errorDocs,
     health,
     services: managed,
     processMetrics,
@@ -156,8 +161,8 @@ async function openDoors(
     authorize: () => services.get("account")?.authorizeManagement,
   });
   const { basePath } = address;
-  const managementLink = { name: "Management", url: `${management.url}${basePath}/health/ready` };
-  const edge = createInProcessEdge(services, errorResponse, frontPage([managementLink]));
+  const healthUrl = `${management.url}${basePath}/health/ready`;
+  const edge = createInProcessEdge(services, errorResponse);
   const front = whileStarting(edge.listener, errorResponse);
   const listen = (name: "http" | "internal", listener: RequestListener, upgrade?: typeof edge.upgrade) =>
     openListener(runner, {
@@ -169,8 +174,16 @@ async function openDoors(
       upgrade,
     });
   const http = await listen("http", front.listener, edge.upgrade);
+  baseUrl = baseUrlOf(configuration, http.url);
   const internal = await listen("internal", createInternalEdge(services, errorResponse));
-  return { http, internal, management, front, links: [...publicLinksAt(http.url), managementLink] };
+  const links = [...publicLinksAt(http.url), { name: "Management", url: healthUrl }];
+  return { http, internal, management, healthUrl, front, links };
+}
+
+/** Prefers the configured address, by which clients reach the process. */
+function baseUrlOf(configuration: StartEmbedded["configuration"], own: string): string {
+  const configured = configuration.get("http.base-url");
+  return configured === runtimeProperties["http.base-url"].default ? own : configured;
 }
 
 async function build(

@@ -5,10 +5,10 @@ import { systemClock } from "@signalbox/core";
 import { createHealth, createRunner, runtimeProperties, runUntilStopped } from "@signalbox/runtime";
 import { createLogger } from "@signalbox/telemetry";
 import { processProperties } from "./process-properties.ts";
-import { createProgress } from "./progress.ts";
 import { foreignNames } from "./service-configurations.ts";
 import { startEmbedded } from "./start-embedded.ts";
 import { welcome } from "./welcome.ts";
+import { createProgress } from "./while-starting.ts";
 import { whyRefused } from "./why-refused.ts";
 
 const startedMs = systemClock.steadyMs();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
-import { publicLinksAt } from "../edge/front-page.ts";
+import { publicLinksAt } from "@signalbox/gateway-service/front-links";
 import { repositoryFolder } from "../engines/engine-folders.ts";
 import { welcome } from "./welcome.ts";
 

@@ -6,6 +6,7 @@ import { after, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startProcess } from "@signalbox/testing";
 import { readWhole, writeDurably } from "./durable-file.ts";
+import { joinUsers, withFileLock } from "./file-lock.ts";
 import { randomFrom } from "./random-from.fixture.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "signalbox-durable-"));
@@ -60,4 +61,44 @@ test("a writer killed at any moment leaves the old text or the new one", async (
   }
   assert.ok(last > 0, "no round wrote anything");
   context.diagnostic(`the last round wrote ${last} times`);
+});
+
+const lockFolder = await mkdtemp(join(tmpdir(), "signalbox-lock-"));
+after(() => rm(lockFolder, { recursive: true }));
+
+test("one holder at a time", async () => {
+  let inside = 0;
+  const enter = () =>
+    withFileLock(join(lockFolder, "one"), 5_000, async () => {
+      assert.equal(++inside, 1);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      inside--;
+    });
+  await Promise.all([enter(), enter(), enter()]);
+});
+
+test("a lock whose holder is killed is free at once", async () => {
+  const file = join(lockFolder, "killed");
+  const holder = startProcess(join(import.meta.dirname, "file-lock.fixture.ts"), [file]);
+  await holder.waitForOutput(/locked/);
+  await assert.rejects(
+    withFileLock(file, 200, async () => {}),
+    /another process holds/,
+  );
+  await holder.kill();
+  await withFileLock(file, 1_000, async () => {});
+});
+
+test("only the last of several users ends what they share", async () => {
+  const file = join(lockFolder, "users");
+  const ended: string[] = [];
+  const leaveAs = (name: string) => async () => void ended.push(name);
+  const [first, second] = [await joinUsers(file), await joinUsers(file)];
+  await first(leaveAs("first"));
+  assert.deepEqual(ended, []);
+  await second(leaveAs("second"));
+  assert.deepEqual(ended, ["second"]);
+  const next = await joinUsers(file);
+  await next(leaveAs("next"));
+  assert.deepEqual(ended, ["second", "next"]);
 });

@@ -3,10 +3,12 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import type { Engine, RunningEngine } from "./engine.ts";
-import { EngineAbsentError } from "./engine.ts";
+import { eventually } from "@signalbox/testing";
+import { type Engine, EngineAbsentError, type RunningEngine } from "./engine.ts";
 import { createEngineSet } from "./engine-set.ts";
+import { sharedEngines } from "./engines.ts";
 import { findProgram } from "./find-program.ts";
+import { startOwnEngine } from "./own-engines.ts";
 import { isRunning, signalProcess } from "./processes.ts";
 import { redis } from "./redis/redis.ts";
 
@@ -96,3 +98,23 @@ test("an absent program is named with the command that installs it", async () =>
     return true;
   });
 });
+
+for (const engine of sharedEngines) {
+  test(`${engine.name} can be paused, killed and started again on its port`, async () => {
+    const own = await startOwnEngine(engine);
+    try {
+      await eventually(() => engine.answers(own.port), { message: "it answers once it is started" });
+      await own.pause();
+      assert.equal(await engine.answers(own.port), false, "a paused engine is silent");
+      await own.resume();
+      await eventually(() => engine.answers(own.port), { message: "it answers after the pause" });
+      await own.kill();
+      assert.equal(await engine.answers(own.port), false, "a killed engine is gone");
+      await own.restart();
+      await eventually(() => engine.answers(own.port), { message: "it answers after the restart" });
+    } finally {
+      await own.close();
+    }
+    assert.equal(await engine.answers(own.port), false, "a closed engine is gone");
+  });
+}

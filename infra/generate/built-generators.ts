@@ -1,5 +1,6 @@
 import type { Generator } from "./generator.ts";
 import { clientTypes } from "./generators/client-types.ts";
+import { docsPages } from "./generators/docs-pages.ts";
 import { prismaClients } from "./generators/prisma-clients.ts";
 import { propertyCatalogue } from "./generators/property-files.ts";
 import { supergraph } from "./generators/supergraph.ts";
@@ -12,4 +13,5 @@ export const builtGenerators: readonly Generator[] = [
   supergraph,
   propertyCatalogue,
   clientTypes,
+  docsPages,
 ];

@@ -11,7 +11,7 @@ import { metricsReference } from "./generators/metrics-reference.ts";
 import { keptPrismaClients } from "./generators/prisma-clients.ts";
 import { propertyPage } from "./generators/property-files.ts";
 import { propertyTables } from "./generators/property-tables.ts";
-import { senderPages } from "./generators/sender-pages.ts";
+import { senderPage } from "./generators/sender-page.ts";
 
 /** The edge of docker-compose.yml, from the table of edge routes. */
 const nginxConfigurationFile: Generator = {
@@ -76,7 +76,7 @@ export const generators: readonly Generator[] = [
   observeFiles,
   kubernetesManifests,
   brunoCollection,
-  senderPages,
+  senderPage,
   reliabilityReference,
   performanceReference,
   nginxConfigurationFile,

@@ -3,7 +3,9 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { columnsOf } from "./generators/table-columns.ts";
 import { compareOutput, writeOutput } from "./output.ts";
+import { remember } from "./remember.ts";
 
 const base = await mkdtemp(join(tmpdir(), "signalbox-output-"));
 after(() => rm(base, { recursive: true }));
@@ -36,4 +38,55 @@ test("a file that is no longer generated is listed, and is removed from a folder
   assert.deepEqual(await compareOutput(output, [], base), ["two/new.json"]);
   assert.deepEqual(await writeOutput(output, ["two"], base), ["two/new.json", "two/old.json"]);
   await assert.rejects(readFile(join(base, "two/old.json")), { code: "ENOENT" });
+});
+
+const folder = await mkdtemp(join(tmpdir(), "signalbox-remember-"));
+after(() => rm(folder, { recursive: true }));
+
+test("a text is made again when an input or a source of it changes, and only then", async () => {
+  const source = join(folder, "source.ts");
+  await writeFile(source, "one");
+  let made = 0;
+  const textOf = (input: string) =>
+    remember({ name: "text", sources: [source], inputs: [input], make: async () => `${input} ${++made}` }, folder);
+  assert.deepEqual([await textOf("a"), await textOf("a")], ["a 1", "a 1"]);
+  assert.equal(await textOf("b"), "b 2");
+  await writeFile(source, "two");
+  assert.deepEqual([await textOf("b"), await textOf("b")], ["b 3", "b 3"]);
+});
+
+test("what could not be made is not remembered", async () => {
+  const recipe = { name: "failed", sources: [], inputs: [] };
+  await assert.rejects(remember({ ...recipe, make: async () => assert.fail("no") }, folder));
+  assert.equal(await remember({ ...recipe, make: async () => "yes" }, folder), "yes");
+});
+
+test("each column of a model has its domain name and its PostgreSQL type; relations are none", () => {
+  const schema = `
+/// A parcel.
+model Parcel {
+  id        String    @id
+  /// Grams.
+  weight    Int       @default(1)
+  senderId  String?   @map("sender_id") @db.Uuid
+  tags      String[]
+  sentAt    DateTime? @map("sent_at") @db.Timestamptz(3)
+  sender    Person?   @relation(fields: [senderId], references: [id])
+
+  @@index([senderId])
+  @@map("parcels")
+}
+
+model Person {
+  id      String   @id
+  parcels Parcel[]
+
+  @@map("people")
+}
+`;
+  assert.deepEqual(columnsOf(schema), {
+    parcels: { id: "text", weight: "int4", senderId: "uuid", tags: "text[]", sentAt: "timestamptz" },
+    people: { id: "text" },
+  });
+  assert.throws(() => columnsOf(schema.replace("Int       @", "Colour    @")), /no column type is known for Colour/);
 });

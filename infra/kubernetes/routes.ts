@@ -29,9 +29,9 @@ export function ingress(): object {
         {
           host,
           http: {
-            paths: edgeRoutes.map(({ prefix, service }) => ({
+            paths: edgeRoutes.map(({ prefix, service, exact }) => ({
               path: prefix,
-              pathType: "Prefix",
+              pathType: exact ? "Exact" : "Prefix",
               backend: { service: { name: service, port: { name: "http" } } },
             })),
           },
@@ -52,7 +52,9 @@ export function httpRoutes(): object[] {
       hostnames: [host],
       rules: [
         {
-          matches: routes.map(({ prefix }) => ({ path: { type: "PathPrefix", value: prefix } })),
+          matches: routes.map(({ prefix, exact }) => ({
+            path: { type: exact ? "Exact" : "PathPrefix", value: prefix },
+          })),
           backendRefs: [{ name: service, port: 8080 }],
         },
       ],

@@ -36,8 +36,10 @@ export async function contractChanges(before: Snapshot, after: Snapshot): Promis
 
 /** `npm run accept` lets nothing through that breaks a reader, so a change here is an addition to its schema. */
 function eventChanges(before: Snapshot, after: Snapshot): ContractChange[] {
-  const typesOf = (side: Snapshot) =>
-    new Map(side.list(events).map((path) => [path.slice(path.lastIndexOf("/") + 1, -".json".length), side.read(path)]));
+  const typesOf = (side: Snapshot) => {
+    const files = side.list(events).map((path) => JSON.parse(side.read(path) ?? "{}") as Record<string, object>);
+    return new Map(files.flatMap(Object.entries).map(([type, schema]) => [type, JSON.stringify(schema)]));
+  };
   const [old, now] = [typesOf(before), typesOf(after)];
   const changed = [...now].filter(([name, text]) => old.has(name) && old.get(name) !== text);
   return [

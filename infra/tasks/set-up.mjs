@@ -123,12 +123,19 @@ function sourcesStamp() {
   const properties = ["libs", "services"].flatMap((group) =>
     childrenOf(group).map((name) => `${group}/${name}/src/properties.ts`),
   );
-  const generators = ["infra/generate", "infra/generate/generators"].flatMap((folder) =>
+  const generators = ["infra/generate", "infra/generate/generators", "infra/generate/site"].flatMap((folder) =>
     childrenOf(folder).map((name) => `${folder}/${name}`),
+  );
+  const pages = ["docs/how-to", "docs/reference", "docs/reference/senders"].flatMap((folder) =>
+    childrenOf(folder)
+      .filter((name) => name.endsWith(".md"))
+      .map((name) => `${folder}/${name}`),
   );
   return fingerprint(root, [
     ...schemas,
     ...properties,
+    ...pages,
+    ...childrenOf("libs/contracts/accepted").map((name) => `libs/contracts/accepted/${name}`),
     "libs/contracts/src/published-properties.ts",
     ...generators,
     "package-lock.json",

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { groups } from "./groups/groups.ts";
 import { runSuite } from "./run-suite.ts";
-import { printReport, printTotal } from "./runner/print-report.ts";
+import { printReport, printTotal } from "./runner/run-attacks.ts";
 
 /** Minimum number of rows in all groups together: a table that lost its rows would otherwise pass. */
 const rowsMin = 2_000;

@@ -3,7 +3,7 @@ import process from "node:process";
 import { parseArgs } from "node:util";
 import { groups } from "./groups/groups.ts";
 import { runSuite } from "./run-suite.ts";
-import { printReport, printTotal } from "./runner/print-report.ts";
+import { printReport, printTotal } from "./runner/run-attacks.ts";
 import { modes } from "./scene/start-system.ts";
 
 const names = groups.map(({ name }) => name);

@@ -7,11 +7,11 @@ import {
   readFixture,
   serveListener,
 } from "@signalbox/testing";
-import { trusting } from "../enforcement/enforcement.ts";
 import { type Answer, type ClientRequest, createClient, expectStatus } from "../journey/client.ts";
 import { discoverApplication, openidProperties, signInAsNewcomer } from "../journey/use-openid-client.ts";
 import { openStuckMessages, type StuckMessages } from "../operations/stuck-messages.ts";
 import type { System } from "../systems/system.ts";
+import { trusting } from "../systems/trusted-people.ts";
 
 export type Headers = Readonly<Record<string, string>>;
 

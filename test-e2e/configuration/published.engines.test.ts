@@ -9,12 +9,11 @@ import {
   type Receiver,
   readFixture,
 } from "@signalbox/testing";
-import { trusting } from "../enforcement/enforcement.ts";
-import { newPerson, owner } from "../enforcement/people.ts";
 import { type Answer, type Client, createClient, expectStatus } from "../journey/client.ts";
 import { type EmbeddedSystem, removeData, startEmbeddedSystem } from "../systems/embedded-system.ts";
+import { type StartedNginx, startNginx } from "../systems/start-nginx.ts";
+import { newPerson, owner, trusting } from "../systems/trusted-people.ts";
 import { publishOverrides } from "./overridable.ts";
-import { startSharedCache } from "./shared-cache.ts";
 
 interface Scene {
   readonly system: EmbeddedSystem;
@@ -226,3 +225,32 @@ test("a shared cache never serves one caller the answer of another account or an
   }
   assert.deepEqual([...hits], ["/api/v2/settings/ "], "it keeps what is for everybody, and that alone");
 });
+
+/** Starts nginx as a shared cache that stores everything that HTTP permits, including answers to POST. */
+export function startSharedCache(origin: string): Promise<StartedNginx> {
+  return startNginx(({ listen, folder }) => configurationOf({ origin, listen, folder }));
+}
+
+const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
+
+const configurationOf = ({ origin, listen, folder }: { origin: string; listen: string; folder: string }): string => `
+worker_processes 1;
+daemon off;
+pid ${folder}/nginx.pid;
+events {}
+http {
+  access_log off;
+${temporary.map((name) => `  ${name}_temp_path ${folder}/${name};`).join("\n")}
+  proxy_cache_path ${folder}/cache keys_zone=shared:1m;
+  server {
+    listen ${listen};
+    location / {
+      proxy_pass ${origin};
+      proxy_cache shared;
+      proxy_cache_key $request_uri;
+      proxy_cache_methods GET HEAD POST;
+      add_header X-Cache $upstream_cache_status always;
+    }
+  }
+}
+`;

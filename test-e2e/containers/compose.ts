@@ -5,9 +5,8 @@ import { MiB, serviceNames } from "@signalbox/core";
 import { type ComposedSystem, composedSystem } from "@signalbox/infra/containers/composed-system.ts";
 import { describeImage, memoryOf, startOf } from "@signalbox/infra/containers/measure.ts";
 import { eventually, freePort } from "@signalbox/testing";
-import { once } from "../once.ts";
 import { createCaller } from "./caller.ts";
-import { linesWith } from "./page-lines.ts";
+import { linesWith, once } from "./page-lines.ts";
 
 const up = "docker compose up --build --detach";
 let system: ComposedSystem;

@@ -12,8 +12,8 @@ import { promisify } from "node:util";
 import { serviceNames } from "@signalbox/core";
 import { type ComposedSystem, composedSystem } from "@signalbox/infra/containers/composed-system.ts";
 import { eventually, freePort } from "@signalbox/testing";
-import { once } from "../once.ts";
 import { createCaller } from "./caller.ts";
+import { once } from "./page-lines.ts";
 
 const up =
   "docker compose -f docker-compose.yml -f compose.tls.yml --profile observe --profile mail up --build --detach";

@@ -10,3 +10,9 @@ export async function linesWith(command: string): Promise<readonly string[]> {
   if (!block) throw new Error(`the page about deploying has no line ${command}`);
   return block.script.split("\n");
 }
+
+/** Memoizes a read: it runs at the first call, and later calls get its result. */
+export function once<T>(read: () => Promise<T>): () => Promise<T> {
+  let value: Promise<T> | undefined;
+  return () => (value ??= read());
+}

@@ -4,9 +4,8 @@ import { MiB } from "@signalbox/core";
 import { type ComposedSystem, composedSystem } from "@signalbox/infra/containers/composed-system.ts";
 import { memoryOf } from "@signalbox/infra/containers/measure.ts";
 import { eventually, freePort } from "@signalbox/testing";
-import { once } from "../once.ts";
 import { createCaller } from "./caller.ts";
-import { linesWith } from "./page-lines.ts";
+import { linesWith, once } from "./page-lines.ts";
 
 const up = "docker compose -f compose.small.yml up --build --detach";
 const timeout = { timeoutMs: 300_000 };

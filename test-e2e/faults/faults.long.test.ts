@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { rings } from "../observe/rings.ts";
-import { isShown } from "../observe/shown-output.ts";
+import { isShown, rings } from "../observe/rings.ts";
 import { type RunningPrometheus, startPrometheus } from "../observe/start-prometheus.ts";
 import { services, startEnginesSystem } from "../systems/engines-system.ts";
 import { openFaultyEngines } from "../systems/faulty-engines.ts";

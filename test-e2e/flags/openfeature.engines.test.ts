@@ -4,10 +4,9 @@ import { OFREPProvider } from "@openfeature/ofrep-provider";
 import { OFREPWebProvider } from "@openfeature/ofrep-web-provider";
 import { OpenFeature as Server } from "@openfeature/server-sdk";
 import { type Provider, ProviderEvents, OpenFeature as Web } from "@openfeature/web-sdk";
-import { eventually, readStream } from "@signalbox/testing";
+import { eventually, readStream, type StreamReader } from "@signalbox/testing";
 import { createClient, expectStatus } from "../journey/client.ts";
 import { type EmbeddedSystem, removeData, startEmbeddedSystem } from "../systems/embedded-system.ts";
-import { eventSourceWith } from "./header-event-source.ts";
 
 const opened = new AsyncDisposableStack();
 after(() => opened.disposeAsync());
@@ -113,3 +112,36 @@ test("streams end with a word and a time to come back when the process stops, an
   const missed = await eventually(() => again.events.find(({ event }) => event === "flags") ?? null);
   assert.deepEqual(missed.data.values, { "of.last": { value: "x", variant: "only", reason: "STATIC" } });
 });
+
+/** An `EventSource` that sends credentials in a header, which a browser's cannot, and that can be closed. */
+export function eventSourceWith(headers: Record<string, string>) {
+  const open: StreamReader[] = [];
+  class HeaderEventSource extends EventTarget {
+    static readonly CONNECTING = 0;
+    static readonly OPEN = 1;
+    static readonly CLOSED = 2;
+    readyState = HeaderEventSource.CONNECTING;
+    #stream: StreamReader | null = null;
+
+    constructor(url: string) {
+      super();
+      void this.#read(url);
+    }
+
+    close(): void {
+      this.readyState = HeaderEventSource.CLOSED;
+      this.#stream?.close();
+    }
+
+    async #read(url: string): Promise<void> {
+      const stream = await readStream(url, headers, ({ event, data }) => {
+        if (event === "message") this.dispatchEvent(new MessageEvent("message", { data: JSON.stringify(data) }));
+      });
+      this.#stream = stream;
+      open.push(stream);
+      this.readyState = HeaderEventSource.OPEN;
+      this.dispatchEvent(new Event("open"));
+    }
+  }
+  return { EventSource: HeaderEventSource, close: () => open.map((each) => each.close()) };
+}

@@ -10,8 +10,7 @@ import { openSystemEngines, type SystemEngines } from "../systems/system-engines
 import { assertOneTrace } from "./assert-trace.ts";
 import { isOfOneMoment, type Reach, restoreBackup, takeBackup } from "./back-up.ts";
 import { journeyProperties, runJourney } from "./journey.ts";
-import { assertEvents } from "./read-events.ts";
-import { assertPlainKafka } from "./read-kafka.ts";
+import { assertEvents, assertPlainKafka } from "./read-events.ts";
 
 const owners = ["account", "images", "config", "webhook-ingest", "webhook-delivery"] as const;
 

@@ -2,8 +2,7 @@ import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { History } from "./history.ts";
 import { type Call, createHttp, formOf, type Http, type Reply } from "./http.ts";
-import { pictureOf } from "./picture.ts";
-import type { Random } from "./random.ts";
+import { pictureOf, type Random } from "./random.ts";
 import type { LedgerSystem } from "./systems/ledger-system.ts";
 import type { LedgerReceiver } from "./witnesses/receiver.ts";
 

@@ -2,8 +2,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { databaseOf, eventsDatabase } from "@signalbox/infra/embedded/embedded-defaults.ts";
 import { type EmbeddedSystem, removeData, startEmbeddedSystem } from "../systems/embedded-system.ts";
-import { ageDatabase } from "./move-time.ts";
 import { leavesNothing } from "./purge.ts";
+import { ageDatabase } from "./search.ts";
 
 const owners = ["account", "images", "config", "webhook-ingest", "webhook-delivery"] as const;
 

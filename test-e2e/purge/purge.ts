@@ -7,11 +7,10 @@ import {
   readFixture,
   serveListener,
 } from "@signalbox/testing";
-import { trusting } from "../enforcement/enforcement.ts";
 import { createClient, expectStatus } from "../journey/client.ts";
 import type { System } from "../systems/system.ts";
-import { plantEverything, type Scene } from "./plant-everything.ts";
-import { createPlants } from "./plants.ts";
+import { trusting } from "../systems/trusted-people.ts";
+import { createPlants, plantEverything, type Scene } from "./plants.ts";
 import { listBlobs, type Stores, searchEverywhere } from "./search.ts";
 
 /** A system whose time can be moved. */

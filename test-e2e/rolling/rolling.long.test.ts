@@ -3,9 +3,8 @@ import { after, before, test } from "node:test";
 import { environment } from "@signalbox/config";
 import { eventually } from "@signalbox/testing";
 import type { LogRecord } from "../ledger/evidence.ts";
-import { drainOf, explained, inOrder, wrongEvents } from "./judge-traffic.ts";
 import { type RollingSystem, startRollingSystem } from "./rolling-system.ts";
-import { startTraffic } from "./traffic.ts";
+import { drainOf, explained, inOrder, startTraffic, wrongEvents } from "./traffic.ts";
 
 /** The rate that two cores carry while processes start beside it; a dedicated machine carries 200. */
 const perSecond = Number(environment().ROLLING_RATE ?? 20);

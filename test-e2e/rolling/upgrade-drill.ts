@@ -12,10 +12,9 @@ import { parseArgs } from "node:util";
 import { repositoryFolder } from "@signalbox/infra/engines/engine-folders.ts";
 import { eventually } from "@signalbox/testing";
 import type { LogRecord } from "../ledger/evidence.ts";
-import { explained, inOrder, wrongEvents } from "./judge-traffic.ts";
 import { checkOut, commitOf, lastTag, versionAt, whyTooOld } from "./older-version.ts";
 import { type RollingSystem, startRollingSystem } from "./rolling-system.ts";
-import { startTraffic } from "./traffic.ts";
+import { explained, inOrder, startTraffic, wrongEvents } from "./traffic.ts";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

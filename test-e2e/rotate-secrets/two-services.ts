@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { testDatabase } from "@signalbox/testing";
 import { createClient, expectStatus } from "../journey/client.ts";
-import { freePorts } from "../systems/free-ports.ts";
 import { environmentOf, runCommand, startServiceProcess } from "../systems/service-process.ts";
+import { freePorts } from "../systems/start-nginx.ts";
 
 export const names = ["account", "config"] as const;
 type Name = (typeof names)[number];

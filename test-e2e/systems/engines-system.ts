@@ -3,9 +3,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ServiceName } from "@signalbox/core";
-import { freePorts } from "./free-ports.ts";
 import { environmentOf, runCommand, type ServiceProcess, startServiceProcess } from "./service-process.ts";
-import { startEdge } from "./start-edge.ts";
+import { freePorts, startEdge } from "./start-nginx.ts";
 import type { System, SystemOptions } from "./system.ts";
 import { openSystemEngines, type SystemEngines } from "./system-engines.ts";
 

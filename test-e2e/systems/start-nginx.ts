@@ -1,5 +1,7 @@
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { ServiceName } from "@signalbox/core";
+import { nginxConfiguration } from "@signalbox/infra/edge/nginx-configuration.ts";
 import { engineNamed, enginesFolder, freePort, startOwnEngine } from "@signalbox/infra/engines/index.ts";
 
 export interface StartedNginx {
@@ -30,4 +32,18 @@ export async function startNginx(
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Starts nginx as the edge of these services, with the deployed configuration. */
+export function startEdge(
+  upstreams: Readonly<Partial<Record<ServiceName, string | readonly string[]>>>,
+): Promise<StartedNginx> {
+  return startNginx(({ listen, folder }) =>
+    nginxConfiguration({ upstreams, listen, workDirectory: folder, accessLog: join(folder, "access.log") }),
+  );
+}
+
+/** Returns one free port per name. */
+export async function freePorts(names: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  return new Map(await Promise.all(names.map(async (name) => [name, await freePort()] as const)));
 }

@@ -4,9 +4,8 @@ import { repositoryFolder } from "@signalbox/infra/engines/engine-folders.ts";
 import { startBalancer } from "../ledger/systems/balancer.ts";
 import { Instance } from "../ledger/systems/instance.ts";
 import { services } from "./engines-system.ts";
-import { freePorts } from "./free-ports.ts";
 import { environmentOf, runCommand } from "./service-process.ts";
-import { startEdge } from "./start-edge.ts";
+import { freePorts, startEdge } from "./start-nginx.ts";
 
 type Service = (typeof services)[number];
 export type Side = (typeof sides)[number];

@@ -5,7 +5,7 @@ import { after, before, test } from "node:test";
 import { environment } from "@signalbox/config";
 import { repositoryFolder } from "@signalbox/infra/engines/engine-folders.ts";
 import { createOidcIssuer, eventually } from "@signalbox/testing";
-import { freePorts } from "../systems/free-ports.ts";
+import { freePorts } from "../systems/start-nginx.ts";
 import { type Clone, cloneRepository } from "./clone.ts";
 import { commandsOf, missingIn } from "./read-page.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
@@ -126,7 +126,7 @@ async function filledIn(script: string, reader: Reader): Promise<string> {
 
 /** In this order, because later pages may use what earlier ones leave. */
 const ofCallers = [
-  ...["query-the-graph", "upload-from-a-browser", "debug-deliveries", "replay-after-an-outage"],
+  ...["use-the-api", "call-from-a-browser", "query-the-graph", "upload-from-a-browser", "debug-deliveries", "replay-after-an-outage"],
   ...["create-a-service-client", "rotate-a-key", "find-leaked-keys"],
   ...["connect-a-sender", "migrate-a-secret", "read-and-replay", "act-as-a-hub"],
   ...["subscribe-and-resume", "rotate-the-sealing-key", "rotate-secrets", "consume-events", "verify-deliveries"],

@@ -14,7 +14,7 @@ export const errorReference: Generator = {
 };
 
 /** The accepted schema of an event, as seen from `docs/reference`. */
-const schemaPath = (type: string) => `../../libs/contracts/accepted/${type}.json`;
+const schemaPath = (type: string) => `../../libs/contracts/accepted/${type.slice(0, type.indexOf("."))}.json#/${type}`;
 
 /** The catalogue for readers of the topics: a page and an AsyncAPI document. */
 export const eventReference: Generator = {

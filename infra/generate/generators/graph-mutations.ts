@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { camelCase } from "@signalbox/core";
 import type { AnyOperation } from "@signalbox/service";
 import { type FieldDefinitionNode, Kind, type ObjectTypeDefinitionNode, parse } from "graphql";
 import { type ServiceDoors, serviceDoors } from "../access/service-doors.ts";
@@ -71,8 +72,7 @@ function textsOf({ auth, input, summary, description = "" }: AnyOperation): stri
   const stepUp = auth.stepUpFor === undefined ? "" : ` for ${auth.stepUpFor}`;
   const guard = (auth.stepUp || stepUp) && !/recent sign-in/.test(text) ? ` Needs a recent sign-in${stepUp}.` : "";
   const members = new Set(Object.keys((input && "shape" in input ? input.shape : undefined) ?? {}));
-  const inGraph = (name: string) => name.replaceAll(/_(.)/g, (_, letter) => letter.toUpperCase());
-  return text.replaceAll(/(?<=`)[a-z_]+(?=`)/g, (name) => (members.has(name) ? inGraph(name) : name)) + guard;
+  return text.replaceAll(/(?<=`)[a-z_]+(?=`)/g, (name) => (members.has(name) ? camelCase(name) : name)) + guard;
 }
 
 const widthMax = 116;

@@ -17,7 +17,7 @@ export const metricsReference: Generator = {
 
 function rowOf(name: string, { type, help, labels, buckets }: MetricDeclaration, alerts: readonly string[]): string {
   const words = (list: readonly (string | number)[]) => list.map((one) => `\`${one}\``).join(" ") || "–";
-  const links = alerts.map((alert) => `[${alert}](../runbooks/${alert}.md)`).join(" ") || "–";
+  const links = alerts.map((alert) => `[${alert}](../runbooks.md#${alert.toLowerCase()})`).join(" ") || "–";
   return `| \`${name}\` | ${type} | ${unitOf(name)} | ${words(labels)} | ${words(buckets ?? [])} | ${help} | ${links} |`;
 }
 

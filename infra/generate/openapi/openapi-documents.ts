@@ -3,6 +3,8 @@ import { serviceDoors } from "../access/service-doors.ts";
 /** The parts of an OpenAPI document that are read here. */
 export interface OpenApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
+  readonly tags?: readonly { readonly name: string; readonly description?: string }[];
+  readonly webhooks?: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
   readonly components: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
@@ -27,7 +29,8 @@ export async function openApiDocuments(): Promise<ReadonlyMap<string, OpenApiDoc
   const services = await serviceDoors();
   return new Map(
     services.map(({ service, routes }) => {
-      const info = { title: `Signalbox ${service}`, version: "1" };
+      const sends = service === "webhook-delivery" ? ({ sendsWebhooks: true } as const) : {};
+      const info = { title: `Signalbox ${service}`, version: "1", ...sends };
       return [service, openApiDocument({ list: routes }, info) as unknown as OpenApiDocument];
     }),
   );

@@ -1,4 +1,4 @@
-/** A rule that notifies someone when it holds. Its page is `docs/runbooks/<name>.md`. */
+/** A rule that notifies someone when it holds. `docs/runbooks.md` has a section of its name. */
 export interface Alert {
   readonly name: string;
   /** `page` wakes someone; a `ticket` waits for the morning. */

@@ -28,6 +28,6 @@ function ruleOf({ name, severity, expr, for: lasting, summary }: Alert): object 
     expr,
     ...(lasting !== undefined && { for: lasting }),
     labels: { severity },
-    annotations: { summary, runbook: `docs/runbooks/${name}.md` },
+    annotations: { summary, runbook: `docs/runbooks.md#${name.toLowerCase()}` },
   };
 }

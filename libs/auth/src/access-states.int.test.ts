@@ -1,8 +1,16 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
-import { randomId } from "@signalbox/core";
+import { readFile } from "node:fs/promises";
+import { after, before, test } from "node:test";
+import { createManualClock, randomId } from "@signalbox/core";
 import type { EventLog } from "@signalbox/events";
-import { createTcpProxy, eventually, type TcpProxy, testDatabase } from "@signalbox/testing";
+import {
+  createOidcIssuer,
+  createTcpProxy,
+  eventually,
+  type OidcIssuer,
+  type TcpProxy,
+  testDatabase,
+} from "@signalbox/testing";
 import {
   accessStatesContract,
   closes,
@@ -11,6 +19,9 @@ import {
   publishChange,
   topicSpec,
 } from "./access-states.contract.ts";
+import { issuedAt, issuedTokens } from "./issued-elsewhere.fixture.ts";
+import { parseIssuers } from "./issuers.ts";
+import { createTokenVerifier } from "./token-verifier.ts";
 
 accessStatesContract("PostgreSQL", postgresUrl);
 
@@ -44,4 +55,44 @@ async function postgresUrl(): Promise<string> {
   const database = await testDatabase();
   closes.push(database.close);
   return database.url;
+}
+
+const page = new URL("../../../docs/how-to/connect-your-identity-provider.md", import.meta.url);
+
+const issuers = new Map<"RS256" | "ES384", OidcIssuer>();
+before(async () => {
+  for (const algorithm of ["RS256", "ES384"] as const) {
+    const issuer = await createOidcIssuer();
+    issuer.rotate(algorithm);
+    issuers.set(algorithm, issuer);
+  }
+});
+after(() => Promise.all([...issuers.values()].map((issuer) => issuer.close())));
+
+for (const { title, provider, algorithm = "RS256", header, claims, ...expected } of issuedTokens) {
+  test(`${title}, with the settings of the how-to page`, async () => {
+    const issuer = issuers.get(algorithm);
+    assert.ok(issuer);
+    const verifier = createTokenVerifier({
+      issuers: parseIssuers(JSON.stringify([{ ...(await settingsOf(provider)), issuer: issuer.issuer }])),
+      clock: createManualClock(new Date(issuedAt * 1000)),
+      clockSkewSeconds: 30,
+      maxAgeSeconds: 86_400,
+      onKeysFailure: (_issuer, error) => assert.fail(String(error)),
+    });
+    const token = await verifier.verify(issuer.sign(claims, { header }));
+    const { kind, roles, scopes, isNamed = true, signedIn = false } = expected;
+    assert.deepEqual([token.kind, token.roles, [...token.scopes].sort()], [kind, roles, [...scopes].sort()]);
+    assert.equal(token.subject, claims.sub);
+    assert.equal(token.tokenId.startsWith("jti:"), isNamed);
+    assert.equal(token.authTimeMs !== null, signedIn);
+  });
+}
+
+/** Reads the entry of `auth.issuers` that the page shows for a provider. */
+async function settingsOf(provider: string): Promise<object> {
+  const text = await readFile(page, "utf8");
+  const [, section = ""] = text.split(`### ${provider}\n`);
+  const [, entry = "no entry"] = /```json\n(.*?)```/s.exec(section) ?? [];
+  return JSON.parse(entry);
 }

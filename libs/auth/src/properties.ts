@@ -46,7 +46,7 @@ export const principalProperties = defineProperties({
   },
 });
 
-/** The trusted issuers of tokens. Read by the account service alone. */
+/** The trusted issuers of tokens, which the account service reads. The gateway asks only if there is one. */
 export const issuerProperties = defineProperties({
   "auth.issuers": {
     type: "string",

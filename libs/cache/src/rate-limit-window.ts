@@ -7,6 +7,8 @@ export interface RateLimitPolicy {
   /** The allowance of a window, in units of cost. */
   readonly limit: number;
   readonly windowMs: number;
+  /** Whose requests a route counts by this policy; default: those of a credential. */
+  readonly per?: "account";
 }
 
 /** One window of one key, as seen by this process. */

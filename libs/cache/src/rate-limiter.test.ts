@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
-import { it } from "node:test";
+import { it, test } from "node:test";
 import { createManualClock, type ManualClock } from "@signalbox/core";
 import type { Cache } from "./cache.ts";
 import { createMemoryCache } from "./memory-cache.ts";
 import { createRateLimiter } from "./rate-limiter.ts";
+import { createRateLimiters } from "./rate-limiters.ts";
 
 const policy = { name: "api", limit: 100, windowMs: 60_000 };
 const settled = () => new Promise(setImmediate);
@@ -134,4 +135,23 @@ it("holds a bounded number of keys", () => {
   for (let key = 0; key < 1_000; key++) limiter.take(`key ${key}`);
   assert.equal(limiter.take("key 999").allowed, false, "the youngest are known");
   assert.equal(limiter.take("key 0").allowed, true, "the oldest are forgotten here");
+});
+
+test("services of a process share one allowance, with a cache of their own each and limits that differ", async () => {
+  const clock = createManualClock();
+  const limiters = createRateLimiters(clock);
+  const ofService = (limit: number) =>
+    limiters({ name: "api", limit, windowMs: 60_000 }, createMemoryCache({ bytesMax: 1_000_000, clock }));
+  const alike = Array.from({ length: 5 }, () => ofService(100));
+  const allowed: boolean[] = [];
+  for (let turn = 0; turn < 150; turn++) {
+    allowed.push(alike[turn % alike.length]?.take("caller").allowed ?? false);
+    await settled();
+  }
+  assert.deepEqual([allowed.filter(Boolean).length, allowed.indexOf(false)], [100, 100]);
+
+  const larger = ofService(120);
+  larger.take("caller"); // fetches
+  await settled();
+  assert.ok(larger.take("caller").remaining < 20, "a service with another limit counts the others' requests");
 });

@@ -1,10 +1,15 @@
 import assert from "node:assert/strict";
-import test from "node:test";
+import { test } from "node:test";
+import { serviceNames } from "@signalbox/core";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { catalogue, dataSchemaOf, eventType, findEvent, parseEventType } from "./catalogue.ts";
+import { accountStates, mayAccess } from "./access/account-state.ts";
+import { catalogue, dataSchemaOf, eventOf, eventType, findEvent, parseEventType } from "./catalogue.ts";
 import { eventJsonSchema } from "./documents/json-schema.ts";
 import { draft, draftProblems, type EventDraft } from "./draft.ts";
 import { accountExample } from "./resources/account.ts";
+import { displayName } from "./resources/display-name.ts";
+import { type SubscriptionDeclaration, subscriptions } from "./subscriptions.ts";
+import { topicAccess } from "./topic-access.ts";
 import { deadLetterTopic, findTopic, topics } from "./topics.ts";
 
 /** CONTRACT §9, the events of service clients (like those of API keys), and the events between services. */
@@ -88,4 +93,138 @@ test("a dead letter of the largest message still fits its topic", () => {
   const largest = Math.max(...catalogue.map(({ topic }) => findTopic(topic)?.maxMessageBytes ?? 0));
   assert.ok((findTopic(deadLetterTopic("images"))?.maxMessageBytes ?? 0) > largest);
   assert.equal(new Set(topics.map(({ name }) => name)).size, topics.length);
+});
+
+const writersOf = (topic: string): string[] =>
+  topicAccess.filter(({ writes }) => writes.includes(topic)).map(({ service }) => service);
+
+test("only account writes access states", () => {
+  assert.deepEqual(writersOf("signalbox.access.v1"), ["account"]);
+});
+
+test("every service has a row, and the owner of a topic writes it", () => {
+  assert.deepEqual(topicAccess.map(({ service }) => service).toSorted(), serviceNames.toSorted());
+  // The reports of all instances are on a topic that config reads: it owns their processing.
+  const owned = topics.filter(({ name }) => name !== "signalbox.config-applied.v1");
+  for (const { name, owner } of owned) assert.ok(writersOf(name).includes(owner), name);
+});
+
+test("facts are written by their owner alone: audit and reports come from many, and images drops its worker's letters", () => {
+  const shared = topics.filter(({ name }) => writersOf(name).length > 1).map(({ name }) => name);
+  const ofWorker = "signalbox.image-worker.dead-letters.v1";
+  assert.deepEqual(shared, ["signalbox.audit.v1", "signalbox.config-applied.v1", ofWorker]);
+});
+
+const kept = (name: unknown) => displayName.safeParse(name).data;
+const assertGood = (names: readonly string[]) => {
+  for (const name of names) assert.equal(kept(name), name, JSON.stringify(name));
+};
+const assertBad = (names: readonly string[]) => {
+  for (const name of names) assert.equal(kept(name), undefined, JSON.stringify(name));
+};
+
+test("a name has 1–100 characters as people count them", () => {
+  assertGood([
+    "A",
+    "0",
+    "false",
+    "null",
+    "x".repeat(100),
+    "😀".repeat(100),
+    "Ada Byron",
+    "Ærøskøbing",
+    "李小龙",
+    "עדה",
+  ]);
+  assertBad(["", "x".repeat(101), "😀".repeat(101)]);
+});
+
+test("a name is kept trimmed and in one Unicode form", () => {
+  assert.equal(kept(" \u00A0Ada\u3000Byron\t\n"), "Ada\u3000Byron");
+  assert.equal(kept("Jo\u0308rg"), "Jörg");
+  assert.equal(kept(` ${"x".repeat(100)} `), "x".repeat(100));
+});
+
+test("a name can be seen", () => {
+  assertGood(["?", "…", "💡", "१"]);
+  assertBad([" ", "\u2800", "\u2800 \u2800", "\u0301", "\u3164", "\u115F", "\u200B", "\u2060", "\u00AD", "\uFEFF"]);
+});
+
+test("a name has no invisible or direction-changing characters", () => {
+  const hidden = ["Ad\u200Ba", "soft\u00ADhyphen", "Ada\u2060", "\u200EAda", "Ada\u{E0061}", "A\uFE0Fda", "\u034FAda"];
+  assertBad([...hidden, "a\u202Eb", "a\u2066b", "a\u0000b", "a\nb", "\u007FAda", "a\u0085b", "a\u2028b", "x\ud800"]);
+});
+
+test("ZWJ and ZWNJ are within words and nowhere else", () => {
+  assertGood(["می\u200Cخواهم", "ශ්\u200Dරී", "👩\u200D💻"]);
+  assertBad(["\u200DAda", "Ada\u200C", "Ada \u200DByron", "Ada\u200C Byron", "a\u200D\u200Cb", "a\u200C-b"]);
+});
+
+const declarations: readonly [string, SubscriptionDeclaration][] = Object.entries(subscriptions);
+
+/** The payload of each subscription for the example of its events, without the id of the resource. */
+const payloads = {
+  accountChanged: ({ id, account_id, changed }: Data) => ({ account: entity("Account", account_id ?? id), changed }),
+  imageChanged: ({ id, changed }: Data, name: string) => ({
+    imageId: id,
+    image: name === "image.deleted" ? null : entity("Image", id),
+    changed,
+  }),
+  webhookReceived: ({ received_id, delivery_id, event_type }: Data) => ({
+    receivedWebhook: entity("ReceivedWebhook", received_id),
+    deliveryId: delivery_id,
+    eventType: event_type,
+    replayed: false,
+    changed: [],
+  }),
+  deliveryAttempted: ({ endpoint_id, delivery_id, event_type, number, outcome, status, error, duration_ms }: Data) => ({
+    endpoint: entity("WebhookEndpoint", endpoint_id),
+    deliveryId: delivery_id,
+    eventType: event_type,
+    number,
+    outcome,
+    status,
+    error,
+    durationMs: duration_ms,
+    changed: [],
+  }),
+  configChanged: ({ property, revision }: Data) => ({ revision, changed: [property] }),
+};
+
+type Data = Readonly<Record<string, unknown>>;
+const entity = (type: string, id: unknown) => ({ __typename: type, id });
+
+for (const [field, declaration] of declarations) {
+  for (const name of declaration.events) {
+    test(`${field}: every member of the payload is in the record of ${name}`, () => {
+      const { example: data, audience } = eventOf(name);
+      const payload = declaration.payloadOf({ name, data });
+      assert.deepEqual(payload, payloads[field as keyof typeof payloads](data, name));
+      assert.ok(!Object.values(payload ?? {}).includes(undefined));
+      const { only } = declaration;
+      if (only) assert.equal(typeof only.idOf(data as Data), "string", "an id to be narrowed to");
+      const audiences = "scope" in declaration.access ? ["account", "internal"] : ["operator"];
+      assert.ok(audiences.includes(audience), "events reach their own audience only");
+    });
+  }
+
+  test(`${field} ignores other events`, () => {
+    const data = eventOf("account.deleted").example;
+    assert.equal(declaration.payloadOf({ name: "account.deleted", data }), null);
+  });
+
+  test(`${field} has its declared name, and ends with a suspension if it belongs to an account`, () => {
+    assert.equal(declaration.field, field);
+    const { access } = declaration;
+    if (!("scope" in access)) return;
+    const open = accountStates.filter((state) => mayAccess(state, access.access));
+    assert.deepEqual(open, ["pending", "active"]);
+  });
+}
+
+test("configChanged sends public properties to everyone and the others to operators only", () => {
+  const { access } = subscriptions.configChanged;
+  const audienceOf = (property: string) => ("audienceOf" in access ? access.audienceOf({ property }) : assert.fail());
+  assert.equal(audienceOf("limits.maxPageSize"), "public");
+  assert.equal(audienceOf("graphql.limits.depth"), "operator");
 });

@@ -41,6 +41,7 @@ export {
 export { asyncApiDocument, asyncApiOutline } from "./documents/asyncapi.ts";
 export { errorsReference } from "./documents/errors-reference.ts";
 export { eventsReference } from "./documents/events-reference.ts";
+export { eventJsonSchema } from "./documents/json-schema.ts";
 export { draft, draftProblems, type EventDraft, unknownMembers } from "./draft.ts";
 export { detailCatalogue } from "./errors/detail-catalogue.ts";
 export { type CodeExplanation, errorCatalogue } from "./errors/error-catalogue.ts";

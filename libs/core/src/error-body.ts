@@ -17,9 +17,13 @@ interface ErrorMembers extends Omit<Refusal, "retryAfterSeconds"> {
    * True on the configuration routes, which send the request id also under the name that the specification has there.
    */
   readonly isCorrelated?: boolean;
-  /** The page that explains the codes: `http.error-docs`. */
+  /** The absolute address of the page that explains the codes. */
   readonly docs: string;
 }
+
+/** Gives the absolute address of the page that explains the codes; `docs` is `http.error-docs`. */
+export const errorDocsAt = (docs: string, baseUrl: string): string =>
+  docs.startsWith("/") ? `${baseUrl}${docs}` : docs;
 
 /** Writes the body of a refusal: the one shape of CONTRACT §2, from every service and from the edge. */
 export function errorBody(members: ErrorMembers): string {

@@ -1,10 +1,11 @@
 export { AppError, type ErrorDetail, isAppError } from "./app-error.ts";
 export { base62 } from "./base62.ts";
 export { type Clock, createManualClock, type ManualClock, systemClock } from "./clock.ts";
-export { errorBody, type Refusal } from "./error-body.ts";
+export { errorBody, errorDocsAt, type Refusal } from "./error-body.ts";
 export { type DetailCode, detailCodes, type ErrorCode, errorCodes } from "./error-codes.ts";
 export { graphqlErrorBody, graphqlExtensions } from "./graphql-error-body.ts";
 export { namedUuidv7, newId, randomId, timeOfPublicId, uuidv7 } from "./ids.ts";
+export { camelCase, snakeCase } from "./letter-case.ts";
 export { changedMembers, type Patch, patched } from "./patch.ts";
 export { newRequestId, requestIdOf, requestIdPattern } from "./request-id.ts";
 export { isSecretName, masked, maskText } from "./secrets.ts";

@@ -3,6 +3,7 @@ import { cursorOf, positionByCreation, positionOf } from "@signalbox/http";
 import type { ListRange, TimePosition } from "@signalbox/storage";
 import DataLoader from "dataloader";
 import { assertTexts, declare, type Field, type FieldAccess, isLetIn, notOwner } from "./field.ts";
+import { createPerRequest } from "./loader.ts";
 import type { SubgraphContext } from "./subgraph-context.ts";
 
 /** The page sizes, as live properties. */
@@ -107,20 +108,6 @@ function readTogether<Parent, Args, Row>({
       () => new DataLoader(readLists, { cache: false, maxBatchSize: parentsMax }),
     );
     return loader.load((parent as { readonly id: string }).id);
-  };
-}
-
-/** Keeps a value for each key of a request; it is released with the request's context. */
-function createPerRequest<T>() {
-  const requests = new WeakMap<object, Map<string, T>>();
-  return (context: object, key: string, make: () => T): T => {
-    const ofRequest = requests.get(context) ?? new Map<string, T>();
-    requests.set(context, ofRequest);
-    const made = ofRequest.get(key);
-    if (made !== undefined) return made;
-    const value = make();
-    ofRequest.set(key, value);
-    return value;
   };
 }
 

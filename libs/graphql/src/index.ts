@@ -3,7 +3,7 @@ export { type ConnectionSpec, connectionArguments, connectionField, type PageLim
 export { type CheckedDocument, createDocumentCache, validateDocument } from "./document-cache.ts";
 export { type FieldAccess, field, isDeclared, type Resolve } from "./field.ts";
 export { replayedExtension } from "./keyed-mutation.ts";
-export { createLoader, type Load, requestLoader } from "./loader.ts";
+export { createLoader, createPerRequest, type Load, requestLoader } from "./loader.ts";
 export { filterFrom, mutation, refusalError, toWire } from "./mutation.ts";
 export {
   clientAddressHeader,

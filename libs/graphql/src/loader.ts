@@ -32,10 +32,20 @@ export function requestLoader<T>(
   readMany: (keys: readonly string[], context: SubgraphContext) => Promise<readonly T[]>,
   keyOf: (item: T) => string,
 ): (context: SubgraphContext, key: string) => Promise<T | null> {
-  const loaders = new WeakMap<object, Load<T>>();
-  return (context, key) => {
-    const known = loaders.get(context) ?? createLoader((keys) => readMany(keys, context), keyOf);
-    loaders.set(context, known);
-    return known(key);
+  const loaders = createPerRequest<Load<T>>();
+  return (context, key) => loaders(context, "", () => createLoader((keys) => readMany(keys, context), keyOf))(key);
+}
+
+/** Keeps a value for each key of a request; it is released with the request's context. */
+export function createPerRequest<T>() {
+  const requests = new WeakMap<object, Map<string, T>>();
+  return (context: object, key: string, make: () => T): T => {
+    const ofRequest = requests.get(context) ?? new Map<string, T>();
+    requests.set(context, ofRequest);
+    const made = ofRequest.get(key);
+    if (made !== undefined) return made;
+    const value = make();
+    ofRequest.set(key, value);
+    return value;
   };
 }

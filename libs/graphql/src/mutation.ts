@@ -1,4 +1,12 @@
-import { AppError, type DetailCode, type ErrorCode, type ErrorDetail, isAppError } from "@signalbox/core";
+import {
+  AppError,
+  camelCase,
+  type DetailCode,
+  type ErrorCode,
+  type ErrorDetail,
+  isAppError,
+  snakeCase,
+} from "@signalbox/core";
 import { judge, onePerField, type Refusal, textFlaws } from "@signalbox/http";
 import type { z } from "zod";
 import { assertTexts, declare, type Field, type FieldAccess, isLetIn } from "./field.ts";
@@ -99,6 +107,3 @@ export function toWire(value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [snakeCase(name), toWire(member)]));
 }
-
-const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-const camelCase = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());

@@ -32,6 +32,7 @@ export { queryTextOf } from "./request/query.ts";
 export { bodyTooSlow, readBody } from "./request/read-body.ts";
 export { textFlaws } from "./request/text-flaws.ts";
 export { ifMatch, isNotModified, strongEtag } from "./responses/conditional.ts";
+export { createDocumentAnswer, variesByCoding } from "./responses/document-answer.ts";
 export { refusedWith, statusOf } from "./responses/error-response.ts";
 export {
   accepted,
@@ -50,6 +51,7 @@ export {
 export { acceptedLanguages } from "./responses/negotiation.ts";
 export { createRoutes, type Routes } from "./routes/create-routes.ts";
 export {
+  pathParamNames,
   type RouteAuth,
   type RouteInput,
   type RouteSpec,

@@ -29,17 +29,7 @@ const window = (milliseconds: number, what: string) =>
 
 /** The properties of every service with a public listener. Imports nothing heavy. */
 export const httpProperties = defineProperties({
-  "http.base-url": {
-    type: "string",
-    default: "http://127.0.0.1:8080",
-    pattern: "https?://[^/]+(/[^/]+)*",
-    secrecy: "public",
-    audience: "public",
-    reload: "restart",
-    local: true,
-    effect:
-      "Absolute URL, without a slash at its end, under which clients reach this deployment; absolute links begin with it.",
-  },
+  "http.base-url": runtimeProperties["http.base-url"],
   "http.cors.origins": {
     type: "list",
     default: [],

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import { AppError, createManualClock, systemClock } from "@signalbox/core";
 import { quietLog } from "../test/quiet-log.ts";
+import { createHealth } from "./create-health.ts";
 import { createRunner } from "./create-runner.ts";
 
 const fast = { firstDelayMs: 1, delayMsMax: 2, failuresMax: 3 };
@@ -141,4 +142,59 @@ test("parts of one service in a shared process carry its name", async () => {
   scoped.onDrain("uploads", () => new Promise(() => {}));
   assert.equal(runner.workers()[0]?.name, "images/relay");
   assert.deepEqual(await runner.stop(50), ["images/uploads"]);
+});
+
+const createQuietHealth = () => createHealth({ log: quietLog().log, checkMsMax: 20 });
+
+test("nothing is ready before every step of the start is done", async () => {
+  const health = createQuietHealth();
+  const service = health.startup("service");
+  const state = health.scoped("images").startup("access states");
+  service.done();
+  let report = await health.report();
+  assert.deepEqual(report.startup, {
+    status: "down",
+    checks: { service: { status: "up" }, "images/access states": { status: "down", reason: "has not finished" } },
+  });
+  assert.equal(report.ready.checks.process?.reason, "starting");
+  assert.equal(report.live.status, "up");
+  state.done();
+  report = await health.report();
+  assert.equal(report.startup.status, "up");
+  assert.equal(report.ready.status, "up");
+});
+
+test("a check that fails, throws or hangs makes it down, with a harmless reason", async () => {
+  const health = createQuietHealth();
+  health.ready("pool", () => "no connection is free");
+  health.ready("broken", () => Promise.reject(new Error("password=hunter2")));
+  health.ready("slow", () => new Promise(() => {}));
+  health.ready("fine", async () => null);
+  const { ready, live } = await health.report();
+  assert.deepEqual(ready.checks, {
+    process: { status: "up" },
+    pool: { status: "down", reason: "no connection is free" },
+    broken: { status: "down", reason: "the check failed" },
+    slow: { status: "down", reason: "the check takes too long" },
+    fine: { status: "up" },
+  });
+  assert.equal(ready.status, "down");
+  assert.equal(live.status, "up");
+});
+
+test("a process is judged by its liveness checks, and not by their lateness", async () => {
+  const health = createQuietHealth();
+  health.live("slow", () => new Promise(() => {}));
+  assert.equal((await health.report()).live.status, "up");
+  health.live("stuck", () => "nothing was read for too long");
+  const { live } = await health.report();
+  assert.deepEqual(live.checks.stuck, { status: "down", reason: "nothing was read for too long" });
+  assert.equal(live.status, "down");
+});
+
+test("a stopping process is not ready but still live", async () => {
+  const health = createQuietHealth();
+  health.drain();
+  const { ready, live } = await health.report();
+  assert.deepEqual([ready.status, ready.checks.process?.reason, live.status], ["down", "stopping", "up"]);
 });

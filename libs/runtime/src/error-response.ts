@@ -24,9 +24,13 @@ export type ErrorResponses = (
   options?: ErrorResponseOptions,
 ) => ErrorResponse;
 
-/** Creates the errors of layers below the routes of a service. `docs` is the page that they name, `http.error-docs`. */
-export function createErrorResponses(docs: string): ErrorResponses {
+/** The absolute address of the page that explains the codes, or a function where it is known only later. */
+export type ErrorDocs = string | (() => string);
+
+/** Creates the errors of layers below the routes of a service. */
+export function createErrorResponses(errorDocs: ErrorDocs): ErrorResponses {
   return (status, code, message, { headers = {}, requestId = newRequestId() } = {}) => {
+    const docs = typeof errorDocs === "string" ? errorDocs : errorDocs();
     const body = errorBody({ code, message, requestId, docs });
     return {
       status,

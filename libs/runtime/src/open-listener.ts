@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { ConfigurationError } from "@signalbox/config";
 import { KiB, seconds } from "@signalbox/core";
-import { createErrorResponses } from "./error-response.ts";
+import { createErrorResponses, type ErrorDocs } from "./error-response.ts";
 import type { Runner } from "./runner.ts";
 import type { UpgradeListener } from "./service-context.ts";
 import { Traffic } from "./traffic.ts";
@@ -23,7 +23,7 @@ export interface OpenListener {
   readonly drainIdleMs?: number;
   readonly headerBytesMax?: number;
   /** The page that explains the error codes. */
-  readonly errorDocs: string;
+  readonly errorDocs: ErrorDocs;
   /** Keeps answering while the runner drains, until it closes: for health checks. */
   readonly openWhileDraining?: boolean;
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { isAppError, newRequestId } from "@signalbox/core";
 import type { Logger } from "@signalbox/telemetry";
-import { createErrorResponses, type ErrorResponses } from "./error-response.ts";
+import { createErrorResponses, type ErrorDocs, type ErrorResponses } from "./error-response.ts";
 import {
   type Management,
   type ManagementResponse,
@@ -20,7 +20,7 @@ export interface OpenManagementServer extends Omit<Management, "errorResponse"> 
   /** Ids of the exposed endpoints; `*` for all. */
   readonly exposure: readonly string[];
   /** The page that explains the error codes. */
-  readonly errorDocs: string;
+  readonly errorDocs: ErrorDocs;
 }
 
 /**

@@ -73,6 +73,16 @@ export const runtimeProperties = defineProperties({
     ...own,
     effect: "Largest size of all request headers together; a larger request is 431.",
   },
+  "http.base-url": {
+    type: "string",
+    default: "http://127.0.0.1:8080",
+    pattern: "https?://[^/]+(/[^/]+)*",
+    secrecy: "public",
+    audience: "public",
+    ...own,
+    effect:
+      "Absolute URL, without a slash at its end, under which clients reach this deployment; absolute links begin with it.",
+  },
   "http.error-docs": {
     type: "string",
     default: "/docs/errors",
@@ -80,7 +90,7 @@ export const runtimeProperties = defineProperties({
     allowsEmpty: true,
     secrecy: "public",
     ...own,
-    effect: "Page that explains the error codes, which every error links to; a path belongs to the requested address.",
+    effect: "Page that explains the error codes, which every error links to; a path is below `http.base-url`.",
   },
   "management.server.host": {
     type: "string",

@@ -8,7 +8,7 @@ import {
   startHelp,
   startOptions,
 } from "@signalbox/config";
-import { type ServiceName, systemClock } from "@signalbox/core";
+import { errorDocsAt, type ServiceName, systemClock } from "@signalbox/core";
 import { startTelemetry } from "@signalbox/telemetry";
 import { createHealth } from "./create-health.ts";
 import { createRunner } from "./create-runner.ts";
@@ -117,7 +117,7 @@ export function managementAddress(configuration: Pick<Configuration<RuntimePrope
     port: configuration.get("management.server.port"),
     basePath: configuration.get("management.endpoints.web.base-path"),
     exposure: configuration.get("management.endpoints.web.exposure.include"),
-    errorDocs: configuration.get("http.error-docs"),
+    errorDocs: errorDocsAt(configuration.get("http.error-docs"), configuration.get("http.base-url")),
   };
 }
 
@@ -150,7 +150,7 @@ export function listenerLimits(configuration: Pick<Configuration<RuntimeProperti
     keepAliveTimeoutMs: configuration.get("http.keep-alive-timeout"),
     drainIdleMs: configuration.get("shutdown.keep-alive"),
     headerBytesMax: configuration.get("http.header-max-bytes"),
-    errorDocs: configuration.get("http.error-docs"),
+    errorDocs: errorDocsAt(configuration.get("http.error-docs"), configuration.get("http.base-url")),
   };
 }
 

@@ -73,6 +73,8 @@ export interface OpenServiceOptions {
 interface ServiceInterfaces {
   /** The title of its OpenAPI document. */
   readonly title: string;
+  /** True for the service that sends webhooks: its document describes them. */
+  readonly sendsWebhooks?: true;
   /** Resolves credentials: account's own source, or `openPrincipals` everywhere else. */
   readonly principals: PrincipalSource;
   /** The public routes, and the fields of the graph. */
@@ -159,12 +161,12 @@ export async function openService(
       const { routes, resolvers } = edges;
       const finders = [...whyFinders, refusedRequests.finder];
       const send = sendingThrough({ pool, outbox });
-      const { onForbidden = createRefusalRecorder(context, send) } = rest;
+      const { onForbidden = createRefusalRecorder(context, send), sendsWebhooks } = rest;
       const recordRead = createManagementReads(context, send);
       const access = accessOf(context, { states: topicStates, principals, rateLimits, recordRead });
       const { authenticator, authorizeManagement } = access;
       followed = access.accessStates;
-      const openapi = { title, version: "1" };
+      const openapi = { title, version: "1", ...(sendsWebhooks && { sendsWebhooks }) };
       const edge = { context, pool, authenticator, rateLimits, idempotency, onForbidden };
       const parts = { log, clock, pool, accessStates, idempotency, onForbidden, observe: observeSubgraph(context) };
       const subgraph: RequestListener = createSubgraph({ typeDefs, resolvers, ...parts });

@@ -3,7 +3,8 @@ export { atStart } from "./database/at-start.ts";
 export { databaseOptions } from "./database/database-options.ts";
 export { createDayTables, type DayTable, tableOfDay } from "./database/day-tables.ts";
 export { dayMs, type Stretch, startOfDay, stretchesBack } from "./database/days.ts";
-export { isUndone, toAppError } from "./database/errors.ts";
+export { toAppError } from "./database/errors.ts";
+export { GroupCommit } from "./database/group-commit.ts";
 export { keepValues } from "./database/keep-values.ts";
 export {
   type ListRange,

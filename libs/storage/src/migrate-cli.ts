@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { lockFile, schemaDifference } from "./migrations/authoring.ts";
+import { schemaDifference } from "./migrations/authoring.ts";
 import { likelyKind } from "./migrations/migration-kind.ts";
 
 const usage = `npm run migration -- diff services/<service>/prisma --name <slug> [--database-url <url>]
@@ -34,7 +34,6 @@ async function writeMigration(directory: string, text: string): Promise<string> 
   const stamp = new Date().toISOString().replace(/\D/g, "").slice(0, 14);
   const folder = join(directory, "migrations", `${stamp}_${values.name}`);
   await mkdir(folder);
-  await writeFile(join(directory, "migrations", "migration_lock.toml"), lockFile);
   await writeFile(join(folder, "migration.sql"), `-- signalbox: ${likelyKind(text)}\n${text.trim()}\n`);
   return join(folder, "migration.sql");
 }

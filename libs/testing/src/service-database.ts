@@ -1,10 +1,11 @@
 import { fileURLToPath } from "node:url";
+import { topics } from "@signalbox/contracts";
 import type { ServiceName } from "@signalbox/core";
+import { type EventLog, openEventLog } from "@signalbox/events";
 import { libraryMigrations } from "@signalbox/service";
 import { migrate } from "@signalbox/storage";
-import { testContext } from "./test-context.ts";
+import { type TestContext, testContext } from "./test-context.ts";
 import { type TestDatabase, testDatabase } from "./test-database.ts";
-import { testEventLog } from "./test-event-log.ts";
 
 const fromRoot = (path: string) => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 
@@ -33,4 +34,11 @@ export async function eventLogDatabase(): Promise<TestDatabase> {
       await context.close();
     },
   });
+}
+
+/** Opens the event log of a URL, with every topic, as in a deployment. It closes with the context. */
+export async function testEventLog(url: string, context: Omit<TestContext<never>, "configuration">): Promise<EventLog> {
+  const eventLog = await openEventLog(url, { ...context, clientId: `${context.service}-tests` });
+  await eventLog.ensureTopics(topics);
+  return eventLog;
 }

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { createTcpProxy, freePort, startEngine, testDatabase, testKafka, testRedis, testS3 } from "./index.ts";
+import { accessibilityProblems, openBrowser } from "./open-browser.ts";
+import { serveListener } from "./serve-listener.ts";
 
 test("two tests never share a database, a topic, a Redis number or a bucket", async () => {
   const databases = await Promise.all([testDatabase(), testDatabase()]);
@@ -32,4 +34,23 @@ test("an engine behind a proxy is lost and comes back for the client of the prox
     fetch(`http://127.0.0.1:${url.port}`),
     (error: Error) => !/ECONNREFUSED/.test(String(error.cause)),
   );
+});
+
+const pageOf = (form: string) =>
+  `<!doctype html><html lang="en"><title>Form</title><main><h1>Form</h1><form>${form}</form></main></html>`;
+
+test("a browser opens pages under their own policy, and tells what is wrong with them for some people", async (t) => {
+  const good = '<label for="a">Name</label><input id="a">';
+  const listener = await serveListener((request, response) => {
+    response.setHeader("content-type", "text/html");
+    response.setHeader("content-security-policy", "default-src 'none'");
+    response.end(pageOf(request.url === "/good" ? good : "<input>"));
+  });
+  const browser = await openBrowser();
+  t.after(() => Promise.all([browser.close(), listener.close()]));
+  const page = await browser.newPage();
+  await page.goto(`${listener.url}/good`);
+  assert.deepEqual(await accessibilityProblems(page), []);
+  await page.goto(`${listener.url}/bad`);
+  assert.match((await accessibilityProblems(page)).join(), /^label: /);
 });

@@ -1,5 +1,6 @@
+import { internalTokenHeader } from "@signalbox/auth";
+import { encodePrincipal, principalHeader } from "@signalbox/graphql";
 import type { TestPerson } from "./account-stand-in.ts";
-import { internalHeaders } from "./internal-headers.ts";
 import { createSender, type TestAnswer } from "./sender.ts";
 
 /** Sends an operation as a person, or anonymously; returns `data` and `errors`. */
@@ -11,5 +12,16 @@ export function createSubgraphClient(internalUrl: string): SubgraphClient {
   return async (who, query, variables = {}) => {
     const options = { headers: internalHeaders(who), body: { query, variables } };
     return (await send(null, "POST", "/graphql", options)).body;
+  };
+}
+
+/** The value of `internal.token` in tests. */
+export const internalToken = "internal-token-of-the-signalbox-tests";
+
+/** The headers of the gateway's requests to an internal listener: the internal token, and the verified principal. */
+export function internalHeaders(who: Pick<TestPerson, "principal"> | null): Record<string, string> {
+  return {
+    [internalTokenHeader]: internalToken,
+    ...(who && { [principalHeader]: encodePrincipal(who.principal) }),
   };
 }

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createHmac, hash } from "node:crypto";
 import { test } from "node:test";
 import { hmac } from "./digest.ts";
 import { type SchemeName, schemeNames, schemeOf } from "./schemes.ts";
@@ -118,6 +119,24 @@ for (const name of names) {
       ["whsec_====", "whpk_", "whpk_AAAA", "whsk_x"],
     ]) {
       assert.notEqual(judge(name, request, secrets), "verified", secrets.join());
+    }
+  });
+
+  test(`${name}: a signature of another scheme, of another hash or without the secret fails`, () => {
+    const { headers } = rightRequest(name);
+    const secret = name === "standard-webhooks" ? standardSecret : textSecret;
+    for (const other of names.filter((one) => one !== name)) {
+      const { headers: foreign } = rightRequest(other);
+      const carried = { ...headers, ...foreign, [signatureHeader[name]]: foreign[signatureHeader[other]] as string };
+      assert.notEqual(judge(name, { headers: carried, body }, [secret]), "verified", other);
+    }
+    const digests = [hash("sha256", body), ...["sha1", "md5"].map((one) => createHmac(one, secret).update(body))];
+    const texts = digests.map((one) => (typeof one === "string" ? one : one.digest("hex")));
+    for (const digest of [...texts, secret, "0".repeat(64), "true null undefined"]) {
+      for (const prefix of ["", "v1,", `t=${nowSeconds},v1=`, "sha256=", "v0="]) {
+        const wrong = { ...headers, [signatureHeader[name]]: `${prefix}${digest}` };
+        assert.notEqual(judge(name, { headers: wrong, body }), "verified", `${prefix}${digest}`);
+      }
     }
   });
 

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
 import type { Harness } from "./harness.ts";
-import { startIssuer } from "./oauth-fixture.ts";
-import { applications, newcomer } from "./oauth-visitor.ts";
+import { openInside } from "./inside.ts";
+import { bearer, clientToken, makeClient, startIssuer } from "./oauth-fixture.ts";
+import { applications, newcomer, signedIn } from "./oauth-visitor.ts";
 
 let account: Harness;
 before(async () => {
@@ -80,3 +82,65 @@ test("what a client may not be is said in the payload, by the member's name", as
     ["scopes", "scopes", "expiresAt"],
   );
 });
+
+const keysPath = "/api/account/api-keys";
+const clientsPath = "/api/account/clients";
+const able = "account:read account:security images:read";
+
+/** A person, what they own, and every other kind of credential of their account. */
+async function ownerWithCredentials() {
+  const { address, access_token } = await signedIn(account, { scope: `openid ${able}` });
+  const headers = bearer(access_token);
+  const makeKey = async (...scopes: string[]) =>
+    (await account.send("POST", keysPath, { headers, body: { name: "held", scopes } })).body;
+  const key = await makeKey("account:security", "account:read");
+  const client = await makeClient(account, headers, ["account:security", "account:read"]);
+  const tokenFor = async (scope: string) => bearer((await signedIn(account, { address, scope })).access_token);
+  const others: Record<string, Record<string, string>> = {
+    "a key with one scope": { "x-api-key": (await makeKey("images:read")).key },
+    "another key that may do the same": { "x-api-key": key.key },
+    "a token with one scope": await tokenFor("openid images:read"),
+    "a token of another sign-in": await tokenFor(`openid ${able}`),
+    "a service client": bearer((await clientToken(account, client)).access_token),
+  };
+  return { headers, keyId: key.id as string, clientId: client.id, others };
+}
+
+type Owner = Awaited<ReturnType<typeof ownerWithCredentials>>;
+
+/** A request that shows a secret, for each route whose answer is kept sealed. */
+const requests: Record<string, (owner: Owner) => { path: string; body: object }> = {
+  "POST /api/account/api-keys": () => ({ path: keysPath, body: { name: "new", scopes: ["account:security"] } }),
+  "POST /api/account/api-keys/:key_id/rotate": ({ keyId }) => ({ path: `${keysPath}/${keyId}/rotate`, body: {} }),
+  "POST /api/account/clients": () => ({ path: clientsPath, body: { name: "new", scopes: ["account:security"] } }),
+  "POST /api/account/clients/:client_id/secret/rotate": ({ clientId }) => ({
+    path: `${clientsPath}/${clientId}/secret/rotate`,
+    body: {},
+  }),
+};
+
+test("every route whose answer is kept sealed is in this table", () => {
+  const sealed = openInside(account).edges.routes.list.filter(({ spec }) => spec.idempotent === "sealed");
+  const names = sealed.map(({ method, path }) => `${method.toUpperCase()} ${path.replace(/\/$/, "")}`);
+  assert.deepEqual(names.sort(), Object.keys(requests).sort());
+});
+
+for (const [operation, requestOf] of Object.entries(requests)) {
+  test(`the kept answer of ${operation} goes to no other credential of the account`, async () => {
+    const owner = await ownerWithCredentials();
+    const { path, body } = requestOf(owner);
+    const send = (headers: Record<string, string>, key: string) =>
+      account.send("POST", path, { headers: { ...headers, "idempotency-key": key }, body });
+    const key = randomUUID();
+    const first = await send(owner.headers, key);
+    assert.ok(first.status === 200 || first.status === 201, `${first.status}`);
+    const secret = first.body.key ?? first.body.client_secret;
+    assert.ok(secret);
+    for (const [who, headers] of Object.entries(owner.others)) {
+      const answer = await send(headers, key);
+      assert.ok(answer.status === 403 || answer.status === 409, `${who}: ${answer.status}`);
+      assert.equal(JSON.stringify(answer.body).includes(secret), false, who);
+    }
+    assert.deepEqual((await send(owner.headers, key)).body, first.body);
+  });
+}

@@ -1,10 +1,14 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { eventOf, type SubscriptionEvent, subscriptions } from "@signalbox/contracts";
+import { codeIn, contactsOf, freshAddress, otherThan } from "./contact-parts.ts";
 import { type Harness, startAccount } from "./harness.ts";
 
 let account: Harness;
+let contacts: ReturnType<typeof contactsOf>;
 before(async () => {
   account = await startAccount();
+  contacts = contactsOf(account);
 });
 after(() => account.close());
 
@@ -75,4 +79,92 @@ test("keys in the graph need a recent sign-in, as they do over REST", async () =
   }
   const same = await query(later, `mutation { renameApiKey${input(', name: "deploy"')} { apiKey { name } } }`);
   assert.equal(same.data.renameApiKey.apiKey.name, "deploy");
+});
+
+const fields = "account { contactAddress contactAddressVerified pendingContactAddress } errors { field message }";
+const change = (headers: Headers, contactAddress: string) =>
+  account.query(headers, `mutation ($input: UpdateAccountInput!) { updateAccount(input: $input) { ${fields} } }`, {
+    input: { contactAddress },
+  });
+const confirm = (headers: Headers, code: string) =>
+  account.query(
+    headers,
+    `mutation ($input: ConfirmContactAddressInput!) { confirmContactAddress(input: $input) { ${fields} } }`,
+    { input: { code } },
+  );
+const resend = (headers: Headers) =>
+  account.query(headers, "mutation { resendContactCode { sentCode { sentTo expiresAt } errors { field message } } }");
+const cancel = (headers: Headers) => account.query(headers, `mutation { cancelContactChange { ${fields} } }`);
+
+test("an address changed through the graph is asked to confirm, and confirms there", async () => {
+  const [old, wanted] = [freshAddress(), freshAddress()];
+  const { headers } = await contacts.personWith(old);
+  const changed = (await change(headers, wanted)).data.updateAccount;
+  assert.equal(changed.account.pendingContactAddress, wanted);
+  await account.mailbox.mailTo(old);
+  const code = codeIn(await account.mailbox.mailTo(wanted));
+
+  const wrong = (await confirm(headers, otherThan(code))).data.confirmContactAddress;
+  assert.deepEqual(wrong, { account: null, errors: [{ field: "code", message: "The code is wrong." }] });
+  const { account: confirmed, errors } = (await confirm(headers, code)).data.confirmContactAddress;
+  assert.deepEqual(errors, []);
+  assert.deepEqual(confirmed, { contactAddress: wanted, contactAddressVerified: true, pendingContactAddress: null });
+  assert.equal((await confirm(headers, code)).errors[0].extensions.code, "CONFLICT");
+});
+
+test("another code is sent five times an hour, and the change can be given up", async () => {
+  const wanted = freshAddress();
+  const { headers } = await contacts.personWith(freshAddress());
+  await change(headers, wanted);
+  const { sentCode } = (await resend(headers)).data.resendContactCode;
+  assert.equal(sentCode.sentTo, "a…@example.org");
+  await account.mailbox.mailTo(wanted, 2);
+  for (let count = 0; count < 3; count++) await resend(headers);
+  assert.equal((await resend(headers)).errors[0].extensions.code, "RATE_LIMITED");
+  const { account: kept } = (await cancel(headers)).data.cancelContactChange;
+  assert.equal(kept.pendingContactAddress, null);
+  assert.equal((await resend(headers)).errors[0].extensions.code, "CONFLICT");
+});
+
+before(async () => {
+  account = await startAccount();
+});
+const { accountChanged } = subscriptions;
+/** Resolves a record as the gateway does: this subgraph resolves the payload's reference for the subscriber. */
+async function resolved(event: SubscriptionEvent, listener: Headers) {
+  const payload = accountChanged.payloadOf(event);
+  assert.ok(payload);
+  const text = `query($of: [_Any!]!) { _entities(representations: $of) { ... on Account { id displayName contactAddress
+    contactAddressVerified pendingContactAddress locale timezone status createdAt updatedAt
+    settings { locale timezone notifications { productUpdates } updatedAt } } } }`;
+  const { data } = await account.query(listener, text, { of: [payload.account] });
+  return { account: data._entities[0], changed: payload.changed as string[] };
+}
+
+test("each change of an account resolves to the account as it is now, for its owner and nobody else", async () => {
+  const headers = account.person({ name: "Ada" });
+  const { id } = (await account.send("GET", "/api/account/", { headers })).body;
+  const patch = (path: string, body: object) => account.send("PATCH", path, { headers, body });
+  await patch("/api/account/", { display_name: "Eve" });
+  await patch("/api/account/settings/", { notifications: { product_updates: true } });
+  await account.send("POST", "/api/account/status/", { headers, body: { status: "disabled" } });
+
+  const records = (await account.eventsOf(id, 5)).filter(({ name }) => accountChanged.events.includes(name));
+  const verified = { ...eventOf("account.contact_verified").example, id };
+  const events: SubscriptionEvent[] = [...records, { name: "account.contact_verified", data: verified }];
+  assert.deepEqual(
+    events.map(({ name }) => name),
+    ["account.updated", "account.settings_updated", "account.status_changed", "account.contact_verified"],
+  );
+  const own = (await account.send("GET", "/api/account/", { headers })).body;
+  for (const event of events) {
+    const { account: seen, changed } = await resolved(event, headers);
+    assert.deepEqual(
+      [seen.id, seen.displayName, seen.status, seen.updatedAt, seen.settings.notifications.productUpdates],
+      [id, "Eve", "disabled", own.updated_at, true],
+    );
+    assert.ok(!Object.values(seen).includes(undefined), event.name);
+    assert.ok(changed.length > 0);
+    assert.equal((await resolved(event, account.person())).account, null);
+  }
 });

@@ -65,6 +65,7 @@ function resourceRoutes(parts: ResourceParts): Routes {
   routes.get("/api/v1/config", {
     operationId: "configuration",
     summary: "Read limits, capabilities and features",
+    description: "The limits are those that are enforced; a capability that is not announced is not served.",
     auth: { scopes: [] },
     responses: { 200: ConfigResource },
     cache: `private, ${shared}`,
@@ -94,6 +95,7 @@ function resourceRoutes(parts: ResourceParts): Routes {
   routes.get("/api/v1/env", {
     operationId: "environment",
     summary: "Read metadata of the deployment",
+    description: "Release, place and state of the deployment, and its configuration with secrets masked.",
     auth: { scopes: ["env:read"] },
     responses: { 200: EnvironmentResource },
     cache: "private, no-cache",
@@ -107,6 +109,7 @@ function resourceRoutes(parts: ResourceParts): Routes {
   routes.get("/api/v1/status/config", {
     operationId: "configurationStatus",
     summary: "Read what every instance runs with",
+    description: "The revision and problems of the configuration, and how far each instance has followed.",
     auth: { scopes: ["config:read"] },
     responses: { 200: ConfigStatusResource },
     cache: "no-store",

@@ -7,17 +7,27 @@ import type { Properties } from "./properties.ts";
 /** `/api/v1/env/` (spec, "Environment resource v1"; CONTRACT §4). */
 export const EnvironmentResource = z
   .object({
-    environment: z.string(),
-    deployment: z.object({
-      release: z.string().nullable(),
-      commit: z.string().nullable(),
-      region: z.string().nullable(),
-      platform: z.string(),
-    }),
-    status: z.enum(["up", "degraded", "draining"]),
-    updated_at: z.iso.datetime({ precision: 3 }),
+    environment: z.string().describe("The kind of deployment, such as `production`."),
+    deployment: z
+      .object({
+        release: z.string().nullable().describe("The version of the release."),
+        commit: z.string().nullable().describe("The commit that the release was built from."),
+        region: z.string().nullable().describe("The region that the deployment runs in."),
+        platform: z.string().describe("The platform that runs the process, such as `kubernetes`."),
+      })
+      .describe("The build that runs, and its place."),
+    status: z
+      .enum(["up", "degraded", "draining"])
+      .describe("The state of the service; `draining` shortly before it stops."),
+    updated_at: z.iso.datetime({ precision: 3 }).describe("The time of the last change."),
     configuration: z.record(z.string(), z.json()).describe("Effective values; sensitive ones are shown as ******."),
-    links: z.object({ self: z.string(), config: z.string(), status: z.string() }),
+    links: z
+      .object({
+        self: z.string().describe("The path of this resource."),
+        config: z.string().describe("The path of the published configuration."),
+        status: z.string().describe("The state of the service; `draining` shortly before it stops."),
+      })
+      .describe("Paths of related resources."),
   })
   .meta({ id: "Environment", description: "Permitted metadata about the deployment." })
   .register(examples, {

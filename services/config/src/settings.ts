@@ -12,23 +12,27 @@ import type { PublishedConfiguration } from "./published/published-configuration
  */
 export const SettingsResource = z
   .object({
-    server: z.object({
-      name: z.string(),
-      baseUrl: z.url(),
-      supportUrl: z.url().nullable(),
-      logoUrl: z.string().nullable().describe("An https URL, or a data URL of an image."),
-      color: z.string().describe("The colour of this deployment, as `#rrggbb`."),
-    }),
-    locale: z.string(),
-    limits: z.object({ pageSize: z.int().positive() }),
+    server: z
+      .object({
+        name: z.string().describe("The name of the deployment."),
+        baseUrl: z.url().describe("The absolute URL of the API."),
+        supportUrl: z.url().nullable().describe("The page that users go to for help."),
+        logoUrl: z.string().nullable().describe("An https URL, or a data URL of an image."),
+        color: z.string().describe("The colour of this deployment, as `#rrggbb`."),
+      })
+      .describe("The deployment as people see it."),
+    locale: z.string().describe("The default locale, a BCP 47 tag."),
+    limits: z
+      .object({ pageSize: z.int().positive().describe("The default number of items on a page.") })
+      .describe("Limits that clients keep to."),
     features: z.record(z.string(), z.boolean()).optional().describe("Only a true turns dependent behaviour on."),
-    enabledIntegrations: z.array(z.string()).optional(),
+    enabledIntegrations: z.array(z.string()).optional().describe("The names of the integrations that are switched on."),
     deployment: z
       .object({
-        environment: z.string(),
-        release: z.string().nullable().optional(),
-        commit: z.string().nullable().optional(),
-        region: z.string().nullable().optional(),
+        environment: z.string().describe("The kind of deployment, such as `production`."),
+        release: z.string().nullable().optional().describe("The version of the release."),
+        commit: z.string().nullable().optional().describe("The commit that the release was built from."),
+        region: z.string().nullable().optional().describe("The region that the deployment runs in."),
       })
       .optional()
       .describe("Location of the deployment; its software is visible to operators only."),

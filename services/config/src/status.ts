@@ -14,30 +14,34 @@ export const ConfigStatusResource = z
     status: z
       .enum(["ok", "degraded"])
       .describe("`degraded` when an instance refused a value or the instances disagree."),
-    revision: z.string(),
-    loaded_at: z.iso.datetime({ precision: 3 }),
+    revision: z.string().describe("The revision of the configuration."),
+    loaded_at: z.iso.datetime({ precision: 3 }).describe("The time when the configuration was loaded."),
     sources: z.array(z.string()).describe("Where values come from, highest precedence first."),
-    validation: z.object({
-      valid: z.boolean(),
-      problems: z
-        .array(z.string())
-        .describe("Refused overrides with the reason, and names instances disagree on; never a value."),
-    }),
-    pending_restart: z.array(z.string()),
+    validation: z
+      .object({
+        valid: z.boolean().describe("True when every value passed validation."),
+        problems: z
+          .array(z.string())
+          .describe("Refused overrides with the reason, and names instances disagree on; never a value."),
+      })
+      .describe("The result of the last validation."),
+    pending_restart: z.array(z.string()).describe("The properties whose new values take effect after a restart."),
     stale_flags: z.array(z.string()).describe("Expired flags: a decision about them is due."),
-    services: z.array(
-      z.object({
-        name: z.string(),
-        instance: z.string(),
-        revision: z.string(),
-        lag_seconds: z
-          .int()
-          .nonnegative()
-          .describe("Seconds since the first revision that it has not applied; 0 when it has the newest."),
-        last_seen_seconds: z.int().nonnegative().describe("Seconds since it last reported."),
-        applied_at: z.iso.datetime({ precision: 3 }).describe("When it applied its revision."),
-      }),
-    ),
+    services: z
+      .array(
+        z.object({
+          name: z.string().describe("The name of the service."),
+          instance: z.string().describe("The instance of the service."),
+          revision: z.string().describe("The revision of the configuration."),
+          lag_seconds: z
+            .int()
+            .nonnegative()
+            .describe("Seconds since the first revision that it has not applied; 0 when it has the newest."),
+          last_seen_seconds: z.int().nonnegative().describe("Seconds since it last reported."),
+          applied_at: z.iso.datetime({ precision: 3 }).describe("When it applied its revision."),
+        }),
+      )
+      .describe("The running instances."),
   })
   .meta({ id: "ConfigStatus", description: "The resolved configuration's state, never its values." })
   .register(examples, {

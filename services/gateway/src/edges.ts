@@ -12,7 +12,8 @@ import {
 import type { Edges } from "@signalbox/service";
 import { GraphQLError, type GraphQLFormattedError } from "graphql";
 import { z } from "zod";
-import { errorPageRoutes } from "./docs/error-page.ts";
+import { docsRoutes } from "./docs/docs-routes.ts";
+import { type FrontPage, frontRoutes } from "./docs/front-page.ts";
 import { graphiqlPage, graphiqlRoutes } from "./docs/graphiql.ts";
 import { type ReferenceDependencies, referenceRoutes } from "./docs/reference-routes.ts";
 import { type SecurityContact, securityTxtRoutes } from "./docs/security-txt.ts";
@@ -36,9 +37,9 @@ const GraphqlBody = z
       .optional()
       .describe("The document; without it `documentId` or `extensions` names one."),
     documentId: z.string().nullable().optional().describe("The SHA-256 of a document, or its name in the manifest."),
-    variables: members.nullable().optional(),
-    operationName: z.string().nullable().optional(),
-    extensions: members.nullable().optional(),
+    variables: members.nullable().optional().describe("The values of the variables, by name."),
+    operationName: z.string().nullable().optional().describe("The operation to run when the document has several."),
+    extensions: members.nullable().optional().describe("Extensions; `persistedQuery` names a document by its SHA-256."),
   })
   .meta({
     id: "GraphqlRequest",
@@ -48,16 +49,23 @@ const GraphqlBody = z
 
 const GraphqlAnswer = z
   .object({
-    data: members.nullable().optional(),
+    data: members.nullable().optional().describe("The result; failed fields are null."),
     errors: z
       .array(
         z.object({
-          message: z.string(),
-          path: z.array(z.union([z.string(), z.int()])).optional(),
-          extensions: z.looseObject({ code: z.string() }).optional(),
+          message: z.string().describe("An explanation for people; it may change."),
+          path: z
+            .array(z.union([z.string(), z.int()]))
+            .optional()
+            .describe("The path of the field that failed."),
+          extensions: z
+            .looseObject({ code: z.string().describe("A stable code; branch on this.") })
+            .optional()
+            .describe("The code of the failure, and more about it."),
         }),
       )
-      .optional(),
+      .optional()
+      .describe("The failures; absent when there are none."),
   })
   .meta({
     id: "GraphqlResponse",
@@ -88,17 +96,32 @@ interface Dependencies {
   readonly why: Why;
   readonly reference: ReferenceDependencies;
   readonly security: SecurityContact;
+  readonly front: FrontPage;
   /** Returns true when browsers get GraphiQL. */
   readonly hasPage: () => boolean;
+  /** Returns true when `/docs` is served. */
+  readonly showsDocs: () => boolean;
 }
 
 /** The query endpoint (spec, "Query endpoint"; GraphQL over HTTP), and the documentation. It has no fields of its own. */
-export function serviceEdges({ operations, live, ask, why, reference, security, hasPage }: Dependencies): Edges {
+export function serviceEdges({
+  operations,
+  live,
+  ask,
+  why,
+  reference,
+  security,
+  front,
+  hasPage,
+  showsDocs,
+}: Dependencies): Edges {
   const routes = createRoutes();
 
   routes.post("/graphql", {
     operationId: "runOperation",
     summary: "Run an operation",
+    description:
+      "Queries and mutations answer with JSON, subscriptions with an event stream. Each field has scopes of its own.",
     auth,
     audit: { unaudited: "Each mutation leaves the entry that it declares." },
     body: { raw: { maxBytes: MiB, json: GraphqlBody } },
@@ -115,12 +138,13 @@ export function serviceEdges({ operations, live, ask, why, reference, security, 
   routes.get("/graphql", {
     operationId: "runQuery",
     summary: "Run a query",
+    description: "Mutations need POST. A browser that asks for a page gets GraphiQL.",
     auth,
     query: z.object({
       query: z.string().optional().describe("The document; without it `documentId` or `extensions` names one."),
       documentId: z.string().optional().describe("The SHA-256 of a document, or its name in the manifest."),
       variables: z.string().optional().describe("A JSON object."),
-      operationName: z.string().optional(),
+      operationName: z.string().optional().describe("The operation to run when the document has several."),
       extensions: z.string().optional().describe("A JSON object, whose `persistedQuery` names a document."),
     }),
     responses: { ...responses, 200: { content: [...mediaTypes, eventStream, page], schema: GraphqlAnswer } },
@@ -137,8 +161,9 @@ export function serviceEdges({ operations, live, ask, why, reference, security, 
       return answer(input, run, wantsPage ? mediaTypes[0] : input.mediaType);
     },
   });
+  routes.include(frontRoutes(front));
   routes.include(graphiqlRoutes());
-  routes.include(errorPageRoutes());
+  routes.include(docsRoutes(showsDocs));
   routes.include(referenceRoutes(reference));
   routes.include(operatingApi(ask));
   routes.include(whyRoutes(why));

@@ -1,4 +1,4 @@
-import { internalProperties, principalProperties } from "@signalbox/auth/properties";
+import { internalProperties, issuerProperties, principalProperties } from "@signalbox/auth/properties";
 import { cacheProperties } from "@signalbox/cache/properties";
 import { defineProperties } from "@signalbox/config";
 import { capabilityProperties, defaultProperties, limitProperties } from "@signalbox/contracts/properties";
@@ -30,18 +30,27 @@ export const properties = defineProperties({
   ...internalProperties,
   ...principalProperties,
   ...httpProperties,
+  "auth.issuers": issuerProperties["auth.issuers"],
   "images.internal-url": subgraphUrl("images"),
   "config.internal-url": subgraphUrl("config"),
   "webhook-ingest.internal-url": subgraphUrl("webhook-ingest"),
   "webhook-delivery.internal-url": subgraphUrl("webhook-delivery"),
-  "docs.reader": {
+  "docs.enabled": {
+    type: "boolean",
+    default: true,
+    secrecy: "internal",
+    reload: "live",
+    effect:
+      "True serves the documents at `/docs`: guide, reference, all routes and events. Off, the error codes remain.",
+  },
+  "http.health-url": {
     local: true,
     type: "string",
     default: null,
-    secrecy: "internal",
+    pattern: "https?://[^\\s]+",
+    secrecy: "public",
     reload: "restart",
-    effect:
-      "The file dist/browser/standalone.js of the npm package @scalar/api-reference: /docs shows all routes with it. Without it there is no such page.",
+    effect: "An address of the health that callers can reach, which `/` links to; left out, there is no such link.",
   },
   "http.security-contact": {
     local: true,

@@ -1,11 +1,10 @@
-import { internalTokenHeader } from "@signalbox/auth";
+import { internalTokenHeader, parseIssuers } from "@signalbox/auth";
 import { ConfigurationError } from "@signalbox/config";
 import { MiB } from "@signalbox/core";
 import { createHttpApp, openApiDocument } from "@signalbox/http";
 import { createInternalClient, type InternalClient } from "@signalbox/net";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
 import { type EdgeLimits, followConfiguration, openAccess, openEdgeLimits, openServiceLog } from "@signalbox/service";
-import { openReader } from "./docs/reference-routes.ts";
 import { openDocuments } from "./documents/documents.ts";
 import { openTrustedDocuments, type TrustedDocuments } from "./documents/trusted-documents.ts";
 import { serviceEdges } from "./edges.ts";
@@ -60,11 +59,17 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const reference = {
     schema,
     showsSchema: () => configuration.get("graphql.introspection"),
-    reader: await openReader(configuration.get("docs.reader")),
   };
   const hasPage = () => configuration.get("graphql.graphiql") && configuration.get("graphql.introspection");
+  const showsDocs = () => configuration.get("docs.enabled");
   const security = { contact: configuration.get("http.security-contact"), clock };
-  const { routes } = serviceEdges({ operations, live, ask, why, reference, security, hasPage });
+  const front = {
+    baseUrl: configuration.get("http.base-url"),
+    version: configuration.get("deployment.release") ?? "unreleased",
+    hasSignIn: parseIssuers(configuration.get("auth.issuers")).length === 0,
+    healthUrl: configuration.get("http.health-url"),
+  };
+  const { routes } = serviceEdges({ operations, live, ask, why, reference, security, front, hasPage, showsDocs });
   const own = openApiDocument(routes, openapi);
   routes.include(openapiRoutes(createMergedOpenapi({ clients, own, clock })));
   return {

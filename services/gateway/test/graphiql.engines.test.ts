@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { openBrowser } from "@signalbox/testing";
+import { eventually, openBrowser, testPerson } from "@signalbox/testing";
 import { type Harness, startGateway } from "./harness.ts";
+import { changeImage } from "./live-client.ts";
 
 let gateway: Harness;
 before(async () => {
@@ -35,4 +36,31 @@ test("a browser gets GraphiQL at /graphql, which runs a query and takes everythi
   await page.locator(".graphiql-doc-explorer", { hasText: "Query" }).waitFor();
   assert.deepEqual(problems, []);
   assert.deepEqual(elsewhere, []);
+});
+
+test("it opens with three examples, and with a key in its field it runs a query and a subscription", async () => {
+  await using opened = new AsyncDisposableStack();
+  const browser = await openBrowser();
+  opened.defer(() => browser.close());
+  const page = await browser.newPage();
+  const problems: string[] = [];
+  page.on("console", (message) => {
+    if (message.type() === "error") problems.push(message.text());
+  });
+  await page.goto(`${gateway.url}/graphql`);
+  const tab = (name: string) => page.locator(".graphiql-tab", { hasText: new RegExp(`^${name}`) });
+  for (const name of ["Me", "Rename", "Images"]) await tab(name).waitFor();
+  const person = testPerson();
+  await page.getByLabel("API key or access token").fill(person.token);
+  await tab("Images").getByRole("button").first().click();
+  await page.locator(".graphiql-execute-button").click();
+  const result = page.locator(".result-window");
+  // The subscription begins at some moment: changes are made until one has arrived.
+  await eventually(async () => {
+    await changeImage(gateway, person.accountId, ["title"]);
+    return (await result.textContent())?.includes('"imageChanged"') ?? false;
+  });
+  const kept = await page.evaluate("JSON.stringify([{ ...localStorage }, { ...sessionStorage }])");
+  assert.ok(!String(kept).includes(person.token), "the credential is nowhere but in the page");
+  assert.deepEqual(problems, []);
 });

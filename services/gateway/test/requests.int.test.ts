@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { type TestAnswer, testPerson } from "@signalbox/testing";
+import { after, afterEach, before, test } from "node:test";
+import type { EventData } from "@signalbox/contracts";
+import { principalHeader } from "@signalbox/graphql";
+import { eventually, readEvents, type TestAnswer, type TestPerson, testPerson } from "@signalbox/testing";
 import { type Harness, startGateway } from "./harness.ts";
 
 let gateway: Harness;
@@ -149,4 +151,116 @@ test("whoever asks too often is told to wait, in the form of an answer", async (
   const limited = asked.find(({ status }) => status === 429) ?? assert.fail("nobody was told to wait");
   const { code, retryAfterSeconds } = limited.body.errors[0].extensions;
   assert.deepEqual([code, String(retryAfterSeconds)], ["RATE_LIMITED", limited.headers.get("retry-after")]);
+});
+
+test("a read of the gateway's management env is in the audit of its reader, although it has no database", async () => {
+  const who = testPerson();
+  const audit = await readEvents(gateway.eventLog, gateway.context, ["signalbox.audit.v1"]);
+  const reader = await gateway.authorizeManagement(who.headers, "203.0.113.9");
+  assert.ok(typeof reader === "object");
+  reader.recordRead();
+  const entries = (await audit.eventsOf(who.accountId, 1)).map(({ data }) => data as EventData<"audit.recorded">);
+  assert.deepEqual(
+    entries.map(({ action, subject }) => [action, subject]),
+    [["management.read_env", "gateway"]],
+  );
+});
+
+afterEach(() => {
+  for (const subgraph of gateway.subgraphs.values()) subgraph.instead = null;
+});
+
+/** The one line of the request with this id, without what every request has. */
+async function lineOf(requestId: string) {
+  const line = await eventually(
+    () => gateway.context.logged.find((one) => one.request_id === requestId && one.msg === "request") ?? null,
+  );
+  return {
+    operationType: line.operation_type,
+    operationName: line.operation_name,
+    outcome: line.outcome,
+    errorCodes: line.error_codes,
+    errors: line.errors,
+    failedSubgraphs: line.failed_subgraphs,
+    slowFetches: line.slow_fetches,
+  };
+}
+
+const ask = (requestId: string, query: string) =>
+  gateway.query(person, query, { headers: { "x-request-id": requestId } });
+
+test("the line of a request says which operation it was and what came of it, though the status is 200", async () => {
+  await ask("r-ok", "query Mine { viewer { id } }");
+  assert.deepEqual(await lineOf("r-ok"), {
+    operationType: "query",
+    operationName: "Mine",
+    outcome: "ok",
+    errorCodes: undefined,
+    errors: undefined,
+    failedSubgraphs: undefined,
+    slowFetches: undefined,
+  });
+  await ask("r-refused", "query Wrong { nothing }");
+  const refused = await lineOf("r-refused");
+  assert.deepEqual(
+    [refused.operationType, refused.outcome, refused.errorCodes],
+    ["unknown", "refused", ["VALIDATION_FAILED"]],
+  );
+  await ask("r-long", `query ${"n".repeat(500)} { viewer { id } }`);
+  assert.equal(String((await lineOf("r-long")).operationName).length, 100);
+});
+
+test("a subgraph that fails or is slow is named in the line", async () => {
+  const images = gateway.subgraphs.get("images") ?? assert.fail();
+  images.instead = (_request, response) => void response.writeHead(503).end();
+  await ask("r-dead", "query Pictures { viewer { id images { edges { cursor } } } }");
+  const dead = await lineOf("r-dead");
+  assert.deepEqual([dead.outcome, dead.errorCodes, dead.failedSubgraphs], ["partial", ["UNAVAILABLE"], ["images"]]);
+  images.instead = (_request, response) => {
+    setTimeout(() => response.end('{"data":{"_entities":[{"images":null}]}}'), 300);
+  };
+  await ask("r-slow", "{ viewer { images { edges { cursor } } } }");
+  const [slowest] = (await lineOf("r-slow")).slowFetches as Record<string, unknown>[];
+  assert.equal(slowest?.subgraph, "images");
+});
+
+test("operations are counted by type and outcome, and fetches by subgraph and outcome", async () => {
+  const endpoints = gateway.subgraphs.get("webhook-delivery") ?? assert.fail();
+  endpoints.instead = (_request, response) => void response.end("no json");
+  await ask("r-fault", "{ viewer { webhookEndpoints { edges { cursor } } } }");
+  await ask("r-mutation", 'mutation { updateAccount(input: { displayName: "x" }) { account { id } } }');
+  const text = await gateway.context.metrics.text();
+  const counted = (metric: string, labels: string) =>
+    assert.match(text, new RegExp(`${metric}_count\\{[^}]*${labels}[^}]*\\} [1-9]`), `${metric} ${labels}`);
+  counted("signalbox_graphql_operation_seconds", 'type="query",outcome="partial"');
+  counted("signalbox_graphql_operation_seconds", 'type="mutation",outcome="ok"');
+  counted("signalbox_graphql_operation_seconds", 'type="unknown",outcome="refused"');
+  counted("signalbox_graphql_fetch_seconds", 'subgraph="webhook-delivery",outcome="fault"');
+  counted("signalbox_graphql_fetch_seconds", 'subgraph="images",outcome="unavailable"');
+  counted("signalbox_graphql_fetch_seconds", 'subgraph="account",outcome="ok"');
+});
+
+test("a change of access that a mutation brings holds for the very next request, before the log says so", async () => {
+  const account = gateway.subgraphs.get("account") ?? assert.fail();
+  const rename = 'mutation { updateAccount(input: { displayName: "Eve" }) { account { id } } }';
+  const changeAccess = async (who: TestPerson, change: object) => {
+    const { accountId } = who;
+    account.instead = (_request, response) => {
+      const data = { updateAccount: { account: { id: accountId } } };
+      const accessChanges = [{ ...change, accountId, epoch: 2 }];
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify({ data, extensions: { accessChanges } }));
+    };
+    const { body, text } = await gateway.query(who, rename);
+    assert.deepEqual([body.data.updateAccount.account.id, text.includes("accessChanges")], [accountId, false]);
+    account.instead = null;
+  };
+  const [suspended, revoked] = [testPerson(), testPerson()];
+  await changeAccess(suspended, { kind: "account", id: suspended.accountId, state: "suspended" });
+  await gateway.query(suspended, rename);
+  const told = Buffer.from(String(account.heard.at(-1)?.[principalHeader]), "base64url").toString();
+  assert.equal(JSON.parse(told).state, "suspended", "the subgraph judges a suspension");
+
+  await changeAccess(revoked, { kind: "credential", id: revoked.principal.credential.id, revoked: true });
+  assert.equal(codeOf(await gateway.query(revoked, rename)), "UNAUTHENTICATED");
 });

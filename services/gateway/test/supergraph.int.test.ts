@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { channel } from "node:diagnostics_channel";
 import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
 import { eventually, type ServedListener, serveListener, testPerson } from "@signalbox/testing";
@@ -60,4 +61,28 @@ test("a supergraph that is refused leaves the one before in force and raises a m
   assert.equal(await knowsTimezone(), false);
   served = composed;
   await eventually(knowsTimezone);
+});
+
+const addresses = new Set<string>();
+// Node tells of every client socket; a name that does not resolve is an attempt too.
+channel("net.client.socket").subscribe((message) => {
+  const { socket } = message as { socket: import("node:net").Socket };
+  socket.on("lookup", (_error, address, _family, host) => void addresses.add(address ?? host));
+  socket.on("connectionAttempt", (ip) => void addresses.add(ip));
+});
+
+let quietGateway: Harness | undefined;
+after(() => quietGateway?.close());
+
+test("a gateway connects to nothing that is not configured", async () => {
+  quietGateway = await startGateway();
+  assert.equal((await quietGateway.query(testPerson(), "{ viewer { id } }")).status, 200);
+  assert.ok(addresses.size > 0, "the subgraphs were called");
+  // A path is the Unix socket of PostgreSQL.
+  const isOfThisMachine = (address: string) =>
+    ["127.0.0.1", "::1", "localhost"].includes(address) || address[0] === "/";
+  assert.deepEqual(
+    [...addresses].filter((address) => !isOfThisMachine(address)),
+    [],
+  );
 });

@@ -78,7 +78,12 @@ test("a rendition that is too slow for its request is 503 in time, and the next 
     }
     const jobs = (await images.eventsOf(who.accountId, 3)).filter(({ name }) => name === "image.render_requested");
     assert.equal(jobs.length, 2, "one for the named variants, one for the slow rendition");
-    assert.equal((await images.send(who, "GET", `/images/${id}/content?width=150`)).status, 200);
+    // Another process has to start, which takes a busy machine longer than the four seconds. A form that was too slow
+    // is left to the worker, which is not here: each attempt asks for one of its own.
+    let width = 150;
+    await eventually(
+      async () => (await images.send(who, "GET", `/images/${id}/content?width=${width++}`)).status === 200,
+    );
   } finally {
     await images.close();
   }

@@ -11,7 +11,8 @@ import type { Endpoints } from "./endpoints/endpoints.ts";
 import type { EventTypeStore } from "./event-types/event-type-store.ts";
 import { type EventTypes, eventTypeApi } from "./event-types/event-types.ts";
 import type { EventStore } from "./events/event-store.ts";
-import { type Events, eventApi } from "./events/events.ts";
+import { eventApi } from "./events/events.ts";
+import type { PublishEvents } from "./events/publish-events.ts";
 import type { TestEndpoint } from "./queue/test-endpoint.ts";
 import { type Replays, replayApi } from "./replays/replays.ts";
 import type { SigningKeyStore } from "./signing-keys/signing-key-store.ts";
@@ -25,7 +26,7 @@ interface Operations {
   readonly testEndpoint: TestEndpoint;
   readonly signingKeys: SigningKeys;
   readonly deliveries: Deliveries;
-  readonly events: Events;
+  readonly publishEvents: PublishEvents;
   readonly eventTypes: EventTypes;
   readonly replays: Replays;
 }
@@ -49,7 +50,7 @@ interface Parts {
 /** The routes of this service, and its fields of the graph. */
 export function serviceEdges({ operations, stores, pageLimits, clock }: Parts): Edges {
   const { endpoints, endpointSecrets, endpointStatus, testEndpoint, signingKeys } = operations;
-  const { deliveries, events, eventTypes, replays } = operations;
+  const { deliveries, publishEvents, eventTypes, replays } = operations;
   const { endpointStore, signingKeyStore, deliveryStore, eventStore, eventTypeStore } = stores;
   const loadEndpoint = ownRows(({ accountId }, ids) => endpointStore.findMany(accountId, ids));
   return joinEdges([
@@ -63,7 +64,7 @@ export function serviceEdges({ operations, stores, pageLimits, clock }: Parts): 
       pageLimits,
     }),
     deliveryApi({ deliveries, deliveryStore, eventStore, loadEndpoint, pageLimits }),
-    eventApi({ events, eventStore, pageLimits }),
+    eventApi({ publishEvents, eventStore, pageLimits }),
     eventTypeApi({ eventTypes, eventTypeStore, pageLimits }),
     replayApi({ replays, loadEndpoint, pageLimits, clock }),
     signingKeyApi({ signingKeys, signingKeyStore, clock }),

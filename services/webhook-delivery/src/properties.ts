@@ -90,6 +90,16 @@ export const properties = defineProperties({
   "webhook-delivery.outbound.allow": outboundAllowProperty(
     "Addresses with port, such as 10.0.0.5:8443 or 127.0.0.1:*, that endpoints may use although they are not public. Plain http is allowed there too.",
   ),
+  "webhook-delivery.published-events.max": {
+    type: "integer",
+    default: 20_000,
+    min: 1,
+    max: 10_000_000,
+    unit: "events",
+    secrecy: "internal",
+    reload: "restart",
+    effect: "Maximum number of events that an account may publish in 10 seconds; further ones are answered 429.",
+  },
   "webhook-delivery.attempts.published": {
     type: "string",
     default: "failed",

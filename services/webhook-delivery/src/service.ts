@@ -26,8 +26,8 @@ import { createEventTypeStore } from "./event-types/event-type-store.ts";
 import { createEventTypes } from "./event-types/event-types.ts";
 import { SchemaThreads } from "./event-types/schema-threads.ts";
 import { createEventStore, publishedRetention } from "./events/event-store.ts";
-import { createEvents } from "./events/events.ts";
 import { createPublicationCounts } from "./events/publication-counts.ts";
+import { createPublishEvents, publishedEvents } from "./events/publish-events.ts";
 import { createOperators, openAdministrators } from "./operators/operators.ts";
 import type { Properties } from "./properties.ts";
 import { idleMsMax } from "./queue/claim-loop.ts";
@@ -47,7 +47,8 @@ const schemaFile = new URL("../schema.graphql", import.meta.url);
 export async function createService(context: Context): Promise<ServiceParts> {
   const { configuration, runner, clock } = context;
   const sealer = createSealer(configuration.get("secrets.keys"));
-  const opened = await openService(context, { prismaDirectory, sealer, sealedColumns });
+  const rateLimits = () => [publishLimit(context)];
+  const opened = await openService(context, { prismaDirectory, rateLimits, sealer, sealedColumns });
   const { pool, outbox, accessStates, pageLimits, consume, serve } = opened;
   const wakeUp = createWakeUp(idleMsMax);
   const { wake } = wakeUp;
@@ -70,7 +71,7 @@ export async function createService(context: Context): Promise<ServiceParts> {
   const replays = createReplays({ pool, endpointStore, outbox, clock, deliveriesMax, wake });
   const administratorsAmong = openAdministrators(context);
   const operators = createOperators({ pool, endpointStore, endpointStatus, administratorsAmong });
-  const { events, eventTypes, publicationCounts } = createPublishing(context, opened, { stores, fanOut });
+  const { publishEvents, eventTypes, publicationCounts } = createPublishing(context, opened, { stores, fanOut });
   startWorkers(runner, { engine, deliveryDays, removals, replays, operators, publicationCounts, accessStates, wake });
   observeQueue(context.metrics, pool);
 
@@ -81,12 +82,13 @@ export async function createService(context: Context): Promise<ServiceParts> {
     testEndpoint,
     signingKeys,
     deliveries,
-    events,
+    publishEvents,
     eventTypes,
     replays,
   };
   return serve({
     title: "Signalbox webhooks",
+    sendsWebhooks: true,
     principals: openPrincipals(context),
     edges: serviceEdges({ operations, stores, pageLimits, clock }),
     internalRoutes: [exportRoutes({ item: WebhookEndpointResource, list: endpointStore.list, view: viewEndpoint })],
@@ -154,12 +156,21 @@ async function keepDays({ configuration, runner, clock, log }: Context, pool: Po
   return deliveryDays;
 }
 
+/** Limits the events of an account, whose lists count by their length. */
+const publishLimit = ({ configuration }: Context) => ({
+  name: publishedEvents,
+  limit: configuration.get("webhook-delivery.published-events.max"),
+  windowMs: seconds(10),
+  per: "account" as const,
+});
+
 /** Creates the operations on the events that accounts publish, and on their types. */
 function createPublishing(
-  { runner, clock, tracer }: Context,
-  { pool, outbox }: OpenedService,
+  context: Context,
+  { pool, outbox, limiterOf }: OpenedService,
   { stores: { eventStore, eventTypeStore }, fanOut }: { readonly stores: Stores; readonly fanOut: FanOut },
 ) {
+  const { runner, clock, tracer } = context;
   const schemaThreads = new SchemaThreads(() => clock.steadyMs());
   runner.defer("schema threads", () => schemaThreads.close());
   const enforcedTypes = createEnforcedTypes({ pool, eventTypeStore, outbox, clock });
@@ -167,7 +178,16 @@ function createPublishing(
   const publicationCounts = createPublicationCounts({ pool, outbox, clock });
   return {
     publicationCounts,
-    events: createEvents({ eventStore, eventChecks, fanOut, publicationCounts, clock, tracer }),
+    publishEvents: createPublishEvents({
+      pool,
+      eventStore,
+      eventChecks,
+      fanOut,
+      publicationCounts,
+      limiter: limiterOf(publishLimit(context)),
+      clock,
+      tracer,
+    }),
     eventTypes: createEventTypes({ eventTypeStore, enforcedTypes, schemaThreads, outbox, clock }),
   };
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eventually, testPerson } from "@signalbox/testing";
+import { createReceiver, eventually, readEvents, testEventLog, testPerson } from "@signalbox/testing";
+import { startDelivery } from "./harness.ts";
 import { delivery, receiver, shareOneService, who } from "./one-service.ts";
 
 shareOneService();
@@ -81,6 +82,48 @@ test("a hundred events are published at once, even without subscribers, and list
   assert.equal((await delivery.send(who, "GET", `${path}/${id}`)).body.id, id, "by an id of ours, too");
 });
 
+test("requests that meet are judged one by one: one that is refused costs the others nothing", async () => {
+  await delivery.newEndpoint(who, { url: receiver.url, event_types: ["order.*"] });
+  await publish({ ...order, id: "taken" });
+  const [other, key] = [testPerson(), { "idempotency-key": "publish-once" }];
+  const keyed = () =>
+    delivery.send(who, "POST", path, { body: { ...order, id: undefined, subject: "keyed" }, headers: key });
+  const first = await Promise.all([
+    keyed(),
+    ...Array.from({ length: 12 }, (_, nth) => publish({ ...order, id: `met-${nth}` })),
+    publish([
+      { ...order, id: "beside" },
+      { ...order, id: "taken", data: {} },
+    ]),
+    delivery.send(other, "POST", path, { body: { ...order, id: "taken", data: {} } }),
+  ]);
+  assert.deepEqual(
+    first.map(({ status }) => status),
+    [...Array.from({ length: 13 }, () => 202), 409, 202],
+  );
+  assert.equal((await publish({ ...order, id: "beside" })).body.items[0].duplicate, false);
+  assert.deepEqual((await keyed()).body, first[0]?.body, "the answer was stored with its effect");
+  const arrived = () => receiver.requests.filter(({ body }) => body.includes('"subject":"keyed"')).length;
+  await eventually(() => receiver.requests.length >= 15);
+  assert.equal(arrived(), 1);
+});
+
+test("the events of an account are limited, each of a list counts, and other requests are not counted with them", async () => {
+  const limited = await startDelivery({ "webhook-delivery.published-events.max": 10 });
+  try {
+    const send = (body: object) => limited.send(who, "POST", path, { body });
+    const list = (length: number) => Array.from({ length }, () => ({ type: "order.created", data: {} }));
+    assert.equal((await send(list(9))).status, 202);
+    const refused = await send(list(2));
+    assert.deepEqual([refused.status, refused.body.error.code], [429, "rate_limited"]);
+    assert.match(String(refused.headers.get("ratelimit-policy")), /"published-events";q=10;w=10/);
+    assert.equal((await limited.send(testPerson(), "POST", path, { body: list(5) })).status, 202);
+    assert.equal((await limited.send(who, "GET", path)).status, 200);
+  } finally {
+    await limited.close();
+  }
+});
+
 test("a reserved or invalid type, data that is no object, and a missing scope are refused", async () => {
   for (const type of [
     "image.created",
@@ -96,3 +139,35 @@ test("a reserved or invalid type, data that is no object, and a missing scope ar
   const reader = testPerson({ accountId: who.accountId, scopes: ["webhooks:read", "webhooks:write"] });
   assert.equal((await delivery.send(reader, "POST", path, { body: order })).status, 403);
 });
+
+/** Statuses published for two deliveries that fail once each. */
+const expected = { failed: [500, 500], all: [500, 200, 500, 200] } as const;
+
+for (const [published, statuses] of Object.entries(expected)) {
+  test(`with attempts.published=${published} ${published === "all" ? "every attempt is published" : "failed attempts are published"}`, async () => {
+    await using opened = new AsyncDisposableStack();
+    const receiver = await createReceiver();
+    opened.defer(() => receiver.close());
+    const delivery = await startDelivery({ "webhook-delivery.attempts.published": published });
+    opened.defer(() => delivery.close());
+    const eventLog = await testEventLog(delivery.context.configuration.get("events.url"), delivery.context);
+    const { eventsOf } = await readEvents(eventLog, delivery.context, ["signalbox.webhook-attempt.v1"]);
+
+    const who = testPerson();
+    const { id } = await delivery.newEndpoint(who, { url: receiver.url, settings: { retry_schedule_seconds: [0, 0] } });
+    for (let made = 0; made < 2; made++) {
+      receiver.answerNext({ status: 500 });
+      await delivery.createImage(who.accountId);
+      await eventually(() => receiver.requests.length === 2 * (made + 1));
+    }
+    const events = await eventsOf(who.accountId, statuses.length, "webhook_delivery.attempted");
+    const seen = events.map(
+      ({ data }) => data as { endpoint_id: string; status: number; number: number; outcome: string },
+    );
+    assert.deepEqual(
+      seen.map(({ status }) => status),
+      statuses,
+    );
+    assert.deepEqual([seen[0]?.endpoint_id, seen[0]?.number, seen[0]?.outcome], [id, 1, "retry"]);
+  });
+}

@@ -9,7 +9,7 @@ import { createSealer } from "@signalbox/storage";
 import { serviceEdges } from "./edges.ts";
 import type { Properties } from "./properties.ts";
 import { createDeliveryStore } from "./receiving/delivery-store.ts";
-import { DeliveryWriter } from "./receiving/delivery-writer.ts";
+import { createDeliveryWriter } from "./receiving/delivery-writer.ts";
 import { createReceivedStore } from "./receiving/received-store.ts";
 import { openJudge, openReceiving } from "./receiving/receiving.ts";
 import { whyReceived } from "./receiving/why-received.ts";
@@ -56,7 +56,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
   consume("accounts", { "account.deleted": ({ subject }, { tx }) => sources.deleteAllOf(tx, subject) });
 
   const judge = openJudge(context, opened, createKeySets({ outbound, clock, log: context.log }));
-  const deliveryWriter = new DeliveryWriter({ deliveryStore: createDeliveryStore(pool), outbox, clock });
+  const deliveryWriter = createDeliveryWriter({ deliveryStore: createDeliveryStore(pool), outbox, clock });
   const receivedStore = createReceivedStore({ pool, clock, keepMs });
   const rejectionStore = createRejectionStore(pool, sealer);
   const retryRejection = createRetryRejection({ judge, knownSources, deliveryWriter, rejectionStore, outbox });

@@ -4,7 +4,6 @@ import { graphql } from "./graphql.ts";
 import type { Group } from "./group.ts";
 import { hostileServers } from "./hostile-servers.ts";
 import { http } from "./http.ts";
-import { ingestSignatures } from "./ingest-signatures.ts";
 import { ingestTokens } from "./ingest-tokens.ts";
 import { limits } from "./limits.ts";
 import { neighbours } from "./neighbours.ts";
@@ -20,7 +19,6 @@ export const groups: readonly Group[] = [
   crossAccount,
   scopes,
   why,
-  ingestSignatures,
   ingestTokens,
   ssrf,
   hostileServers,

@@ -3,8 +3,7 @@ import type { Attempt } from "../../audit/recipes/attempt.ts";
 import { recipes } from "../../audit/recipes/recipes.ts";
 import { inLanes } from "../runner/run-attacks.ts";
 import type { TrustingScene } from "../scene/trusting-scene.ts";
-import { type DeclaredAccess, declaredAccess } from "./declared-access.ts";
-import { fieldReads } from "./field-reads.ts";
+import { type DeclaredAccess, declaredAccess, fieldReads } from "./declared-access.ts";
 import { type Owner, ownerOfEverything, pathTo } from "./owned-things.ts";
 
 /** An operation that its owner is ready to run, and would succeed with. */

@@ -3,8 +3,8 @@ import { systemClock } from "@signalbox/core";
 import { openEventLog } from "@signalbox/events";
 import { createLogger, createMetrics } from "@signalbox/telemetry";
 import { eventually } from "@signalbox/testing";
+import { once } from "../../containers/page-lines.ts";
 import { createClient } from "../../journey/client.ts";
-import { once } from "../../once.ts";
 import type { TrustingScene, Victim } from "../scene/trusting-scene.ts";
 
 /** A place where events and logs end up. */

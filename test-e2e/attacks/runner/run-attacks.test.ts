@@ -3,8 +3,7 @@ import { test } from "node:test";
 import type { Answer } from "../../journey/client.ts";
 import { type Attack, control } from "./attack.ts";
 import { httpAttack, httpControl, plantedAnswer, refusedAs, succeeds } from "./http-attack.ts";
-import { printReport, printTotal } from "./print-report.ts";
-import { runAttacks } from "./run-attacks.ts";
+import { printReport, printTotal, runAttacks } from "./run-attacks.ts";
 
 const refusal = plantedAnswer(401, { error: { code: "unauthorized" } });
 const welcome = plantedAnswer(200, { id: "x" });

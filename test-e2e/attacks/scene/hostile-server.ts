@@ -67,7 +67,15 @@ async function pour(socket: Socket, parts: Iterable<string | Buffer>, count: (by
     const goesOn = socket.write(bytes);
     sent += bytes.length;
     count(bytes.length);
-    if (!goesOn) await Promise.race([once(socket, "drain"), once(socket, "close")]).catch(() => {});
+    if (!goesOn) await drained(socket);
   }
   socket.end();
+}
+
+/** Waits until the client has read on or is gone. No listener stays: an endless answer waits thousands of times. */
+async function drained(socket: Socket): Promise<void> {
+  const waiting = new AbortController();
+  const { signal } = waiting;
+  await Promise.race([once(socket, "drain", { signal }), once(socket, "close", { signal })]).catch(() => {});
+  waiting.abort();
 }

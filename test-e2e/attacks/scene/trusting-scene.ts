@@ -14,9 +14,8 @@ import {
   serveListener,
 } from "@signalbox/testing";
 import { type Headers, type Person, stuckIn, type World } from "../../audit/world.ts";
-import { trusting } from "../../enforcement/enforcement.ts";
 import { type Client, createClient, expectStatus } from "../../journey/client.ts";
-import { type Crown, createCrown } from "./crown.ts";
+import { trusting } from "../../systems/trusted-people.ts";
 import { createHostileServer, type HostileServer } from "./hostile-server.ts";
 import type { Attacked } from "./start-system.ts";
 
@@ -178,4 +177,19 @@ function worldOf({ send, people, administrator, mailbox, photo, photos, receiver
     goneUrl: `${receiver.url}/gone`,
     stuck,
   };
+}
+
+/** A server that must never be reached: it offers what an attacker wants. */
+export interface Crown extends ServedListener {
+  /** Requested paths. */
+  readonly visits: ReadonlySet<string>;
+}
+
+export async function createCrown(): Promise<Crown> {
+  const visits = new Set<string>();
+  const served = await serveListener((request, response) => {
+    visits.add(request.url ?? "");
+    response.end("the crown jewels");
+  });
+  return { ...served, visits };
 }

@@ -1,5 +1,4 @@
-import { accountRecipes } from "./account.ts";
-import { administrationRecipes } from "./administration.ts";
+import { accountRecipes, administrationRecipes } from "./account.ts";
 import type { Recipes } from "./attempt.ts";
 import { configurationRecipes } from "./configuration.ts";
 import { deliveryRecipes } from "./delivery.ts";

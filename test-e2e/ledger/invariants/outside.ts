@@ -1,6 +1,5 @@
 import type { Agreement, EndpointFate, Evidence, Invariant, LogRecord } from "../evidence.ts";
-import { endsWithinMs, excused } from "./excused.ts";
-import { distinct, groupBy, operations } from "./look-up.ts";
+import { distinct, endsWithinMs, excused, groupBy, operations } from "./look-up.ts";
 
 const deletedWithinMs = 30_000;
 

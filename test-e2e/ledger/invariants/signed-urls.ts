@@ -1,7 +1,6 @@
 import type { Evidence, Invariant } from "../evidence.ts";
 import type { Operation } from "../history.ts";
-import { endsWithinMs, excused } from "./excused.ts";
-import { operations, possible, succeeded } from "./look-up.ts";
+import { endsWithinMs, excused, operations, possible, succeeded } from "./look-up.ts";
 
 export const signedUrlsHold: Invariant = {
   name: "signed-urls-hold",

@@ -3,11 +3,10 @@ import { test } from "node:test";
 import { createOidcIssuer } from "@signalbox/testing";
 import { createHistory } from "../history.ts";
 import { formOf } from "../http.ts";
-import { pictureOf } from "../picture.ts";
-import { createRandom } from "../random.ts";
+import { createRandom, pictureOf } from "../random.ts";
 import { type Member, openScene } from "../scene.ts";
 import { createLedgerReceiver } from "../witnesses/receiver.ts";
-import { signed } from "../writers/partners.ts";
+import { signed } from "../writers/webhooks.ts";
 import { startTraced } from "./traced-system.ts";
 
 test("what was answered survives a power loss: WAL and blob are flushed before the answer", async (t) => {

@@ -6,10 +6,9 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { findPostgresUrl, freePort, startPostgres } from "@signalbox/infra/engines/index.ts";
 import { createPostgresLog } from "../witnesses/postgres-log.ts";
-import { createQuery } from "./database.ts";
+import { createQuery, ledgerProperties } from "./database.ts";
 import { Instance } from "./instance.ts";
 import type { LedgerSystem } from "./ledger-system.ts";
-import { ledgerProperties } from "./properties.ts";
 
 const run = promisify(execFile);
 const script = fileURLToPath(new URL("../../../infra/embedded/start.ts", import.meta.url));

@@ -5,10 +5,9 @@ import { createTcpProxy, startEngine, type TcpProxy, testS3 } from "@signalbox/t
 import { services } from "../../systems/engines-system.ts";
 import { called, type Keep, keepIn, type Side, startTwoOfEach } from "../../systems/two-of-each.ts";
 import { createKafkaLog } from "../witnesses/kafka-log.ts";
-import { createQuery } from "./database.ts";
+import { createQuery, ledgerProperties } from "./database.ts";
 import { startKafkaCluster } from "./kafka-cluster.ts";
 import type { Between, Engine, LedgerSystem } from "./ledger-system.ts";
-import { ledgerProperties } from "./properties.ts";
 
 const databaseOf = (service: string) => `signalbox_${service.replaceAll("-", "_")}`;
 

@@ -3,9 +3,8 @@ import type { Agreement, Evidence, FinalImage, FinalReplay, Revision } from "../
 import { createHttp } from "../http.ts";
 import type { Member, Scene } from "../scene.ts";
 import { publishedType } from "../scene.ts";
+import { ledgerFlag, overriddenProperty } from "../writers/configuration.ts";
 import { settingsText } from "../writers/edits.ts";
-import { ledgerFlag } from "../writers/flags.ts";
-import { overriddenProperty } from "../writers/properties.ts";
 import { servedBy } from "./reads.ts";
 
 type Finals = Pick<

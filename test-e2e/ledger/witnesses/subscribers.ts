@@ -22,7 +22,7 @@ interface Following {
   listeningSince: number;
 }
 
-/** Subscribers to the images of each account, who come back after every break with the cursor of their last message. */
+/** Subscribers to the images of each account, who come back after every break with their last event id, as browsers do. */
 export class Subscribers {
   readonly #each: Following[] = [];
   readonly #ended = new AbortController();
@@ -46,14 +46,14 @@ export class Subscribers {
       try {
         const response = await fetch(url, { headers, signal });
         const isStream = response.headers.get("content-type")?.startsWith("text/event-stream");
-        for await (const result of isStream ? messagesOf(response) : []) {
+        for await (const { id, result } of isStream ? messagesOf(response) : []) {
           // The first byte says that whatever changes from now on is told.
           one.listeningSince = Math.min(one.listeningSince, history.now());
-          if (result === null) continue;
-          const told = result.data?.imageChanged;
-          if (!told) throw new Error(JSON.stringify(result));
-          one.told.push(told.event.id);
-          cursor = told.cursor;
+          const told = result?.data?.imageChanged;
+          if (result && !told) throw new Error(JSON.stringify(result));
+          if (told) one.told.push(told.event.id);
+          // Before the first event too: one that is cut off then would begin at the newest event otherwise.
+          cursor = id ?? cursor;
         }
         if (!isStream) await response.bytes();
       } catch {
@@ -88,9 +88,15 @@ export class Subscribers {
 export const isTold = ({ topic, type }: LogRecord): boolean =>
   topic === "signalbox.image.v1" && toldTypes.includes(type);
 
-/** The messages of an event stream, and `null` for what is there to keep it open. */
-// biome-ignore lint/suspicious/noExplicitAny: the reader takes the members that it asked for.
-async function* messagesOf(response: Response): AsyncIterable<any> {
+interface Message {
+  readonly id: string | undefined;
+  /** Null for what keeps the stream open. */
+  // biome-ignore lint/suspicious/noExplicitAny: the reader takes the members that it asked for.
+  readonly result: any;
+}
+
+/** The messages of an event stream, each with its event id. */
+async function* messagesOf(response: Response): AsyncIterable<Message> {
   const decoder = new TextDecoder();
   let rest = "";
   for await (const chunk of response.body ?? []) {
@@ -98,7 +104,7 @@ async function* messagesOf(response: Response): AsyncIterable<any> {
     rest = blocks.pop() ?? "";
     for (const block of blocks) {
       const data = /^data: (.+)$/m.exec(block)?.[1];
-      yield data === undefined ? null : JSON.parse(data);
+      yield { id: /^id: (.+)$/m.exec(block)?.[1], result: data === undefined ? null : JSON.parse(data) };
     }
   }
 }

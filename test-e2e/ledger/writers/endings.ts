@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { formOf, outcomeOf } from "../http.ts";
-import { pictureOf } from "../picture.ts";
+import { pictureOf } from "../random.ts";
 import { insist, type Member, type Scene, untilStopped, type Writer } from "../scene.ts";
 
 /** Uploads images to delete them again. */

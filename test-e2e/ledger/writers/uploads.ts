@@ -1,6 +1,5 @@
-import { formOf, outcomeOf, type Reply } from "../http.ts";
-import { pictureOf } from "../picture.ts";
-import type { Random } from "../random.ts";
+import { formOf, type Http, outcomeOf, type Reply } from "../http.ts";
+import { pictureOf, type Random } from "../random.ts";
 import { insist, type Member, type Scene, untilStopped, type Writer } from "../scene.ts";
 
 /** Sends each picture once. */
@@ -41,4 +40,56 @@ async function upload(
   const done = history.begin(name, "upload", { account: member.account, title, sha256, keyed: name !== "uploads" });
   const reply = await deliver((more) => member.http("/images", { body, headers: { ...headers, ...more } }), title);
   done(outcomeOf(reply), { image: reply?.json?.id, status: reply?.status });
+}
+
+/** Announces each picture, sends it to its target and completes it, repeating each step until it is answered. */
+export const directUploads: Writer = {
+  name: "direct-uploads",
+  async run(scene) {
+    const random = scene.random.fork("direct-uploads");
+    let count = 0;
+    await untilStopped(scene, random, [120, 400], async () => {
+      const member = random.pick(scene.members);
+      const title = `${scene.round}-direct-uploads-${++count}`;
+      const { bytes, sha256 } = pictureOf(random);
+      const asked = { account: member.account, title, sha256, keyed: true };
+      const done = scene.history.begin("direct-uploads", "upload", asked);
+      const reply = await uploadDirectly(member, title, bytes);
+      done(outcomeOf(reply), { image: reply?.json?.id, status: reply?.status });
+    });
+  },
+};
+
+const uploadsPath = "/images/uploads";
+
+/** Returns the answer to the completion, or to the step that failed. */
+async function uploadDirectly({ http }: Member, title: string, bytes: Buffer): Promise<Reply | null> {
+  const body = { filename: `${title}.png`, mime_type: "image/png", size_bytes: bytes.length };
+  const headers = { "idempotency-key": `ledger-${title}` };
+  const announced = await insist(() => http(uploadsPath, { body, headers }));
+  if (announced?.status !== 201) return announced;
+  const { id, method, url, headers: wanted } = announced.json;
+  const path = `${uploadsPath}/${id}`;
+  const sent = await (method === "PUT"
+    ? insist(() => http(url, { method, body: bytes, headers: wanted }))
+    : sendRest(http, path, bytes, wanted));
+  if (sent === null || sent.status >= 300) return sent;
+  return insist(() => http(`${path}/complete`, { body: { title } }));
+}
+
+/** Resumes where the last try stopped, until all bytes are sent. */
+async function sendRest(
+  http: Http,
+  path: string,
+  bytes: Buffer,
+  wanted: Readonly<Record<string, string>>,
+): Promise<Reply | null> {
+  let offset = 0;
+  return insist(async () => {
+    const headers = { ...wanted, "Upload-Offset": String(offset) };
+    const reply = await http(path, { method: "PATCH", body: bytes.subarray(offset), headers });
+    if (reply?.status !== 409) return reply;
+    offset = (await http(path))?.json?.received_bytes ?? offset;
+    return offset === bytes.length ? { ...reply, status: 200 } : reply;
+  });
 }

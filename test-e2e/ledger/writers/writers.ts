@@ -1,14 +1,10 @@
 import type { Writer } from "../scene.ts";
-import { directUploads } from "./direct-uploads.ts";
+import { flags, properties } from "./configuration.ts";
 import { numberedTitles, rivals, settings } from "./edits.ts";
 import { deletions, endpoints, keys } from "./endings.ts";
-import { flags } from "./flags.ts";
-import { partners } from "./partners.ts";
-import { properties } from "./properties.ts";
-import { publications } from "./publications.ts";
-import { replays } from "./replays.ts";
 import { signedUrls } from "./signed-urls.ts";
-import { keyedUploads, uploads } from "./uploads.ts";
+import { directUploads, keyedUploads, uploads } from "./uploads.ts";
+import { partners, publications, replays } from "./webhooks.ts";
 
 /** All writers of a round. Each new feature of the product adds its writer here. */
 export const writers: readonly Writer[] = [

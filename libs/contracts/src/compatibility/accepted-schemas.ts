@@ -9,7 +9,7 @@ const folder = fileURLToPath(new URL("../../accepted/", import.meta.url));
 export interface SchemaReview {
   /** Sentences, each naming the event, the member and the incompatibility. */
   readonly problems: string[];
-  /** Files whose content differs from the catalogue, compatible or not. */
+  /** Types whose accepted schema differs from the catalogue, compatible or not, with their files. */
   readonly stale: string[];
 }
 
@@ -20,11 +20,11 @@ export async function reviewSchemas(): Promise<SchemaReview> {
   const problems = [...accepted].flatMap(([type, schema]) => {
     const now = current.get(type);
     if (now === undefined)
-      return [`${type}: is gone. Publish it beside its successor for twelve months, then remove its file`];
+      return [`${type}: is gone. Publish it beside its successor for twelve months, then remove it from its file`];
     return compareSchemas(schema, now).map(({ path, problem }) => `${type}: ${path || "data"}: ${problem}`);
   });
   const stale = [...current].filter(([type, schema]) => fileText(accepted.get(type)) !== fileText(schema));
-  return { problems, stale: stale.map(([type]) => `accepted/${type}.json`) };
+  return { problems, stale: stale.map(([type]) => `accepted/${acceptedFile(type)}: ${type}`) };
 }
 
 /**
@@ -35,17 +35,26 @@ export async function acceptSchemas(): Promise<string[]> {
   const { problems, stale } = await reviewSchemas();
   if (problems.length > 0)
     throw new Error(`These changes would break readers:\n${problems.map((line) => `  ${line}`).join("\n")}`);
-  for (const event of catalogue) await writeFile(`${folder}${eventType(event)}.json`, fileText(eventJsonSchema(event)));
+  for (const [file, schemas] of schemasByFile()) await writeFile(`${folder}${file}`, fileText(schemas));
   return stale;
+}
+
+/** The current schemas by type, in a file per aggregate: that of `account.created.v1` is `account.json`. */
+function schemasByFile(): Map<string, Record<string, JsonSchema>> {
+  const files = new Map<string, Record<string, JsonSchema>>();
+  for (const event of catalogue) {
+    const type = eventType(event);
+    files.set(acceptedFile(type), { ...files.get(acceptedFile(type)), [type]: eventJsonSchema(event) });
+  }
+  return files;
 }
 
 async function readAccepted(): Promise<Map<string, JsonSchema>> {
   const files = (await readdir(folder)).filter((name) => name.endsWith(".json")).sort();
-  const entries = files.map(async (name) => {
-    const schema = JSON.parse(await readFile(`${folder}${name}`, "utf8")) as JsonSchema;
-    return [name.slice(0, -".json".length), schema] as const;
-  });
-  return new Map(await Promise.all(entries));
+  const texts = await Promise.all(files.map((name) => readFile(`${folder}${name}`, "utf8")));
+  return new Map(texts.flatMap((text) => Object.entries(JSON.parse(text) as Record<string, JsonSchema>)));
 }
 
-const fileText = (schema: JsonSchema | undefined): string => (schema ? `${JSON.stringify(schema, null, 2)}\n` : "");
+const acceptedFile = (type: string): string => `${type.slice(0, type.indexOf("."))}.json`;
+
+const fileText = (content: object | undefined): string => (content ? `${JSON.stringify(content, null, 2)}\n` : "");

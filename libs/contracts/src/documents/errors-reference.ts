@@ -18,14 +18,14 @@ Generated from \`libs/contracts\`. Every error has the same body, from every ser
     "field": "display_name",
     "request_id": "…",
     "details": [{ "field": "display_name", "code": "invalid", "message": "The name has 1–100 characters." }],
-    "doc_url": "/docs/errors#validation_error"
+    "doc_url": "https://api.example.com/docs/errors#validation_error"
   }
 }
 \`\`\`
 
 Branch on \`code\`: it is never renamed. \`message\` is for people and may change. Quote \`request_id\` when you report a problem.
 \`details\` has every failing field once, with its first fault. \`field\` is the first of them.
-\`doc_url\` leads to this text, which every deployment serves at \`/docs/errors\`; \`http.error-docs\` names another place.
+\`doc_url\` is absolute and leads to this text, which every deployment serves at \`/docs/errors\`; \`http.error-docs\` names another place.
 
 GraphQL has codes of its own for whole errors ([GraphQL](graphql.md)). The failures of fields in a payload have those of \`details\`.
 

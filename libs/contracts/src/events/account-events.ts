@@ -67,9 +67,9 @@ export const accountStatusChangedEvent = defineEvent({
   audience,
   description: "The account moved to another state.",
   data: data.extend({
-    previous_status: z.enum(accountStates),
-    actor: z.enum(["owner", "administrator", "system"]),
-    reason: z.string().nullable(),
+    previous_status: z.enum(accountStates).describe("The state before the change."),
+    actor: z.enum(["owner", "administrator", "system"]).describe("The one who changed it."),
+    reason: z.string().nullable().describe("The reason that was given."),
   }),
   example: {
     ...accountExample,

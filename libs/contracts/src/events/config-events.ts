@@ -11,13 +11,15 @@ export const configChangedEvent = defineEvent({
   audience: "operator",
   description: "An override of a property was set, unset or rolled back. Secret properties take no override.",
   data: z.object({
-    property: z.string(),
+    property: z.string().describe("The name of the property."),
     set: z.boolean().describe("False when the override was removed: the next source decides."),
     value: jsonValue,
     revision: z.int().describe("One per change; a reader applies only a higher one."),
-    secrecy: z.enum(["public", "internal", "sensitive"]),
+    secrecy: z
+      .enum(["public", "internal", "sensitive"])
+      .describe("The secrecy of the property; a secret value is not in the event."),
     actor: z.string().describe("Account id of the actor; `system` for an expiry."),
-    reason: z.string().nullable(),
+    reason: z.string().nullable().describe("The reason that was given."),
     changed_at: timestamp,
     together: z
       .int()
@@ -46,11 +48,11 @@ export const flagChangedEvent = defineEvent({
   audience: "operator",
   description: "A flag was set or archived.",
   data: z.object({
-    flag: z.string(),
+    flag: z.string().describe("The key of the flag."),
     definition: FlagDefinition.nullable().describe("Null when the flag was archived."),
     revision: z.int().describe("One per change, in one sequence with those of properties."),
     actor: z.string().describe("Account id of the actor."),
-    reason: z.string().nullable(),
+    reason: z.string().nullable().describe("The reason that was given."),
     changed_at: timestamp,
   }),
   example: {

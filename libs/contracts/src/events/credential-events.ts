@@ -51,7 +51,9 @@ export const apiKeyRevokedEvent = defineEvent({
   ...keyEvent,
   name: "api_key.revoked",
   description: "A key stopped working: revoked by someone, replaced by rotation, or at its expiry.",
-  data: data.extend({ reason: z.enum(["revoked", "rotated", "expired", "account"]) }),
+  data: data.extend({
+    reason: z.enum(["revoked", "rotated", "expired", "account"]).describe("The reason of the revocation."),
+  }),
   example: {
     ...apiKeyExample,
     status: "revoked",
@@ -90,7 +92,9 @@ export const serviceClientRevokedEvent = defineEvent({
   ...clientEvent,
   name: "service_client.revoked",
   description: "A service client stopped working: revoked by someone, or at its expiry.",
-  data: clientData.extend({ reason: z.enum(["revoked", "expired", "account"]) }),
+  data: clientData.extend({
+    reason: z.enum(["revoked", "expired", "account"]).describe("The reason of the revocation."),
+  }),
   example: {
     ...clientExample,
     status: "revoked",

@@ -106,7 +106,7 @@ export const webhookEventTypeDowngradedEvent = defineEvent({
     "The schema of a declared type ran out of time. The type only warns now, and its events are accepted unchecked until it is changed.",
   data: z.object({
     name: z.string().describe("Of the type."),
-    enforcement: z.string(),
+    enforcement: z.string().describe("The enforcement from now on."),
     enforcement_reason: z.string().describe("`check-timeout` or `compile-timeout`."),
     changed,
   }),

@@ -42,7 +42,9 @@ export const webhookEndpointFailingEvent = defineEvent({
   ...shared,
   name: "webhook_endpoint.failing",
   description: "An endpoint has failed for long and will be disabled unless it recovers. Never sent to itself.",
-  data: data.extend({ failing_since: z.iso.datetime({ precision: 3 }) }),
+  data: data.extend({
+    failing_since: z.iso.datetime({ precision: 3 }).describe("The time of the first failure in a row."),
+  }),
   example: { ...webhookEndpointExample, changed: [], failing_since: "2026-01-02T10:30:00.000Z" },
 });
 
@@ -51,7 +53,7 @@ export const webhookEndpointDisabledEvent = defineEvent({
   name: "webhook_endpoint.disabled",
   description:
     "An endpoint answered 410, asked for it with a header, or failed for too long. Its deliveries are held, not dropped.",
-  data: data.extend({ reason: z.enum(["gone", "receiver", "failing"]) }),
+  data: data.extend({ reason: z.enum(["gone", "receiver", "failing"]).describe("The reason why it was disabled.") }),
   example: {
     ...webhookEndpointExample,
     status: "disabled",

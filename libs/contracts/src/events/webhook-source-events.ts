@@ -43,7 +43,7 @@ export const webhookReceivedEvent = defineEvent({
     "`forward` is `false` when the account's own endpoints do not get it.",
   data: z.object({
     source_id: identifier("The source"),
-    scheme: z.enum(webhookSchemes),
+    scheme: z.enum(webhookSchemes).describe("The way that the sender signs."),
     event_type: z.string().nullable().describe("As the partner names it; null when the scheme has none."),
     delivery_id: z.string().describe("As the partner names it."),
     received_id: z.string().optional().describe("By which the received webhook is read again."),

@@ -4,20 +4,24 @@ import { roles } from "../access/scopes.ts";
 import { examples, identifier, timestamp } from "./fields.ts";
 
 const links = z
-  .object({ self: z.string(), settings: z.string(), api_keys: z.string() })
+  .object({
+    self: z.string().describe("The path of this resource."),
+    settings: z.string().describe("The path of the settings."),
+    api_keys: z.string().describe("The path of the API keys."),
+  })
   .describe("Paths of related resources.");
 
 /** The account as `GET /api/account/` shows it to its owner. */
 export const AccountResource = z
   .object({
     id: identifier("The account"),
-    display_name: z.string(),
+    display_name: z.string().describe("The name that other people see."),
     contact_address: z.string().nullable().describe("The verified address, or null."),
-    contact_address_verified: z.boolean(),
+    contact_address_verified: z.boolean().describe("True when a code confirmed the contact address."),
     pending_contact_address: z.string().nullable().describe("A new address that is not confirmed yet."),
-    locale: z.string(),
+    locale: z.string().describe("The language of mails and pages, a BCP 47 tag."),
     timezone: z.string().describe("An IANA time zone."),
-    status: z.enum(accountStates),
+    status: z.enum(accountStates).describe("The state of the account, which decides what it may do."),
     status_changed_at: timestamp.nullable().describe("Time of the last change of status; null before the first."),
     status_reason: z.string().nullable().describe("The reason given for the last change of status."),
     created_at: timestamp,
@@ -51,12 +55,21 @@ export const AdministeredAccountResource = AccountResource.extend({
   roles: z
     .array(z.enum(roles))
     .describe("Roles of the account at the built-in issuer. Tokens of another issuer bring their own."),
-  status_changed_by: z.enum(["owner", "administrator", "system"]).nullable(),
+  status_changed_by: z
+    .enum(["owner", "administrator", "system"])
+    .nullable()
+    .describe("The one who changed the state last."),
   recovery_requested_at: timestamp
     .nullable()
     .describe("Time at which the owner requested the recovery of the disabled account; null without a request."),
   purged_at: timestamp.nullable().describe("Time at which the personal fields were erased. The rest is a tombstone."),
-  links: z.object({ self: z.string(), status: z.string(), audit: z.string() }),
+  links: z
+    .object({
+      self: z.string().describe("The path of this resource."),
+      status: z.string().describe("The path of the state."),
+      audit: z.string().describe("The path of the audit log."),
+    })
+    .describe("Paths of related resources."),
 }).meta({ id: "AdministeredAccount", description: "An account, as administrators see it." });
 
 export type AdministeredAccountResource = z.output<typeof AdministeredAccountResource>;
@@ -82,11 +95,18 @@ examples.add(AdministeredAccountResource, {
 /** The settings of an account; locale and time zone are the account's own values. */
 export const AccountSettingsResource = z
   .object({
-    locale: z.string(),
-    timezone: z.string(),
-    notifications: z.object({ product_updates: z.boolean() }),
+    locale: z.string().describe("The language of mails and pages, a BCP 47 tag."),
+    timezone: z.string().describe("The time zone, an IANA name."),
+    notifications: z
+      .object({ product_updates: z.boolean().describe("True sends news about the product.") })
+      .describe("The mails that the account wants."),
     updated_at: timestamp,
-    links: z.object({ self: z.string(), account: z.string() }),
+    links: z
+      .object({
+        self: z.string().describe("The path of this resource."),
+        account: z.string().describe("The path of the account."),
+      })
+      .describe("Paths of related resources."),
   })
   .meta({ id: "AccountSettings", description: "The settings of an account." });
 

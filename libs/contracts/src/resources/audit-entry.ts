@@ -2,7 +2,7 @@ import { z } from "zod";
 import { examples, identifier, timestamp } from "./fields.ts";
 
 const actor = z.object({
-  kind: z.enum(["owner", "administrator", "system"]),
+  kind: z.enum(["owner", "administrator", "system"]).describe("The role in which the actor acted."),
   account_id: z.string().nullable().describe("The account that acted; null for the product itself."),
   credential: z.string().nullable().describe("The id of the key or token; null if you may not see it."),
   address: z.string().nullable().describe("The client address of the request, if known and visible to you."),
@@ -14,7 +14,7 @@ export const AuditEntryResource = z
     id: identifier("The entry"),
     account_id: identifier("The account in whose audit it is kept"),
     action: z.string().describe("The action, such as `account.update`, or the refused operation."),
-    outcome: z.enum(["done", "refused"]),
+    outcome: z.enum(["done", "refused"]).describe("The result: the change was made, or refused."),
     fields: z.array(z.string()).describe("Names of the changed or faulty fields, never values."),
     reason: z.string().nullable().describe("The stated reason, or the code of the refusal."),
     subject: z
@@ -23,8 +23,8 @@ export const AuditEntryResource = z
       .describe(
         "The id of the key, client, login, token, image, source, endpoint or property; null for the account itself.",
       ),
-    actor,
-    request_id: z.string().nullable(),
+    actor: actor.describe("The one who acted."),
+    request_id: z.string().nullable().describe("The request that did it."),
     created_at: timestamp,
   })
   .meta({ id: "AuditEntry", description: "An action on an account, or its refusal: actor, time and reason." });

@@ -6,16 +6,18 @@ import { createdBy, examples, identifier, liveValues, timestamp } from "./fields
 export const ApiKeyResource = z
   .object({
     id: identifier("The key"),
-    name: z.string(),
+    name: z.string().describe("The name that its owner gave it."),
     hint: z.string().describe("The first characters of the key, enough to recognise it."),
-    scopes: z.array(z.enum(scopes)),
-    roles: z.array(z.enum(roles)),
-    status: z.enum(["active", "revoked", "expired"]),
+    scopes: z.array(z.enum(scopes)).describe("The scopes of the key."),
+    roles: z.array(z.enum(roles)).describe("The roles of the key."),
+    status: z
+      .enum(["active", "revoked", "expired"])
+      .describe("The state of the credential; only an active one is accepted."),
     created_at: timestamp,
     created_by: createdBy,
-    expires_at: timestamp.nullable(),
+    expires_at: timestamp.nullable().describe("The time when it ends by itself; null is never."),
     last_used_at: timestamp.nullable().describe("To the minute."),
-    revoked_at: timestamp.nullable(),
+    revoked_at: timestamp.nullable().describe("The time of its revocation; null while it was not revoked."),
     replaces: identifier("The key that this one replaces").nullable(),
     replaced_by: identifier("The key that replaces this one").nullable(),
   })
@@ -45,18 +47,20 @@ examples.add(ApiKeyResource, { example: apiKeyExample });
 export const ServiceClientResource = z
   .object({
     id: identifier("The client, its `client_id` at the token endpoint"),
-    name: z.string(),
+    name: z.string().describe("The name that its owner gave it."),
     scopes: z.array(z.enum(scopes)).describe("The scopes that its tokens may have."),
-    status: z.enum(["active", "revoked", "expired"]),
+    status: z
+      .enum(["active", "revoked", "expired"])
+      .describe("The state of the credential; only an active one is accepted."),
     created_at: timestamp,
     created_by: createdBy,
-    expires_at: timestamp.nullable(),
+    expires_at: timestamp.nullable().describe("The time when it ends by itself; null is never."),
     secrets: liveValues("secrets"),
     previous_secret_expires_at: timestamp
       .nullable()
       .describe("Deprecated: use `secrets`. End of the previous secret; null when only one is valid."),
     last_used_at: timestamp.nullable().describe("Time of the last use of its secret, to the minute."),
-    revoked_at: timestamp.nullable(),
+    revoked_at: timestamp.nullable().describe("The time of its revocation; null while it was not revoked."),
   })
   .meta({ id: "ServiceClient", description: "A program that acts for the account that made it, without its secret." });
 

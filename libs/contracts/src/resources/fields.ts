@@ -12,7 +12,14 @@ export const identifier = (what: string) => z.string().min(1).describe(`${what}.
 /** The live values of what rotates, in every view of its owner, each with what `shown` adds. */
 export const liveValues = <Shown extends z.ZodRawShape = Record<never, never>>(noun: string, shown?: Shown) =>
   z
-    .array(z.object({ id: z.string(), created_at: timestamp, ends_at: timestamp.nullable(), ...(shown as Shown) }))
+    .array(
+      z.object({
+        id: z.string().describe("The id of the value, to end it by."),
+        created_at: timestamp,
+        ends_at: timestamp.nullable().describe("The time when it stops to be accepted; null for the newest."),
+        ...(shown as Shown),
+      }),
+    )
     .describe(`The live ${noun}, newest first, each with its end; null for none.`);
 
 /** The input of a rotation. `effect` says what goes on for that time. */

@@ -23,12 +23,20 @@ const days = z.int().min(0).max(36_500);
 /** A rule of a flag: all that it names must hold of the account. */
 const FlagRule = z
   .strictObject({
-    name: z.string().min(1).max(100).optional(),
+    name: z.string().min(1).max(100).optional().describe("The name of the rule."),
     accounts: z.array(z.string().min(1).max(100)).min(1).max(1_000).optional().describe("Ids of accounts."),
-    roles: z.array(z.enum(roles)).min(1).optional(),
-    locales: z.array(z.string().min(2).max(20)).min(1).max(100).optional(),
+    roles: z.array(z.enum(roles)).min(1).optional().describe("Only callers with one of these roles."),
+    locales: z
+      .array(z.string().min(2).max(20))
+      .min(1)
+      .max(100)
+      .optional()
+      .describe("Only callers with one of these locales."),
     age: z
-      .strictObject({ from: days.optional(), to: days.optional() })
+      .strictObject({
+        from: days.optional().describe("The first day that counts."),
+        to: days.optional().describe("The first day that no longer counts."),
+      })
       .optional()
       .describe("Days since the account was created: at least `from`, less than `to`."),
     percentage: z
@@ -38,30 +46,39 @@ const FlagRule = z
       .multipleOf(0.001)
       .optional()
       .describe("The share of accounts; raising it only adds some."),
-    variant: variantName,
+    variant: variantName.describe("The variant that the rule gives."),
   })
   .describe("The first rule whose conditions all hold decides.");
 
 /** A flag as operators write it and services evaluate it. */
 export const FlagDefinition = z.strictObject({
-  key: flagKey,
-  state: z.enum(flagStates),
-  type: z.enum(flagTypes),
-  description: z.string().max(1_000).default(""),
+  key: flagKey.describe("The key of the flag."),
+  state: z.enum(flagStates).describe("The stage of the flag's life."),
+  type: z.enum(flagTypes).describe("The type of the values."),
+  description: z.string().max(1_000).default("").describe("A text for people."),
   variants: z
-    .array(z.strictObject({ name: variantName, value: jsonValue }))
+    .array(z.strictObject({ name: variantName.describe("The name of the variant."), value: jsonValue }))
     .min(1)
-    .max(50),
+    .max(50)
+    .describe("The values that the flag can have, by name."),
   default: variantName.describe("Variant for accounts without a matching rule."),
   off: variantName.describe("Variant for all accounts while the flag is disabled or outside its time."),
-  rules: z.array(FlagRule).max(50).default([]),
+  rules: z.array(FlagRule).max(50).default([]).describe("The rules, of which the first that matches decides."),
   prerequisites: z
-    .array(z.strictObject({ flag: flagKey, variants: z.array(variantName).min(1).max(50) }))
+    .array(
+      z.strictObject({
+        flag: flagKey.describe("The key of the other flag."),
+        variants: z.array(variantName).min(1).max(50).describe("The variants that it must have."),
+      }),
+    )
     .max(10)
     .default([])
     .describe("Other flags that must evaluate to one of these variants."),
   schedule: z
-    .strictObject({ from: timestamp.nullable().default(null), until: timestamp.nullable().default(null) })
+    .strictObject({
+      from: timestamp.nullable().default(null).describe("The beginning; null is since ever."),
+      until: timestamp.nullable().default(null).describe("The end; null is for ever."),
+    })
     .nullable()
     .default(null)
     .describe("The schedule of the flag; outside of it everyone gets `off`."),

@@ -13,19 +13,19 @@ export const ImageResource = z
     id: identifier("The image"),
     account_id: identifier("The account that owns it"),
     url,
-    filename: z.string(),
+    filename: z.string().describe("The name of the uploaded file."),
     mime_type: z.string().describe("Of the stored original, judged from its signature."),
     width: z.int().describe("Pixels of the original, after orientation."),
     height: z.int().describe("Pixels of the original, after orientation."),
     size_bytes: z.int().describe("Bytes of the stored original."),
     sha256: z.string().describe("Lower-case hex, of the stored original."),
-    title: text,
-    caption: text,
-    alt_text: text,
-    tags: z.array(z.string()),
-    visibility: z.enum(imageVisibilities),
-    status: z.enum(imageStatuses),
-    animated: z.boolean(),
+    title: text.describe("The title."),
+    caption: text.describe("The text shown beside the image."),
+    alt_text: text.describe("The text for those who do not see the image."),
+    tags: z.array(z.string()).describe("The tags, for filters."),
+    visibility: z.enum(imageVisibilities).describe("The audience of the content: its owner, or everyone."),
+    status: z.enum(imageStatuses).describe("The state of processing."),
+    animated: z.boolean().describe("True for an image with several frames."),
     placeholder: z.string().nullable().describe("ThumbHash in base64, once known."),
     dominant_color: z
       .string()
@@ -41,7 +41,13 @@ export const ImageResource = z
       .nullable()
       .optional()
       .describe("Why `status` is `failed`."),
-    focal_point: z.object({ x: z.number(), y: z.number() }).nullable().describe("Fractions of width and height."),
+    focal_point: z
+      .object({
+        x: z.number().describe("The distance from the left edge, from 0 to 1."),
+        y: z.number().describe("The distance from the top edge, from 0 to 1."),
+      })
+      .nullable()
+      .describe("Fractions of width and height."),
     variants: z.record(z.string(), url).describe("Derived images by name."),
     created_at: timestamp,
     updated_at: timestamp,
@@ -91,7 +97,7 @@ export const ImageDeletionResource = z
     image_id: identifier("The image"),
     account_id: identifier("The account that owned it"),
     sha256: z.string().describe("Of the original, in lower-case hex."),
-    status: z.enum(["erasing", "erased"]),
+    status: z.enum(["erasing", "erased"]).describe("The state of the deletion."),
     deleted_at: timestamp,
     erased_at: timestamp.nullable().describe("Time at which the last byte was erased."),
     erased_bytes: z.int().nullable().describe("Of the original and everything derived from it."),

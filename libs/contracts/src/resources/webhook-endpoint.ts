@@ -9,12 +9,12 @@ export const webhookSignatures = ["stripe", "github", "v1a"] as const;
 export const webhookFormats = ["envelope", "original"] as const;
 
 const header = z.object({
-  name: z.string(),
+  name: z.string().describe("The name of the header."),
   value: z.string().nullable().describe("Null for one that is secret."),
   secret: z.boolean().describe("True if the value is sealed and never shown."),
 });
 const clientCertificate = z.object({
-  subject: z.string(),
+  subject: z.string().describe("The subject of the certificate."),
   fingerprint: z.string().describe("SHA-256, in hex."),
   expires_at: timestamp,
 });
@@ -25,7 +25,10 @@ const WebhookEndpointSettings = z.object({
   timeout_seconds: z.int().nullable().describe("Deadline of one attempt; null is the default."),
   max_in_flight: z.int().nullable().describe("Attempts at the same time; null is the default."),
   rate: z
-    .object({ limit: z.int(), per_seconds: z.int() })
+    .object({
+      limit: z.int().describe("The number of deliveries in one period."),
+      per_seconds: z.int().describe("The length of the period in seconds."),
+    })
     .nullable()
     .describe("Attempts in a time, over all processes; null is no limit."),
   ordered: z.boolean().describe("One delivery at a time for each subject, in the order of its events."),
@@ -48,15 +51,17 @@ const WebhookEndpointSettings = z.object({
 export const WebhookEndpointResource = z
   .object({
     id: identifier("The endpoint"),
-    url: z.string(),
-    description: z.string().nullable(),
+    url: z.string().describe("The address that deliveries are sent to."),
+    description: z.string().nullable().describe("A text for people."),
     event_types: z.array(z.string()).describe("Names of events, or a prefix that ends in `*`."),
     scope: z
       .enum(webhookEndpointScopes)
       .describe("The accounts whose events it gets: its own, or, for operators, all."),
-    status: z.enum(webhookEndpointStatuses),
+    status: z
+      .enum(webhookEndpointStatuses)
+      .describe("The state; only an enabled endpoint gets deliveries, others hold them."),
     disabled_reason: z.string().nullable().describe("Why it is disabled, when it is."),
-    settings: WebhookEndpointSettings,
+    settings: WebhookEndpointSettings.describe("The settings of the endpoint."),
     secrets: liveValues("secrets").optional(),
     created_at: timestamp,
     updated_at: timestamp,
@@ -103,14 +108,14 @@ export const WebhookDeliveryResource = z
     id: identifier("The delivery, sent as `X-Delivery-Id`"),
     endpoint_id: identifier("The endpoint"),
     event_id: identifier("The event"),
-    event_type: z.string(),
-    status: z.enum(webhookDeliveryStatuses),
+    event_type: z.string().describe("The name of the event type."),
+    status: z.enum(webhookDeliveryStatuses).describe("The state of the delivery."),
     attempts: z.int().describe("Attempts made so far."),
     last_status: z.int().nullable().describe("HTTP status of the last attempt; null when none came back."),
     last_error: z.string().nullable().describe("Why the last attempt failed, in a stable word."),
     created_at: timestamp,
-    last_attempt_at: timestamp.nullable(),
-    next_attempt_at: timestamp.nullable(),
+    last_attempt_at: timestamp.nullable().describe("The time of the last attempt; null before the first."),
+    next_attempt_at: timestamp.nullable().describe("The time of the next attempt; null when none is planned."),
   })
   .meta({ id: "WebhookDelivery", description: "One delivery of one event to one endpoint." });
 

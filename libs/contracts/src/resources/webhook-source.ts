@@ -11,14 +11,14 @@ const webhookSourceStatuses = ["active", "paused", "stopped"] as const;
 export const WebhookSourceResource = z
   .object({
     id: identifier("The source"),
-    name: z.string(),
-    scheme: z.enum(webhookSchemes),
+    name: z.string().describe("The name that its owner gave it."),
+    scheme: z.enum(webhookSchemes).describe("The way that the sender signs."),
     event_types: z.array(z.string()).nullable().describe("Types that are accepted; null accepts every type."),
-    status: z.enum(webhookSourceStatuses),
+    status: z.enum(webhookSourceStatuses).describe("The state; only an active source takes webhooks."),
     forward: z.boolean().describe("True if accepted webhooks are forwarded to the account's endpoints."),
     ingest_path: z.string().describe("The path to which the partner posts."),
     former_ingest_paths: z
-      .array(z.object({ ingest_path: z.string(), ends_at: timestamp }))
+      .array(z.object({ ingest_path: z.string().describe("The path that the sender posts to."), ends_at: timestamp }))
       .optional()
       .describe("Former paths that are still accepted, the latest first."),
     addresses: liveValues("addresses", {

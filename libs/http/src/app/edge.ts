@@ -1,4 +1,5 @@
 import type { Authenticator, Caller } from "@signalbox/auth";
+import { errorDocsAt } from "@signalbox/core";
 import type { Pool } from "@signalbox/storage";
 import type { Counter, Histogram } from "@signalbox/telemetry";
 import type { IdempotencyStore } from "../idempotency/idempotency-store.ts";
@@ -58,6 +59,7 @@ export function createEdge(
   parts: Omit<Edge, "context" | "errorDocs" | "duration" | "limited" | "traffic" | "live">,
 ): Edge {
   const { configuration, metrics } = context;
+  const errorDocs = errorDocsAt(configuration.get("http.error-docs"), configuration.get("http.base-url"));
   const live = {
     requestTimeoutMs: configuration.get("limits.requestTimeoutSeconds") * 1000,
     requestBytesMax: configuration.get("limits.maxRequestBytes"),
@@ -70,5 +72,5 @@ export function createEdge(
   });
   const duration = metrics.histogram("http_server_request_duration_seconds");
   const measured = { duration, limited: metrics.counter("signalbox_http_limited_total"), traffic: trafficOf(metrics) };
-  return { context, ...parts, errorDocs: configuration.get("http.error-docs"), ...measured, live };
+  return { context, ...parts, errorDocs, ...measured, live };
 }

@@ -80,6 +80,7 @@ export class Exchange implements RouteInput {
   error: unknown = null;
   /** Fields that the handler adds to the log line. */
   notes: object | undefined;
+  #caller: Caller | null = null;
   #clientAddress: string | null = null;
   #log: Logger | null = null;
   #controller: AbortController | null = null;
@@ -102,7 +103,8 @@ export class Exchange implements RouteInput {
   get caller(): Caller {
     const { principal, requestId, clientAddress } = this;
     if (principal === null) throw new Error(`${this.route.label} has no caller`);
-    return { ...principal, requestId, clientAddress };
+    this.#caller ??= { ...principal, requestId, clientAddress };
+    return this.#caller;
   }
 
   get clientAddress(): string {

@@ -7,9 +7,12 @@ import { type HttpResponse, ok } from "../responses/http-response.ts";
 /** The schema of a page of a list (CONTRACT §2); `next_cursor` is absent on the last page. */
 export function pageOf<Item extends z.ZodType>(item: Item) {
   return z.object({
-    items: z.array(item),
+    items: z.array(item).describe("The items of the page."),
     next_cursor: z.string().optional().describe("Opaque; send it as `cursor` to get the next page."),
-    has_more: z.boolean().meta({ examples: [false] }),
+    has_more: z
+      .boolean()
+      .meta({ examples: [false] })
+      .describe("True when another page follows."),
   });
 }
 
@@ -21,7 +24,13 @@ export function pageParameters(limits: { readonly maxPageSize: () => number; rea
   return {
     limit: integerParameter({ min: 1, max: limits.maxPageSize })
       .default(() => Math.min(limits.pageSize(), limits.maxPageSize()))
-      .describe("Items on the page."),
+      .meta({
+        description: "Items on the page.",
+        override: ({ jsonSchema }) => {
+          const size = limits.pageSize();
+          if (typeof size === "number") jsonSchema.default = Math.min(size, limits.maxPageSize());
+        },
+      }),
     cursor: z.string().min(1).max(2048).optional().describe("`next_cursor` of the page before."),
   };
 }

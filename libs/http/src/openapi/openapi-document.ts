@@ -1,4 +1,3 @@
-import { hash } from "node:crypto";
 import { z } from "zod";
 import {
   createDocument,
@@ -7,9 +6,8 @@ import {
   type ZodOpenApiPathsObject,
 } from "zod-openapi";
 import { allMembersMayBeLeftOut } from "../app/compile-body.ts";
-import { strongEtag } from "../responses/conditional.ts";
+import { createDocumentAnswer, variesByCoding } from "../responses/document-answer.ts";
 import { ErrorBody } from "../responses/error-response.ts";
-import { bytes } from "../responses/http-response.ts";
 import { createRoutes, type Routes } from "../routes/create-routes.ts";
 import {
   type BodySpec,
@@ -21,11 +19,22 @@ import {
 } from "../routes/route-spec.ts";
 import { documented } from "./openapi-examples.ts";
 import { responsesOf } from "./openapi-responses.ts";
+import {
+  apiDescription,
+  contact,
+  describedTags,
+  describePathParameter,
+  hoistDescriptions,
+  tagOf,
+} from "./openapi-texts.ts";
+import { webhooksSection } from "./openapi-webhooks.ts";
 
 export interface OpenApiInfo {
   readonly title: string;
   readonly version: string;
   readonly description?: string;
+  /** True in the document of the service that sends webhooks: it describes them. */
+  readonly sendsWebhooks?: true;
 }
 
 type Document = Record<string, unknown>;
@@ -43,7 +52,7 @@ const securitySchemes = {
 } as const;
 
 /** Builds the OpenAPI 3.1 document of a route table: every status, every error, and the schemas by name. */
-export function openApiDocument(routes: Pick<Routes, "list">, info: OpenApiInfo): Document {
+export function openApiDocument(routes: Pick<Routes, "list">, { sendsWebhooks, ...info }: OpenApiInfo): Document {
   const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
   for (const route of routes.list) {
     const path = documentedPath(route.path);
@@ -51,12 +60,13 @@ export function openApiDocument(routes: Pick<Routes, "list">, info: OpenApiInfo)
   }
   const document: ZodOpenApiObject = {
     openapi: "3.1.0",
-    info: { ...info, license },
+    info: { description: apiDescription, contact, license, ...info },
     servers,
+    tags: describedTags(routes.list.map(({ path }) => tagOf(path))),
     paths: paths as ZodOpenApiPathsObject,
     components: { schemas: { Error: ErrorBody }, securitySchemes },
   };
-  return createDocument(document, {
+  const made = createDocument(document, {
     // Answers may get new members, so a document must not forbid them.
     override: ({ jsonSchema, zodSchema, io }) => {
       // `format` is enough; the pattern of our times has 300 characters, and every resource has some.
@@ -69,6 +79,19 @@ export function openApiDocument(routes: Pick<Routes, "list">, info: OpenApiInfo)
     },
     allowEmptySchema: { custom: true, transform: true, unknown: true },
   }) as unknown as Document;
+  const whole = sendsWebhooks ? withWebhooks(made) : made;
+  hoistDescriptions(whole);
+  return whole;
+}
+
+function withWebhooks(document: Document): Document {
+  const { webhooks, components } = webhooksSection();
+  const own = document.components as Record<string, Document>;
+  const merged = Object.entries(components).map(([kind, named]) => [
+    kind,
+    mergeComponents(kind, own[kind] ?? {}, named),
+  ]);
+  return { ...document, webhooks, components: { ...own, ...Object.fromEntries(merged) } };
 }
 
 /**
@@ -80,21 +103,27 @@ const documentedPath = (path: string): string => path.replace(/:([A-Za-z_]\w*)/g
 /** Merges the documents of several services. Equal names must have equal schemas. */
 export function mergeOpenApi(documents: readonly Document[], info: OpenApiInfo): Document {
   const paths: Document = {};
+  const webhooks: Document = {};
   const components: Record<string, Document> = {};
   for (const document of documents) {
     Object.assign(paths, document.paths);
+    Object.assign(webhooks, document.webhooks);
     for (const [kind, named] of Object.entries((document.components ?? {}) as Record<string, Document>)) {
       components[kind] = mergeComponents(kind, components[kind] ?? {}, named);
     }
   }
   return {
     openapi: "3.1.0",
-    info: { ...info, license },
+    info: { description: apiDescription, contact, license, ...info },
     servers,
+    tags: describedTags(documents.flatMap(tagNames)),
     paths,
+    webhooks,
     components: { ...components, securitySchemes },
   };
 }
+
+const tagNames = ({ tags = [] }: Document): string[] => (tags as { name: string }[]).map(({ name }) => name);
 
 function mergeComponents(kind: string, known: Document, more: Document): Document {
   for (const [name, component] of Object.entries(more)) {
@@ -113,7 +142,7 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
     summary: spec.summary,
     ...(spec.description ? { description: spec.description } : {}),
     ...(spec.deprecated ? { deprecated: true } : {}),
-    tags: [path.split("/").filter((part) => part && !/^(api|v\d+)$/.test(part))[0] ?? "root"],
+    tags: [tagOf(path)],
     security: securityOf(spec.auth),
     requestParams: {
       ...(path.includes(":") ? { path: pathSchema(route) } : {}),
@@ -135,7 +164,9 @@ function pathSchema({ path, spec }: Route): z.ZodObject {
   const { params, exampleIds = {} } = spec;
   const shape = params instanceof z.ZodObject ? params.shape : {};
   const members = pathParamNames(path).map((name) => {
-    const [schema, example] = [shape[name] ?? z.string(), exampleIds[name]];
+    const given = shape[name] ?? z.string();
+    const schema = given.description === undefined ? given.describe(describePathParameter(path, name)) : given;
+    const example = exampleIds[name];
     return [name, example === undefined ? schema : schema.meta({ param: { example } })];
   });
   return z.object(Object.fromEntries(members));
@@ -193,20 +224,17 @@ function headersOf({ method, spec }: Route): z.ZodObject {
  * short.
  */
 export function openApiRoute(service: string, routes: Routes, info: OpenApiInfo): Route {
-  let made: { readonly document: Buffer; readonly etag: string } | null = null;
-  function make() {
-    const document = Buffer.from(JSON.stringify(openApiDocument(routes, info)));
-    return { document, etag: strongEtag(hash("sha256", document), "openapi") };
-  }
+  let answer: ReturnType<typeof createDocumentAnswer> | undefined;
   const own = createRoutes();
   own.get(`/openapi/${service}.json`, {
     summary: "The OpenAPI document of this service",
     auth: "anonymous",
     responses: { 200: { content: ["application/json"] } },
     cache: "public, max-age=300",
-    handle: () => {
-      made ??= make();
-      return bytes(made.document, "application/json", { etag: made.etag });
+    vary: variesByCoding,
+    handle: ({ headers }) => {
+      answer ??= createDocumentAnswer(JSON.stringify(openApiDocument(routes, info)), "application/json");
+      return answer(headers);
     },
   });
   return own.list[0] as Route;

@@ -146,7 +146,14 @@ const textOf = (mediaType: string): z.ZodType =>
 
 function exampleOfRefusal(status: number): ErrorBody {
   const code = codeOf(status);
-  return JSON.parse(errorBody({ code, message: defaultMessages[code], requestId: exampleId, docs: "/docs/errors" }));
+  return JSON.parse(
+    errorBody({
+      code,
+      message: defaultMessages[code],
+      requestId: exampleId,
+      docs: "https://api.example.com/docs/errors",
+    }),
+  );
 }
 
 function exampleOfGraphqlRefusal(status: number): GraphqlErrorBody {

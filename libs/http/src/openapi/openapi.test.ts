@@ -1,12 +1,15 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { gunzipSync } from "node:zlib";
 import { AccountResource, accountExample } from "@signalbox/contracts";
 import { z } from "zod";
 import { serveRoutes } from "../edge-fixture.ts";
 import { pageOf, pageParameters } from "../lists/page.ts";
+import { createDocumentAnswer } from "../responses/document-answer.ts";
 import { noContent, ok } from "../responses/http-response.ts";
 import { createRoutes } from "../routes/create-routes.ts";
 import { mergeOpenApi, openApiDocument } from "./openapi-document.ts";
+import { describePathParameter, hoistDescriptions } from "./openapi-texts.ts";
 
 const info = { title: "Accounts", version: "1.0.0" };
 
@@ -131,4 +134,42 @@ test("documents merge into one, unless a name has two meanings", () => {
   assert.deepEqual(Object.keys(merged.paths as Node), Object.keys(document.paths as object));
   const other = { paths: {}, components: { schemas: { Account: { type: "string" } } } };
   assert.throws(() => mergeOpenApi([document, other], info), /schemas\/Account/);
+});
+
+test("a document is sent in gzip to those who accept it, and each coding has an ETag of its own", () => {
+  const answer = createDocumentAnswer("{}", "application/json");
+  const plain = answer({});
+  const packed = answer({ "accept-encoding": "br;q=0.5, gzip" });
+  assert.equal(packed.headers?.["Content-Encoding"], "gzip");
+  assert.equal(gunzipSync((packed.body as unknown as { bytes: Buffer }).bytes).toString(), "{}");
+  assert.notEqual(packed.etag, plain.etag);
+  for (const accepted of ["gzip;q=0", "identity", "br", "*;q=0, identity"]) {
+    assert.equal(answer({ "accept-encoding": accepted }).headers?.["Content-Encoding"], undefined, accepted);
+  }
+});
+
+test("a parameter of a path is described by its place, and a nullable value where a reader looks", () => {
+  assert.equal(describePathParameter("/webhooks/deliveries/:id", "id"), "The id of the delivery.");
+  assert.equal(describePathParameter("/accounts/:account_id/api-keys/:key_id", "key_id"), "The id of the key.");
+  assert.equal(describePathParameter("/event-types/:name", "name"), "The name of the event type.");
+  const schema = { anyOf: [{ type: "string", description: "The end." }, { type: "null" }] };
+  const example = { anyOf: [{ description: "data" }, { type: "null" }] };
+  const document = { schema, example };
+  hoistDescriptions(document);
+  assert.deepEqual(document, {
+    schema: { anyOf: [{ type: "string" }, { type: "null" }], description: "The end." },
+    example: { anyOf: [{ description: "data" }, { type: "null" }] },
+  });
+});
+
+test("the default size of a page is documented", () => {
+  const { paths } = openApiDocument(routes(), info) as unknown as Node;
+  const [limit] = (paths?.["/accounts"]?.get?.parameters ?? []) as unknown as { schema: object }[];
+  assert.deepEqual(limit?.schema, {
+    type: "integer",
+    minimum: 1,
+    maximum: 100,
+    default: 20,
+    description: "Items on the page.",
+  });
 });

@@ -46,7 +46,7 @@ export function refuseCredentials(text: string, schema: z.ZodObject | undefined)
   for (const pair of text.split("&")) {
     const name = decoded(pair.split("=", 1)[0] as string);
     if (name === null || !credentialNames.has(name.toLowerCase())) continue;
-    if (!schema || !Object.hasOwn(schema.shape, name)) details.push(undeclared(name));
+    if (!schema || !Object.hasOwn(schema.shape, name)) details.push(undeclared(name, schema));
   }
   if (details.length > 0)
     throw new AppError(
@@ -82,7 +82,7 @@ function problemOf(
 ): ErrorDetail | null {
   if (name === null || isBadText(name))
     return { field: "", code: "invalid_text", message: "A parameter name is not valid UTF-8." };
-  if (!schema || !Object.hasOwn(schema.shape, name)) return undeclared(name);
+  if (!schema || !Object.hasOwn(schema.shape, name)) return undeclared(name, schema);
   if (name in seen) return { field: name, code: "repeated", message: "Duplicate parameter." };
   if (value === null || isBadText(value)) return { field: name, code: "invalid_text", message: "Must be valid UTF-8." };
   return null;
@@ -97,11 +97,49 @@ function queryRefusal(details: readonly ErrorDetail[]): AppError {
   return new AppError("invalid_request", message, { details });
 }
 
-function undeclared(name: string): ErrorDetail {
-  return credentialNames.has(name.toLowerCase())
-    ? { field: name, code: "credential_in_query", message: "Credentials are accepted in headers only." }
-    : { field: name, code: "unknown_parameter", message: "Is not a parameter of this route." };
+function undeclared(name: string, schema: z.ZodObject | undefined): ErrorDetail {
+  if (credentialNames.has(name.toLowerCase()))
+    return { field: name, code: "credential_in_query", message: "Credentials are accepted in headers only." };
+  const known = Object.keys(schema?.shape ?? {});
+  return {
+    field: name,
+    code: "unknown_parameter",
+    message: `Is not a parameter of this route. ${hintFor(name, known)}`,
+  };
 }
+
+/** Names that other APIs have for our parameters, in small letters without separators. */
+const usualGuesses: Readonly<Record<string, readonly string[]>> = {
+  limit: ["pagesize", "perpage", "size", "first", "count", "top", "max", "maxresults", "pagelimit", "take"],
+  cursor: [
+    "page",
+    "pagenumber",
+    "offset",
+    "skip",
+    "start",
+    "after",
+    "startingafter",
+    "pagetoken",
+    "nextcursor",
+    "next",
+  ],
+  search: ["q", "query", "filter", "text", "keyword"],
+  created_after: ["from", "since", "startdate", "createdfrom", "createdsince", "mindate"],
+  created_before: ["to", "until", "enddate", "createdto", "createduntil", "maxdate"],
+  mime_type: ["type", "contenttype", "mediatype"],
+  tag: ["tags", "label", "labels"],
+  status: ["state"],
+};
+
+/** Says what to send instead of an unknown parameter: the name that was meant, or those that there are. */
+function hintFor(name: string, known: readonly string[]): string {
+  const plain = plainName(name);
+  const meant = known.find((one) => plainName(one) === plain || usualGuesses[one]?.includes(plain));
+  if (meant !== undefined) return `Use ${meant}.`;
+  return known.length === 0 ? "It has none." : `They are: ${known.join(", ")}.`;
+}
+
+const plainName = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, "");
 
 /** Decodes `application/x-www-form-urlencoded`; null when it is not UTF-8. */
 function decoded(text: string): string | null {

@@ -68,30 +68,30 @@ export function errorText(
 /** The body of every refusal (CONTRACT §2). */
 export const ErrorBody = z
   .object({
-    error: z.object({
-      code: z.enum(errorCodes).describe("Stable; branch on this."),
-      message: z.string().describe("For people; may change."),
-      field: z.string().optional().describe("The first failing field."),
-      request_id: z.string(),
-      correlationId: z.string().optional().describe("The request id again, on configuration routes."),
-      details: z
-        .array(
-          z.object({
-            field: z.string().describe("Its path in the request, such as `settings.tags[2]`."),
-            code: z.enum(detailCodes).describe("Stable; branch on this."),
-            message: z.string().describe("One sentence for people; may change."),
-          }),
-        )
-        .optional()
-        .describe("Every failing field, once."),
-      outcome: z
-        .literal("unknown")
-        .optional()
-        .describe("Present when the change may have been made after all; any other refusal has changed nothing."),
-      doc_url: z
-        .string()
-        .describe("The page that explains the codes, at `code`; a path is relative to the requested address."),
-    }),
+    error: z
+      .object({
+        code: z.enum(errorCodes).describe("Stable; branch on this."),
+        message: z.string().describe("For people; may change."),
+        field: z.string().optional().describe("The first failing field."),
+        request_id: z.string().describe("The id of the request; quote it in reports."),
+        correlationId: z.string().optional().describe("The request id again, on configuration routes."),
+        details: z
+          .array(
+            z.object({
+              field: z.string().describe("Its path in the request, such as `settings.tags[2]`."),
+              code: z.enum(detailCodes).describe("Stable; branch on this."),
+              message: z.string().describe("One sentence for people; may change."),
+            }),
+          )
+          .optional()
+          .describe("Every failing field, once."),
+        outcome: z
+          .literal("unknown")
+          .optional()
+          .describe("Present when the change may have been made after all; any other refusal has changed nothing."),
+        doc_url: z.string().describe("The absolute address of the page that explains the codes, at `code`."),
+      })
+      .describe("The refusal."),
   })
   .meta({ id: "Error", description: "A refusal." });
 
@@ -100,12 +100,19 @@ export type ErrorBody = z.output<typeof ErrorBody>;
 /** A refusal in the form of a GraphQL answer (CONTRACT §8). */
 export const GraphqlErrorBody = z
   .object({
-    errors: z.array(
-      z.object({
-        message: z.string().describe("For people; may change."),
-        extensions: z.looseObject({ code: z.string().describe("Stable; branch on this."), request_id: z.string() }),
-      }),
-    ),
+    errors: z
+      .array(
+        z.object({
+          message: z.string().describe("For people; may change."),
+          extensions: z
+            .looseObject({
+              code: z.string().describe("Stable; branch on this."),
+              request_id: z.string().describe("The id of the request; quote it in reports."),
+            })
+            .describe("The code of the failure, and more about it."),
+        }),
+      )
+      .describe("The refusal."),
   })
   .meta({ id: "GraphqlError", description: "A refusal, in the form of a GraphQL answer." });
 

@@ -69,7 +69,10 @@ function countCaller(exchange: Exchange, { accountId, credential }: Principal): 
   const { edge, route } = exchange;
   if (!edge.rateLimits || route.rateLimit === "none") return;
   if (route.rateLimit === null) take(exchange, edge.rateLimits.caller, credential.id, credential.id, accountId);
-  else take(exchange, edge.rateLimits.named[route.rateLimit], credential.id);
+  else {
+    const group = edge.rateLimits.named[route.rateLimit];
+    take(exchange, group, group?.limiters[0]?.policy.per === "account" ? accountId : credential.id);
+  }
 }
 
 /**

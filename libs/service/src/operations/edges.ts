@@ -5,9 +5,13 @@ import { mutationOf } from "./graph-edge.ts";
 import type { AnyOperation, OperationSpec, Rules } from "./operation.ts";
 import {
   type AnyList,
+  type AnyListBelow,
   type AnyRecord,
   entityField,
+  type ListBelowSpec,
   type ListSpec,
+  listBelowField,
+  listBelowRoute,
   listField,
   listRoute,
   type RecordSpec,
@@ -51,6 +55,21 @@ export function list<F extends z.ZodRawShape | undefined = undefined, Row = unkn
     const { path, spec: route } = listRoute(erased);
     routes.get(path, { operationId: name, ...route } as never);
     return spec.graph === null ? {} : { Account: { [name]: listField(erased) } };
+  };
+}
+
+/** Declares a list below a row for both edges; see `ListBelowSpec`. */
+export function listBelow<
+  const Path extends string,
+  F extends z.ZodRawShape | undefined = undefined,
+  Row = unknown,
+  Item = unknown,
+>(spec: ListBelowSpec<Path, F, Row, Item>): Declaration {
+  const erased = spec as unknown as AnyListBelow;
+  return (name, routes) => {
+    const { path, spec: route } = listBelowRoute(erased);
+    routes.get(path, { operationId: name, ...route } as never);
+    return { [spec.of.type]: { [spec.graph.field]: listBelowField(erased) } };
   };
 }
 

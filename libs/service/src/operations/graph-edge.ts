@@ -1,6 +1,7 @@
 import type { Caller } from "@signalbox/auth";
-import { AppError } from "@signalbox/core";
+import { AppError, camelCase, snakeCase } from "@signalbox/core";
 import { mutation, type Resolve, refusalError, type SubgraphContext, toWire } from "@signalbox/graphql";
+import { pathParamNames } from "@signalbox/http";
 import { z } from "zod";
 import { type AnyOperation, type OperationContext, refusalOf, routeOf } from "./operation.ts";
 
@@ -48,8 +49,10 @@ const picksOf = (payload: string | Picks): Picks =>
 
 /** Lists the path parameters of an operation with their names in the graph. */
 export function keysOf({ rest, graph }: AnyOperation): Keys {
-  const params = [...routeOf(rest).path.matchAll(/:(\w+)/g)].map(([, name]) => name as string);
-  return params.map((param) => [param, (graph?.names as Record<string, string> | undefined)?.[param] ?? param]);
+  return pathParamNames(routeOf(rest).path).map((param) => [
+    param,
+    (graph?.names as Record<string, string> | undefined)?.[param] ?? param,
+  ]);
 }
 
 function paramsOf(operation: AnyOperation, keys: Keys, args: Arguments): unknown {
@@ -83,9 +86,6 @@ async function fitting(
 ): Promise<z.ZodType> {
   return json.safeParse(body).success ? json : forCaller(caller);
 }
-
-const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-const camelCase = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 /** Makes a plain copy: GraphQL literals have objects without a prototype, which strict rules refuse. */
 function jsonOf(given: object, name: string): unknown {
@@ -126,6 +126,8 @@ async function run(operation: AnyOperation, context: OperationContext, graphCont
       // The gateway ends abandoned requests by its own deadline.
       signal: new AbortController().signal,
       inTransaction: (work) => inTransaction((tx) => succeeded(work(tx))),
+      // The graph stores no answers.
+      inSharedTransaction: (effect) => effect(async () => {}),
     }),
   );
 }

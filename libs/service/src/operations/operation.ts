@@ -1,5 +1,6 @@
 import type { Caller, Principal } from "@signalbox/auth";
 import type { Audited } from "@signalbox/contracts";
+import type { DetailCode } from "@signalbox/core";
 import { type HttpResponse, type Refusal, type RouteAuth, type RouteSpec, refusedWith } from "@signalbox/http";
 import type { Tx } from "@signalbox/storage";
 import type { z } from "zod";
@@ -38,7 +39,15 @@ export interface Flow {
   readonly signal: AbortSignal;
   /** Runs the effect with the stored answer of an `Idempotency-Key`. Its value must be the operation's result. */
   inTransaction<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>;
+  /**
+   * The same for an effect that shares its transaction with those of other requests: the effect calls `complete` with
+   * its result in that transaction, unless it is refused and has written nothing.
+   */
+  inSharedTransaction<Result>(effect: (complete: Complete<Result>) => Promise<Result>): Promise<Result>;
 }
+
+/** Stores the answer to a result in the transaction of its effect. It may run again when the transaction does. */
+export type Complete<Result> = (tx: Tx, result: Result) => Promise<void>;
 
 /** The context of an operation with a flow of its own. */
 type FlowContext<P, Input> = OperationContext<P, Input> & Flow;
@@ -163,9 +172,12 @@ export function answerOf({ refusals, rest }: AnyOperation, result: unknown, cont
   return rest.answer ? rest.answer(result, context) : { status: 204, body: { kind: "empty" } };
 }
 
-/** Builds the refusal of one more of something that has a limit; the field is its name in the API. */
-export const tooMany = (field: string, message: string): Refusal => ({
+/** Builds the refusal of a change that the present state does not allow; the field is its name in the API. */
+export const conflict = (field: string, code: DetailCode, message: string): Refusal => ({
   code: "conflict",
   message,
-  details: [{ field, code: "too_many", message }],
+  details: [{ field, code, message }],
 });
+
+/** Builds the refusal of one more of something that has a limit. */
+export const tooMany = (field: string, message: string): Refusal => conflict(field, "too_many", message);

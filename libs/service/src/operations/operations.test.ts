@@ -7,7 +7,7 @@ import type { Tx } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
 import { createSubgraphClient, serveListener, testPerson } from "@signalbox/testing";
 import { z } from "zod";
-import { edgesOf, joinEdges, list, operation, record } from "./edges.ts";
+import { edgesOf, joinEdges, list, listBelow, operation, record } from "./edges.ts";
 import { ownRows } from "./reads.ts";
 
 interface Parcel {
@@ -54,6 +54,24 @@ const edges = edgesOf(
         }),
       },
     }),
+    stamps: listBelow({
+      summary: "List the stamps of a parcel",
+      auth: read,
+      limits,
+      filter: { colour: z.string().optional() },
+      of: {
+        type: "Parcel",
+        find: async ({ params }) => (params.parcel_id === "p_1" ? parcel("p_1") : null),
+        missing: "There is no such parcel.",
+      },
+      async read(_range, parcelIds, { filter }) {
+        statements.push(`stamps of ${parcelIds.join()}`);
+        return parcelIds.map((parcelId) => ({ ...parcel(`s_${parcelId}`, filter.colour), parcelId }));
+      },
+      parentId: ({ parcelId }) => parcelId,
+      rest: { get: "/parcels/:parcel_id/stamps", item: Resource, view: ({ id, label }) => ({ id, label }) },
+      graph: { field: "stamps" },
+    }),
     labelParcel: operation({
       summary: "Label a parcel",
       auth: write,
@@ -85,6 +103,26 @@ const edges = edgesOf(
         names: { parcel_id: "id" },
         keysInInput: true,
         raw: ["sentBy"],
+      },
+    }),
+    postParcel: operation({
+      summary: "Post a parcel",
+      auth: { scopes: ["images:write"] },
+      audit: "image.update",
+      input: z.strictObject({ label: z.string() }),
+      act: ({ input, inSharedTransaction }): Promise<{ outcome: "full" } | { outcome: "posted"; posted: Parcel }> =>
+        inSharedTransaction(async (complete) => {
+          if (input.label === "full") return { outcome: "full" };
+          const result = { outcome: "posted", posted: parcel("p_1", input.label) } as const;
+          await complete({} as Tx, result);
+          return result;
+        }),
+      refusals: { full: { code: "conflict", message: "It is full." } },
+      rest: {
+        post: "/parcels/:parcel_id/post",
+        responses: { 200: Resource },
+        idempotent: true,
+        answer: ({ posted }) => show(posted),
       },
     }),
     packParcel: operation({
@@ -127,7 +165,7 @@ const typeDefs = `
   type LabelParcelPayload { parcel: Parcel  labelledId: ID  errors: [FieldError!]! }
   type ParcelPayload { parcel: Parcel  errors: [FieldError!]! }
   type FieldError { field: String  code: String!  message: String! }
-  type Parcel @key(fields: "id") { id: ID!  label: String!  short: String! }
+  type Parcel @key(fields: "id") { id: ID!  label: String!  short: String!  stamps(first: Int, after: String, colour: String): Parcels }
   type Account @key(fields: "id") { id: ID!  parcels(first: Int, after: String, label: String): Parcels }
   type Parcels { edges: [ParcelEdge!]! }
   type ParcelEdge { node: Parcel! }
@@ -150,7 +188,9 @@ test("each declaration has a route of its name, with the guards and refusals tha
   assert.deepEqual(Object.fromEntries(routes), {
     parcels: "get /parcels",
     parcel: "get /parcels/:parcel_id",
+    stamps: "get /parcels/:parcel_id/stamps",
     labelParcel: "patch /parcels/:parcel_id",
+    postParcel: "post /parcels/:parcel_id/post",
     packParcel: "post /parcels/:parcel_id/pack",
     sendParcel: "post /parcels/:parcel_id/send",
   });
@@ -241,26 +281,49 @@ test("entities of one request are one statement; a list takes its filters at bot
   assert.deepEqual([items, hasMore], [[{ id: "p_1", label: "toys" }], true]);
 });
 
-test("over REST a flow stores the answer of a success with its effect, and nothing of a refusal", async () => {
-  const { handle } = routeOf("packParcel").spec;
-  const tx = {} as Tx;
-  const stored: unknown[] = [];
-  const exchange = (label: string) =>
-    ({
-      caller: who,
-      params: { parcel_id: "p_1" },
-      body: { label },
-      idempotency: { complete: async (...given: unknown[]) => void stored.push(given) },
-      inTransaction: <T>(work: (tx: Tx) => Promise<T>) => work(tx),
-    }) as unknown as RouteInput<never, unknown, unknown, unknown>;
-  const labelled = await handle?.(exchange("toys"));
-  assert.deepEqual(labelled, ok({ id: "p_1", label: "toys" }));
-  assert.deepEqual(stored, [[tx, labelled]]);
-  assert.equal((await handle?.(exchange("full")))?.status, 409);
-  assert.equal(stored.length, 1);
-  const missing = await routeOf("parcel").spec.handle?.({ caller: who, params: { parcel_id: "p_9" } } as never);
-  assert.deepEqual(missing, refused(404, "not_found", { message: "There is no such parcel." }));
+test("a list below a row is a page over REST; those of many rows are one statement in the graph", async () => {
+  const { handle } = routeOf("stamps").spec;
+  const page = (parcelId: string) =>
+    handle?.({ caller: who, params: { parcel_id: parcelId }, query: { limit: 1, colour: "red" } } as never);
+  const { body } = (await page("p_1")) as HttpResponse & { readonly body: { readonly value: { items: object[] } } };
+  assert.deepEqual(body.value.items, [{ id: "s_p_1", label: "red" }]);
+  assert.deepEqual(await page("p_9"), refused(404, "not_found", { message: "There is no such parcel." }));
+  statements.length = 0;
+  const of = ["p_1", "p_2"].map((id) => ({ __typename: "Parcel", id }));
+  const { data } = await ask(
+    who,
+    'query($of: [_Any!]!) { _entities(representations: $of) { ... on Parcel { stamps(colour: "blue") { edges { node { id label } } } } } }',
+    { of },
+  );
+  const listed = data._entities.map(({ stamps }: { stamps: { edges: { node: object }[] } }) => stamps.edges[0]?.node);
+  assert.deepEqual(listed, [
+    { id: "s_p_1", label: "blue" },
+    { id: "s_p_2", label: "blue" },
+  ]);
+  assert.deepEqual(statements, ["p_1,p_2", "stamps of p_1,p_2"]);
 });
+
+for (const operationId of ["packParcel", "postParcel"])
+  test(`over REST ${operationId} stores the answer of a success with its effect, and nothing of a refusal`, async () => {
+    const { handle } = routeOf(operationId).spec;
+    const tx = {} as Tx;
+    const stored: unknown[] = [];
+    const exchange = (label: string) =>
+      ({
+        caller: who,
+        params: { parcel_id: "p_1" },
+        body: { label },
+        idempotency: { complete: async (...given: unknown[]) => void stored.push(given) },
+        inTransaction: <T>(work: (tx: Tx) => Promise<T>) => work(tx),
+      }) as unknown as RouteInput<never, unknown, unknown, unknown>;
+    const labelled = await handle?.(exchange("toys"));
+    assert.deepEqual(labelled, ok({ id: "p_1", label: "toys" }));
+    assert.deepEqual(stored, [[tx, labelled]]);
+    assert.equal((await handle?.(exchange("full")))?.status, 409);
+    assert.equal(stored.length, 1);
+    const missing = await routeOf("parcel").spec.handle?.({ caller: who, params: { parcel_id: "p_9" } } as never);
+    assert.deepEqual(missing, refused(404, "not_found", { message: "There is no such parcel." }));
+  });
 
 test("two capabilities cannot resolve the same field", () => {
   const fields = { Parcel: { short: () => "" } };

@@ -104,6 +104,73 @@ export function listField({ auth, filter = {}, limits, read, position, graph }: 
   return connectionField({ ...auth, ...seenBy }, spec);
 }
 
+/** A list of what one row of an account's own has: a page over REST, a connection of the parent's type in the graph. */
+export interface ListBelowSpec<Path extends string, F extends z.ZodRawShape | undefined, Row, Item> extends Read {
+  readonly limits: PageLimits;
+  readonly filter?: F;
+  readonly of: {
+    /** The parent's type in the graph. */
+    readonly type: string;
+    readonly find: (context: {
+      readonly caller: Caller;
+      readonly params: Params<Path, undefined>;
+    }) => Promise<{ readonly id: string } | null>;
+    readonly missing: string;
+  };
+  /** Reads the range of the list of each parent. */
+  readonly read: (
+    range: ListRange,
+    parentIds: readonly string[],
+    context: { readonly caller: Caller; readonly filter: FilterOf<F> },
+  ) => Promise<readonly Row[]>;
+  readonly parentId: (row: Row) => string;
+  readonly position?: (row: Row) => TimePosition;
+  readonly rest: { readonly get: Path; readonly item: z.ZodType; readonly view: (row: Row) => Item };
+  /** The name of the parent's field. */
+  readonly graph: { readonly field: string };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a list was checked against its own types when it was declared.
+export type AnyListBelow = ListBelowSpec<any, any, any, any>;
+
+/** Builds the route of a list below a row. */
+export function listBelowRoute({ summary, description, auth, filter = {}, limits, ...spec }: AnyListBelow) {
+  const { of, read, position, rest } = spec;
+  type Query = { readonly limit: number; readonly cursor?: string };
+  return {
+    path: rest.get,
+    spec: {
+      summary,
+      auth,
+      query: z.object({ ...pageParameters(limits), ...filter }),
+      ...(description !== undefined && { description }),
+      responses: { 200: pageOf(rest.item), 404: "error" },
+      async handle(input: { readonly caller: Caller; readonly params: never; readonly query: Query }) {
+        const { caller } = input;
+        const parent = await of.find(input);
+        if (parent === null) return refused(404, "not_found", { message: of.missing });
+        const { limit, cursor, ...given } = input.query;
+        const rows = (range: ListRange) => read(range, [parent.id], { caller, filter: given });
+        return position
+          ? listPage({ limit, cursor }, rows, rest.view, position)
+          : listPage({ limit, cursor }, rows, rest.view);
+      },
+    },
+  };
+}
+
+/** Builds the field of a list below a row. The lists of many rows are one statement. */
+export function listBelowField({ auth, filter = {}, limits, read, parentId, position }: AnyListBelow): Resolve {
+  const rules = z.strictObject(filter);
+  return connectionField(auth, {
+    limits,
+    readMany: (range, parentIds, { caller }, args: object) =>
+      read(range, parentIds, { caller, filter: filterFrom(rules, args) }),
+    parentId,
+    ...(position && { position }),
+  });
+}
+
 /** One row of an account's own: a record over REST, an entity of the graph. */
 export interface RecordSpec<Path extends string, P extends z.ZodType | undefined, Row> extends Read {
   readonly params?: P;

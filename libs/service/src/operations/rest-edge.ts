@@ -89,6 +89,9 @@ export async function runFlow<Result>(
   answer: (result: Result) => HttpResponse,
 ): Promise<HttpResponse> {
   let written: { readonly result: unknown; readonly answer: HttpResponse } | undefined;
+  const complete = async (tx: Tx, done: unknown) => {
+    written = { result: done, answer: await completed(exchange, tx, answer(done as Result)) };
+  };
   return answeringRefusals(async () => {
     const result = await act({
       caller: exchange.caller,
@@ -96,9 +99,10 @@ export async function runFlow<Result>(
       inTransaction: (work) =>
         exchange.inTransaction(async (tx) => {
           const done = await work(tx);
-          written = { result: done, answer: await completed(exchange, tx, answer(done as unknown as Result)) };
+          await complete(tx, done);
           return done;
         }),
+      inSharedTransaction: (effect) => effect(complete),
     });
     if (written && written.result !== result) throw new Error("a flow must return the value of its transaction");
     return written?.answer ?? answer(result);

@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { snakeCase } from "@signalbox/core";
 import { changedRows, type Queryable, type Statement, sql, sqlRows } from "./statement.ts";
 import type { Tx } from "./transaction.ts";
 
@@ -92,5 +93,3 @@ const statementName = (prefix: string, written: readonly string[]): string =>
 
 const stored = (value: unknown, type: string | undefined): unknown =>
   type === "jsonb" && value !== null && value !== undefined ? JSON.stringify(value) : value;
-
-const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

@@ -7,7 +7,7 @@ import { withSchemaEngine } from "./schema-engine.ts";
 const filters = { externalTables: [], externalEnums: [] };
 
 /** The lock file that `prisma migrate` expects beside the migrations. */
-export const lockFile = 'provider = "postgresql"\n';
+const lockFile = 'provider = "postgresql"\n';
 
 /**
  * Returns the SQL from the result of a service's migrations to its `schema.prisma`; "" when they are equal. Each

@@ -4,9 +4,11 @@ import { createServer as createHttpServer } from "node:http";
 import { createServer, type Server } from "node:net";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
-import { after, it } from "node:test";
+import { after, before, it } from "node:test";
 import { eventually, startEngine, testContext, testS3 } from "@signalbox/testing";
 import { Client } from "minio";
+import { objectStoreContract } from "./object-store.contract.ts";
+import type { ObjectStore } from "./object-store.ts";
 import { openObjectStore } from "./open-object-store.ts";
 
 const { log, logged, runner, close } = testContext("images", {});
@@ -181,3 +183,11 @@ function listen(server: Server): Promise<number> {
     server.listen(0, "127.0.0.1", () => resolve((server.address() as { port: number }).port));
   });
 }
+
+let store: ObjectStore;
+before(async () => {
+  const { url, accessKey, secretKey } = await testS3();
+  store = await openObjectStore({ url, accessKey, secretKey, runner, log });
+});
+
+objectStoreContract("S3", () => store);

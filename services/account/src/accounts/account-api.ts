@@ -56,6 +56,7 @@ function accountOperations({ accounts }: AccountApi, { patch, replacement }: Bod
   return {
     viewer: record({
       summary: "Read the account",
+      description: "The account of the caller's credential. Its first use creates the account.",
       auth: read,
       find: ({ caller }) => accounts.find(caller.accountId),
       missing: accountGone,
@@ -97,6 +98,7 @@ function settingsOperations({ accounts }: AccountApi, { settingsPatch, settingsR
   const reading = (path: string) =>
     record({
       summary: "Read the account's settings",
+      description: "Locale, time zone and notifications of the caller's account.",
       auth: read,
       find: ({ caller }) => accounts.find(caller.accountId),
       missing: accountGone,
@@ -117,6 +119,7 @@ function settingsOperations({ accounts }: AccountApi, { settingsPatch, settingsR
   const replacing = (path: string) =>
     operation({
       summary: "Replace the account's settings",
+      description: "Every member is required; PATCH changes some of them.",
       auth: write,
       audit: "account.update",
       input: settingsReplacement,

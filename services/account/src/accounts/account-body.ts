@@ -44,12 +44,20 @@ export function createAccountBodies({ accounts, supportedLocales }: BodyDependen
 
     /** PATCH: absent members stay, inside `notifications` too. */
     settingsPatch: body({ notifications: { product_updates: true } }, (present) =>
-      z.strictObject({ ...sharedMembers(present), notifications: z.strictObject(notifications).partial() }).partial(),
+      z
+        .strictObject({
+          ...sharedMembers(present),
+          notifications: z.strictObject(notifications).partial().describe("The mails that the account wants."),
+        })
+        .partial(),
     ),
 
     /** PUT: no setting is nullable, so every member is required. */
     settingsReplacement: body(settingsExample, (present) =>
-      z.strictObject({ ...sharedMembers(present), notifications: z.strictObject(notifications) }),
+      z.strictObject({
+        ...sharedMembers(present),
+        notifications: z.strictObject(notifications).describe("The mails that the account wants."),
+      }),
     ),
   };
 
@@ -79,7 +87,10 @@ export function createAccountBodies({ accounts, supportedLocales }: BodyDependen
   function sharedMembers(present: Present) {
     const isSupported: FieldRule = (locale) => checkLocale(supportedLocales())(locale);
     return {
-      locale: ruledText(unless(present?.locale, isSupported), "unsupported").meta({ examples: ["en"] }),
+      locale: ruledText(unless(present?.locale, isSupported), "unsupported").meta({
+        examples: ["en"],
+        description: "A supported locale, a BCP 47 tag.",
+      }),
       timezone: ruledText(unless(present?.timezone, checkTimezone), "unsupported").meta({
         description: "An IANA time zone.",
         examples: ["Europe/Berlin"],

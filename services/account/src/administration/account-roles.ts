@@ -2,6 +2,7 @@ import { type Caller, requireScopes, requireStepUp } from "@signalbox/auth";
 import { type Role, roles as roleNames, scopesOfRole } from "@signalbox/contracts";
 import type { Clock } from "@signalbox/core";
 import type { Refusal } from "@signalbox/http";
+import { conflict } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
 import type { AccessAnnouncements } from "../access/access-announcements.ts";
@@ -78,14 +79,12 @@ export function refusedRoles({ outcome }: Exclude<RolesOutcome, { outcome: "chan
     case "last-administrator":
       return refusedLastAdministrator("roles");
     case "roles-by-issuer":
-      return conflict("roles_by_issuer", "Roles come with the tokens of the identity provider. Change them there.");
+      return conflict(
+        "roles",
+        "roles_by_issuer",
+        "Roles come with the tokens of the identity provider. Change them there.",
+      );
     case "erased":
-      return conflict("account_deleted", "The account is being erased.");
+      return conflict("roles", "account_deleted", "The account is being erased.");
   }
 }
-
-const conflict = (code: "roles_by_issuer" | "account_deleted", message: string): Refusal => ({
-  code: "conflict",
-  message,
-  details: [{ field: "roles", code, message }],
-});

@@ -11,7 +11,7 @@ import type { Prisma, PrismaClient } from "../generated/prisma/client.ts";
  * in NFC. An absent member does not narrow.
  */
 export const accountFilter = {
-  status: z.enum(accountStates).optional(),
+  status: z.enum(accountStates).optional().describe("Only accounts in this state."),
   search: z
     .string()
     .normalize("NFC")
@@ -22,8 +22,8 @@ export const accountFilter = {
   recovery_requested: booleanParameter()
     .optional()
     .describe("True for accounts whose owners ask for their recovery, false for the others."),
-  created_after: timeParameter().optional(),
-  created_before: timeParameter().optional(),
+  created_after: timeParameter().optional().describe("RFC 3339; later than this."),
+  created_before: timeParameter().optional().describe("RFC 3339; earlier than this."),
 };
 
 type AccountFilter = z.output<z.ZodObject<typeof accountFilter>>;

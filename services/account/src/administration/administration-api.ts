@@ -107,6 +107,7 @@ function addReads(
   routes.get(base, {
     operationId: "accounts",
     summary: "List accounts, newest first",
+    description: "For administrators. Filters narrow the list by state, text and time of creation.",
     auth: administration,
     audit: "account.list",
     query: z.object({ ...accountFilter, ...pageParameters(pageLimits) }),
@@ -120,6 +121,7 @@ function addReads(
   routes.get(one, {
     operationId: "account",
     summary: "Read an account",
+    description: "For administrators; reading it is recorded in the account's audit.",
     auth: administration,
     audit: "account.read",
     responses: { 200: AdministeredAccountResource, 404: "error" },

@@ -1,5 +1,6 @@
 import type { Caller } from "@signalbox/auth";
 import type { Refusal } from "@signalbox/http";
+import { conflict } from "@signalbox/service";
 import { advisoryLock, sql, type Tx } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
 
@@ -38,5 +39,5 @@ function isAnotherByIssuer({ accountId, credential, roles }: Caller, account: Ac
 /** The refusal of a change that would remove the only administrator. */
 export function refusedLastAdministrator(field: "status" | "roles"): Refusal {
   const message = "This is the only administrator. Make another account an administrator first.";
-  return { code: "conflict", message, details: [{ field, code: "last_administrator", message }] };
+  return conflict(field, "last_administrator", message);
 }

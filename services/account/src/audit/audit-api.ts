@@ -28,6 +28,7 @@ export function auditApi(parts: AuditApi): Edges {
   const declared = {
     auditLog: list({
       summary: "List the changes and refusals of the account, newest first",
+      description: "Each entry has the action, its actor, the request and the names of the fields.",
       auth: own,
       limits: pageLimits,
       filter: auditFilter,
@@ -56,6 +57,7 @@ function addAdministratorRoutes(
   routes.get("/api/accounts/audit/", {
     operationId: "accountsAuditLog",
     summary: "List the changes and refusals of all accounts, newest first",
+    description: "For administrators. Each entry names the account that it belongs to.",
     auth: administration,
     audit: "account.list_audit",
     query,
@@ -70,6 +72,7 @@ function addAdministratorRoutes(
   routes.get("/api/accounts/:account_id/audit/", {
     operationId: "accountAuditLog",
     summary: "List the changes and refusals of an account, newest first",
+    description: "For administrators; reading them is recorded in the account's audit.",
     auth: administration,
     audit: "account.read_audit",
     query,

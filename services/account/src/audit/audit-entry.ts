@@ -55,7 +55,10 @@ const name = z.string().min(1).max(256);
 /** Filters of a list of entries: query parameters in REST, arguments in GraphQL. An absent member does not narrow. */
 export const auditFilter = {
   action: name.optional().describe("An action such as `api_key.revoke`, or a refused operation."),
-  outcome: z.enum(["done", "refused"]).optional(),
+  outcome: z
+    .enum(["done", "refused"])
+    .optional()
+    .describe("Only changes that were made, or only those that were refused."),
   subject: name.optional().describe("The id of the subject."),
   actor: name
     .optional()

@@ -1,6 +1,6 @@
 import { AccountResource } from "@signalbox/contracts";
 import { accepted, ok, type Refusal } from "@signalbox/http";
-import { type Edges, edgesOf, operation } from "@signalbox/service";
+import { conflict, type Edges, edgesOf, operation } from "@signalbox/service";
 import { z } from "zod";
 import { etagOfAccount, viewAccount } from "../accounts/account.ts";
 import { ownAccount } from "../accounts/account-api.ts";
@@ -23,11 +23,7 @@ const nothingPending: Refusal = { code: "conflict", message: "No contact address
 
 const takenMessage =
   "This address is the verified address of another account. Change or remove it there first, then ask for another code.";
-const addressTaken: Refusal = {
-  code: "conflict",
-  message: takenMessage,
-  details: [{ field: "contact_address", code: "address_taken", message: takenMessage }],
-};
+const addressTaken = conflict("contact_address", "address_taken", takenMessage);
 
 /** The change of a contact address that is pending, at both edges. */
 export function contactApi({ accounts, contactChanges, contactConfirmations }: ContactApi): Edges {

@@ -49,6 +49,7 @@ export function contactLinkRoutes({ accounts, contactLinks, pages, clock }: Cont
   routes.get("/api/account/contact-links/:token", {
     operationId: "contactLink",
     summary: "The page behind a link from a mail about the contact address",
+    description: "A page that says what the link does. Opening it changes nothing.",
     auth: "anonymous",
     responses: pageAnswers,
     cache: "no-store",
@@ -64,6 +65,7 @@ export function contactLinkRoutes({ accounts, contactLinks, pages, clock }: Cont
   routes.post("/api/account/contact-links/:token", {
     operationId: "followContactLink",
     summary: "Use the link: object to the change",
+    description: "Restores the former contact address. The link works once.",
     auth: "anonymous",
     audit: ["account.contact_confirm", "account.contact_object", "account.activate"],
     responses: { ...pageAnswers, 403: pageAnswer },

@@ -1,7 +1,7 @@
 import { type Caller, requireScopes } from "@signalbox/auth";
 import { ApiKeyResource, accountExample, apiKeyExample, examples } from "@signalbox/contracts";
 import { AppError, type Clock, changedMembers, seconds } from "@signalbox/core";
-import { type Edges, edgesOf, operation } from "@signalbox/service";
+import { conflict, type Edges, edgesOf, operation } from "@signalbox/service";
 import { rotate, type Tx } from "@signalbox/storage";
 import { z } from "zod";
 import type { Account } from "../accounts/account.ts";
@@ -17,7 +17,6 @@ import {
 } from "./api-key.ts";
 import {
   type CredentialStatus,
-  conflict,
   creatorOf,
   newCredential,
   requireNoLongerLife,

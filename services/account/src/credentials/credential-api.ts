@@ -13,7 +13,7 @@ import {
   type Routes,
   refused,
 } from "@signalbox/http";
-import { list, type OwnRow, operation, ownRows, record } from "@signalbox/service";
+import { conflict, list, type OwnRow, operation, ownRows, record } from "@signalbox/service";
 import { z } from "zod";
 import { ownAccount } from "../accounts/account-api.ts";
 import type { Accounts } from "../accounts/accounts.ts";
@@ -21,7 +21,6 @@ import {
   type Credential,
   CredentialPatch,
   type CredentialView,
-  conflict,
   etagOfCredential,
   type newCredential,
   refusedCredential,
@@ -81,7 +80,7 @@ const RevocationQuery = z.object({
 
 const Revocation = z
   .object({
-    id: z.string(),
+    id: z.string().describe("The id of the revoked credential."),
     created_live: z.int().min(1).describe("Number of live keys and clients that it created."),
   })
   .meta({ id: "Revocation" })
@@ -104,6 +103,7 @@ function reads<C extends Credential>(form: CredentialForm<C>, { pageLimits }: Cr
   return {
     list: list({
       summary: `List the account's ${noun}s, newest first`,
+      description: `Revoked and expired ${noun}s are listed too. Secrets are never shown again.`,
       auth: read,
       limits: pageLimits,
       read: (range, { accountId }) => store.list(accountId, range),
@@ -112,6 +112,7 @@ function reads<C extends Credential>(form: CredentialForm<C>, { pageLimits }: Cr
     }),
     read: record({
       summary: `Read ${article(noun)}, ${texts.secretless}`,
+      description: `Name, scopes, state and times of the ${noun}.`,
       auth: read,
       find: ({ caller, params }) => store.find(caller.accountId, idOf(params)),
       missing,
@@ -232,6 +233,7 @@ export function addAdministratorList<C extends Credential>(
   routes.get(`/api/accounts/:account_id/${form.folder}/`, {
     operationId,
     summary: `List the ${noun}s of an account, newest first`,
+    description: "For administrators; reading them is recorded in the account's audit.",
     auth: administration,
     query: z.object(pageParameters(pageLimits)),
     responses: { 200: pageOf(resource), 404: "error" },

@@ -8,7 +8,7 @@ import {
   type Scope,
   scopes,
 } from "@signalbox/contracts";
-import { AppError, type DetailCode, type ErrorDetail } from "@signalbox/core";
+import { AppError, type ErrorDetail } from "@signalbox/core";
 import { type Refusal, strongEtag } from "@signalbox/http";
 import { z } from "zod";
 import { type Account, stateOf } from "../accounts/account.ts";
@@ -186,13 +186,6 @@ export function refusedCredential(
   }
   return { code: "validation_error", message: details[0]?.message ?? "", details };
 }
-
-/** Refuses a change that the present state does not allow. */
-export const conflict = (field: string, code: DetailCode, message: string): Refusal => ({
-  code: "conflict",
-  message,
-  details: [{ field, code, message }],
-});
 
 /** The edge judged the state as of moments ago; the locked row has the present one. */
 export const requireWritable = (account: Account): void => requireState(stateOf(account), "write");

@@ -1,12 +1,12 @@
 import { type Caller, requireScopes } from "@signalbox/auth";
 import { accountExample, examples, ServiceClientResource, serviceClientExample } from "@signalbox/contracts";
 import { type Clock, seconds } from "@signalbox/core";
-import { type Edges, edgesOf, operation } from "@signalbox/service";
+import { conflict, type Edges, edgesOf, operation } from "@signalbox/service";
 import { rotate, type Tx } from "@signalbox/storage";
 import { z } from "zod";
 import type { Account } from "../accounts/account.ts";
 import { shownAddress } from "../mail/notices.ts";
-import { conflict, newCredential, requireNoLongerLife, requireWritable, rotationOf, statusOf } from "./credential.ts";
+import { newCredential, requireNoLongerLife, requireWritable, rotationOf, statusOf } from "./credential.ts";
 import {
   addAdministratorList,
   type CredentialApi,

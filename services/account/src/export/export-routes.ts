@@ -24,7 +24,11 @@ export interface ExportRoutes {
 }
 
 const Login = z
-  .object({ issuer: z.string(), subject: z.string(), created_at: timestamp })
+  .object({
+    issuer: z.string().describe("The issuer that the login comes from."),
+    subject: z.string().describe("The subject at that issuer."),
+    created_at: timestamp,
+  })
   .meta({ id: "ExportedLogin" });
 
 const ExportDocument = z
@@ -33,14 +37,14 @@ const ExportDocument = z
     left_out: z.array(z.string()).describe("Sections whose service this deployment does not have."),
     account: AccountResource,
     settings: AccountSettingsResource,
-    identities: z.array(Login),
-    api_keys: z.array(ApiKeyResource),
-    service_clients: z.array(ServiceClientResource),
-    sign_ins: z.array(ExportedSignIn),
-    audit: z.array(AuditEntryResource),
-    images: z.array(ImageResource).optional(),
-    webhook_sources: z.array(WebhookSourceResource).optional(),
-    webhook_endpoints: z.array(WebhookEndpointResource).optional(),
+    identities: z.array(Login).describe("The logins of the account."),
+    api_keys: z.array(ApiKeyResource).describe("The API keys, without the keys themselves."),
+    service_clients: z.array(ServiceClientResource).describe("The service clients, without their secrets."),
+    sign_ins: z.array(ExportedSignIn).describe("The sign-ins at the built-in issuer."),
+    audit: z.array(AuditEntryResource).describe("The audit log of the account."),
+    images: z.array(ImageResource).optional().describe("The image records of the account."),
+    webhook_sources: z.array(WebhookSourceResource).optional().describe("The webhook sources, without secrets."),
+    webhook_endpoints: z.array(WebhookEndpointResource).optional().describe("The webhook endpoints, without secrets."),
     complete: z.literal(true).describe("The last member. Without it the document is truncated."),
   })
   .meta({ id: "AccountExport", description: "All data of an account, without secrets and the bytes of images." })

@@ -11,7 +11,7 @@ import {
   rangeOf,
   refused,
 } from "@signalbox/http";
-import { type Edges, edgesOf, operation } from "@signalbox/service";
+import { conflict, type Edges, edgesOf, operation } from "@signalbox/service";
 import { z } from "zod";
 import { accountGone, ownAccount } from "../accounts/account-api.ts";
 import type { Identity } from "../accounts/account-store.ts";
@@ -56,11 +56,7 @@ export function identityApi(parts: IdentityApi): Edges {
     change: (tx, account, { caller, params }) => identities.unlink(tx, caller, account, params.identity_id),
     refusals: {
       missing: { code: "not_found", message: missing },
-      "last-way-in": {
-        code: "conflict",
-        message: lastLogin,
-        details: [{ field: "identities", code: "last_way_in", message: lastLogin }],
-      },
+      "last-way-in": conflict("identities", "last_way_in", lastLogin),
     },
     rest: { delete: `${path}:identity_id`, responses: { 204: "empty" }, idempotent: true },
   });
@@ -77,6 +73,7 @@ function addReading(routes: Routes, { identities, pageLimits }: IdentityApi): vo
   routes.get(path, {
     operationId: "identities",
     summary: "List the logins of the account, the oldest first",
+    description: "Each login is an issuer and a subject that sign in to the account.",
     auth: mayRead,
     query: z.object(pageParameters(pageLimits)),
     responses: { 200: pageOf(IdentityResource) },
@@ -94,6 +91,7 @@ function addReading(routes: Routes, { identities, pageLimits }: IdentityApi): vo
   routes.get(`${path}:identity_id`, {
     operationId: "identity",
     summary: "Read a login of the account",
+    description: "One issuer and subject that sign in to the account.",
     auth: mayRead,
     responses: { 200: IdentityResource, 404: "error" },
     async handle({ principal, headers, params }) {

@@ -2,6 +2,7 @@ import { hkdfSync, randomBytes } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { builtInIssuer, type Issuer, ownRoleNames } from "@signalbox/auth";
 import { privilegedScopes, scopes } from "@signalbox/contracts";
+import { errorDocsAt } from "@signalbox/core";
 import type { ClientMetadata } from "oidc-provider";
 import { z } from "zod";
 import type { Configured } from "../properties.ts";
@@ -25,7 +26,7 @@ export function issuerSettings({ configuration }: Pick<Configured, "configuratio
     applications: [...parseApplications(configuration.get("account.oauth.applications")), ownPages(address.issuer)],
     accessTokenSeconds: configuration.get("account.oauth.access-token-minutes") * 60,
     cookieKeys: configuration.get("secrets.keys").map(cookieKeyFrom),
-    errorDocs: configuration.get("http.error-docs"),
+    errorDocs: errorDocsAt(configuration.get("http.error-docs"), configuration.get("http.base-url")),
   };
 }
 

@@ -2,7 +2,10 @@ import assert from "node:assert/strict";
 import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import { test } from "node:test";
+import { pageText } from "../pages/page.ts";
+import { textLocales, textsFor } from "../texts/texts.ts";
 import { createKnownBrowsers } from "./callers.ts";
+import { addressPage, codePage, deletedPage, failedPage, lostPage, refusedPage, tooManyPage } from "./sign-in-pages.ts";
 
 const browsersWith = (...cookieKeys: string[]) =>
   createKnownBrowsers({ cookieKeys, path: "/house/oauth", isSecure: true });
@@ -62,3 +65,30 @@ test("the cookie is for the issuer alone, over TLS, and not for scripts", () => 
   assert.match(line, /; Path=\/house\/oauth; Max-Age=34560000; HttpOnly; SameSite=Lax; Secure$/);
   assert.ok(!line.includes("acc_1"));
 });
+
+const form = { action: "/oauth/sign-in/1", guard: "guard", application: "<Notes>", formTargets: [] };
+const sent = { typed: "ada@example.org", lifeMs: 600_000 };
+
+for (const locale of textLocales) {
+  test(`${locale}: every page of a sign-in names its language and has all its values, escaped`, () => {
+    const texts = textsFor([locale]);
+    const pages = [
+      addressPage(texts, form, "", null),
+      addressPage(texts, form, "a", texts.pages.signIn.notAnAddress),
+      codePage(texts, form, sent, null),
+      codePage(texts, form, sent, texts.pages.code.wrong),
+      deletedPage(texts, { at: new Date("2026-01-03T08:15:00Z"), reason: "<Notes>" }),
+      lostPage(texts),
+      refusedPage(texts),
+      tooManyPage(texts),
+      failedPage(texts, 503),
+    ];
+    for (const page of pages) {
+      const text = pageText(page, { name: "Harbour", logoUrl: null, color: "#0b57d0" });
+      assert.ok(text.includes(`<html lang="${locale}">`));
+      const shown = text.replace(/<style>.*?<\/style>/s, "");
+      assert.doesNotMatch(shown, /[{}]|<Notes>|undefined/);
+      assert.match(shown, /<title>.+ – Harbour<\/title>/);
+    }
+  });
+}

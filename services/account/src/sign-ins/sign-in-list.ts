@@ -133,6 +133,7 @@ export function signInApi(parts: SignInApi): Edges {
   edges.routes.get(ofAccount, {
     operationId: "accountSignIns",
     summary: "List the sign-ins to an account at the built-in issuer, newest first",
+    description: "For administrators; reading them is recorded in the account's audit.",
     auth: administration,
     query: z.object(pageParameters(pageLimits)),
     responses: { 200: pageOf(SignInResource), 404: "error" },

@@ -2,6 +2,7 @@ import { type Caller, requireStepUp } from "@signalbox/auth";
 import { accountStates, examples } from "@signalbox/contracts";
 import type { Clock } from "@signalbox/core";
 import type { Refusal } from "@signalbox/http";
+import { conflict } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
 import type { Account } from "../accounts/account.ts";
@@ -82,7 +83,7 @@ const reason = ruledText(checkReason).meta({ minLength: 1, maxLength: reasonLeng
 /** The body of an administrator's change. No account returns to `pending`. */
 export const StatusByAdministrator = z
   .strictObject({
-    status: z.enum(accountStates).exclude(["pending"]),
+    status: z.enum(accountStates).exclude(["pending"]).describe("The new state."),
     reason: reason.describe("The reason, which the owner reads: in the account, in refusals and in the audit."),
   })
   .register(examples, { example: { status: "suspended", reason: "Payment failed three times." } });
@@ -90,7 +91,7 @@ export const StatusByAdministrator = z
 /** The body of an owner's change. An owner deletes the account with DELETE. */
 export const StatusByOwner = z
   .strictObject({
-    status: z.literal("disabled"),
+    status: z.literal("disabled").describe("The new state; an administrator ends it."),
     reason: reason.nullable().default(null).describe("Why; shown with the account, in refusals and in the audit."),
   })
   .register(examples, { example: { status: "disabled", reason: "I moved to another product." } });
@@ -100,5 +101,5 @@ export function refusedTransition(result: RefusedStatus): Refusal {
   if (result.outcome === "last-administrator") return refusedLastAdministrator("status");
   const { from, to } = result;
   const message = `An account that is ${from} cannot become ${to}.`;
-  return { code: "conflict", message, details: [{ field: "status", code: "transition_not_allowed", message }] };
+  return conflict("status", "transition_not_allowed", message);
 }

@@ -30,9 +30,9 @@ const bodyBytesMax = 64 * KiB;
 
 const FlagAnswer = z
   .object({
-    key: z.string(),
-    value: z.unknown(),
-    variant: z.string(),
+    key: z.string().describe("The key of the flag."),
+    value: z.unknown().describe("The value for this context."),
+    variant: z.string().describe("The name of the variant that was chosen."),
     reason: z.string().describe("STATIC, DEFAULT, TARGETING_MATCH, SPLIT, DISABLED or PREREQUISITE_FAILED."),
   })
   .meta({ id: "FlagEvaluation", description: "The evaluation of a flag for the account." })
@@ -40,10 +40,17 @@ const FlagAnswer = z
 
 const BulkAnswer = z
   .object({
-    flags: z.array(FlagAnswer),
+    flags: z.array(FlagAnswer).describe("The evaluations of all flags."),
     eventStreams: z
-      .array(z.object({ type: z.literal("sse"), url: z.string(), inactivityDelaySec: z.int() }))
-      .optional(),
+      .array(
+        z.object({
+          type: z.literal("sse").describe("The kind of stream."),
+          url: z.string().describe("The URL of the stream."),
+          inactivityDelaySec: z.int().describe("Seconds without activity after which a client may close the stream."),
+        }),
+      )
+      .optional()
+      .describe("The streams that announce changes of flags."),
   })
   .meta({ id: "FlagEvaluations", description: "The evaluations of every flag for the account." })
   .register(examples, {
@@ -54,14 +61,28 @@ const BulkAnswer = z
   });
 
 const Failure = z
-  .object({ key: z.string().optional(), errorCode: z.string(), errorDetails: z.string().optional() })
+  .object({
+    key: z.string().optional().describe("The key of the flag."),
+    errorCode: z.string().describe("A stable code of OFREP; branch on this."),
+    errorDetails: z.string().optional().describe("An explanation for people; it may change."),
+  })
   .meta({ id: "FlagFailure", description: "The reason why a flag was not evaluated, with OpenFeature's error codes." })
   .register(examples, {
     example: { errorCode: "TARGETING_KEY_MISSING", errorDetails: "context.targetingKey must be the id of an account." },
   });
 
 const Question = z
-  .object({ context: z.looseObject({ targetingKey: z.string().min(1).max(256) }) })
+  .object({
+    context: z
+      .looseObject({
+        targetingKey: z
+          .string()
+          .min(1)
+          .max(256)
+          .describe("The subject of the evaluation; the same key gets the same variant."),
+      })
+      .describe("The evaluation context."),
+  })
   .meta({ id: "FlagQuestion", description: "The context of the evaluation." })
   .register(examples, { example: { context: { targetingKey: "acc_5Yb0cPq7TnV2sKxW9mRdLh" } } });
 

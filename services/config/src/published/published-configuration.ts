@@ -13,21 +13,35 @@ const count = z.int().nonnegative();
 /** `/api/v1/config/` (spec, "Configuration resource v1"; CONTRACT §4). */
 export const ConfigResource = z
   .object({
-    apiVersion: z.literal("v1"),
-    baseUrl: z.url(),
+    apiVersion: z.literal("v1").describe("The version of this document."),
+    baseUrl: z.url().describe("The absolute URL of the API."),
     capabilities: z.record(z.string(), z.boolean()).describe("A function is supported when it is here and true."),
-    features: z.record(z.string(), z.enum(["enabled", "disabled", "preview", "deprecated"])),
-    limits: z.object({
-      maxPageSize: count,
-      requestTimeoutSeconds: count,
-      maxRequestBytes: count,
-      maxUploadBytes: count,
-      maxImagePixels: count,
-      maxImageSide: count,
-      maxWebhookBytes: count,
-    }),
-    defaults: z.object({ pageSize: count, locale: z.string() }),
-    supported: z.object({ locales: z.array(z.string()), imageTypes: z.array(z.string()) }),
+    features: z
+      .record(z.string(), z.enum(["enabled", "disabled", "preview", "deprecated"]))
+      .describe("The stage of each feature, by name."),
+    limits: z
+      .object({
+        maxPageSize: count.describe("The largest number of items on a page."),
+        requestTimeoutSeconds: count.describe("The time limit of a request, in seconds."),
+        maxRequestBytes: count.describe("The largest JSON body, in bytes."),
+        maxUploadBytes: count.describe("The largest image file, in bytes."),
+        maxImagePixels: count.describe("The largest number of pixels of an image."),
+        maxImageSide: count.describe("The largest width and height of an image, in pixels."),
+        maxWebhookBytes: count.describe("The largest body of a webhook, in bytes."),
+      })
+      .describe("The limits that are enforced."),
+    defaults: z
+      .object({
+        pageSize: count.describe("The number of items on a page without `limit`."),
+        locale: z.string().describe("The default locale, a BCP 47 tag."),
+      })
+      .describe("The values that apply when a request leaves them out."),
+    supported: z
+      .object({
+        locales: z.array(z.string()).describe("The supported locales, BCP 47 tags."),
+        imageTypes: z.array(z.string()).describe("The media types of images that can be uploaded."),
+      })
+      .describe("The values that this deployment supports."),
   })
   .meta({ id: "Config", description: "Server limits and features for clients. Every limit here is the enforced one." })
   .register(examples, {

@@ -14,6 +14,7 @@ const policy = [
   "style-src 'self'",
   "font-src data:",
   "img-src 'self' data:",
+  // Sockets of the same address are 'self' too.
   "connect-src 'self'",
   "form-action 'none'",
   "frame-ancestors 'none'",
@@ -26,9 +27,14 @@ const page = `<!doctype html>
 <meta name="viewport" content="width=device-width">
 <meta name="robots" content="noindex">
 <title>GraphiQL</title>
-<link rel="icon" href="data:,">
+<link rel="icon" href="/favicon.ico">
 <link rel="stylesheet" href="/graphql/assets/graphiql.css">
 <link rel="stylesheet" href="/graphql/assets/start.css">
+<form id="credential">
+<label for="key">API key or access token</label>
+<input id="key" type="password" autocomplete="off" spellcheck="false">
+<span>stays in the memory of this page</span>
+</form>
 <div id="graphiql">Loading …</div>
 <script src="/graphql/assets/react.js"></script>
 <script src="/graphql/assets/react-dom.js"></script>
@@ -37,15 +43,73 @@ const page = `<!doctype html>
 </html>
 `;
 
-/** Credentials are typed in by hand and never stored: sign-in pages have the same origin. */
-const startScript = `const page = React.createElement(GraphiQL, {
-  fetcher: GraphiQL.createFetcher({ url: location.pathname }),
-  query: new URLSearchParams(location.search).get("query") ?? undefined,
+const examples = [
+  `query Me {
+  viewer {
+    id
+    displayName
+    images(first: 5) {
+      edges {
+        node {
+          id
+          filename
+        }
+      }
+    }
+  }
+}
+`,
+  `mutation Rename {
+  updateAccount(input: { displayName: "Ada King" }) {
+    account {
+      displayName
+    }
+    errors {
+      field
+      code
+      message
+    }
+  }
+}
+`,
+  `subscription Images {
+  imageChanged {
+    changed
+    image {
+      id
+      filename
+      status
+    }
+  }
+}
+`,
+];
+
+/** The credential is typed in by hand and never stored: sign-in pages have the same origin. */
+const startScript = `const key = document.getElementById("key");
+document.getElementById("credential").addEventListener("submit", (event) => event.preventDefault());
+const credential = () => {
+  const typed = key.value.trim();
+  if (typed === "") return {};
+  return typed.startsWith("sbx_") ? { "X-API-Key": typed } : { Authorization: "Bearer " + typed };
+};
+const send = GraphiQL.createFetcher({
+  url: location.pathname,
+  subscriptionUrl: location.origin.replace(/^http/, "ws") + location.pathname,
+});
+const query = new URLSearchParams(location.search).get("query");
+const page = React.createElement(GraphiQL, {
+  fetcher: (params, options = {}) => send(params, { ...options, headers: { ...credential(), ...options.headers } }),
   shouldPersistHeaders: false,
+  ...(query === null ? { defaultTabs: ${JSON.stringify(examples.map((query) => ({ query })))} } : { query }),
 });
 ReactDOM.createRoot(document.getElementById("graphiql")).render(page);
 `;
-const startStyle = "body { margin: 0 } #graphiql { height: 100vh }\n";
+const startStyle = `body { display: flex; flex-direction: column; height: 100vh; margin: 0 }
+#graphiql { flex: 1; min-height: 0 }
+#credential { align-items: center; display: flex; flex-wrap: wrap; font: 0.875rem system-ui, sans-serif; gap: 0.25rem 0.75rem; padding: 0.5rem 1rem }
+#key { font: inherit; max-width: 100%; padding: 0.25rem 0.5rem; width: 24rem }
+`;
 
 interface Asset {
   readonly type: string;
@@ -81,8 +145,9 @@ export function graphiqlRoutes(): Routes {
   routes.get("/graphql/assets/:name", {
     operationId: "graphiqlAsset",
     summary: "Read a file of the page at /graphql",
+    description: "Styles and programs of GraphiQL.",
     auth: "anonymous",
-    params: z.object({ name: z.string().max(64) }),
+    params: z.object({ name: z.string().max(64).describe("The name of the file.") }),
     exampleIds: { name: "graphiql.css" },
     responses: { 200: { content: [css, script], example: startStyle }, 404: "error" },
     ownNegotiation: true,

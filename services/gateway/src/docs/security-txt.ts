@@ -18,6 +18,7 @@ export function securityTxtRoutes({ contact, clock }: SecurityContact): Routes {
   routes.get("/.well-known/security.txt", {
     operationId: "securityTxt",
     summary: "Read where to report a vulnerability",
+    description: "The contact of this deployment (RFC 9116); 404 where none is named.",
     auth: "anonymous",
     responses: {
       200: {

@@ -1,5 +1,5 @@
 import { AppError, type Clock, minutes } from "@signalbox/core";
-import { createRoutes, mergeOpenApi, ok, type Routes } from "@signalbox/http";
+import { createDocumentAnswer, createRoutes, mergeOpenApi, type Routes, variesByCoding } from "@signalbox/http";
 import type { InternalClient } from "@signalbox/net";
 import { z } from "zod";
 
@@ -40,16 +40,26 @@ export function createMergedOpenapi({ clients, own, clock }: Dependencies) {
 /** Serves the OpenAPI document of the whole product. */
 export function openapiRoutes(readMerged: () => Promise<Record<string, unknown>>): Routes {
   const routes = createRoutes();
+  const answers = new WeakMap<object, ReturnType<typeof createDocumentAnswer>>();
   routes.get("/openapi.json", {
     operationId: "openApiDocument",
     summary: "Read the OpenAPI document of all services",
+    description: "OpenAPI 3.1: every route, and the webhooks that endpoints receive.",
     auth: "anonymous",
-    responses: { 200: OpenApi, 503: "error" },
+    responses: { 200: { content: [mediaType], schema: OpenApi }, 503: "error" },
     cache: "public, max-age=60",
-    handle: async () => ok(await readMerged()),
+    vary: variesByCoding,
+    handle: async ({ headers }) => {
+      const document = await readMerged();
+      const answer = answers.get(document) ?? createDocumentAnswer(JSON.stringify(document), mediaType);
+      answers.set(document, answer);
+      return answer(headers);
+    },
   });
   return routes;
 }
+
+const mediaType = "application/json";
 
 async function documentOf(name: string, client: InternalClient): Promise<Record<string, unknown>> {
   const { status, body } = await client.get(`/openapi/${name}.json`);

@@ -5,13 +5,17 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import { composeServices } from "@apollo/composition";
 import { environment } from "@signalbox/config";
 import { MiB, systemClock } from "@signalbox/core";
 import { createLogger, createMetrics, createTracer } from "@signalbox/telemetry";
 import { buildSchema, getOperationAST, parse } from "graphql";
+import { openApolloExecutor } from "./apollo-executor.ts";
+import { Breaker } from "./breaker.ts";
 import { CurrentSupergraph } from "./current-supergraph.ts";
 import { openSupergraph } from "./open-supergraph.ts";
 import { openOwnExecutor } from "./own-executor.ts";
+import type { OperationContext, SubgraphSender } from "./subgraph-sender.ts";
 import type { Supergraph } from "./supergraph.ts";
 
 setFlagsFromString("--expose-gc");
@@ -170,4 +174,122 @@ test("memory does not grow with repeated replacements of the supergraph", async 
   const figures = `${reloads} reloads: heap ${before.heap.toFixed(1)} → ${after.heap.toFixed(1)} MiB, resident ${before.rss.toFixed(0)} → ${after.rss.toFixed(0)} MiB`;
   assert.ok(after.heap < before.heap * 1.1, figures);
   t.diagnostic(figures);
+});
+
+function setUp() {
+  let nowMs = 0;
+  const breaker = new Breaker({ ...systemClock, steadyMs: () => nowMs });
+  return {
+    breaker,
+    pass: (ms: number) => {
+      nowMs += ms;
+    },
+    end(times: number, end: "answered" | "failed" | "unknown") {
+      for (let count = 0; count < times; count++) (breaker.enter() ?? assert.fail("it is open"))(end);
+    },
+  };
+}
+
+test("half of twenty fetches that fail within ten seconds open it, and fewer or older ones do not", () => {
+  const few = setUp();
+  few.end(19, "failed");
+  assert.equal(few.breaker.isOpen, false);
+  few.end(1, "failed");
+  assert.deepEqual([few.breaker.isOpen, few.breaker.enter()], [true, null]);
+
+  const mixed = setUp();
+  mixed.end(11, "answered");
+  mixed.end(10, "failed");
+  assert.equal(mixed.breaker.isOpen, false);
+  mixed.end(1, "failed");
+  assert.equal(mixed.breaker.isOpen, true);
+
+  const old = setUp();
+  old.end(19, "failed");
+  old.pass(10_001);
+  old.end(1, "failed");
+  assert.equal(old.breaker.isOpen, false);
+});
+
+test("after five seconds one fetch is sent, and its outcome decides", () => {
+  const { breaker, pass, end } = setUp();
+  end(20, "failed");
+  pass(4_999);
+  assert.equal(breaker.enter(), null);
+  pass(1);
+  const probe = breaker.enter() ?? assert.fail();
+  assert.equal(breaker.enter(), null, "one and no more");
+  probe("failed");
+  assert.equal(breaker.enter(), null);
+  pass(5_000);
+  end(1, "unknown");
+  end(1, "answered");
+  assert.equal(breaker.isOpen, false);
+  end(19, "failed");
+  assert.equal(breaker.isOpen, false, "it counts anew");
+});
+
+test("an aborted fetch does not count", () => {
+  const { breaker, end } = setUp();
+  end(100, "unknown");
+  end(19, "failed");
+  assert.equal(breaker.isOpen, false);
+});
+
+const head = `extend schema @link(url: "https://specs.apollo.dev/federation/v2.3", import: ["@key", "@requires", "@external"])`;
+const supergraphOf = (...required: readonly string[]): string => {
+  const fields = required.map((fields, at) => `f${at}: Int @requires(fields: "${fields}")`).join(" ");
+  const { supergraphSdl } = composeServices([
+    {
+      name: "a",
+      url: "",
+      typeDefs: parse(`${head} type Query { p: P } type P @key(fields: "id") { id: ID! price(in: Int): Int }`),
+    },
+    {
+      name: "b",
+      url: "",
+      typeDefs: parse(`${head} type P @key(fields: "id") { id: ID! price(in: Int): Int @external ${fields} }`),
+    },
+  ]);
+  return supergraphSdl ?? assert.fail();
+};
+
+/** Each price is its argument times ten, and a field is the price that it requires. */
+const senders = new Map<string, SubgraphSender>([
+  ["a", async ({ body }) => sent({ p: { __typename: "P", id: "1", ...pricesIn(body) } })],
+  ["b", async ({ body }) => sent({ _entities: JSON.parse(body).variables.representations.map(shownFor) })],
+]);
+const sent = (data: object) => ({ result: { data } }) as Awaited<ReturnType<SubgraphSender>>;
+const pricesIn = (body: string) =>
+  Object.fromEntries(
+    [...(JSON.parse(body).query as string).matchAll(/(?:(\w+): ?)?price\(in: ?(\d+)\)/g)].map(([, alias, value]) => [
+      alias ?? "price",
+      Number(value) * 10,
+    ]),
+  );
+const shownFor = ({ price }: { price: number }) => ({ f0: price });
+
+const log = createLogger({ service: "gateway", instance: "test", level: "error" });
+
+test("a supergraph that requires one value with different arguments is refused", async () => {
+  const supergraphSdl = supergraphOf("price(in: 1)", "price(in: 2)");
+  await assert.rejects(openApolloExecutor({ supergraphSdl, senders, log }), /P\.f0 requires P\.price\(in:1\)/);
+});
+
+test("a client's arguments never replace those of a requirement: it gives the field an alias", async () => {
+  const supergraph = await openApolloExecutor({ supergraphSdl: supergraphOf("price(in: 1)"), senders, log });
+  try {
+    const ask = async (query: string) => {
+      const document = parse(query);
+      const operation = getOperationAST(document) ?? assert.fail();
+      const asked = { query, document, operation, operationName: undefined, variables: {} };
+      const { data, errors } = await supergraph.execute(asked, { fetches: [] } as unknown as OperationContext);
+      return [JSON.parse(data), errors.map(({ message }) => message)];
+    };
+    assert.deepEqual(await ask("{ p { dear: price(in: 2) f0 } }"), [{ p: { dear: 20, f0: 10 } }, []]);
+    const refusal = 'Other fields need "price" with arguments of their own. Give it an alias.';
+    assert.deepEqual(await ask("{ p { price(in: 2) f0 } }"), [null, [refusal]]);
+  } finally {
+    await supergraph.close();
+  }
 });

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { mayAccess } from "@signalbox/contracts";
-import { createLoader, type Load } from "@signalbox/graphql";
+import { createLoader, createPerRequest, type Load } from "@signalbox/graphql";
 import { buildASTSchema, execute, type FormattedExecutionResult, GraphQLError, parse } from "graphql";
 import type { Why } from "../why/why.ts";
 import type { OperationContext, SubgraphSender } from "./subgraph-sender.ts";
@@ -40,7 +40,7 @@ export async function createLocalSubgraph(
   why: Why,
 ): Promise<SubgraphSender> {
   const schema = buildASTSchema(parse(await readFile(schemaFile, "utf8")), { assumeValidSDL: true });
-  const loaders = new WeakMap<OperationContext, Map<string, Load<Reference>>>();
+  const loaders = createPerRequest<Load<Reference>>();
 
   const whys = new WeakMap<OperationContext, number>();
 
@@ -58,18 +58,14 @@ export async function createLocalSubgraph(
 
   /** Batches the look-ups of one operation at an owner. */
   function loaderOf(context: OperationContext, { type, subgraph }: Owner): Load<Reference> {
-    const ofOperation = loaders.get(context) ?? new Map<string, Load<Reference>>();
-    loaders.set(context, ofOperation);
     const send = senders.get(subgraph);
     if (send === undefined) throw new Error(`there is no subgraph ${subgraph}`);
-    const load =
-      ofOperation.get(type) ??
+    return loaders(context, type, () =>
       createLoader(
         (ids) => findOwned(send, context, type, ids),
         ({ id }: Reference) => id,
-      );
-    ofOperation.set(type, load);
-    return load;
+      ),
+    );
   }
 
   return async ({ body, context }) => {

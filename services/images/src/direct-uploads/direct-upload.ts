@@ -107,9 +107,9 @@ const announcedExample = {
 const announced = {
   id: identifier("The upload"),
   filename: z.string().describe('"" once the upload has ended.'),
-  mime_type: z.string(),
-  size_bytes: z.int(),
-  sha256: z.string().nullable(),
+  mime_type: z.string().describe("The announced media type."),
+  size_bytes: z.int().describe("The announced size of the file."),
+  sha256: z.string().nullable().describe("The announced SHA-256 of the file in hex."),
   created_at: timestamp,
   expires_at: timestamp.describe("Bytes are accepted until then."),
 };
@@ -139,7 +139,7 @@ export const NewUploadView = z
 export const UploadView = z
   .object({
     ...announced,
-    status: z.enum(directUploadStatuses),
+    status: z.enum(directUploadStatuses).describe("The state of the upload."),
     received_bytes: z.int().describe("Bytes that have arrived; 0 once the upload has ended."),
     image_id: z.string().nullable().describe("The image that it became."),
   })

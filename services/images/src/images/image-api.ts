@@ -46,6 +46,7 @@ function reads({ imageStore, view, pageLimits, acceptedTypes }: ImageApi) {
   return {
     images: list({
       summary: "List images, newest first",
+      description: "Filters narrow the list by tag, visibility, media type, state and time of creation.",
       auth: read,
       limits: pageLimits,
       filter: imageFilter(acceptedTypes),
@@ -54,6 +55,7 @@ function reads({ imageStore, view, pageLimits, acceptedTypes }: ImageApi) {
     }),
     image: record({
       summary: "Read an image record",
+      description: "Description, measures, state and addresses of the image. The content has a route of its own.",
       auth: read,
       find: ({ caller, params }) => imageStore.findOwn(caller.accountId, params.image_id),
       missing,
@@ -129,12 +131,13 @@ function writes({ images, imageStore, view }: ImageApi) {
 /** The filters of a list of images, in REST and GraphQL. */
 const imageFilter = (acceptedTypes: () => readonly string[]) => ({
   tag: z.string().min(1).max(64).optional().describe("Images that have this tag."),
-  visibility: z.enum(imageVisibilities).optional(),
+  visibility: z.enum(imageVisibilities).optional().describe("Only images with this visibility."),
   mime_type: z
     .string()
     .refine((type) => acceptedTypes().includes(type), { message: "Must be a type that images can have." })
-    .optional(),
-  status: z.enum(imageStatuses).optional(),
+    .optional()
+    .describe("Only images whose original has this media type."),
+  status: z.enum(imageStatuses).optional().describe("Only images in this state."),
   created_after: timeParameter().optional().describe("RFC 3339; later than this."),
   created_before: timeParameter().optional().describe("RFC 3339; earlier than this."),
 });

@@ -50,7 +50,10 @@ const tags = z
 
 const fraction = z.number().min(0).max(1);
 const focalPoint = z
-  .strictObject({ x: fraction, y: fraction })
+  .strictObject({
+    x: fraction.describe("The distance from the left edge."),
+    y: fraction.describe("The distance from the top edge."),
+  })
   .nullable()
   .describe("What crops keep in sight, in fractions of width and height.");
 

@@ -28,9 +28,12 @@ const SignedUrlBody = z
     width: side,
     height: side,
     dpr: z.number().min(1).max(4).multipleOf(0.001).optional().describe("Width and height times this."),
-    fit: z.enum(fits).optional(),
-    enlarge: z.boolean().optional(),
-    gravity: z.enum(["focal", "attention"]).optional(),
+    fit: z.enum(fits).optional().describe("The way the image fills width and height; `inside` when absent."),
+    enlarge: z.boolean().optional().describe("True allows more pixels than the original has."),
+    gravity: z
+      .enum(["focal", "attention"])
+      .optional()
+      .describe("The part that cropping keeps: the focal point, or the part that draws attention."),
     background: z
       .string()
       .regex(/^[0-9A-Fa-f]{6}$/)
@@ -40,8 +43,14 @@ const SignedUrlBody = z
       .union([z.int().min(1).max(100), z.literal("auto")])
       .optional()
       .describe("1 to 100, or `auto`."),
-    format: z.enum(["auto", ...outputFormats]).optional(),
-    metadata: z.enum(["none", "copyright"]).optional(),
+    format: z
+      .enum(["auto", ...outputFormats])
+      .optional()
+      .describe("The format of the image; `auto` keeps the original's, unless `Accept` names a better one."),
+    metadata: z
+      .enum(["none", "copyright"])
+      .optional()
+      .describe("The metadata that the image keeps; `none` when absent."),
     expires_in_seconds: z.int().min(60).max(604_800).describe("A minute to a week."),
   })
   .refine(({ width, dpr }) => isWithin(width, dpr), tooLarge("width"))

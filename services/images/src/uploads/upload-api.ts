@@ -65,6 +65,7 @@ export function uploadApi({ uploads, staging, view }: UploadApi): Edges {
     {
       importImage: operation({
         summary: "Import an image from a URL",
+        description: "The image is fetched over http or https from a public address, and then treated as an upload.",
         auth,
         audit: "image.create",
         input: ImportBody,

@@ -48,9 +48,13 @@ export const AttemptResource = z
     endpoint_id: identifier("The endpoint"),
     number: z.int().describe("1 for the first."),
     started_at: timestamp,
-    duration_ms: z.int(),
+    duration_ms: z.int().describe("The length of the attempt in milliseconds."),
     phases: z
-      .object(Object.fromEntries(attemptPhases.map((phase) => [phase, milliseconds])))
+      .object(
+        Object.fromEntries(
+          attemptPhases.map((phase) => [phase, milliseconds.describe(`The milliseconds of ${phase}.`)]),
+        ),
+      )
       .nullable()
       .describe(
         "Milliseconds of each phase; null for a phase that was not needed, such as `connect` on an open connection.",

@@ -63,9 +63,9 @@ const timeFilter = {
   to: timeParameter().optional().describe("Before this time."),
 };
 const deliveryFilter = {
-  status: z.enum(webhookDeliveryStatuses).optional(),
+  status: z.enum(webhookDeliveryStatuses).optional().describe("Only deliveries in this state."),
   type: z.string().max(200).optional().describe("The name of an event, or a prefix that ends in `*`."),
-  event_id: z.string().max(128).optional(),
+  event_id: z.string().max(128).optional().describe("Only deliveries of this event."),
   ...timeFilter,
 };
 /** The filter of the deliveries of one endpoint in the graph. */
@@ -90,15 +90,17 @@ function declareDeliveries({ deliveries, deliveryStore, pageLimits }: DeliveryAp
   return {
     webhookDeliveries: list({
       summary: "List deliveries, newest first",
+      description: "A delivery is one event for one endpoint, with all its attempts.",
       auth: read,
       limits: pageLimits,
-      filter: { endpoint_id: z.string().optional(), ...deliveryFilter },
+      filter: { endpoint_id: z.string().optional().describe("Only those to this endpoint."), ...deliveryFilter },
       read: (range, { caller, filter: { endpoint_id: endpointId, ...filter } }) =>
         deliveryStore.list(caller.accountId, { ...filterOf(filter), endpointId }, range),
       rest: { get: `${base}/deliveries`, item: WebhookDeliveryResource, view: viewDelivery },
     }),
     webhookDelivery: record({
       summary: "Read a delivery",
+      description: "State, number of attempts, last result and the time of the next attempt.",
       auth: read,
       find: ({ caller, params }) => deliveryStore.find(caller.accountId, params.id),
       missing,
@@ -128,11 +130,12 @@ function declareAttempts({ deliveryStore, pageLimits }: DeliveryApi) {
   return {
     webhookAttempts: list({
       summary: "List attempts, newest first",
+      description: "An attempt is one request to an endpoint, with status, error and times.",
       auth: read,
       limits: pageLimits,
       filter: {
-        endpoint_id: z.string().optional(),
-        delivery_id: z.string().optional(),
+        endpoint_id: z.string().optional().describe("Only those to this endpoint."),
+        delivery_id: z.string().optional().describe("Only attempts of this delivery."),
         result: z.enum(["succeeded", "failed"]).optional().describe("Not together with `delivery_id`."),
         ...timeFilter,
       },

@@ -66,7 +66,8 @@ export function createFanOut(parts: FanOutDependencies) {
           return tx.afterCommit(() => {
             const queued = planned.filter(({ leased, order }) => !leased && !order?.waits);
             for (const { endpointId } of queued) lanes.setBacklog(endpointId, true);
-            if (queued.length > 0) wake();
+            // A claim for endpoints without room would find nothing to do; they wake the loop when they have room again.
+            if (queued.some(({ endpointId }) => lanes.roomOf(endpointId, false) > 0)) wake();
             startAttempts(attempts, planned, isCreated, leasedUntil);
             arrived();
           });

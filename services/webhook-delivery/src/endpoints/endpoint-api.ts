@@ -55,6 +55,7 @@ function declareReads({ endpointStore, loadEndpoint, pageLimits }: EndpointApi) 
   return {
     webhookEndpoints: list({
       summary: "List endpoints, newest first",
+      description: "The endpoints of the account, without their secrets.",
       auth: read,
       limits: pageLimits,
       read: (range, { caller }) => endpointStore.list(caller.accountId, range),
@@ -62,6 +63,7 @@ function declareReads({ endpointStore, loadEndpoint, pageLimits }: EndpointApi) 
     }),
     webhookEndpoint: record({
       summary: "Read an endpoint",
+      description: "Address, event types, state and settings, without the secrets.",
       auth: read,
       find: ({ caller, params }) => endpointStore.find(caller.accountId, params.id),
       missing,
@@ -99,6 +101,7 @@ function declareWrites({ endpoints, endpointStore }: EndpointApi) {
     }),
     updateWebhookEndpoint: operation({
       summary: "Update an endpoint",
+      description: "Absent members stay. Another URL needs a recent sign-in.",
       auth: { ...write, stepUpFor: "another URL" },
       audit: "webhook_endpoint.update",
       input: UpdateEndpointBody,
@@ -116,6 +119,7 @@ function declareWrites({ endpoints, endpointStore }: EndpointApi) {
     }),
     deleteWebhookEndpoint: operation({
       summary: "Delete an endpoint with its deliveries",
+      description: "Deliveries that wait are not sent any more.",
       auth: write,
       audit: "webhook_endpoint.delete",
       of,
@@ -130,9 +134,10 @@ function declareWrites({ endpoints, endpointStore }: EndpointApi) {
 }
 
 function declareActions({ endpointStatus, testEndpoint, endpointStore }: EndpointApi) {
-  const statusOperation = (action: "pause" | "resume" | "enable", summary: string) =>
+  const statusOperation = (action: "pause" | "resume" | "enable", summary: string, description: string) =>
     operation({
       summary,
+      description,
       auth: write,
       audit: `webhook_endpoint.${action}`,
       of: ownEndpoint(endpointStore),
@@ -147,9 +152,21 @@ function declareActions({ endpointStatus, testEndpoint, endpointStore }: Endpoin
       graph: { payload: { webhookEndpoint: ({ endpoint }) => endpoint } },
     });
   return {
-    pauseWebhookEndpoint: statusOperation("pause", "Pause an endpoint and hold its deliveries"),
-    resumeWebhookEndpoint: statusOperation("resume", "Resume a paused endpoint, held deliveries first"),
-    enableWebhookEndpoint: statusOperation("enable", "Enable a disabled endpoint, held deliveries first"),
+    pauseWebhookEndpoint: statusOperation(
+      "pause",
+      "Pause an endpoint and hold its deliveries",
+      "New deliveries wait until the endpoint is resumed.",
+    ),
+    resumeWebhookEndpoint: statusOperation(
+      "resume",
+      "Resume a paused endpoint, held deliveries first",
+      "Held deliveries go out in the order of their events.",
+    ),
+    enableWebhookEndpoint: statusOperation(
+      "enable",
+      "Enable a disabled endpoint, held deliveries first",
+      "An endpoint is disabled by a 410, or when it fails for long.",
+    ),
     testWebhookEndpoint: operation({
       summary: "Send a test event now, and see what comes back",
       description:

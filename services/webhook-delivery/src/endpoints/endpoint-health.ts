@@ -22,9 +22,8 @@ export type EndpointHealth = ReturnType<typeof createEndpointHealth>;
 
 /** Creates the judge of failing endpoints: it reports them, disables them and probes them. */
 export function createEndpointHealth(dependencies: HealthDependencies) {
-  const { pool, clock, log, limits } = dependencies;
+  const { pool, clock, log } = dependencies;
   return {
-    limits,
     /**
      * Judges endpoints that have failed for some time. An endpoint whose judging fails is judged again at its next
      * failure.

@@ -95,7 +95,12 @@ export const EndpointWithSecret = WebhookEndpointResource.extend({
   .register(examples, { example: { ...webhookEndpointExample, secret: secretExample } });
 
 const EndpointSecret = z
-  .object({ secret: z.string().meta({ examples: [secretExample] }) })
+  .object({
+    secret: z
+      .string()
+      .meta({ examples: [secretExample] })
+      .describe("The secret that signs deliveries; shown here and nowhere else."),
+  })
   .meta({ id: "WebhookEndpointSecret" });
 
 const one = "/api/v1/webhooks/endpoints/:id";
@@ -137,6 +142,7 @@ export function secretOperations(endpointSecrets: EndpointSecrets, of: OwnRow<En
     }),
     deletePreviousWebhookEndpointSecrets: operation({
       summary: "End the overlap of rotations: only the newest secret signs",
+      description: "Receivers that still verify with an older secret refuse deliveries from then on.",
       auth: secretWrite,
       audit: "webhook_endpoint.rotate_secret",
       of,
@@ -149,6 +155,7 @@ export function secretOperations(endpointSecrets: EndpointSecrets, of: OwnRow<En
     }),
     revealWebhookEndpointSecret: operation({
       summary: "Show the secret",
+      description: "Needs a recent sign-in, and is recorded in the audit.",
       auth: secretWrite,
       audit: "webhook_endpoint.reveal_secret",
       async create(tx, { caller, params }) {

@@ -137,15 +137,17 @@ const header = z.strictObject({
     .string()
     .max(100)
     .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/)
-    .refine((name) => !ownHeaders.test(name.toLowerCase()), { error: "An endpoint cannot set this header." }),
+    .refine((name) => !ownHeaders.test(name.toLowerCase()), { error: "An endpoint cannot set this header." })
+    .describe("The name of the header."),
   // Visible characters of ASCII, and spaces between them (RFC 9110 §5.5).
   value: z
     .string()
     .max(2_048)
     .regex(/^[!-~]([\t -~]*[!-~])?$/)
     .nullable()
-    .default(null),
-  secret: z.boolean().default(false),
+    .default(null)
+    .describe("The value of the header; null keeps a secret value unchanged."),
+  secret: z.boolean().default(false).describe("True hides the value in every answer."),
 });
 
 const headers = z
@@ -167,33 +169,63 @@ const filter = z
   .meta({ examples: [{ status: { eq: "ready" } }] });
 
 const pem = z.string().min(1).max(16_384);
-const certificatePair = z.strictObject({ certificate: pem, key: pem });
+const certificatePair = z.strictObject({
+  certificate: pem.describe("The certificate with its chain, PEM."),
+  key: pem.describe("The private key, PEM."),
+});
 
 const members = {
-  retry_schedule_seconds: z.array(z.int().min(0).max(86_400)).min(1).max(20).nullable(),
-  timeout_seconds: z.int().min(1).max(30).nullable(),
-  max_in_flight: z.int().min(1).max(100).nullable(),
+  retry_schedule_seconds: z
+    .array(z.int().min(0).max(86_400))
+    .min(1)
+    .max(20)
+    .nullable()
+    .describe("The pauses before each attempt, in seconds; null takes the default schedule."),
+  timeout_seconds: z
+    .int()
+    .min(1)
+    .max(30)
+    .nullable()
+    .describe("The time limit of an attempt, in seconds; null takes the default."),
+  max_in_flight: z
+    .int()
+    .min(1)
+    .max(100)
+    .nullable()
+    .describe("The largest number of attempts at the same time; null takes the default."),
   rate: z
-    .strictObject({ limit: z.int().min(1).max(10_000), per_seconds: z.int().min(1).max(3_600) })
+    .strictObject({
+      limit: z.int().min(1).max(10_000).describe("The number of deliveries in one period."),
+      per_seconds: z.int().min(1).max(3_600).describe("The length of the period in seconds."),
+    })
     .nullable()
     .describe("Attempts per time, over all processes, evenly spread."),
   ordered: z.boolean().nullable().describe("One delivery at a time for each subject, in the order of its events."),
-  order_hold_seconds: z.int().min(1).max(604_800).nullable(),
-  filter: filter.nullable(),
-  headers: headers.nullable(),
+  order_hold_seconds: z
+    .int()
+    .min(1)
+    .max(604_800)
+    .nullable()
+    .describe(
+      "The longest time that a failing delivery holds back those behind it, in seconds; null takes the default.",
+    ),
+  filter: filter.nullable().describe("A condition on the body of an event; others are not delivered."),
+  headers: headers.nullable().describe("Headers of every attempt, replaced as a whole."),
   metadata: z
     .record(z.string().min(1).max(64), z.string().max(500).nullable())
     .refine((given) => Object.keys(given).length <= metadataMax, {
       error: `At most ${metadataMax} members are allowed.`,
     })
-    .nullable(),
+    .nullable()
+    .describe("Texts of the owner's own, by name; null removes one."),
   signatures: z
     .array(z.enum(webhookSignatures))
     .refine((given) => new Set(given).size === given.length, { error: "Duplicate signature." })
-    .nullable(),
+    .nullable()
+    .describe("The kinds of signatures that are sent."),
   client_certificate: certificatePair.nullable().describe("PEM without a passphrase. The key is never shown."),
-  api_version: z.enum(["v1"]).nullable(),
-  format: z.enum(webhookFormats).nullable(),
+  api_version: z.enum(["v1"]).nullable().describe("The version of the body; null takes the default."),
+  format: z.enum(webhookFormats).nullable().describe("The form of the body; null takes the default."),
 };
 
 /** Null selects the service's default, so in a merge patch it removes the setting (RFC 7396). */

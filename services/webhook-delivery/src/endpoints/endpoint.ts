@@ -44,7 +44,7 @@ export type EndpointChange = Patch<Pick<Endpoint, "url" | "description" | "event
   Pick<NewEndpoint, "settings">;
 
 const url = z.string().min(1).max(2048).describe("URL that deliveries are posted to: https, on a public address.");
-const description = z.string().max(500).nullable();
+const description = z.string().max(500).nullable().describe("A text for people.");
 const names = new Set(webhookEventTypes.filter(({ audience }) => audience === "account").map(({ name }) => name));
 /** Returns true for a name or prefix that some event can have. */
 function isKnown(filter: string): boolean {
@@ -75,7 +75,7 @@ export const CreateEndpointBody = z
       .describe(
         "`all`, for operators only: also the service's events about every other account. It cannot be changed.",
       ),
-    settings: SettingsBody.optional(),
+    settings: SettingsBody.optional().describe("The settings of the endpoint; those left out take their defaults."),
   })
   .meta({ id: "CreateWebhookEndpoint" })
   .register(examples, {
@@ -88,7 +88,12 @@ export const CreateEndpointBody = z
 
 /** A merge patch: an absent member keeps its value, in `settings` too. */
 export const UpdateEndpointBody = z
-  .strictObject({ url, description, event_types: eventTypes, settings: SettingsBody })
+  .strictObject({
+    url,
+    description,
+    event_types: eventTypes,
+    settings: SettingsBody.describe("The settings to change; those left out stay."),
+  })
   .partial()
   .meta({ id: "UpdateWebhookEndpoint" })
   .register(examples, { example: { event_types: ["image.*", "webhook.received"], settings: { timeout_seconds: 10 } } });

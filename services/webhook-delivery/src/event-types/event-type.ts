@@ -34,8 +34,8 @@ export const eventTypeExample = {
 /** An event type as clients see it. */
 export const EventTypeResource = z
   .object({
-    name: z.string(),
-    description: z.string().nullable(),
+    name: z.string().describe("The name of the type."),
+    description: z.string().nullable().describe("A text for people."),
     own: z.boolean().describe("True for a type that the account declared."),
     example: z.unknown().optional().describe("Example of the data; only for the service's own types."),
     schema: z.record(z.string(), z.unknown()).nullable().describe("JSON Schema 2020-12 of the data; null for any."),
@@ -57,8 +57,17 @@ const schema = z
   .refine((given) => Buffer.byteLength(JSON.stringify(given)) <= schemaBytesMax, {
     error: `A schema has at most ${schemaBytesMax} bytes.`,
   })
-  .nullable();
-const members = { description: z.string().max(500).nullable(), schema, enforcement: z.enum(enforcements) };
+  .nullable()
+  .describe("The JSON Schema of `data`; null takes any.");
+const members = {
+  description: z.string().max(500).nullable().describe("A text for people."),
+  schema,
+  enforcement: z
+    .enum(enforcements)
+    .describe(
+      "The treatment of events that break the schema: `off` takes them, `warn` takes them with a warning, `block` refuses them.",
+    ),
+};
 
 /** Input of a new event type. */
 export const CreateEventTypeBody = z
@@ -67,7 +76,8 @@ export const CreateEventTypeBody = z
       .string()
       .max(128)
       .regex(customTypePattern)
-      .refine(isCustomName, { error: "This prefix belongs to the events of the service." }),
+      .refine(isCustomName, { error: "This prefix belongs to the events of the service." })
+      .describe("The name of the type; it cannot change."),
     description: members.description.default(null),
     schema: schema.default(null),
     enforcement: members.enforcement.default("off"),

@@ -143,6 +143,7 @@ function declareReads({ eventTypeStore, pageLimits }: EventTypeApi) {
   return {
     webhookEventTypes: list({
       summary: "List the event types that endpoints can subscribe to, by name",
+      description: "Built-in types and those that the account declared.",
       auth: read,
       limits: pageLimits,
       async read(range, { caller }) {
@@ -154,6 +155,7 @@ function declareReads({ eventTypeStore, pageLimits }: EventTypeApi) {
     }),
     webhookEventType: record({
       summary: "Read an event type of the account",
+      description: "Description, schema and enforcement of the type.",
       auth: read,
       find: ({ caller, params }) => eventTypeStore.find(caller.accountId, params.name),
       missing,
@@ -171,6 +173,7 @@ function declareWrites({ eventTypes, eventTypeStore }: EventTypeApi) {
   return {
     createWebhookEventType: operation({
       summary: "Declare a type of events that the account publishes",
+      description: "A schema describes `data`; `enforcement` says what happens to an event that breaks it.",
       auth: write,
       audit: "webhook_event_type.create",
       input: CreateEventTypeBody,
@@ -191,6 +194,7 @@ function declareWrites({ eventTypes, eventTypeStore }: EventTypeApi) {
     }),
     updateWebhookEventType: operation({
       summary: "Update a type; a schema is replaced as a whole",
+      description: "Absent members stay. Events that were published before are not judged again.",
       auth: write,
       audit: "webhook_event_type.update",
       input: UpdateEventTypeBody,
@@ -208,6 +212,7 @@ function declareWrites({ eventTypes, eventTypeStore }: EventTypeApi) {
     }),
     deleteWebhookEventType: operation({
       summary: "Delete a type; its events may still be published",
+      description: "They are no longer judged by a schema.",
       auth: write,
       audit: "webhook_event_type.delete",
       of,

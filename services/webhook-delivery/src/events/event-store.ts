@@ -1,6 +1,7 @@
 import type { Caller } from "@signalbox/auth";
 import { timeOfPublicId } from "@signalbox/core";
 import {
+  columnsOf,
   type ListRange,
   newestFirst,
   type Pool,
@@ -42,6 +43,19 @@ export interface EventFilter {
   readonly to?: Date | undefined;
 }
 
+/** An id that the publisher of an event chose. */
+export interface PublishedId {
+  readonly accountId: string;
+  readonly id: string;
+  readonly digest: Buffer;
+  readonly at: Date;
+}
+
+/** Identifies an id among those of all accounts. */
+export const publishedKey = ({ accountId, id }: Pick<PublishedId, "accountId" | "id">): string => `${accountId} ${id}`;
+
+const keyColumns = [({ accountId }: PublishedId) => accountId, ({ id }: PublishedId) => id];
+
 const columns = `id, type, body, created_at as "createdAt"`;
 const list = sql(
   "event.list",
@@ -67,15 +81,23 @@ const findPublished = sql(
   "event.find-published",
   `select created_at as at from published_events where account_id = $1 and id = $2`,
 );
+/** In one order, so that two transactions with the same ids do not wait for each other. */
 const notePublished = sql(
   "event.note-published",
   `insert into published_events (account_id, id, digest, created_at)
-   select $1, id, digest, $4 from unnest($2::text[], $3::bytea[]) as given (id, digest)
-   on conflict do nothing returning id`,
+   select * from unnest($1::text[], $2::text[], $3::bytea[], $4::timestamptz[]) as given (account_id, id, digest, at)
+   order by account_id, id
+   on conflict do nothing returning account_id as "accountId", id`,
 );
 const knownPublished = sql(
   "event.known-published",
-  "select id, digest from published_events where account_id = $1 and id = any($2::text[])",
+  `select account_id as "accountId", id, digest
+   from unnest($1::text[], $2::text[]) as given (account_id, id) join published_events using (account_id, id)`,
+);
+const forgetPublished = sql(
+  "event.forget-published",
+  `delete from published_events as p using unnest($1::text[], $2::text[]) as given (account_id, id)
+   where p.account_id = given.account_id and p.id = given.id`,
 );
 
 const beginning = new Date(0);
@@ -114,16 +136,24 @@ export function createEventStore(pool: Pool) {
     },
 
     /**
-     * Records ids that their publisher chose, and returns the new ones. A concurrent publication of the same id waits.
+     * Records ids that their publishers chose, and returns the keys of the new ones. A concurrent publication of the
+     * same id waits.
      */
-    async notePublished(tx: Tx, accountId: string, given: ReadonlyMap<string, Buffer>, at: Date): Promise<Set<string>> {
-      const values = [accountId, [...given.keys()], [...given.values()], at];
-      return new Set((await tx.query<{ id: string }>(notePublished, values)).rows.map(({ id }) => id));
+    async notePublished(tx: Tx, ids: readonly PublishedId[]): Promise<Set<string>> {
+      if (ids.length === 0) return new Set();
+      const values = columnsOf(ids, [...keyColumns, ({ digest }) => digest, ({ at }) => at]);
+      return new Set((await tx.query<PublishedId>(notePublished, values)).rows.map(publishedKey));
     },
-    async digestsOf(tx: Tx, accountId: string, ids: readonly string[]): Promise<Map<string, Buffer>> {
+
+    /** Returns the digests of known ids, by key. */
+    async digestsOf(tx: Tx, ids: readonly PublishedId[]): Promise<Map<string, Buffer>> {
       if (ids.length === 0) return new Map();
-      const { rows } = await tx.query<{ id: string; digest: Buffer }>(knownPublished, [accountId, ids]);
-      return new Map(rows.map(({ id, digest }) => [id, digest]));
+      const { rows } = await tx.query<PublishedId>(knownPublished, columnsOf(ids, keyColumns));
+      return new Map(rows.map((row) => [publishedKey(row), row.digest]));
+    },
+
+    async forgetPublished(tx: Tx, ids: readonly PublishedId[]): Promise<void> {
+      if (ids.length > 0) await tx.query(forgetPublished, columnsOf(ids, keyColumns));
     },
   };
 }

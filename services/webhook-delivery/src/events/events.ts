@@ -1,118 +1,11 @@
-import type { Caller } from "@signalbox/auth";
 import { examples, timestamp } from "@signalbox/contracts";
-import type { Clock } from "@signalbox/core";
 import { mutation, type PageLimits, refusalError } from "@signalbox/graphql";
 import { accepted, ok, type Refusal, timeParameter } from "@signalbox/http";
 import { type Edges, edgesOf, list, operation, record } from "@signalbox/service";
-import type { Tx } from "@signalbox/storage";
-import type { Tracer } from "@signalbox/telemetry";
 import { z } from "zod";
-import type { FanOut } from "../deliveries/fan-out.ts";
-import type { CheckOutcome, EventChecks } from "../event-types/event-checks.ts";
-import type { Misfit } from "../event-types/schema-check.ts";
-import {
-  type CustomEvent,
-  CustomEventBody,
-  customEventExample,
-  customEventOf,
-  digestOf,
-  eventsMax,
-  PublishBody,
-} from "./custom-event.ts";
+import { CustomEventBody, customEventExample, eventsMax, PublishBody } from "./custom-event.ts";
 import { type EventStore, readerOf, type StoredEvent } from "./event-store.ts";
-import type { PublicationCounts } from "./publication-counts.ts";
-
-interface EventDependencies {
-  readonly eventStore: Pick<EventStore, "notePublished" | "digestsOf">;
-  readonly eventChecks: EventChecks;
-  readonly fanOut: FanOut;
-  readonly publicationCounts: Pick<PublicationCounts, "count">;
-  readonly clock: Clock;
-  readonly tracer: Tracer;
-}
-
-interface Publication {
-  readonly id: string;
-  readonly type: string;
-  /** True for a repetition, which is not delivered a second time. */
-  readonly duplicate: boolean;
-  /** Mismatches with the schema of a type that only warns: JSON Pointers with the reason. */
-  readonly warnings: readonly Misfit[];
-}
-
-type PublishOutcome =
-  | { readonly outcome: "published"; readonly published: readonly Publication[] }
-  /** A different event was published under this id, before or in the same request. */
-  | { readonly outcome: "conflict"; readonly index: number }
-  | Extract<CheckOutcome, { readonly outcome: "misfit" }>;
-
-type Unpublished = Exclude<PublishOutcome, { readonly outcome: "published" }>;
-
-export type Events = ReturnType<typeof createEvents>;
-
-/** Creates the operation that publishes an account's own events. */
-export function createEvents(dependencies: EventDependencies) {
-  const { eventStore, eventChecks, fanOut, publicationCounts, clock, tracer } = dependencies;
-  return {
-    /** Checks the events against the schemas of their types, before the transaction that publishes them. */
-    check: ({ accountId }: Caller, given: readonly CustomEvent[]) => eventChecks.check(accountId, given),
-
-    /**
-     * Stores the events with their deliveries, all or none. An event that was published before with the same content is
-     * skipped.
-     */
-    async publish(
-      tx: Tx,
-      caller: Caller,
-      given: readonly CustomEvent[],
-      checked: CheckOutcome,
-    ): Promise<PublishOutcome> {
-      const { accountId } = caller;
-      if (checked.outcome === "misfit") return checked;
-      const now = clock.now();
-      const digests = new Map<string, Buffer>();
-      for (const [index, event] of given.entries()) {
-        if (event.id === undefined) continue;
-        const digest = digestOf(event);
-        if (!(digests.get(event.id) ?? digest).equals(digest)) return { outcome: "conflict", index };
-        digests.set(event.id, digest);
-      }
-      const fresh = await noteIds(tx, accountId, digests, now);
-      const known = await eventStore.digestsOf(
-        tx,
-        accountId,
-        [...digests.keys()].filter((id) => !fresh.has(id)),
-      );
-      const conflict = given.findIndex(
-        ({ id = "" }) => known.has(id) && !digests.get(id)?.equals(known.get(id) ?? nothing),
-      );
-      if (conflict >= 0) return { outcome: "conflict", index: conflict };
-
-      const left = new Set(fresh);
-      const outgoing = given.map((event) => {
-        const isNew = event.id === undefined || left.delete(event.id);
-        return { isNew, event: customEventOf(event, accountId, now, tracer.traceparent()) };
-      });
-      const newEvents = outgoing.filter(({ isNew }) => isNew).map(({ event }) => event);
-      await fanOut.deliver(tx, newEvents, newEvents);
-      publicationCounts.count(tx, caller, newEvents.length);
-      const published = outgoing.map(({ isNew, event: { id, type } }, index) => ({
-        id,
-        type,
-        duplicate: !isNew,
-        warnings: [checked.warnings[index] ?? []].flat(),
-      }));
-
-      return { outcome: "published", published };
-    },
-  };
-
-  async function noteIds(tx: Tx, accountId: string, digests: ReadonlyMap<string, Buffer>, at: Date) {
-    return digests.size === 0 ? new Set<string>() : eventStore.notePublished(tx, accountId, digests, at);
-  }
-}
-
-const nothing = Buffer.alloc(0);
+import { type PublishEvents, type PublishOutcome, publishedEvents, type Unpublished } from "./publish-events.ts";
 
 const base = "/api/v1/webhooks/events";
 const read = { scopes: ["webhooks:read"] } as const;
@@ -121,16 +14,23 @@ const audit = "webhook_event.publish";
 
 const Published = z
   .object({
-    items: z.array(
-      z.object({
-        id: z.string(),
-        type: z.string(),
-        duplicate: z.boolean().describe("True for a repetition, which is not delivered again."),
-        warnings: z
-          .array(z.object({ pointer: z.string(), message: z.string() }))
-          .describe("Mismatches with the schema of a type that only warns."),
-      }),
-    ),
+    items: z
+      .array(
+        z.object({
+          id: z.string().describe("The id of the event."),
+          type: z.string().describe("The name of its type."),
+          duplicate: z.boolean().describe("True for a repetition, which is not delivered again."),
+          warnings: z
+            .array(
+              z.object({
+                pointer: z.string().describe("The JSON Pointer of the value that breaks the schema."),
+                message: z.string().describe("An explanation for people; it may change."),
+              }),
+            )
+            .describe("Mismatches with the schema of a type that only warns."),
+        }),
+      )
+      .describe("The events in the order of the request."),
   })
   .meta({ id: "PublishedEvents" })
   .register(examples, {
@@ -139,8 +39,8 @@ const Published = z
 
 const EventResource = z
   .object({
-    id: z.string(),
-    type: z.string(),
+    id: z.string().describe("The id of the event."),
+    type: z.string().describe("The name of its type."),
     created_at: timestamp,
     body: z.string().describe("Body of its deliveries, byte for byte: signatures cover this text."),
   })
@@ -161,7 +61,7 @@ const filter = {
 };
 
 interface EventApi {
-  readonly events: Events;
+  readonly publishEvents: PublishEvents;
   readonly eventStore: EventStore;
   readonly pageLimits: PageLimits;
 }
@@ -193,6 +93,7 @@ function declareReads({ eventStore, pageLimits }: EventApi) {
     }),
     webhookEvent: record({
       summary: "Read an event with its body",
+      description: "The body as endpoints receive it.",
       auth: read,
       find: ({ caller, params }) => eventStore.find(readerOf(caller), params.id),
       missing: "There is no such event.",
@@ -203,7 +104,7 @@ function declareReads({ eventStore, pageLimits }: EventApi) {
 
 type GivenEvents = z.output<typeof PublishBody>;
 
-function declarePublish({ events }: EventApi) {
+function declarePublish({ publishEvents }: EventApi) {
   const refused = (result: Unpublished, given: GivenEvents) => refusedPublication(result, Array.isArray(given));
   return {
     publishWebhookEvents: operation({
@@ -212,14 +113,15 @@ function declarePublish({ events }: EventApi) {
       auth: publishing,
       audit,
       input: PublishBody,
-      prepare: ({ caller, input }) => events.check(caller, [input].flat()),
-      create: (tx, { caller, input }, checked) => events.publish(tx, caller, [input].flat(), checked),
+      act: ({ caller, input, inSharedTransaction }): Promise<PublishOutcome> =>
+        inSharedTransaction((complete) => publishEvents(caller, [input].flat(), complete)),
       refusals: { conflict: refused, misfit: refused },
       // The graph takes a list alone, in the member `events`: see `publishMutation`.
       rest: {
         post: base,
         responses: { 202: Published, 422: "error" },
         idempotent: true,
+        rateLimit: publishedEvents,
         answer: ({ published }) =>
           accepted({ items: published.map((one) => ({ ...one, warnings: [...one.warnings] })) }),
       },
@@ -229,21 +131,13 @@ function declarePublish({ events }: EventApi) {
 
 const PublishInput = z.strictObject({ events: z.array(CustomEventBody).min(1).max(eventsMax) });
 
-const publishMutation = ({ events }: EventApi) =>
-  mutation(
-    { ...publishing, audit, input: withEvents, payload: "published" },
-    async ({ events: given }, { caller, inTransaction }) => {
-      return inTransaction(
-        async (tx, checked) => {
-          const result = await events.publish(tx, caller, given, checked);
-          if (result.outcome === "published") return result.published;
-          const { details = [], ...refusal } = refusedPublication(result, true);
-          throw refusalError({ ...refusal, details: details.map((one) => ({ ...one, field: `events${one.field}` })) });
-        },
-        () => events.check(caller, given),
-      );
-    },
-  );
+const publishMutation = ({ publishEvents }: EventApi) =>
+  mutation({ ...publishing, audit, input: withEvents, payload: "published" }, async ({ events: given }, { caller }) => {
+    const result = await publishEvents(caller, given);
+    if (result.outcome === "published") return result.published;
+    const { details = [], ...refusal } = refusedPublication(result, true);
+    throw refusalError({ ...refusal, details: details.map((one) => ({ ...one, field: `events${one.field}` })) });
+  });
 
 /** Rules of the input. `data` is the caller's own JSON: its names stay as written. */
 async function withEvents(_context: unknown, given: object): Promise<typeof PublishInput> {

@@ -28,6 +28,9 @@ export interface AttemptLoopDependencies {
 /** Safety margin before a lease expires and another instance takes the delivery. */
 const leaseMarginMs = seconds(5);
 
+/** Phases of an attempt that end without a connection. */
+const connecting: ReadonlySet<string> = new Set(["resolve", "connect", "tls"]);
+
 /** Makes the attempts of the deliveries in the lanes, as many at a time as there are places. */
 export class AttemptLoop {
   readonly #parts: AttemptLoopDependencies;
@@ -113,20 +116,37 @@ export class AttemptLoop {
     const attempted = await attempt(delivery, lane.endpoint);
     const endedMs = clock.steadyMs();
     const { status, error } = attempted.result;
+    const refused = status === null && connecting.has(attempted.attempt.phase ?? "");
     const succeeded = status !== null && status >= 200 && status < 300;
     const overloaded = status === 429 || error === "deadline";
-    lane.limit.observe({ overloaded, succeeded, durationMs: endedMs - startedMs, startedMs, endedMs }, wasFull);
+    lane.limit.observe(
+      { refused, overloaded, succeeded, durationMs: endedMs - startedMs, startedMs, endedMs },
+      wasFull,
+    );
     return attempted;
   }
 
   #afterAttempt(lane: Lane): void {
-    const { lanes, wake } = this.#parts;
+    const { lanes, clock, wake } = this.#parts;
     const { id } = lane.endpoint;
     // An endpoint that has become slow keeps nothing in memory: its deliveries wait in the database.
     if (lane.limit.isSlow) this.#returnToQueue(lanes.takeAll(id));
+    const restMs = lane.limit.restMs(clock.steadyMs());
+    if (restMs > 0 && !lane.rests) this.#rest(lane, restMs);
     this.#pump();
     lanes.forgetIdle(lane);
     if (lane.waiting === 0 && lanes.hasBacklog(id)) wake();
+  }
+
+  #rest(lane: Lane, restMs: number): void {
+    const { lanes, wake } = this.#parts;
+    lanes.rest(lane, true);
+    const end = () => {
+      lanes.rest(lane, false);
+      this.#pump();
+      wake();
+    };
+    setTimeout(end, restMs).unref();
   }
 
   #returnToQueue(some: readonly LeasedDelivery[]): void {

@@ -8,8 +8,15 @@ const slowMs = seconds(2);
 const windowSize = 32;
 const slowShare = 0.1;
 
+/** Connections that may be refused in a row before the endpoint is left alone for a while. */
+const refusalsFree = 8;
+const restMsMin = 100;
+const restMsMax = seconds(2);
+
 /** Measurement of one attempt. */
 export interface LaneSample {
+  /** True when no connection came about, so that the endpoint was not even asked. */
+  readonly refused: boolean;
   /** True after a timeout or a 429. */
   readonly overloaded: boolean;
   readonly succeeded: boolean;
@@ -30,6 +37,8 @@ export class LaneLimit {
   readonly #slow: boolean[] = [];
   #slowCount = 0;
   #lastTimedOut = false;
+  #refusals = 0;
+  #restUntilMs = Number.NEGATIVE_INFINITY;
 
   constructor(max: number) {
     this.max = max;
@@ -37,7 +46,7 @@ export class LaneLimit {
   }
 
   get value(): number {
-    return Math.min(this.#limit, this.max);
+    return this.#refusals > refusalsFree ? 1 : Math.min(this.#limit, this.max);
   }
 
   /** True once an attempt has ended. */
@@ -53,7 +62,16 @@ export class LaneLimit {
     return this.#lastTimedOut || this.#slowCount > this.#slow.length * slowShare;
   }
 
+  /**
+   * Milliseconds for which nothing is sent to an endpoint that refuses connections. Each attempt would cost as much
+   * processor time as a delivery, and its owner's other endpoints would pay for it.
+   */
+  restMs(nowMs: number): number {
+    return Math.max(0, this.#restUntilMs - nowMs);
+  }
+
   observe(sample: LaneSample, wasFull: boolean): void {
+    this.#countRefusal(sample);
     const { overloaded, succeeded, durationMs, startedMs, endedMs } = sample;
     this.#lastTimedOut = overloaded && durationMs > 0 && !succeeded && durationMs >= slowMs;
     const isSlow = durationMs > slowMs;
@@ -66,5 +84,16 @@ export class LaneLimit {
     } else if (succeeded && wasFull && this.#limit < this.max) {
       this.#limit++;
     }
+  }
+  /** Attempts that were under way when a rest began do not prolong it. */
+  #countRefusal({ refused, startedMs, endedMs }: LaneSample): void {
+    if (!refused) {
+      this.#refusals = 0;
+      return;
+    }
+    if (startedMs < this.#restUntilMs) return;
+    this.#refusals++;
+    const beyond = this.#refusals - refusalsFree;
+    if (beyond > 0) this.#restUntilMs = endedMs + Math.min(restMsMax, restMsMin * 2 ** (beyond - 1));
   }
 }

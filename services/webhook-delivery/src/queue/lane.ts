@@ -22,6 +22,8 @@ export const hostOf = (url: string): string => new URL(url).host;
 export class Lane {
   readonly limit: LaneLimit;
   inFlight = 0;
+  /** True while the endpoint refuses connections and is left alone; see `LaneLimit.restMs`. */
+  rests = false;
   #endpoint: SigningEndpoint;
   #host: string;
   #waiting: InHand[] = [];
@@ -55,7 +57,7 @@ export class Lane {
   }
 
   get isFull(): boolean {
-    return this.inFlight >= this.limit.value;
+    return this.rests || this.inFlight >= this.limit.value;
   }
 
   /**
@@ -76,6 +78,7 @@ export class Lane {
   }
 
   #roomAhead(turns: number): number {
+    if (this.rests) return 0;
     const most = this.limit.isTried ? turns : Math.min(turns, untriedTurnsAhead);
     return Math.max(0, this.limit.value * most - this.inFlight - this.waiting);
   }

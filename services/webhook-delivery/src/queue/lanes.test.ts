@@ -75,6 +75,7 @@ class Model {
     if (!ended) return;
     const { next, leave } = ended;
     const sample = {
+      refused: false,
       overloaded: durationMs >= limitMs,
       succeeded: durationMs < limitMs,
       durationMs,

@@ -147,6 +147,12 @@ export class Lanes {
     return delivery;
   }
 
+  /** Lets nothing start in a lane for a while, or again. */
+  rest(lane: Lane, rests: boolean): void {
+    lane.rests = rests;
+    this.#schedule(lane);
+  }
+
   /** Forgets the lane if nothing is in it and many others are remembered. */
   forgetIdle(lane: Lane): void {
     if (lane.isIdle && this.#lanes.size > lanesMax) this.#lanes.delete(lane.endpoint.id);

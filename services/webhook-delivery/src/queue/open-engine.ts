@@ -19,6 +19,7 @@ import { Lanes } from "./lanes.ts";
 import { Leases } from "./leases.ts";
 import { createOrderHolds } from "./order-holds.ts";
 import { createEndpointTest } from "./test-endpoint.ts";
+import { createWriteResults } from "./write-results.ts";
 
 interface EngineDependencies {
   readonly endpointStore: EndpointStore;
@@ -100,17 +101,25 @@ function createResults(
 ) {
   const limits = () => healthLimits(configuration);
   const endpointHealth = createEndpointHealth({ pool, endpointStore, endpointStatus, outbox, clock, log, limits });
-  const results = new AttemptResults({
+  const published = () => configuration.get("webhook-delivery.attempts.published");
+  const onReleased = wakeUp.wake;
+  const writeResults = createWriteResults({
     pool,
     endpointStore,
     endpointStatus,
-    endpointHealth,
+    limits,
     outbox,
+    published,
+    onReleased,
+  });
+  const results = new AttemptResults({
+    pool,
+    writeResults,
+    endpointHealth,
     clock,
     log,
     metrics,
     delayMsMin: configuration.get("webhook-delivery.attempts.delay-min"),
-    published: () => configuration.get("webhook-delivery.attempts.published"),
     onPostponed: (delayMs) => void (delayMs < 1_000 && setTimeout(wakeUp.wake, delayMs).unref()),
   });
   return { endpointHealth, results };

@@ -69,24 +69,24 @@ export const ReplayResource = z
   .object({
     id: identifier("The replay, sent as `X-Replay-Id`"),
     endpoint_id: identifier("The endpoint"),
-    statuses: z.array(z.enum(replayedStatuses)),
+    statuses: z.array(z.enum(replayedStatuses)).describe("The states of the deliveries that are repeated."),
     event_types: z.array(z.string()).describe("Empty for all."),
     event_ids: z.array(z.string()).describe("Empty for all."),
     from: timestamp,
     to: timestamp,
     rate: z.int().nullable().describe("Deliveries per second; null for no limit."),
-    status: z.enum(replayStatuses),
+    status: z.enum(replayStatuses).describe("The state of the replay."),
     total: z.int().describe("Number of matching deliveries at its start."),
     replayed: z.int().describe("Number of deliveries queued so far."),
     created_at: timestamp,
-    ended_at: timestamp.nullable(),
+    ended_at: timestamp.nullable().describe("The time of its end; null while it runs."),
   })
   .meta({ id: "WebhookReplay" })
   .register(examples, { example: replayExample });
 
 /** The answer to a dry run. */
 export const CountedResource = z
-  .object({ count: z.int() })
+  .object({ count: z.int().describe("The number of deliveries that the replay would repeat.") })
   .meta({ id: "WebhookReplayCount" })
   .register(examples, { example: { count: 12_000 } });
 
@@ -95,10 +95,14 @@ const time = z.iso.datetime().transform((text) => new Date(text));
 /** Input of a new replay. */
 export const StartReplayBody = z
   .strictObject({
-    endpoint_id: z.string().min(1).max(64),
+    endpoint_id: z.string().min(1).max(64).describe("The endpoint that receives the deliveries."),
     status: z.enum(replayedStatuses).optional().describe("Default: every delivery that has ended."),
-    event_types: z.array(z.string().min(1).max(200)).max(50).default([]),
-    event_ids: z.array(z.string().min(1).max(128)).max(1_000).default([]),
+    event_types: z
+      .array(z.string().min(1).max(200))
+      .max(50)
+      .default([])
+      .describe("Only events of these types; empty is all."),
+    event_ids: z.array(z.string().min(1).max(128)).max(1_000).default([]).describe("Only these events; empty is all."),
     from: time.describe("Deliveries of events at this time or later."),
     to: time.optional().describe("Deliveries of events before this time. Default: now."),
     rate: z.int().min(1).max(1_000).nullable().default(null).describe("Deliveries per second."),

@@ -125,6 +125,7 @@ function declareReads({ replays, pageLimits }: ReplayApi) {
   return {
     webhookReplays: list({
       summary: "List replays, newest first",
+      description: "A replay sends deliveries of an endpoint again.",
       auth: read,
       limits: pageLimits,
       read: (range, { caller }) => replays.list(range, caller.accountId),
@@ -132,6 +133,7 @@ function declareReads({ replays, pageLimits }: ReplayApi) {
     }),
     webhookReplay: record({
       summary: "Read a replay and its progress",
+      description: "State, selection and number of items so far.",
       auth: read,
       find: ({ caller, params }) => replays.find(params.id, caller.accountId),
       missing,
@@ -179,6 +181,7 @@ function declareWrites({ replays, clock }: ReplayApi) {
     }),
     cancelWebhookReplay: operation({
       summary: "Cancel a replay; deliveries already queued go out",
+      description: "A replay that has ended is 409.",
       auth: write,
       audit: "webhook_endpoint.cancel_replay",
       of: { find: (tx, { caller, params }) => replays.lock(tx, params.id, caller.accountId), missing },

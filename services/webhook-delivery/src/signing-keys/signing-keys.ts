@@ -79,7 +79,9 @@ const SigningKeyResource = z
     },
   });
 
-const KeySet = z.object({ items: z.array(SigningKeyResource) }).meta({ id: "WebhookSigningKeys" });
+const KeySet = z
+  .object({ items: z.array(SigningKeyResource).describe("The keys; the first one signs.") })
+  .meta({ id: "WebhookSigningKeys" });
 const base = "/api/v1/webhooks/keys";
 
 /** The keys that verify `v1a` signatures. Anybody may read the public ones, over REST alone. */
@@ -117,7 +119,7 @@ export function signingKeyApi({ signingKeys, signingKeyStore, clock }: SigningKe
     description:
       "For receivers of `v1a` signatures: any of these keys may sign the next delivery. `account_id` is in the body of every delivery. An account without such signatures has no keys.",
     auth: "anonymous",
-    query: z.object({ account_id: z.string().min(1).max(64) }),
+    query: z.object({ account_id: z.string().min(1).max(64).describe("The account whose keys are shown.") }),
     responses: { 200: KeySet },
     async handle({ query }) {
       const keys = await signingKeyStore.list(query.account_id, clock.now());

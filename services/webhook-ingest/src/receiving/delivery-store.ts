@@ -25,7 +25,7 @@ export interface KnownKey {
  * `repeated`: its id exists with the same content. `known`: one of its keys belongs to another delivery, see
  * `findKeys`.
  */
-type InsertOutcome = "new" | "repeated" | "known" | "stale";
+export type InsertOutcome = "new" | "repeated" | "known" | "stale";
 
 const columns = `id, source_id, delivery_id, is_id_signed, event_type, is_type_signed, content_type, same_content_as,
   forwarded, headers, body, body_decoded, received_at`;
@@ -76,9 +76,8 @@ const insert = sql(
 
 const findKeys = sql(
   "delivery.find-keys",
-  `select nth::int, digest, content, received_id as "receivedId", received_at as "receivedAt"
-   from unnest($1::text[], $2::bytea[], $3::int4[]) as given (source_id, wanted, nth)
-   join received_keys on received_keys.source_id = given.source_id and digest = wanted`,
+  `select digest, content, received_id as "receivedId", received_at as "receivedAt"
+   from received_keys where source_id = $1 and digest = any($2::bytea[])`,
 );
 
 const renewKey = sql(
@@ -103,14 +102,9 @@ export function createDeliveryStore(pool: Pool) {
       );
       return { outcomes: new Map(rows.map(({ id, outcome }) => [id, outcome])), shards: rows[0]?.shards ?? [] };
     },
-    /** Returns the known keys of each delivery, its own among them. */
-    async findKeys(writes: readonly DeliveryWrite[]): Promise<KnownKey[][]> {
-      const wanted = writes.flatMap(({ delivery: { source }, keys: { id, signed } }, nth) =>
-        [id, signed].flatMap((digest) => (digest ? [{ sourceId: source.id, digest, nth }] : [])),
-      );
-      const values = columnsOf(wanted, [({ sourceId }) => sourceId, ({ digest }) => digest, ({ nth }) => nth]);
-      const { rows } = await pool.query<KnownKey & { nth: number }>(findKeys, values);
-      return writes.map((_, nth) => rows.filter((row) => row.nth === nth));
+    /** Returns the known keys of a delivery, its own among them. */
+    async findKeys({ delivery: { source }, keys: { id, signed } }: DeliveryWrite): Promise<readonly KnownKey[]> {
+      return (await pool.query<KnownKey>(findKeys, [source.id, signed ? [id, signed] : [id]])).rows;
     },
     /** Moves a key to a later delivery. Returns false when another delivery was faster. */
     async renewKey({ id, source, receivedAt }: Delivery, key: KnownKey): Promise<boolean> {

@@ -45,8 +45,11 @@ const ExplanationResource = z
     expected: z.string().nullable().describe("Expectation of the failed step."),
     hints: z.array(z.string()).describe("Changes that would make it verify."),
     headers_read: z.array(z.string()).describe("Headers that were read."),
-    delivery_id: z.string().nullable(),
-    event_type: z.string().nullable(),
+    delivery_id: z
+      .string()
+      .nullable()
+      .describe("The id that the sender gave to the delivery; null when none was found."),
+    event_type: z.string().nullable().describe("The type that the sender gave to the event; null when none was found."),
   })
   .meta({ id: "WebhookExplanation" })
   .register(examples, {

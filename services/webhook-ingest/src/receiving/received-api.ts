@@ -1,20 +1,10 @@
 import { examples, identifier, timestamp, webhookSourceExample } from "@signalbox/contracts";
-import { connectionField, filterFrom, type PageLimits, type Resolvers } from "@signalbox/graphql";
-import {
-  booleanParameter,
-  bytes,
-  listPage,
-  ok,
-  pageOf,
-  pageParameters,
-  type Routes,
-  refused,
-  timeParameter,
-} from "@signalbox/http";
-import { type Edges, edgesOf, type Load, ownRows, record } from "@signalbox/service";
+import type { PageLimits, Resolvers } from "@signalbox/graphql";
+import { booleanParameter, bytes, ok, refused, timeParameter } from "@signalbox/http";
+import { type Edges, edgesOf, type Load, listBelow, ownRows, record } from "@signalbox/service";
 import { z } from "zod";
 import type { Source } from "../sources/source.ts";
-import { missingSource } from "../sources/source-api.ts";
+import { belowSource } from "../sources/source-api.ts";
 import type { SourceStore } from "../sources/source-store.ts";
 import type { ListedDelivery, ReceivedFilter, ReceivedStore } from "./received-store.ts";
 
@@ -54,7 +44,7 @@ const ReceivedResource = z
     delivery_id_signed: z
       .boolean()
       .describe("True when the partner's signature covers the id. False for an id that was made from the content."),
-    event_type: z.string().nullable(),
+    event_type: z.string().nullable().describe("The sender's name of the event type."),
     event_type_signed: z.boolean().describe("True when the partner's signature covers the type."),
     same_content_as: z
       .string()
@@ -63,8 +53,8 @@ const ReceivedResource = z
         "Earlier delivery with the same body, where the scheme signs no time: this one is a repetition or a replay.",
       ),
     forwarded: z.boolean().describe("True when it was forwarded to the account's endpoints."),
-    content_type: z.string().nullable(),
-    body_bytes: z.int(),
+    content_type: z.string().nullable().describe("The media type of the body."),
+    body_bytes: z.int().describe("The size of the body in bytes."),
     received_at: timestamp,
   })
   .meta({ id: "ReceivedWebhook" })
@@ -76,7 +66,12 @@ const ReceivedInFull = ReceivedResource.extend({
   headers: z
     .record(z.string(), z.union([z.string(), z.array(z.string())]))
     .describe("Every header as it came; signatures and credentials are masked."),
-  links: z.object({ self: z.string(), body: z.string() }),
+  links: z
+    .object({
+      self: z.string().describe("The path of this resource."),
+      body: z.string().describe("The path of the bytes as they were signed."),
+    })
+    .describe("Paths of related resources."),
 })
   .meta({ id: "ReceivedWebhookInFull" })
   .register(examples, {
@@ -87,15 +82,16 @@ const ReceivedInFull = ReceivedResource.extend({
     },
   });
 
-/** Filters of a list of received webhooks, in REST and in GraphQL, besides `forwarded`. */
+/** Filters of a list of received webhooks. */
 const receivedFilter = {
   event_type: z.string().max(256).optional().describe("A type of the partner, or a prefix that ends in `*`."),
   delivery_id: z.string().max(600).optional().describe("Delivery id of the partner."),
   from: timeParameter().optional().describe("Webhooks at this time or later."),
   to: timeParameter().optional().describe("Webhooks before this time."),
+  forwarded: booleanParameter().optional().describe("True for those forwarded to the account's endpoints."),
 };
 
-type GivenFilter = z.output<z.ZodObject<typeof receivedFilter>> & { readonly forwarded?: boolean | undefined };
+type GivenFilter = z.output<z.ZodObject<typeof receivedFilter>>;
 
 const receivedFilterOf = (given: GivenFilter): ReceivedFilter => ({
   eventType: given.event_type,
@@ -111,13 +107,27 @@ export const ownReceived = (receivedStore: Pick<ReceivedStore, "findOwnMany">): 
 
 /** The webhooks that sources received, newest first, at both edges. */
 export function receivedApi(parts: ReceivedApi, loadReceived: Load<ListedDelivery>, loadSource: Load<Source>): Edges {
-  const { sourceStore, receivedStore } = parts;
+  const { sourceStore, receivedStore, pageLimits } = parts;
   const find = async (accountId: string, { id, ref }: { readonly id: string; readonly ref: string }) =>
     (await sourceStore.find(accountId, id)) && receivedStore.find(id, ref);
   const edges = edgesOf(
     {
+      receivedWebhooks: listBelow({
+        summary: "List the webhooks that were received, newest first",
+        description: "Accepted webhooks; refused ones are listed with the rejections.",
+        auth: read,
+        limits: pageLimits,
+        filter: receivedFilter,
+        of: belowSource(sourceStore),
+        read: (range, sourceIds, { filter }) => receivedStore.list(sourceIds, range, receivedFilterOf(filter)),
+        parentId: ({ sourceId }) => sourceId,
+        position: positionOf,
+        rest: { get: base, item: ReceivedResource, view: viewReceived },
+        graph: { field: "received" },
+      }),
       receivedWebhook: record({
         summary: "Read a webhook that was received, with its headers",
+        description: "The body has a route of its own.",
         auth: read,
         find: ({ caller, params }) => find(caller.accountId, params),
         missing,
@@ -125,12 +135,12 @@ export function receivedApi(parts: ReceivedApi, loadReceived: Load<ListedDeliver
         graph: { type: "ReceivedWebhook", load: loadReceived },
       }),
     },
-    { exampleIds: { id: webhookSourceExample.id, ref: receivedExample.id }, fields: receivedFields(parts, loadSource) },
+    { exampleIds: { id: webhookSourceExample.id, ref: receivedExample.id }, fields: receivedFields(loadSource) },
   );
-  addList(edges.routes, parts);
   edges.routes.get(`${one}/body`, {
     operationId: "receivedWebhookBody",
     summary: "Read the bytes of a webhook as they were signed",
+    description: "Neither parsed nor changed.",
     auth: read,
     responses: { 200: { content: ["application/octet-stream"] }, 404: "error" },
     async handle({ caller, params }) {
@@ -145,38 +155,7 @@ export function receivedApi(parts: ReceivedApi, loadReceived: Load<ListedDeliver
   return edges;
 }
 
-function addList(routes: Routes, { sourceStore, receivedStore, pageLimits }: ReceivedApi): void {
-  routes.get(base, {
-    operationId: "receivedWebhooks",
-    summary: "List the webhooks that were received, newest first",
-    auth: read,
-    query: z.object({
-      ...pageParameters(pageLimits),
-      ...receivedFilter,
-      forwarded: booleanParameter().optional().describe("True for those forwarded to the account's endpoints."),
-    }),
-    responses: { 200: pageOf(ReceivedResource), 404: "error" },
-    async handle({ caller, params: { id }, query }) {
-      if ((await sourceStore.find(caller.accountId, id)) === null)
-        return refused(404, "not_found", { message: missingSource });
-      const filter = receivedFilterOf(query);
-      return listPage(query, (range) => receivedStore.list([id], range, filter), viewReceived, positionOf);
-    },
-  });
-}
-
-const Filter = z.strictObject({ ...receivedFilter, forwarded: z.boolean().optional() });
-
-const receivedFields = ({ receivedStore, pageLimits }: ReceivedApi, loadSource: Load<Source>): Resolvers => ({
-  WebhookSource: {
-    received: connectionField(read, {
-      limits: pageLimits,
-      readMany: (range, sourceIds, _context, args: object) =>
-        receivedStore.list(sourceIds, range, receivedFilterOf(filterFrom(Filter, args))),
-      parentId: ({ sourceId }: ListedDelivery) => sourceId,
-      position: positionOf,
-    }),
-  },
+const receivedFields = (loadSource: Load<Source>): Resolvers => ({
   ReceivedWebhook: {
     deliveryIdSigned: ({ isIdSigned }: ListedDelivery) => isIdSigned,
     eventTypeSigned: ({ isTypeSigned }: ListedDelivery) => isTypeSigned,

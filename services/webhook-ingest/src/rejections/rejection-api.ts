@@ -1,9 +1,9 @@
 import { examples, identifier, timestamp, webhookSourceExample } from "@signalbox/contracts";
-import { connectionField, type PageLimits, type Resolvers } from "@signalbox/graphql";
-import { listPage, ok, pageOf, pageParameters, type Refusal, refused } from "@signalbox/http";
-import { type Edges, edgesOf, type Load, operation, record } from "@signalbox/service";
+import type { PageLimits, Resolvers } from "@signalbox/graphql";
+import { ok, type Refusal } from "@signalbox/http";
+import { type Edges, edgesOf, type Load, listBelow, operation, record } from "@signalbox/service";
 import { z } from "zod";
-import { missingSource } from "../sources/source-api.ts";
+import { belowSource } from "../sources/source-api.ts";
 import type { SourceStore } from "../sources/source-store.ts";
 import type { Rejection, RejectionInFull } from "./rejection.ts";
 import type { RejectionStore } from "./rejection-store.ts";
@@ -38,8 +38,8 @@ const RejectionResource = z
     id: identifier("The rejection"),
     reason: z.string().describe("A stable word, such as signature_mismatch."),
     status: z.int().describe("Status of the answer to the partner."),
-    body_bytes: z.int(),
-    address: z.string(),
+    body_bytes: z.int().describe("The size of the body in bytes."),
+    address: z.string().describe("The network address of the sender."),
     kept: z.boolean().describe("True when the whole webhook is kept and can be retried."),
     received_id: z.string().nullable().describe("The received webhook that a retry created."),
     rejected_at: timestamp,
@@ -66,37 +66,36 @@ const RetriedResource = z
     outcome: z
       .enum(["received", "repeated"])
       .describe("repeated: it was already received, by a retry or a repetition."),
-    received_id: z.string().nullable(),
+    received_id: z.string().nullable().describe("The webhook that was received; null when it was refused again."),
   })
   .meta({ id: "RetriedWebhookRejection" })
   .register(examples, { example: { outcome: "received", received_id: "rcv_01kbdq4v00e8w9x2m5n7p3r6tz" } });
 
 /** The refused webhooks of a source with their reasons, at both edges. */
 export function rejectionApi(parts: RejectionApi, loadReceived: Load<unknown>): Edges {
-  const { sourceStore, rejectionStore, pageLimits } = parts;
-  const edges = edgesOf(declared(parts), {
+  return edgesOf(declared(parts), {
     exampleIds: { id: webhookSourceExample.id, rejection_id: rejectionExample.id },
-    fields: rejectionFields(parts, loadReceived),
+    fields: rejectionFields(loadReceived),
   });
-  edges.routes.get(base, {
-    operationId: "rejectedWebhooks",
-    summary: "List refused webhooks with the reason, newest first",
-    auth: read,
-    query: z.object(pageParameters(pageLimits)),
-    responses: { 200: pageOf(RejectionResource), 404: "error" },
-    async handle({ caller, params: { id }, query }) {
-      if ((await sourceStore.find(caller.accountId, id)) === null)
-        return refused(404, "not_found", { message: missingSource });
-      return listPage(query, (range) => rejectionStore.list([id], range), viewRejection, positionOf);
-    },
-  });
-  return edges;
 }
 
-function declared({ sourceStore, rejectionStore, retryRejection }: RejectionApi) {
+function declared({ sourceStore, rejectionStore, retryRejection, pageLimits }: RejectionApi) {
   return {
+    rejectedWebhooks: listBelow({
+      summary: "List refused webhooks with the reason, newest first",
+      description: "The list is bounded; the oldest leave first.",
+      auth: read,
+      limits: pageLimits,
+      of: belowSource(sourceStore),
+      read: (range, sourceIds) => rejectionStore.list(sourceIds, range),
+      parentId: ({ sourceId }) => sourceId,
+      position: positionOf,
+      rest: { get: base, item: RejectionResource, view: viewRejection },
+      graph: { field: "rejections" },
+    }),
     rejectedWebhook: record({
       summary: "Read a refused webhook with its headers and body, if they are kept",
+      description: "Headers and body are kept while `keep_rejected_bodies` is on.",
       auth: read,
       find: async ({ caller, params: { id, rejection_id: ref } }) =>
         (await sourceStore.find(caller.accountId, id)) && rejectionStore.find(id, ref),
@@ -147,15 +146,7 @@ const refusedRetry = (message: string): Refusal => ({
 
 type Retried = { readonly receivedId: string | null };
 
-const rejectionFields = ({ rejectionStore, pageLimits }: RejectionApi, loadReceived: Load<unknown>): Resolvers => ({
-  WebhookSource: {
-    rejections: connectionField(read, {
-      limits: pageLimits,
-      readMany: (range, sourceIds) => rejectionStore.list(sourceIds, range),
-      parentId: ({ sourceId }: Rejection) => sourceId,
-      position: positionOf,
-    }),
-  },
+const rejectionFields = (loadReceived: Load<unknown>): Resolvers => ({
   WebhookRejection: { kept: ({ isKept }: Rejection) => isKept },
   RetryWebhookRejectionPayload: {
     receivedWebhook: ({ receivedId }: Retried, _, context) => receivedId && loadReceived(context, receivedId),

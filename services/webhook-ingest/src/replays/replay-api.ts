@@ -1,9 +1,9 @@
 import { examples, identifier, timestamp, webhookSourceExample } from "@signalbox/contracts";
-import { connectionField, type PageLimits, type Resolvers } from "@signalbox/graphql";
-import { accepted, listPage, ok, pageOf, pageParameters, refused } from "@signalbox/http";
-import { type Edges, edgesOf, operation, record, tooMany } from "@signalbox/service";
+import type { PageLimits, Resolvers } from "@signalbox/graphql";
+import { accepted, ok } from "@signalbox/http";
+import { type Edges, edgesOf, listBelow, operation, record, tooMany } from "@signalbox/service";
 import { z } from "zod";
-import { missingSource } from "../sources/source-api.ts";
+import { belowSource, missingSource } from "../sources/source-api.ts";
 import type { SourceStore } from "../sources/source-store.ts";
 import { type Replay, viewReplay } from "./replay.ts";
 import type { NewReplay, Replays } from "./replays.ts";
@@ -58,17 +58,17 @@ const ReplayResource = z
   .object({
     id: identifier("The replay"),
     source_id: identifier("The source"),
-    status: z.enum(["running", "completed", "cancelled"]),
+    status: z.enum(["running", "completed", "cancelled"]).describe("The state of the replay."),
     total: z.int().describe("Number of chosen webhooks at its start."),
-    published: z.int(),
+    published: z.int().describe("The number of events published so far."),
     missing: z.int().describe("Number of webhooks chosen by id that were past the retention when their turn came."),
     rate: z.int().describe("Webhooks published per second."),
-    ids: z.array(z.string()).nullable(),
-    event_types: z.array(z.string()).nullable(),
+    ids: z.array(z.string()).nullable().describe("The webhooks that are replayed; null is all."),
+    event_types: z.array(z.string()).nullable().describe("Only webhooks of these types; null is all."),
     from: timestamp,
     to: timestamp,
     created_at: timestamp,
-    finished_at: timestamp.nullable(),
+    finished_at: timestamp.nullable().describe("The time of its end; null while it runs."),
   })
   .meta({ id: "ReceivedWebhookReplay" })
   .register(examples, {
@@ -96,35 +96,41 @@ const ReplayCount = z
 
 /** The replays of a source, at both edges. */
 export function replayApi(parts: ReplayApi): Edges {
-  const { sourceStore, replays, pageLimits } = parts;
-  const edges = edgesOf(declared(parts), {
-    exampleIds: { id: webhookSourceExample.id, replay_id: exampleId },
-    fields: replayFields(parts),
-  });
-  edges.routes.get(base, {
-    operationId: "receivedWebhookReplays",
-    summary: "List the replays of a source, newest first",
-    auth: read,
-    query: z.object(pageParameters(pageLimits)),
-    responses: { 200: pageOf(ReplayResource), 404: "error" },
-    async handle({ caller: { accountId }, params: { id }, query }) {
-      if ((await sourceStore.find(accountId, id)) === null)
-        return refused(404, "not_found", { message: missingSource });
-      return listPage(query, (range) => replays.list(range, accountId, [id]), viewReplay);
+  return edgesOf(
+    { ...declareReads(parts), ...declareChanges(parts) },
+    {
+      exampleIds: { id: webhookSourceExample.id, replay_id: exampleId },
+      fields: replayFields,
     },
-  });
-  return edges;
+  );
 }
 
-function declared({ sourceStore, replays }: ReplayApi) {
+function declareReads({ sourceStore, replays, pageLimits }: ReplayApi) {
   return {
+    receivedWebhookReplays: listBelow({
+      summary: "List the replays of a source, newest first",
+      description: "A replay publishes webhooks that were received again.",
+      auth: read,
+      limits: pageLimits,
+      of: belowSource(sourceStore),
+      read: (range, sourceIds, { caller }) => replays.list(range, caller.accountId, sourceIds),
+      parentId: ({ sourceId }) => sourceId,
+      rest: { get: base, item: ReplayResource, view: viewReplay },
+      graph: { field: "replays" },
+    }),
     receivedWebhookReplay: record({
       summary: "Read a replay and its progress",
+      description: "State, selection and number of items so far.",
       auth: read,
       find: ({ caller, params }) => replays.find(params.replay_id, caller.accountId, params.id),
       missing,
       rest: { get: one, resource: ReplayResource, answer: (replay) => ok(viewReplay(replay)) },
     }),
+  };
+}
+
+function declareChanges({ sourceStore, replays }: ReplayApi) {
+  return {
     createReceivedWebhookReplay: operation({
       summary: "Publish received webhooks again",
       description:
@@ -179,21 +185,14 @@ function declared({ sourceStore, replays }: ReplayApi) {
   };
 }
 
-const replayFields = ({ replays, pageLimits }: ReplayApi): Resolvers => ({
-  WebhookSource: {
-    replays: connectionField(read, {
-      limits: pageLimits,
-      readMany: (range, sourceIds, { caller }) => replays.list(range, caller.accountId, sourceIds),
-      parentId: ({ sourceId }: Replay) => sourceId,
-    }),
-  },
+const replayFields: Resolvers = {
   ReceivedWebhookReplay: {
     ids: ({ receivedIds }: Replay) => (receivedIds.length === 0 ? null : receivedIds),
     eventTypes: ({ eventTypes }: Replay) => (eventTypes.length === 0 ? null : eventTypes),
     from: ({ fromAt }: Replay) => fromAt,
     to: ({ toAt }: Replay) => toAt,
   },
-});
+};
 
 /** Converts the body of a request. */
 function newReplayOf(body: z.output<typeof CreateReplayBody>): NewReplay {

@@ -1,3 +1,4 @@
+import type { Caller } from "@signalbox/auth";
 import {
   displayName,
   examples,
@@ -47,6 +48,14 @@ const read = { scopes: ["webhooks:read"] } as const;
 const write = { scopes: ["webhooks:write"] } as const;
 export const missingSource = "There is no such source.";
 
+/** The parent of the lists below a source. */
+export const belowSource = ({ find }: Pick<SourceStore, "find">) => ({
+  type: "WebhookSource",
+  find: ({ caller, params }: { readonly caller: Caller; readonly params: { readonly id: string } }) =>
+    find(caller.accountId, params.id),
+  missing: missingSource,
+});
+
 const presetNames = Object.keys(presets) as [PresetName, ...PresetName[]];
 const verifyToken = z
   .string()
@@ -74,7 +83,9 @@ const CreateSourceBody = z
     verify_token: verifyToken.nullable().default(null),
     event_types: eventTypes.default(null),
     forward: forward.default(true),
-    settings: SettingsBody.default({}),
+    settings: SettingsBody.default({}).describe(
+      "The settings of the source; those left out take the defaults of its scheme.",
+    ),
   })
   .superRefine(({ preset, scheme, settings, verify_token }, { addIssue }) => {
     const handshake = settings.handshake ?? (preset && (presets[preset] as Preset).settings.handshake);
@@ -100,7 +111,7 @@ const UpdateSourceBody = z
     verify_token: verifyToken.nullable(),
     event_types: eventTypes,
     forward,
-    settings: SettingsPatchBody,
+    settings: SettingsPatchBody.describe("The settings to change; those left out stay."),
     status: z
       .enum(["active", "paused", "stopped"])
       .describe(
@@ -149,6 +160,7 @@ function reads({ sourceStore, pageLimits }: SourceApi, loadSource: Load<Source>)
   return {
     webhookSources: list({
       summary: "List sources, newest first",
+      description: "The sources of the account, without their secrets.",
       auth: read,
       limits: pageLimits,
       read: (range, { caller }) => sourceStore.list(caller.accountId, range),
@@ -156,6 +168,7 @@ function reads({ sourceStore, pageLimits }: SourceApi, loadSource: Load<Source>)
     }),
     webhookSource: record({
       summary: "Read a source",
+      description: "Address, scheme, state and settings, without the secrets.",
       auth: read,
       find: ({ caller, params }) => sourceStore.find(caller.accountId, params.id),
       missing: missingSource,
@@ -170,6 +183,7 @@ function writes({ sources, sourceStore }: SourceApi) {
   return {
     createWebhookSource: operation({
       summary: "Create a source",
+      description: "A source has an address for one partner, and the way that the partner signs.",
       auth: write,
       audit: "webhook_source.create",
       input: CreateSourceBody,
@@ -189,6 +203,7 @@ function writes({ sources, sourceStore }: SourceApi) {
     }),
     updateWebhookSource: operation({
       summary: "Update a source",
+      description: "Absent members stay. Another secret needs a recent sign-in.",
       auth: { ...write, stepUpFor: "another secret" },
       audit: "webhook_source.update",
       input: UpdateSourceBody,
@@ -206,6 +221,7 @@ function writes({ sources, sourceStore }: SourceApi) {
     }),
     deleteWebhookSource: operation({
       summary: "Delete a source with what it received",
+      description: "Its address answers 404 from then on.",
       auth: write,
       audit: "webhook_source.delete",
       of,

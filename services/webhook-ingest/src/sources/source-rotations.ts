@@ -124,12 +124,15 @@ const RotateUrlBody = z
 const one = "/api/v1/webhooks/sources/:id";
 const write = { scopes: ["webhooks:write"] } as const;
 
+type OwnSource = OwnRow<Source, { readonly id: string }>;
+type ShowSource = (source: Source) => HttpResponse;
+
 /** Declares the rotations of sources, and their ends, for `sourceApi`. */
-export function rotationOperations(
-  sourceRotations: SourceRotations,
-  of: OwnRow<Source, { readonly id: string }>,
-  show: (source: Source) => HttpResponse,
-) {
+export function rotationOperations(sourceRotations: SourceRotations, of: OwnSource, show: ShowSource) {
+  return { ...secretRotations(sourceRotations, of, show), ...addressRotations(sourceRotations, of, show) };
+}
+
+function secretRotations(sourceRotations: SourceRotations, of: OwnSource, show: ShowSource) {
   return {
     rotateWebhookSourceSecret: operation({
       summary: "Give a source its partner's next secret",
@@ -151,6 +154,7 @@ export function rotationOperations(
     }),
     deletePreviousWebhookSourceSecrets: operation({
       summary: "End the overlap of rotations: only the newest secret verifies",
+      description: "Webhooks that are signed with an older secret are refused from then on.",
       auth: { ...write, stepUp: true },
       audit: "webhook_source.rotate_secret",
       of,
@@ -161,6 +165,11 @@ export function rotationOperations(
         type: "DeletePreviousWebhookSourceSecretsPayload",
       },
     }),
+  };
+}
+
+function addressRotations(sourceRotations: SourceRotations, of: OwnSource, show: ShowSource) {
+  return {
     rotateWebhookSourceUrl: operation({
       summary: "Give a source another address",
       description:
@@ -182,6 +191,7 @@ export function rotationOperations(
     }),
     deletePreviousWebhookSourceAddresses: operation({
       summary: "End the overlap of rotations: only the newest address is accepted",
+      description: "Posts to an older address are refused from then on.",
       auth: write,
       audit: "webhook_source.rotate_url",
       of,

@@ -1,4 +1,4 @@
-import { AppError, MiB } from "@signalbox/core";
+import { AppError, camelCase, MiB, snakeCase } from "@signalbox/core";
 import type { OutboundClient } from "@signalbox/net";
 import {
   type DeliveryIdPlace,
@@ -19,8 +19,8 @@ const jsonPointer = z
   .string()
   .max(256)
   .regex(/^(?:\/(?:[^~/]|~[01])*)+$/);
-const inHeader = z.strictObject({ header: headerName });
-const atPointer = z.strictObject({ pointer: jsonPointer });
+const inHeader = z.strictObject({ header: headerName.describe("The name of the header.") });
+const atPointer = z.strictObject({ pointer: jsonPointer.describe("The JSON Pointer of the value in the body.") });
 const pairKey = z.string().regex(/^[\w-]{1,32}$/);
 const placeOfId = z.union([z.literal("digest"), inHeader, atPointer]) satisfies z.ZodType<DeliveryIdPlace>;
 
@@ -43,29 +43,31 @@ const templateMembers = {
   time_unit: z.enum(["s", "ms", "rfc3339"]).describe("Unit of the signed time."),
   pairs: z
     .strictObject({
-      time_key: pairKey.nullable().default(null),
-      signature_key: pairKey,
-      separator: z.enum([",", ";", " ", "&"]).default(","),
+      time_key: pairKey.nullable().default(null).describe("The key of the signed time; null where no time is signed."),
+      signature_key: pairKey.describe("The key of a signature."),
+      separator: z.enum([",", ";", " ", "&"]).default(",").describe("The character between the pairs of the header."),
     })
     .nullable()
     .describe("Names of the members of a signature header such as `t=…,v1=…`."),
-  signature_header: headerName,
-  previous_signature_header: headerName.nullable(),
+  signature_header: headerName.describe("The header with the signature."),
+  previous_signature_header: headerName
+    .nullable()
+    .describe("The header with the signature of the secret before the last rotation."),
   signature_prefix: z.string().max(32).describe("Prefix of each signature in its header."),
   signature_separator: z
     .enum([",", ";", " "])
     .nullable()
     .describe("Separator of several signatures in one header; null when there is only one."),
-  timestamp_header: headerName,
+  timestamp_header: headerName.describe("The header with the signed time."),
   timestamp_from: atPointer
     .nullable()
     .describe("Place of the signed time in the body, for senders that write it there."),
-  delivery_id_header: headerName,
-  event_type_header: headerName,
+  delivery_id_header: headerName.describe("The header with the id of the delivery."),
+  event_type_header: headerName.describe("The header with the type of the event."),
 };
 const hmacMembers = {
   algorithm: z.enum(["sha256", "sha512", "sha1"]).describe("sha1 needs `accept_weak`."),
-  accept_weak: z.boolean(),
+  accept_weak: z.boolean().describe("True accepts a weak algorithm."),
 };
 const tokenMembers = {
   token_from: atPointer
@@ -75,7 +77,7 @@ const tokenMembers = {
     ),
 };
 const shownTokenMembers = {
-  token_header: headerName,
+  token_header: headerName.describe("The header with the token."),
   token_format: z
     .enum(["plain", "bearer", "basic"])
     .describe(
@@ -95,7 +97,10 @@ const senderMembers = {
   delivery_id_from: placeOfId.describe("Place of the delivery id, instead of the scheme's own."),
   event_type_from: z.union([inHeader, atPointer]).describe("Place of the event type, instead of the scheme's own."),
   /** Headers that the event carries besides those of the scheme. */
-  forwarded_headers: z.array(headerName).max(20),
+  forwarded_headers: z
+    .array(headerName)
+    .max(20)
+    .describe("Headers of the sender that the event carries, besides those of the scheme."),
   rate: z.int().min(1).max(10_000).describe("Webhooks accepted per second; more are answered 429."),
   refuse_same_content_seconds: z
     .int()
@@ -105,30 +110,40 @@ const senderMembers = {
       "Time in which the same body counts once, whatever its id and type, where neither id nor time is signed. Default 300; 0 for senders that repeat a body.",
     ),
   /** Bytes that the signature covers: as they came, or decoded from their `Content-Encoding`. */
-  signature_over: z.enum(["wire", "decoded"]),
+  signature_over: z
+    .enum(["wire", "decoded"])
+    .describe("The bytes under the signature: as they arrived, or after their content coding was removed."),
   /** Largest difference between a signed time and ours, both ways, instead of `webhook-ingest.tolerance`. */
-  tolerance_seconds: z.int().min(30).max(3_600),
+  tolerance_seconds: z
+    .int()
+    .min(30)
+    .max(3_600)
+    .describe("The largest distance between the signed time and now, in seconds."),
   /** Below `limits.maxWebhookBytes`. */
   max_body_bytes: z
     .int()
     .min(1)
-    .max(1 * MiB),
+    .max(1 * MiB)
+    .describe("The largest body in bytes."),
   /** Answer that the sender expects to an accepted webhook. */
   answer: z
     .strictObject({
-      status: z.union([z.literal(200), z.literal(202), z.literal(204)]),
+      status: z.union([z.literal(200), z.literal(202), z.literal(204)]).describe("The status of the answer."),
       body: z
         .string()
         .max(1_024)
         .refine((text) => Buffer.byteLength(text) <= 1_024, "The body has at most 1,024 bytes.")
-        .optional(),
+        .optional()
+        .describe("The body of the answer."),
       content_type: z
         .string()
         .max(128)
         .regex(/^[\w.+-]+\/[\w.+-]+(?:; ?charset=utf-8)?$/)
-        .optional(),
+        .optional()
+        .describe("The media type of the answer."),
     })
-    .refine(({ status, body }) => status !== 204 || body === undefined, { path: ["body"], error: "204 has no body." }),
+    .refine(({ status, body }) => status !== 204 || body === undefined, { path: ["body"], error: "204 has no body." })
+    .describe("The answer to an accepted webhook, for senders that expect another than 202."),
   public_url: z
     .url({ protocol: /^https?$/ })
     .max(2_048)
@@ -177,8 +192,6 @@ type Camel<Value> = Value extends string | number | boolean | null
 /** Answer that the sender expects to an accepted webhook. */
 export type CustomAnswer = NonNullable<SourceSettings["answer"]>;
 
-const camelCase = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 const names = Object.keys(settingMembers).map((name) => [camelCase(name) as keyof SourceSettings, name] as const);
 /** Settings that may be null. Null resets any other to its default. */
 const nullable: ReadonlySet<string> = new Set(

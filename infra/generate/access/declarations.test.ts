@@ -1,0 +1,215 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { accountStateRules, accountStates, actionsOf, auditActions } from "@signalbox/contracts";
+import { camelCase } from "@signalbox/core";
+import { isDeclared } from "@signalbox/graphql";
+import { routeAccess } from "@signalbox/http";
+import { type AnyOperation, keysOf, operationOf } from "@signalbox/service";
+import { type InputObjectTypeDefinitionNode, Kind, type ObjectTypeDefinitionNode, parse } from "graphql";
+import { z } from "zod";
+import { supergraph } from "../generators/supergraph.ts";
+import { root } from "../repository.ts";
+import { serviceDoors } from "./service-doors.ts";
+import { writesOf } from "./writes.ts";
+
+/**
+ * Fields whose API is at the management address, which has no document; and the look-up by id, which only a graph has.
+ */
+const onlyInGraph = [
+  "node",
+  ...["properties", "setProperty", "unsetProperty", "setProperties", "rollback", "propertyHistory"],
+  ...["changeProposals", "proposeChange", "approveChange", "withdrawChange"],
+  ...["flags", "setFlag", "archiveFlag"],
+];
+
+const operations = (await serviceDoors()).flatMap(({ routes }) =>
+  routes.map(({ method, path, spec }) => ({ method, id: spec.operationId, route: `${method} ${path}` })),
+);
+
+test("every operation has a unique id", () => {
+  assert.deepEqual(
+    operations.filter(({ id }) => id === undefined).map(({ route }) => route),
+    [],
+  );
+  const ids = operations.map(({ id }) => id);
+  assert.deepEqual(
+    ids.filter((id, index) => ids.indexOf(id) !== index),
+    [],
+  );
+});
+
+test("operations in both have the same name: mutations are its changes, fields of the root and lists are its reads", async () => {
+  const graph = await graphNames();
+  assert.ok(graph.mutations.length > 15 && graph.reads.length > 8, JSON.stringify(graph));
+  const idsOf = (isRead: boolean) =>
+    new Set(operations.filter(({ method }) => (method === "get") === isRead).map(({ id }) => id));
+  const without = (names: readonly string[], ids: ReadonlySet<string | undefined>) =>
+    names.filter((name) => !ids.has(name) && !onlyInGraph.includes(name));
+  assert.deepEqual(without(graph.mutations, idsOf(false)), []);
+  assert.deepEqual(without(graph.reads, idsOf(true)), []);
+});
+
+test("operations only in the API follow the graph's grammar: reads are nouns, changes start with a verb", () => {
+  const verb =
+    /^(append|cancel|complete|confirm|create|delete|disable|enable|end|evaluate|follow|import|link|pause|publish|receive|rename|replace|reprocess|request|resend|resume|retry|reveal|revoke|rotate|run|set|signOut|start|step|test|unlink|update|upload|verify)(?=[A-Z])/;
+  const misnamed = operations.filter(
+    ({ method, id = "", route }) => verb.test(id) !== (method !== "get" || route === "get /graphql"),
+  );
+  assert.deepEqual(misnamed, []);
+});
+
+/** Lists the mutations of the composed graph, and its reads: the fields of its root and the lists of an account. */
+async function graphNames(): Promise<{ mutations: string[]; reads: string[] }> {
+  const [sdl = ""] = (await supergraph.generate()).values();
+  const types = parse(sdl).definitions.filter((node) => node.kind === Kind.OBJECT_TYPE_DEFINITION);
+  const fieldsOf = (name: string) => types.find((type) => type.name.value === name)?.fields ?? [];
+  const nameOf = ({ name }: NonNullable<ObjectTypeDefinitionNode["fields"]>[number]) => name.value;
+  const lists = fieldsOf("Account").filter((field) =>
+    field.arguments?.some((argument) => argument.name.value === "first"),
+  );
+  return { mutations: fieldsOf("Mutation").map(nameOf), reads: [...fieldsOf("Query"), ...lists].map(nameOf) };
+}
+
+/** The members of an input, each with `true` when it must be given. */
+type Members = Readonly<Record<string, boolean>>;
+
+const mutationFields = (await serviceDoors()).flatMap(({ service, resolvers }) =>
+  Object.entries(resolvers.Mutation ?? {}).flatMap(([name, resolve]) => {
+    const operation = operationOf(resolve);
+    return operation ? [{ service, name, operation }] : [];
+  }),
+);
+
+async function inputsOf(service: string): Promise<ReadonlyMap<string, Members>> {
+  const { definitions } = parse(await readFile(join(root, `services/${service}/schema.graphql`), "utf8"));
+  const inputs = definitions.filter(
+    (node): node is InputObjectTypeDefinitionNode => node.kind === Kind.INPUT_OBJECT_TYPE_DEFINITION,
+  );
+  const membersOf = ({ fields = [] }: InputObjectTypeDefinitionNode) =>
+    Object.fromEntries(fields.map(({ name, type }) => [name.value, type.kind === Kind.NON_NULL_TYPE]));
+  return new Map(inputs.map((input) => [input.name.value, membersOf(input)]));
+}
+
+/** Returns the members of the rules in the names of the graph, or null for rules that are no object. */
+function membersOfRules(operation: AnyOperation): Members | null {
+  const { input, graph } = operation;
+  const keys = graph?.keysInInput ? keysOf(operation).map(([, name]) => [name, true] as const) : [];
+  const rules = objectOf(input && "json" in input ? input.json : input);
+  if (!rules) return null;
+  const members = Object.entries(rules.shape).map(([name, rule]) => [camelCase(name), isRequired(rule)] as const);
+  return Object.fromEntries([...keys, ...members]);
+}
+
+const isRequired = (rule: z.core.$ZodType): boolean => !z.safeParse(rule, undefined).success;
+
+/** Finds the object in rules that convert or refine one. */
+function objectOf(rules: unknown): z.ZodObject | null {
+  if (rules === undefined) return z.object({});
+  if (rules instanceof z.ZodObject) return rules;
+  return rules instanceof z.ZodPipe ? (objectOf(rules.in) ?? objectOf(rules.out)) : null;
+}
+
+test("every input of the graph has the members of the REST body, and requires at least the same", async () => {
+  assert.ok(mutationFields.length > 10, `only ${mutationFields.length} operations were found`);
+  for (const { service, name, operation } of mutationFields) {
+    const rules = membersOfRules(operation);
+    if (!rules || Object.keys(rules).length === 0) continue;
+    const type = operation.graph?.inputType ?? `${name.charAt(0).toUpperCase()}${name.slice(1)}Input`;
+    const members = (await inputsOf(service)).get(type) ?? {};
+    assert.deepEqual(Object.keys(members).toSorted(), Object.keys(rules).toSorted(), `${service}: ${type}`);
+    // A patch over REST may leave out what a mutation is named after.
+    const required = Object.keys(rules).filter((name) => rules[name]);
+    assert.deepEqual(
+      required.filter((name) => !members[name]),
+      [],
+      `${service}: ${type}`,
+    );
+  }
+});
+
+/** Actions of the product itself, or of the built-in issuer, which has no routes of ours. */
+const withoutRoute = [
+  "account.create",
+  "account.contact_release",
+  "account.purge",
+  "sign_in",
+  "api_key.expire",
+  "api_key.use",
+  "client.expire",
+  "client.use",
+  "image.erase",
+  "token.revoke",
+  "webhook_endpoint.disable",
+  "webhook_event_type.downgrade",
+  "property.expire",
+  "management.read_env",
+  "audit.limit",
+];
+
+const writes = (await Promise.all((await serviceDoors()).map(writesOf))).flat();
+
+test("every route and mutation that writes declares its audit entry, or the reason why it leaves none", () => {
+  const silent = writes.filter(({ actions, unaudited }) => actions.length === 0 && !unaudited?.trim());
+  assert.deepEqual(silent, [], "add `audit` to the declaration, and the action to the table of contracts");
+  assert.ok(writes.length > 50, `only ${writes.length} writes were found`);
+});
+
+test("every action of the audit belongs to a route or mutation, or to the product itself", () => {
+  const declared = new Set<string>(writes.flatMap(({ actions }) => actions));
+  const orphans = Object.keys(auditActions).filter((action) => !declared.has(action));
+  assert.deepEqual(orphans.sort(), [...withoutRoute].sort());
+});
+
+/** The guards of both forms of every operation that REST and the graph have under one name. */
+async function pairs() {
+  const services = await serviceDoors();
+  return services.flatMap(({ routes, resolvers }) =>
+    Object.entries(resolvers.Mutation ?? {}).flatMap(([name, resolve]) => {
+      const route = routes.find(({ spec }) => spec.operationId === name);
+      if (!route || !isDeclared(resolve)) return [];
+      const { scopes, access = "write", stepUp = false, stepUpFor = null, audit } = resolve.declared;
+      const rest = routeAccess(route.spec.auth, route.method);
+      return [
+        {
+          name,
+          graph: { scopes, access, stepUp, stepUpFor, audited: actionsOf(audit) },
+          rest: {
+            scopes: rest.scopes,
+            access: rest.access,
+            stepUp: rest.stepUp,
+            stepUpFor: rest.stepUpFor,
+            audited: actionsOf(route.spec.audit),
+          },
+        },
+      ];
+    }),
+  );
+}
+
+test("an operation of both edges has the same guards and the same audit on each", async () => {
+  const found = await pairs();
+  assert.ok(found.length > 40, `only ${found.length} pairs were found`);
+  for (const { name, graph, rest } of found) assert.deepEqual(graph, rest, name);
+});
+
+test("every field of the graph that requires a caller checks the state of the account as well", async () => {
+  const declared: string[] = [];
+  const forbidden: string[] = [];
+  for (const { service, resolvers } of await serviceDoors()) {
+    for (const [type, fields] of Object.entries(resolvers)) {
+      for (const [name, resolve] of Object.entries(fields)) {
+        if (!isDeclared(resolve)) continue;
+        declared.push(`${service}: ${type}.${name}`);
+        const { access = "read" } = resolve.declared;
+        const letIn = accountStates.filter((state) => accountStateRules[state].may.includes(access));
+        // The gateway admits callers with access to their own account, which is all that a disabled one may see.
+        const never = service === "account" ? ["deleted"] : ["deleted", "disabled"];
+        if (letIn.some((state) => never.includes(state))) forbidden.push(`${service}: ${type}.${name}`);
+      }
+    }
+  }
+  assert.deepEqual(forbidden, []);
+  assert.ok(declared.length > 30, `only ${declared.length} fields are declared`);
+});

@@ -1,0 +1,75 @@
+/** Describes the API as a whole, for the document of every service. */
+export const apiDescription = `Signalbox keeps accounts, images, configuration and webhooks, and tells about every change by events.
+
+Send a credential with every request that is not public: an API key as \`X-API-Key\`, or a JWT or key as \`Authorization: Bearer\`.
+Every error has the same body; branch on \`error.code\`, and quote \`error.request_id\` in reports.
+Lists have \`items\`, \`has_more\` and, before the last page, \`next_cursor\`.
+POST, PATCH and DELETE take an \`Idempotency-Key\`; PUT, PATCH and DELETE take \`If-Match\`.
+The guide, all error codes and the events are at \`/docs\`.`;
+
+/** The operator runs the deployment, so a document can name no address. */
+export const contact = { name: "The operator of this deployment" } as const;
+
+const documents = "documents";
+/** A sentence for every tag: the first segment of a path that is neither `api` nor a version. */
+const tagTexts: Readonly<Record<string, string>> = {
+  account: "The caller's own account: profile, state, settings, logins, keys, clients, audit and export.",
+  accounts: "All accounts, for administrators.",
+  settings: "The settings of the caller's account (`/api/settings`) and of the deployment (`/api/v2/settings`).",
+  oauth: "Applications and sign-in at the built-in issuer.",
+  invitations: "Invitations of people to this deployment.",
+  config: "Limits, capabilities and features, with a stream of their changes.",
+  env: "Metadata of the deployment.",
+  status: "The configuration that every instance runs with.",
+  ofrep: "Feature flags by the OpenFeature Remote Evaluation Protocol.",
+  graphql: "The graph of all services: queries, mutations and subscriptions.",
+  images: "Images: upload, import, description, variants, signed URLs and deletion.",
+  webhooks: "Webhooks to the caller's endpoints and from its partners' sources.",
+  ingest: "The addresses that partners send their webhooks to.",
+  [documents]: "The front page, the documents and the files around them.",
+};
+
+/** Names the tag of a path: its area, or `documents` for pages and files. */
+export function tagOf(path: string): string {
+  const area = path.split("/").find((part) => part && !/^(api|v\d+)$/.test(part)) ?? documents;
+  return area.includes(".") || area === "docs" ? documents : area;
+}
+
+/** Describes tags by their names. */
+export function describedTags(names: Iterable<string>): { name: string; description?: string }[] {
+  return [...new Set(names)].sort().map((name) => {
+    const description = tagTexts[name];
+    return description === undefined ? { name } : { name, description };
+  });
+}
+
+/** Describes a parameter of a path by its name and the segment before it: `/sources/:id` is the id of the source. */
+export function describePathParameter(path: string, name: string): string {
+  const before = path.split(`/:${name}`)[0]?.split("/").at(-1) ?? "";
+  const [, owner, part = name] = /^(?:(\w+)_)?(id)$/.exec(name) ?? [];
+  return `The ${part} of the ${(owner ?? singular(before)).replaceAll(/[-_]/g, " ")}.`;
+}
+
+const singular = (noun: string): string => noun.replace(/ies$/, "y").replace(/s$/, "");
+
+type Node = { description?: unknown; anyOf?: unknown } & Record<string, unknown>;
+
+/**
+ * Moves the description of a value to the schema that also allows null, where readers look for it. Examples are data and
+ * stay as they are.
+ */
+export function hoistDescriptions(node: unknown): void {
+  if (typeof node !== "object" || node === null) return;
+  if (Array.isArray(node)) {
+    node.forEach(hoistDescriptions);
+    return;
+  }
+  const schema = node as Node;
+  for (const [name, child] of Object.entries(schema)) {
+    if (name !== "example" && name !== "examples") hoistDescriptions(child);
+  }
+  const [value, other, ...more] = Array.isArray(schema.anyOf) ? (schema.anyOf as Node[]) : [];
+  if (value?.description === undefined || other?.type !== "null" || more.length > 0) return;
+  schema.description ??= value.description;
+  delete value.description;
+}

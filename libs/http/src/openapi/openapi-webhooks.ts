@@ -1,0 +1,98 @@
+import { catalogue, eventJsonSchema } from "@signalbox/contracts";
+
+const exampleEvent = { id: "019b7f71-aaf9-7c12-8e5f-0d4d6a2b9c11", account: "acc_5Yb0cPq7TnV2sKxW9mRdLh" };
+
+const text = (description: string) => ({ type: "string", description });
+
+const header = (name: string, description: string) => ({
+  in: "header",
+  name,
+  required: true,
+  description,
+  schema: { type: "string" },
+});
+
+/** The headers of every delivery (CONTRACT §6), by their names in the document. */
+const headers = {
+  WebhookId: header("webhook-id", "The id of the event: apply one id once."),
+  WebhookTimestamp: header("webhook-timestamp", "The time of this attempt, in Unix seconds."),
+  WebhookSignature: header("webhook-signature", "The signatures of Standard Webhooks, separated by spaces."),
+  EventType: header("X-Event-Type", "The name of the event type."),
+  DeliveryId: header("X-Delivery-Id", "The id of the delivery, the same on every attempt."),
+  Timestamp: header("X-Timestamp", "The time of this attempt, in Unix seconds."),
+  Signature: header("X-Signature", "`sha256=` and the HMAC-SHA256 of `X-Timestamp`, a full stop and the body, in hex."),
+};
+
+const answers = {
+  Acknowledged: { description: "The delivery is acknowledged." },
+  EndpointGone: { description: "The endpoint is disabled and gets nothing more." },
+  DeliveryFailed: { description: "The delivery has failed; it is tried again as the endpoint's schedule says." },
+};
+
+const refer = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` });
+const responses = {
+  "2XX": refer("responses", "Acknowledged"),
+  "410": refer("responses", "EndpointGone"),
+  default: refer("responses", "DeliveryFailed"),
+};
+
+interface WebhooksSection {
+  readonly webhooks: Readonly<Record<string, object>>;
+  readonly components: Readonly<Record<"schemas" | "parameters" | "responses", Readonly<Record<string, object>>>>;
+}
+
+/** Builds the `webhooks` section: the built-in events that an endpoint can receive, and what they refer to. */
+export function webhooksSection(): WebhooksSection {
+  const names = new Map<string, string>();
+  const schemas: Record<string, object> = {};
+  const webhooks = catalogue
+    .filter(({ audience }) => audience !== "internal")
+    .map((event) => {
+      const { $schema: _, $id: __, title: ___, description: ____, examples: _____, ...data } = eventJsonSchema(event);
+      // Events about the same resource share a schema.
+      const key = JSON.stringify(data);
+      const name = names.get(key) ?? `${pascalCase(event.name)}Data`;
+      names.set(key, name);
+      schemas[name] = data;
+      return [event.name, { post: operationOf(event, name) }];
+    });
+  return { webhooks: Object.fromEntries(webhooks), components: { schemas, parameters: headers, responses: answers } };
+}
+
+const pascalCase = (name: string): string =>
+  name.replace(/(?:^|[._])([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+function operationOf(event: (typeof catalogue)[number], dataSchema: string): object {
+  const { name, version, audience, description, example } = event;
+  const properties = {
+    id: text("The id of the event, the same on every delivery."),
+    type: { ...text("The name of the event type."), const: name },
+    created_at: { ...text("The time of the event, RFC 3339."), format: "date-time" },
+    data: { description: "The subject as its GET shows it, and `changed`.", ...refer("schemas", dataSchema) },
+    api_version: { ...text("The version of `data`."), const: `v${version}` },
+    account_id: {
+      ...text("The account that the event belongs to; null for the deployment."),
+      type: ["string", "null"],
+    },
+  };
+  const account = audience === "account" ? exampleEvent.account : null;
+  const envelope = { id: exampleEvent.id, type: name, created_at: "2026-01-01T00:00:00.000Z" };
+  return {
+    operationId: `on${pascalCase(name)}`,
+    summary: name,
+    description: audience === "operator" ? `${description} Sent to endpoints of operators.` : description,
+    tags: ["webhooks"],
+    security: [],
+    parameters: Object.keys(headers).map((header) => refer("parameters", header)),
+    requestBody: {
+      required: true,
+      content: {
+        "application/json": {
+          schema: { type: "object", required: Object.keys(properties), properties },
+          example: Object.assign(envelope, { data: example, api_version: `v${version}`, account_id: account }),
+        },
+      },
+    },
+    responses,
+  };
+}

@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { createServer, get } from "node:http";
+import type { AddressInfo } from "node:net";
+import { test } from "node:test";
+import { eventually, testPerson } from "@signalbox/testing";
+import fc from "fast-check";
+import { type Known, SentRevisions } from "./sent-revisions.ts";
+import { StreamClient } from "./stream-client.ts";
+
+const known = (changes: Record<string, number>, flags: Record<string, number> = {}): Known => ({
+  changes: Object.fromEntries(Object.entries(changes).map(([name, revision]) => [name, { revision }])),
+  flags: Object.entries(flags).map(([key, revision]) => ({ key, revision })),
+});
+
+test("values known at the start are old; later changes are found once, by their revision", () => {
+  const sent = new SentRevisions(known({ a: 3 }, { f: 2 }), 3);
+  assert.deepEqual(sent.take(known({ a: 3 }, { f: 2 })), []);
+  const found = sent.take(known({ a: 5, b: 5, c: 4 }, { f: 6 }));
+  assert.deepEqual(found, [
+    { revision: 4, names: ["c"], flags: [] },
+    { revision: 5, names: ["a", "b"], flags: [] },
+    { revision: 6, names: [], flags: ["f"] },
+  ]);
+  assert.deepEqual(sent.take(known({ a: 5, b: 5, c: 4 }, { f: 6 })), []);
+});
+
+test("an id never promises a revision that was not sent, in any order of arrival", () => {
+  fc.assert(
+    fc.property(fc.shuffledSubarray(Array.from({ length: 20 }, (_, index) => index + 1)), (order) => {
+      const sent = new SentRevisions(known({}), 0);
+      const seen = new Set<number>();
+      for (const revision of order) {
+        seen.add(revision);
+        const id = sent.markSent(revision);
+        for (let each = 1; each <= id; each++) assert.ok(seen.has(each), `${id} without ${each}`);
+        if ([...seen].every((each) => each <= id)) assert.equal(id, Math.max(...seen));
+      }
+    }),
+  );
+});
+
+test("a slow client loses its connection once 256 KiB wait for it, and never an event silently", async () => {
+  const clients: StreamClient[] = [];
+  const { principal, token: value } = testPerson();
+  const follower = { principal, credential: { kind: "bearer", value } as const };
+  const server = createServer((_request, response) => void clients.push(new StreamClient(follower, response)));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const request = get({ port: (server.address() as AddressInfo).port, host: "127.0.0.1" });
+  request.on("error", () => {});
+  request.on("response", (response) => response.on("error", () => {}).pause());
+  const client = await eventually(() => clients[0] ?? null);
+  client.goLive();
+  const frame = Buffer.from(`event: config\ndata: ${"x".repeat(1_024 * 1_024)}\n\n`);
+  await eventually(() => {
+    client.send(frame);
+    return !client.isOpen;
+  });
+  request.destroy();
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});

@@ -1,0 +1,232 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createManualClock, seconds } from "@signalbox/core";
+import { fits, planGeometry, type Rendition, renditionKey } from "@signalbox/imaging";
+import fc from "fast-check";
+import { factsOf, newImage } from "../images/image.ts";
+import { NewImageFields } from "../images/image-fields.ts";
+import { chooseRendition } from "./choose-rendition.ts";
+import { mayTransform, widthLadder } from "./content-access.ts";
+import { partOf } from "./content-headers.ts";
+import { ContentQuery } from "./content-query.ts";
+import { RenderBudget } from "./render-budget.ts";
+import { SharedWork } from "./shared-work.ts";
+import { createRenditionMemory, renditionsToEvict } from "./stored-renditions.ts";
+
+const image = newImage(
+  "acc_1",
+  {
+    filename: "photo.jpg",
+    sha256: "a".repeat(64),
+    sizeBytes: 9,
+    placeholder: "AAAA",
+    dominantColor: "#102030",
+    facts: {
+      format: "jpeg",
+      mimeType: "image/jpeg",
+      width: 1000,
+      height: 500,
+      frames: 1,
+      hasAlpha: false,
+      isProgressive: false,
+    },
+  },
+  NewImageFields.parse({ visibility: "public" }),
+  new Date(),
+);
+
+function choose(given: Record<string, string>, accept: string, options: { avif?: boolean; max?: number } = {}) {
+  const { avif: isAvifOffered = true, max = 20_000 } = options;
+  const choice = chooseRendition(image, { query: ContentQuery.parse(given), accept, isAvifOffered }, max);
+  if (choice.outcome === "not-acceptable" || choice.outcome === "too-large") return choice.outcome;
+  const later = choice.outcome === "chosen" && choice.later ? ` before ${choice.later.format}` : "";
+  return `${choice.outcome} ${choice.rendition.format}${later}`;
+}
+
+test("an AVIF too large to wait for is made later: another format now, or none when only AVIF is acceptable", () => {
+  assert.equal(choose({ width: "640" }, "image/avif,image/webp,*/*;q=0.5"), "chosen webp before avif");
+  assert.equal(choose({ width: "640" }, "image/avif"), "only-later avif");
+  assert.equal(choose({ width: "100" }, "image/avif"), "chosen avif");
+});
+
+test("a stored AVIF is shown at any size", () => {
+  assert.equal(choose({ width: "640" }, "image/avif", { max: Number.POSITIVE_INFINITY }), "chosen avif");
+});
+
+test("a disabled AVIF is never promised", () => {
+  assert.equal(choose({ width: "640" }, "image/avif,image/webp", { avif: false }), "chosen webp");
+  assert.equal(choose({ width: "640" }, "image/avif", { avif: false }), "not-acceptable");
+});
+
+test("a dense screen gets the size of its pixels, up to the longest side", () => {
+  const tenths = fc.integer({ min: 10, max: 40 }).map((factor) => factor / 10);
+  const side = fc.integer({ min: 1, max: 4096 });
+  const optional = { width: fc.option(side), height: fc.option(side), fit: fc.constantFrom(...fits) };
+  const chosen = (given: Record<string, string>) =>
+    chooseRendition(image, { query: ContentQuery.parse(given), accept: "image/webp", isAvifOffered: true }, 0);
+  const asText = (given: Record<string, unknown>) =>
+    Object.fromEntries(Object.entries(given).flatMap(([name, value]) => (value === null ? [] : [[name, `${value}`]])));
+  fc.assert(
+    fc.property(fc.record(optional), fc.boolean(), tenths, ({ fit, ...sides }, enlarge, dpr) => {
+      const dense = chosen(asText({ ...sides, fit, enlarge, dpr }));
+      const times = (length: number | null) => length && Math.round(length * dpr);
+      const [width, height] = [times(sides.width), times(sides.height)];
+      if (Math.max(width ?? 0, height ?? 0) > 4096) return assert.equal(dense.outcome, "too-large");
+      assert.deepEqual(dense, chosen(asText({ width, height, fit, enlarge })));
+      if (dense.outcome !== "chosen") return;
+      const { output } = planGeometry(factsOf(image), dense.rendition);
+      assert.ok(Math.max(output.width, output.height) <= 4096);
+    }),
+  );
+});
+
+const judged = (text: string) => {
+  const query = ContentQuery.parse(Object.fromEntries(new URLSearchParams(text)));
+  return [mayTransform("any", query), mayTransform("named", query), mayTransform("signed", query)];
+};
+
+test("the forms of the record are always shown, the ladder for named and any, everything else for any only", () => {
+  const ofRecord = ["", "v=abc", "width=200&height=200&fit=cover", "width=480", "width=1920&v=abc", "dpr=1"];
+  const onLadder = [...widthLadder.filter((width) => ![480, 960, 1920].includes(width))].map(
+    (width) => `width=${width}`,
+  );
+  const asFormat = ["format=webp", "width=480&format=avif", "width=640&format=jpeg"];
+  const chosen = [
+    ...["width=481", "height=480", "width=480&height=480", "width=480&fit=cover", "width=200&height=200", "fit=fill"],
+    ...["width=480&quality=1", "width=480&dpr=2", "enlarge=true", "gravity=attention", "background=ffffff"],
+    "metadata=copyright",
+  ];
+  for (const text of ofRecord) assert.deepEqual(judged(text), [true, true, true], text);
+  for (const text of [...onLadder, ...asFormat]) assert.deepEqual(judged(text), [true, true, false], text);
+  for (const text of chosen) assert.deepEqual(judged(text), [true, false, false], text);
+});
+
+const of = (range: string | undefined, ifRange?: string, size = 100) =>
+  partOf({ ...(range !== undefined && { range }), ...(ifRange !== undefined && { "if-range": ifRange }) }, '"a"', size);
+
+test("one range of bytes is cut to the size of the content", () => {
+  assert.deepEqual(of("bytes=0-9"), { start: 0, end: 9 });
+  assert.deepEqual(of("bytes=90-"), { start: 90, end: 99 });
+  assert.deepEqual(of("bytes=90-1000"), { start: 90, end: 99 });
+  assert.deepEqual(of("bytes=-10"), { start: 90, end: 99 });
+  assert.deepEqual(of("BYTES=-1000"), { start: 0, end: 99 });
+});
+
+test("a range beyond the content cannot be satisfied", () => {
+  for (const range of ["bytes=100-", "bytes=100-200", "bytes=-0"]) assert.equal(of(range), "unsatisfiable", range);
+  assert.equal(of("bytes=0-", undefined, 0), "unsatisfiable");
+});
+
+test("the whole content is sent for no range, several, another unit, rubbish, and a range of another representation", () => {
+  const whole = [undefined, "bytes=0-1,5-6", "lines=0-1", "bytes=", "bytes=-", "bytes=5-1", "bytes=a-b", "0-9"];
+  for (const range of [...whole, `bytes=0-${"9".repeat(30)}`]) assert.equal(of(range), null, range);
+  assert.equal(of("bytes=0-9", '"b"'), null);
+  assert.equal(of("bytes=0-9", 'W/"a"'), null, "a weak validator names no bytes");
+  assert.deepEqual(of("bytes=0-9", '"a"'), { start: 0, end: 9 });
+});
+
+test("each account has its own budget; a spent one is refused with the time to return and fills again", () => {
+  const clock = createManualClock();
+  const budget = new RenderBudget({ clock, budgetMs: () => 6_000 });
+  budget.spend("acc_1", 5_999);
+  budget.requireLeft("acc_1");
+  budget.spend("acc_1", 1_001);
+  assert.throws(() => budget.requireLeft("acc_1"), { code: "rate_limited", retryAfterSeconds: 11 });
+  assert.deepEqual([budget.isLeft("acc_1"), budget.isLeft("acc_2")], [false, true]);
+  clock.advance(seconds(10));
+  assert.equal(budget.isLeft("acc_1"), false);
+  clock.advance(seconds(1));
+  budget.requireLeft("acc_1");
+  clock.advance(seconds(3600));
+  budget.spend("acc_1", 6_000);
+  assert.equal(budget.isLeft("acc_1"), false, "no more than one minute's budget is saved up");
+});
+
+/** Work that ends on command and records its calls. */
+function slowWork() {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const signals: AbortSignal[] = [];
+  const work = (signal: AbortSignal) => {
+    signals.push(signal);
+    return promise;
+  };
+  return { work, finish: resolve, signals };
+}
+
+test("callers of one key share one work, and the next one starts again", async () => {
+  const shared = new SharedWork<string>();
+  const { work, finish, signals } = slowWork();
+  const both = [shared.join("a", work), shared.join("a", work)];
+  finish("made");
+  assert.deepEqual(await Promise.all(both), ["made", "made"]);
+  assert.equal(signals.length, 1);
+  assert.equal(await shared.join("a", async () => "again"), "again");
+});
+
+test("a caller that leaves does not stop the others, and the last one cancels the work", async () => {
+  const shared = new SharedWork<string>();
+  const { work, signals } = slowWork();
+  const [one, two] = [new AbortController(), new AbortController()];
+  const [first, second] = [shared.join("a", work, one.signal), shared.join("a", work, two.signal)];
+  one.abort(new Error("first left"));
+  await assert.rejects(first, /first left/);
+  assert.equal(signals[0]?.aborted, false);
+  two.abort(new Error("second left"));
+  await assert.rejects(second, /second left/);
+  assert.equal(signals[0]?.aborted, true);
+  assert.equal(await shared.join("a", async () => "for somebody else"), "for somebody else");
+});
+
+test("a failure reaches all waiting callers and is not remembered", async () => {
+  const shared = new SharedWork<string>();
+  const fail = () => Promise.reject(new Error("no"));
+  for (const waiting of [shared.join("a", fail), shared.join("a", fail)]) await assert.rejects(waiting, /no/);
+  assert.equal(shared.has("a"), false);
+});
+
+const box = { height: null, fit: "inside", enlarge: false, focalPoint: null, format: "jpeg", quality: 80 } as const;
+const keyOf = (width: number) => renditionKey("a".repeat(64), { ...box, width } satisfies Rendition);
+const older = (key: string) => key.replace(/-\d+-[\d.]+\.jpeg$/, "-1-0.1.0.jpeg");
+const one = (key: string, seen: number, sizeBytes = 10) => ({ key, sizeBytes, seenAt: new Date(seen) });
+const roomy = { countMax: 100, bytesMax: 10_000 };
+
+test("the least recently used go first, down to the number and to the bytes", () => {
+  const stored = [1, 2, 3, 4].map((width) => one(keyOf(width), width));
+  assert.deepEqual(renditionsToEvict(stored, roomy), []);
+  assert.deepEqual(renditionsToEvict(stored, { ...roomy, countMax: 2 }), [keyOf(2), keyOf(1)]);
+  assert.deepEqual(renditionsToEvict(stored, { ...roomy, bytesMax: 35 }), [keyOf(1)]);
+});
+
+test("one that is too large by itself is removed and evicts no other", () => {
+  const stored = [one(keyOf(1), 1), one(keyOf(2), 2, 1_000), one(keyOf(3), 3)];
+  assert.deepEqual(renditionsToEvict(stored, { ...roomy, bytesMax: 100 }), [keyOf(2)]);
+});
+
+test("an older encoder's rendition is removed once its replacement exists, and kept until then", () => {
+  const stored = [one(older(keyOf(1)), 9), one(keyOf(1), 1), one(older(keyOf(2)), 9)];
+  assert.deepEqual(renditionsToEvict(stored, roomy), [older(keyOf(1))]);
+});
+
+test("no more bytes are kept than allowed, and the least recently used go first", () => {
+  const memory = createRenditionMemory(320);
+  for (let index = 0; index < 32; index++) memory.add(`k${index}`, Buffer.alloc(10, index));
+  assert.equal(memory.get("k0")?.[0], 0);
+  memory.add("new", Buffer.alloc(10));
+  assert.equal(memory.get("k1"), undefined);
+  assert.ok(memory.get("k0"));
+  assert.ok(memory.get("new"));
+});
+
+test("a rendition that would evict many others is not kept", () => {
+  const memory = createRenditionMemory(320);
+  memory.add("large", Buffer.alloc(11));
+  assert.equal(memory.get("large"), undefined);
+  assert.equal(memory.takes(10), true);
+  assert.equal(memory.takes(11), false);
+});
+
+test("without memory nothing is kept", () => {
+  const memory = createRenditionMemory(0);
+  memory.add("k", Buffer.alloc(1));
+  assert.equal(memory.get("k"), undefined);
+});

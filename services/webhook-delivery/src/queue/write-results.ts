@@ -1,0 +1,184 @@
+import type { EventDraft } from "@signalbox/contracts";
+import { seconds } from "@signalbox/core";
+import type { Outbox } from "@signalbox/events";
+import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
+import { type Attempt, attemptedEvent } from "../deliveries/attempt.ts";
+import { deliveryEvent, isAboutWebhooks } from "../deliveries/delivery.ts";
+import { disableReason, type Judgement } from "../deliveries/judge-attempt.ts";
+import type { Endpoint } from "../endpoints/endpoint.ts";
+import type { SigningEndpoint } from "../endpoints/endpoint-directory.ts";
+import type { HealthLimits } from "../endpoints/endpoint-health.ts";
+import type { EndpointStatus } from "../endpoints/endpoint-status.ts";
+import type { EndpointStore } from "../endpoints/endpoint-store.ts";
+import type { Attempted } from "./attempt-delivery.ts";
+import { advanceKeys, lockOrder, noteHolds } from "./delivery-order.ts";
+import type { LeasedDelivery } from "./delivery-queue.ts";
+import { type Recorded, type Result, recordResults } from "./record-results.ts";
+
+interface WriteDependencies {
+  readonly pool: Pool;
+  readonly endpointStore: Pick<EndpointStore, "lock">;
+  readonly endpointStatus: Pick<EndpointStatus, "disable" | "recover">;
+  readonly limits: () => HealthLimits;
+  readonly outbox: Outbox;
+  /** Selects the attempts that are published as events. */
+  readonly published: () => "off" | "failed" | "all";
+  /** Wakes the worker when the next delivery of a key may go out. */
+  readonly onReleased: () => void;
+}
+
+/** A finished attempt with its delivery and endpoint. */
+export interface FinishedAttempt extends Attempted {
+  readonly delivery: LeasedDelivery;
+  readonly endpoint: SigningEndpoint;
+}
+
+export interface JudgedAttempt extends FinishedAttempt {
+  readonly judgement: Judgement;
+}
+
+export type WriteResults = (batch: readonly JudgedAttempt[]) => Promise<Recorded>;
+
+/** Default time for which a failed delivery blocks the later ones of its key. */
+const holdMsDefault = seconds(3_600);
+
+/**
+ * Creates the operation that writes results with their consequences: events, the status of endpoints, the next delivery
+ * of a key. A batch without any is a single statement.
+ */
+export function createWriteResults(parts: WriteDependencies): WriteResults {
+  const { pool, outbox, limits } = parts;
+  return async (batch) => {
+    const results = batch.map(resultOf);
+    const news = batch.filter(isNews);
+    const ordered = batch.filter(({ delivery }) => delivery.orderKey !== null);
+    const watched = watchedOf(parts.published(), batch);
+    const isPlain = news.length === 0 && ordered.length === 0 && watched.length === 0;
+    if (isPlain) return recordResults(pool, results, limits());
+    return inTransaction(pool, async (tx) => {
+      const orderedIds = ordered.map(({ endpoint }) => endpoint.id);
+      await lockOrder(tx, orderedIds);
+      // Endpoints are locked before their counts, as everywhere, or two transactions could deadlock.
+      const endpoints = await lockChanged(parts, tx, news);
+      const recorded = await recordResults(tx, results, limits());
+      const isWon = ({ delivery }: JudgedAttempt) => recorded.won.has(delivery.id);
+      for (const one of news.filter(isWon)) {
+        await publishOutcome(parts, tx, one);
+        await changeEndpoint(parts, tx, one, endpoints.get(one.endpoint.id) ?? null);
+      }
+      await advance(parts, tx, ordered.filter(isWon));
+      const events = watched
+        .filter(isWon)
+        .map(({ delivery, attempt, judgement: { outcome } }) => attemptedEvent(delivery, attempt, outcome));
+      if (events.length > 0) await outbox.append(tx, events);
+      return recorded;
+    });
+  };
+}
+
+function watchedOf(published: "off" | "failed" | "all", batch: readonly JudgedAttempt[]): readonly JudgedAttempt[] {
+  if (published === "off") return [];
+  return published === "all" ? batch : batch.filter(({ judgement }) => judgement.outcome !== "succeeded");
+}
+
+async function lockChanged({ endpointStore }: WriteDependencies, tx: Tx, news: readonly JudgedAttempt[]) {
+  const changed = new Map(news.filter(changesEndpoint).map(({ endpoint }) => [endpoint.id, endpoint.accountId]));
+  const endpoints = new Map<string, Endpoint | null>();
+  for (const [id, accountId] of [...changed].toSorted()) {
+    endpoints.set(id, await endpointStore.lock(tx, accountId, id));
+  }
+  return endpoints;
+}
+
+/**
+ * Releases the next delivery of a key after a final result. A failed delivery blocks its key from now on, unless it
+ * does already.
+ */
+async function advance({ onReleased }: WriteDependencies, tx: Tx, ordered: readonly JudgedAttempt[]): Promise<void> {
+  const keyed = ordered.map(({ delivery, endpoint, judgement: { outcome } }) => ({
+    endpointId: endpoint.id,
+    orderKey: delivery.orderKey ?? "",
+    sequence: delivery.sequence ?? 0,
+    outcome,
+    holdMs: seconds(endpoint.settings.order_hold_seconds ?? 0) || holdMsDefault,
+  }));
+  const over = keyed.filter(({ outcome }) => outcome === "succeeded" || outcome === "exhausted");
+  await advanceKeys(tx, over);
+  await noteHolds(
+    tx,
+    keyed.filter(({ outcome }) => outcome === "retry"),
+  );
+  if (over.length > 0) tx.afterCommit(onReleased);
+}
+
+async function publishOutcome(
+  { outbox }: WriteDependencies,
+  tx: Tx,
+  { delivery, attempt, judgement: { outcome } }: JudgedAttempt,
+): Promise<void> {
+  if (isAboutWebhooks(delivery)) return;
+  if (outcome === "exhausted") await outbox.append(tx, [outcomeEvent("exhausted", delivery, attempt)]);
+  if (outcome === "succeeded" && delivery.wasExhausted) {
+    await outbox.append(tx, [outcomeEvent("recovered", delivery, attempt)]);
+  }
+}
+
+async function changeEndpoint(
+  { endpointStatus }: WriteDependencies,
+  tx: Tx,
+  one: JudgedAttempt,
+  endpoint: Endpoint | null,
+): Promise<void> {
+  if (endpoint === null || !changesEndpoint(one)) return;
+  const reason = disableReason(one.result);
+  if (reason !== null) await endpointStatus.disable(tx, endpoint, reason);
+  else await endpointStatus.recover(tx, endpoint);
+}
+
+function resultOf({ delivery, attempt, judgement }: JudgedAttempt): Result {
+  const { outcome } = judgement;
+  const succeeded = outcome === "succeeded";
+  const shared = {
+    delivery,
+    attempt: { ...attempt, decision: outcome },
+    used: outcome === "held" ? delivery.attempts : attempt.number,
+    failed: delivery.purpose === "test" ? null : !succeeded,
+  };
+  switch (outcome) {
+    case "succeeded":
+    case "exhausted":
+      return { ...shared, status: outcome, delayMs: null };
+    case "retry":
+      return { ...shared, status: "pending", delayMs: judgement.delayMs };
+    case "gone":
+    case "held":
+      // Not dropped: the endpoint may be enabled again.
+      return { ...shared, status: "pending", delayMs: 0 };
+  }
+}
+
+/** Returns true when an event or a change of the endpoint follows from the result. */
+function isNews(one: JudgedAttempt): boolean {
+  const { outcome } = one.judgement;
+  if (changesEndpoint(one)) return true;
+  const isFinal = outcome === "exhausted" || (outcome === "succeeded" && one.delivery.wasExhausted);
+  return isFinal && !isAboutWebhooks(one.delivery);
+}
+
+/** Returns true when the receiver ended the endpoint, or a probe showed that it works again. */
+function changesEndpoint({ delivery, result, judgement }: JudgedAttempt): boolean {
+  if (delivery.purpose === "test") return false;
+  return disableReason(result) !== null || (delivery.purpose === "probe" && judgement.outcome === "succeeded");
+}
+
+function outcomeEvent(outcome: "exhausted" | "recovered", delivery: LeasedDelivery, attempt: Attempt): EventDraft {
+  return deliveryEvent(outcome, {
+    ...delivery,
+    status: outcome === "recovered" ? "succeeded" : "exhausted",
+    attempts: attempt.number,
+    lastStatus: attempt.status,
+    lastError: attempt.error,
+    lastAttemptAt: attempt.startedAt,
+    nextAttemptAt: null,
+  });
+}
