@@ -5,7 +5,7 @@ import { MiB, systemClock } from "@signalbox/core";
 import { runtimeProperties } from "@signalbox/runtime";
 import { foreignNames } from "../embedded/service-configurations.ts";
 import { print, runCommand } from "../kafka/run-command.ts";
-import type { Manifest } from "./manifest.ts";
+import { type Manifest, noteVerification } from "./manifest.ts";
 import { withEngines } from "./open-engines.ts";
 import { restoreBackup, verifyBackup } from "./restore-backup.ts";
 import { takeBackup } from "./take-backup.ts";
@@ -32,6 +32,11 @@ const commands: Record<string, () => Promise<void>> = {
     const { manifest } = await verifyBackup(folder);
     print(`${folder} is complete: the state of ${manifest.takenAt}, of release ${manifest.release}`);
     print(summary(manifest));
+    await noteVerification(folder, systemClock.now()).catch((error: Error) => {
+      process.stderr.write(
+        `the folder cannot be written to, so nothing notes that it was verified: ${error.message}\n`,
+      );
+    });
   },
   async restore() {
     const manifest = await withEngines(argv, (engines) => restoreBackup(engines, folder));

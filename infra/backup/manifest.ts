@@ -25,6 +25,11 @@ export interface Manifest {
 
 const fileName = "manifest.json";
 
+/** Notes beside the manifest that the backup was found whole, for the list of backups. */
+export async function noteVerification(folder: string, at: Date): Promise<void> {
+  await writeDurably(join(folder, "verified.json"), `${JSON.stringify({ verifiedAt: at.toISOString() })}\n`);
+}
+
 /** Writes the manifest, which marks the backup as complete. */
 export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
   await writeDurably(join(folder, fileName), `${JSON.stringify(manifest, null, 2)}\n`);

@@ -28,6 +28,8 @@ export const edgeRoutes: readonly EdgeRoute[] = [
   { prefix: "/openapi.json", service: "gateway" },
   { prefix: "/.well-known/security.txt", service: "gateway" },
   { prefix: "/openapi/gateway.json", service: "gateway" },
+  { prefix: "/api/v1/operations", service: "gateway" },
+  { prefix: "/api/v1/why", service: "gateway" },
   { prefix: "/api/account", service: "account" },
   { prefix: "/api/accounts", service: "account" },
   { prefix: "/api/settings", service: "account" },

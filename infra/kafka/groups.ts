@@ -2,9 +2,12 @@ import process from "node:process";
 import { parseArgs } from "node:util";
 import type { EventLog } from "@signalbox/events";
 import { withEventLog } from "./open-log.ts";
+import { openOperationsClient } from "./operations-client.ts";
 import { print, runCommand } from "./run-command.ts";
 
-const usage = `usage: npm run groups -- list [group]                 how far each group has come, by partition
+const usage = `usage: npm run groups -- list [group]                 the lag and the members of each group of the system at
+                                                      OPERATIONS_URL, with the key OPERATIONS_KEY
+                         --events.url=<url> list [group]   groups of others too: how far each has come, by partition
                          rewind <group> --to <time>   reads again from an RFC 3339 time, "start" or "end";
                                                       its instances have to be stopped
 `;
@@ -44,7 +47,27 @@ function target(text: string): Date | "start" | "end" {
   throw new Error(`${text} is not a time: write 2026-01-31T12:00:00Z, "start" or "end"`);
 }
 
+interface Group {
+  readonly group: string;
+  readonly messages: number;
+  readonly seconds: number;
+  readonly members: readonly unknown[];
+  readonly parked: { readonly messages: number } | null;
+}
+
+/** Lists the groups by the API of operators, which needs no access to the log. */
+async function listByApi(): Promise<void> {
+  const client = await openOperationsClient();
+  for await (const { group, messages, seconds, members, parked } of client.list<Group>("groups")) {
+    if (given.length > 0 && !given.includes(group)) continue;
+    const lag = `lag ${messages} messages, ${seconds.toFixed(1)} s`;
+    print([group, lag, `members ${members.length}`, `parked ${parked?.messages ?? "-"}`].join("  "));
+  }
+}
+
 const chosen = commands[command];
+const isDirect = command === "rewind" || argv.some((argument) => argument.startsWith("--events.url"));
 const lacksArgument = command === "rewind" && (given.length !== 1 || values.to === undefined);
 const properties = argv.filter((argument) => argument !== "--to" && !argument.startsWith("--to="));
-await runCommand(usage, chosen && !lacksArgument ? () => withEventLog(properties, chosen) : null);
+const run = isDirect ? chosen && (() => withEventLog(properties, chosen)) : chosen && listByApi;
+await runCommand(usage, run && !lacksArgument ? run : null);

@@ -9,6 +9,7 @@ import {
 } from "@signalbox/testing";
 import { type Answer, type ClientRequest, createClient, expectStatus } from "../journey/client.ts";
 import { discoverApplication, openidProperties, signInAsNewcomer } from "../journey/use-openid-client.ts";
+import { openStuckMessages, type StuckMessages } from "../operations/stuck-messages.ts";
 import type { System } from "../systems/system.ts";
 import { trusting } from "../systems/trusted-people.ts";
 
@@ -44,6 +45,20 @@ export interface World {
   readonly photoUrl: string;
   /** A receiver that answers webhooks with 410. */
   readonly goneUrl: string;
+  /** Opens the maker of messages that need an operator. */
+  stuck(): Promise<StuckMessages>;
+}
+
+/** Creates the function that opens the maker once; it ends with the stack. */
+export function stuckIn(opened: AsyncDisposableStack, system: System): World["stuck"] {
+  let opening: Promise<StuckMessages> | undefined;
+  return () => {
+    opening ??= openStuckMessages(system).then((stuck) => {
+      opened.defer(() => stuck.close());
+      return stuck;
+    });
+    return opening;
+  };
 }
 
 /** Opens the servers that a system needs, starts it, and returns the world. */
@@ -111,5 +126,6 @@ export async function openWorld(
     photo,
     photoUrl: `${source.url}/photo.jpg`,
     goneUrl: receiver.url,
+    stuck: stuckIn(opened, system),
   };
 }

@@ -2,6 +2,7 @@ import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { databaseOf } from "@signalbox/infra/embedded/embedded-defaults.ts";
 import { findPostgresUrl, startPostgres } from "@signalbox/infra/engines/index.ts";
 import { startProcess, type TestProcess } from "@signalbox/testing";
 import type { System, SystemOptions } from "./system.ts";
@@ -27,6 +28,7 @@ export async function startEmbeddedSystem(
     /Base URL +(\S+)\n[\s\S]*?Management +(\S+)\/management\/\S+\n[\s\S]*?API key +(\S+)\n[\s\S]*Ctrl-C/,
     startMs,
   );
+  const eventsUrl = await findPostgresUrl(join(dataDirectory, "postgres"), "signalbox_events");
   return {
     process,
     dataDirectory,
@@ -34,7 +36,8 @@ export async function startEmbeddedSystem(
     managementUrl,
     managementUrls: new Map(),
     apiKey,
-    eventsUrl: await findPostgresUrl(join(dataDirectory, "postgres"), "signalbox_events"),
+    eventsUrl,
+    databaseUrl: (service) => Object.assign(new URL(eventsUrl), { pathname: `/${databaseOf(service)}` }).href,
     async stop() {
       process.signal("SIGTERM");
       const { code } = await process.exited;

@@ -79,6 +79,7 @@ export async function startEnginesSystem(
     managementUrls: new Map(services.map((name) => [name, `http://${address(name, "management")}`])),
     apiKey,
     eventsUrl: engines.eventsUrl,
+    databaseUrl: engines.databaseUrl,
     stop: () => stopAll(processes),
     close: () => closes.disposeAsync(),
   };

@@ -109,9 +109,10 @@ test("every service has a row, and the owner of a topic writes it", () => {
   for (const { name, owner } of owned) assert.ok(writersOf(name).includes(owner), name);
 });
 
-test("facts are written by their owner alone: only audit and reports come from many", () => {
+test("facts are written by their owner alone: audit and reports come from many, and images drops its worker's letters", () => {
   const shared = topics.filter(({ name }) => writersOf(name).length > 1).map(({ name }) => name);
-  assert.deepEqual(shared, ["signalbox.audit.v1", "signalbox.config-applied.v1"]);
+  const ofWorker = "signalbox.image-worker.dead-letters.v1";
+  assert.deepEqual(shared, ["signalbox.audit.v1", "signalbox.config-applied.v1", ofWorker]);
 });
 
 const kept = (name: unknown) => displayName.safeParse(name).data;

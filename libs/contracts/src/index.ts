@@ -21,6 +21,7 @@ export {
   roles,
   type Scope,
   scopes,
+  scopesInEvent,
   scopesOfRole,
 } from "./access/scopes.ts";
 export { type AuditAction, type Audited, actionsOf, auditActions, type ThingAction } from "./audit/audit-actions.ts";
@@ -45,6 +46,7 @@ export { draft, draftProblems, type EventDraft, unknownMembers } from "./draft.t
 export { detailCatalogue } from "./errors/detail-catalogue.ts";
 export { type CodeExplanation, errorCatalogue } from "./errors/error-catalogue.ts";
 export { RenditionRequest, RenditionResult } from "./events/image-events.ts";
+export { maskEventData } from "./mask-event.ts";
 export { publishedProperties } from "./published-properties.ts";
 export {
   AccountResource,
@@ -73,6 +75,22 @@ export {
 } from "./resources/image.ts";
 export { InvitationResource, invitationExample, invitationStatuses } from "./resources/invitation.ts";
 export {
+  BackupResource,
+  ConsumerGroupResource,
+  DeadEventDetail,
+  DeadEventResource,
+  DeadLetterDetail,
+  DeadLetterResource,
+  InstanceResource,
+  OperationInput,
+  OperationWithReasonInput,
+  OutboxResource,
+  operationOutcome,
+  ParkedKeyResource,
+  UnavailableService,
+  WorkerResource,
+} from "./resources/operations.ts";
+export {
   WebhookDeliveryResource,
   WebhookEndpointResource,
   webhookDeliveryExample,
@@ -83,6 +101,7 @@ export {
   webhookSignatures,
 } from "./resources/webhook-endpoint.ts";
 export { WebhookSourceResource, webhookSchemes, webhookSourceExample } from "./resources/webhook-source.ts";
+export { WhyPart, WhyStep, whyId } from "./resources/why.ts";
 export { type SubscriptionDeclaration, type SubscriptionEvent, subscriptions } from "./subscriptions.ts";
 export { type TopicAccess, topicAccess } from "./topic-access.ts";
 export { deadLetterTopic, topics } from "./topics.ts";

@@ -4,15 +4,21 @@ import { subscriptions } from "./subscriptions.ts";
 import { deadLetterTopic, type TopicName } from "./topics.ts";
 
 interface Rights {
-  readonly writes: readonly TopicName[];
-  readonly reads: readonly TopicName[];
+  readonly writes: readonly (TopicName | DeadLetterTopic)[];
+  readonly reads: readonly (TopicName | DeadLetterTopic)[];
+  /** The services whose groups it describes to operators. */
+  readonly answersFor?: readonly ServiceName[];
 }
+
+type DeadLetterTopic = `signalbox.${ServiceName}.dead-letters.v1`;
 
 /** The rights of a service on the topics of the event log. It joins groups whose names begin with its own. */
 export interface TopicAccess {
   readonly service: ServiceName;
   readonly writes: readonly string[];
   readonly reads: readonly string[];
+  /** The services whose groups it may describe, beside its own. */
+  readonly answersFor: readonly ServiceName[];
 }
 
 /** Rights of every service: it reports its configuration, follows overrides, and reads access states. */
@@ -39,9 +45,16 @@ const rights: Readonly<Record<ServiceName, Rights>> = {
     writes: ["signalbox.config.v1", "signalbox.audit.v1"],
     reads: ["signalbox.account.v1", "signalbox.config-applied.v1"],
   },
+  // The worker has no listener: images answers operators for its dead letters, and puts its jobs back.
   images: {
-    writes: ["signalbox.image.v1", "signalbox.image-render.v1", "signalbox.audit.v1"],
-    reads: ["signalbox.account.v1", "signalbox.image-rendered.v1"],
+    writes: [
+      "signalbox.image.v1",
+      "signalbox.image-render.v1",
+      "signalbox.audit.v1",
+      "signalbox.image-worker.dead-letters.v1",
+    ],
+    reads: ["signalbox.account.v1", "signalbox.image-rendered.v1", "signalbox.image-worker.dead-letters.v1"],
+    answersFor: ["image-worker"],
   },
   "image-worker": { writes: ["signalbox.image-rendered.v1"], reads: ["signalbox.image-render.v1"] },
   "webhook-ingest": {
@@ -56,11 +69,13 @@ const rights: Readonly<Record<ServiceName, Rights>> = {
 };
 
 /** The writers and readers of each topic, by service. `npm run topics` turns it into the access lists of Kafka. */
-export const topicAccess: readonly TopicAccess[] = Object.entries(rights).map(([name, { writes, reads }]) => {
+export const topicAccess: readonly TopicAccess[] = Object.entries(rights).map(([name, rightsOfService]) => {
+  const { writes, reads, answersFor = [] } = rightsOfService;
   const service = name as ServiceName;
   return {
     service,
     writes: [...everybody.writes, ...writes, deadLetterTopic(service)],
-    reads: [...new Set([...everybody.reads, ...reads])],
+    reads: [...new Set([...everybody.reads, ...reads, deadLetterTopic(service)])],
+    answersFor,
   };
 });

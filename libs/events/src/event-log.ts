@@ -144,6 +144,8 @@ export interface LogAccess {
   readonly reads: readonly string[];
   /** Common prefix of the groups that it may join. */
   readonly groupPrefix: string;
+  /** Prefixes of groups that it may describe, but not join. */
+  readonly describedGroups: readonly string[];
 }
 
 /** A topic that does not exist. Waiting may help: a job of the deployment creates topics. */
@@ -169,6 +171,14 @@ export interface PartitionLag extends TopicPartition {
   readonly messages: number;
   /** Age of the oldest unhandled record, in seconds; 0 when none waits. */
   readonly seconds: number;
+}
+
+/** A living member of a group. */
+export interface GroupMember {
+  /** The name that the log gave it, or that it gave itself: new at each start. */
+  readonly member: string;
+  /** The partitions that it reads. */
+  readonly partitions: number;
 }
 
 /** An ordered, partitioned, durable log of events. */
@@ -197,6 +207,8 @@ export interface EventLog {
    * that the group reads.
    */
   lag(group: string, topics?: readonly string[]): Promise<PartitionLag[]>;
+  /** Lists the living members of the group; none for an unknown group. */
+  members(group: string): Promise<GroupMember[]>;
   /** Returns the current range of each partition, with one request per topic. @throws UnknownTopic */
   ranges(topics: readonly string[]): Promise<PartitionRange[]>;
   /** Sets the committed offsets of the group on all its topics. Refused while a member is alive. */

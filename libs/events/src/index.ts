@@ -1,12 +1,25 @@
 export type { BatchHandler, ConsumerTable, Handler, StatelessContext } from "./consumer/consumer-table.ts";
 export { createConsumer } from "./consumer/create-consumer.ts";
 export {
+  findParkedKey,
+  listParkedKeys,
+  lockParkedKey,
+  type ParkedKey,
+  retryParkedKey,
+  skipParkedMessage,
+} from "./consumer/parked-keys.ts";
+export { parkedDepth, parkMessage } from "./consumer/parked-messages.ts";
+export {
   createDeadLetters,
   type DeadLetter,
   type DeadLetters,
-  dropDeadLetter,
+  deadLetterRecord,
+  droppedLetter,
+  findDeadLetter,
+  type ListedDeadLetter,
   listDeadLetters,
-  replayDeadLetter,
+  receivedAgain,
+  replayRecord,
 } from "./dead-letters/dead-letters.ts";
 export { decodeEvent, eventNameOf, type ReceivedEvent, UnreadableMessage } from "./envelope/decode-event.ts";
 export { publishEvents } from "./envelope/encode-event.ts";
@@ -22,6 +35,7 @@ export {
   replayDeadEvent,
 } from "./outbox/dead-events.ts";
 export { createOutbox, type Outbox } from "./outbox/outbox.ts";
+export { readOutboxState } from "./outbox/outbox-metrics.ts";
 export { eventsProperties } from "./properties.ts";
 export { createReplayEngine, type ReplayKind, type ReplayRow, type ReplayStep } from "./replay-engine.ts";
 export { stateRepetitionMs, topicSettings } from "./topic-settings.ts";

@@ -18,8 +18,10 @@ export function topicSettings(
     access:
       principals === null
         ? []
-        : catalogue.access.map(({ service, writes, reads }) => {
-            return { principal: principals.replace("{service}", service), writes, reads, groupPrefix: `${service}.` };
+        : catalogue.access.map(({ service, writes, reads, answersFor }) => {
+            const principal = principals.replace("{service}", service);
+            const describedGroups = answersFor.map((other) => `${other}.`);
+            return { principal, writes, reads, groupPrefix: `${service}.`, describedGroups };
           }),
   };
 }

@@ -9,6 +9,7 @@ export {
   clientAddressHeader,
   encodeOperationKey,
   encodePrincipal,
+  forwardedCaller,
   operationKeyHeader,
   principalHeader,
 } from "./principal-header.ts";

@@ -1,4 +1,5 @@
-import type { Principal } from "@signalbox/auth";
+import type { IncomingHttpHeaders } from "node:http";
+import type { Caller, Principal } from "@signalbox/auth";
 import { AppError } from "@signalbox/core";
 
 /**
@@ -33,6 +34,17 @@ export function decodePrincipal(header: string | string[] | undefined): Principa
   } catch (cause) {
     throw new AppError("unauthorized", "The forwarded principal is unreadable.", { cause });
   }
+}
+
+/**
+ * Returns the caller that the gateway passes to an internal route, with the request.
+ * @throws AppError `unauthorized` for a request without one
+ */
+export function forwardedCaller(headers: IncomingHttpHeaders): Caller {
+  const principal = decodePrincipal(headers[principalHeader]);
+  if (principal === null) throw new AppError("unauthorized", "Send credentials.");
+  const clientAddress = headers[clientAddressHeader]?.toString() ?? null;
+  return { ...principal, requestId: String(headers["x-request-id"] ?? ""), clientAddress };
 }
 
 /** An `Idempotency-Key` with its operation, on its way from the gateway to a subgraph. */

@@ -1,7 +1,7 @@
 export { allMembersMayBeLeftOut } from "./app/compile-body.ts";
 export { createHttpApp, type HttpAppOptions } from "./app/create-http-app.ts";
 export { createInternalApp } from "./app/create-internal-app.ts";
-export type { ForbiddenRequest } from "./app/edge.ts";
+export type { ForbiddenRequest, RefusedRequest } from "./app/edge.ts";
 export type { Mounts } from "./app/mounts.ts";
 export { ExportPage, exportPathOf, exportRoutes } from "./export/export-routes.ts";
 export type { IdempotencyClaim } from "./idempotency/idempotency.ts";
@@ -31,7 +31,7 @@ export { booleanParameter, integerParameter, timeParameter } from "./request/par
 export { queryTextOf } from "./request/query.ts";
 export { bodyTooSlow, readBody } from "./request/read-body.ts";
 export { textFlaws } from "./request/text-flaws.ts";
-export { isNotModified, strongEtag } from "./responses/conditional.ts";
+export { ifMatch, isNotModified, strongEtag } from "./responses/conditional.ts";
 export { createDocumentAnswer, variesByCoding } from "./responses/document-answer.ts";
 export { refusedWith, statusOf } from "./responses/error-response.ts";
 export {

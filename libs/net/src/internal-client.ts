@@ -32,7 +32,7 @@ export interface InternalClient {
    * Sends GET, and repeats it once when the connection broke.
    * @throws AppError `unavailable`, as `post` does
    */
-  get(path: string): Promise<InternalAnswer>;
+  get(path: string, headers?: Record<string, string>, signal?: AbortSignal): Promise<InternalAnswer>;
   close(): Promise<void>;
 }
 
@@ -81,7 +81,8 @@ export function createInternalClient(options: InternalClientOptions): InternalCl
         headers: { "content-type": "application/json", ...headers },
         ...(signal && { signal }),
       }),
-    get: (path) => sendTwice(() => exchange({ method: "GET", path, body: null, headers: {} })),
+    get: (path, headers = {}, signal) =>
+      sendTwice(() => exchange({ method: "GET", path, body: null, headers, ...(signal && { signal }) })),
     close: () => pool.close(),
   };
 }

@@ -31,6 +31,7 @@ export function createServiceContext<P extends PropertyDeclarations & RuntimePro
   tellBuild(metrics, common);
   const prefix = `${service}/`;
   const workers = () => given.runner.workers().filter(({ name }) => !given.shared || name.startsWith(prefix));
+  const nameOf = (name: string) => (given.shared ? name.slice(prefix.length) : name);
   const counted = new Map<string, number>();
   metrics.counter("signalbox_worker_restarts_total", (counter) => {
     for (const { name, restarts } of workers()) {
@@ -51,6 +52,7 @@ export function createServiceContext<P extends PropertyDeclarations & RuntimePro
     clock,
     runner: given.shared ? given.runner.scoped(service) : given.runner,
     health: given.shared ? given.health.scoped(service) : given.health,
+    workers: () => workers().map((worker) => ({ ...worker, name: nameOf(worker.name) })),
   };
 }
 

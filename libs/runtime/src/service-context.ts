@@ -5,6 +5,7 @@ import type { Clock, ServiceName } from "@signalbox/core";
 import type { Logger, Metrics, Tracer } from "@signalbox/telemetry";
 import type { Health } from "./health.ts";
 import type { Runner } from "./runner.ts";
+import type { WorkerState } from "./supervise-worker.ts";
 
 /** The dependencies of a service. It reads nothing of the process by itself, so several fit into one. */
 export interface ServiceContext<P> {
@@ -18,6 +19,8 @@ export interface ServiceContext<P> {
   readonly clock: Clock;
   readonly runner: Runner;
   readonly health: Health;
+  /** The workers of this service in this process, and their state now. */
+  readonly workers: () => readonly WorkerState[];
 }
 
 export type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;

@@ -16,6 +16,8 @@ type Context = Omit<ServiceContext<unknown>, "configuration"> & {
 /** Config counts an instance as stopped after three silent minutes. */
 const reportEveryMs = seconds(60);
 const retryReportMs = seconds(5);
+/** The first report comes before the service has started its workers, so the second one follows soon. */
+const secondReportMs = seconds(5);
 const lastReportMs = seconds(1);
 
 const missing = {
@@ -84,16 +86,21 @@ interface Applied {
 
 /** Reports the values of this instance: immediately, at every change and every minute, and its end. */
 function startReports(context: Context & { readonly eventLog: EventLog }, applied: () => Applied): void {
-  const { service, instance, configuration, log, clock, runner } = context;
+  const { service, instance, configuration, log, clock, runner, workers } = context;
+  const release = configuration.knows("deployment.release") ? configuration.get("deployment.release") : null;
+  const left = new Promise<void>((resolve) => runner.leaving.addEventListener("abort", () => resolve()));
   const loadedAt = clock.now().toISOString();
   runner.worker("configuration report", async (signal) => {
+    let everyMs = secondReportMs;
     while (!signal.aborted) {
       // Read before the report is built, so that a change during it is reported right after.
       const { changed } = applied();
-      const waitMs = (await report()) ? reportEveryMs : retryReportMs;
+      const isSent = await report();
+      const waitMs = isSent ? everyMs : retryReportMs;
+      if (isSent) everyMs = reportEveryMs;
       const timer = new AbortController();
       const waited = sleep(waitMs, undefined, { signal: AbortSignal.any([signal, timer.signal]) }).catch(() => {});
-      await Promise.race([waited, changed]);
+      await Promise.race(runner.leaving.aborted ? [waited, changed] : [waited, changed, left]);
       timer.abort();
     }
     // The last report saves others the wait for its silence. The stop does not wait during an outage of the log.
@@ -115,6 +122,14 @@ function startReports(context: Context & { readonly eventLog: EventLog }, applie
       published: Object.fromEntries(names.map((name) => [name, configuration.get(name)])),
       values: configuration.runningValues() as EventData<"config.applied">["values"],
       pending_restart: configuration.pendingRestart(),
+      release: release as string | null,
+      draining: runner.leaving.aborted,
+      workers: workers().map(({ name, state, restarts, silentMs }) => ({
+        name,
+        state,
+        restarts,
+        last_beat_at: silentMs === null ? null : new Date(clock.nowMs() - silentMs).toISOString(),
+      })),
     };
     const report = draft("config.applied", { subject: `${service}/${instance}`, accountId: null, data });
     try {

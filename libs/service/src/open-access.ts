@@ -11,8 +11,11 @@ import {
   type principalProperties,
 } from "@signalbox/auth";
 import type { Configuration } from "@signalbox/config";
+import type { EventDraft } from "@signalbox/contracts";
 import { type EventLog, publishEvents } from "@signalbox/events";
+import type { ForbiddenRequest } from "@signalbox/http";
 import type { ServiceContext } from "@signalbox/runtime";
+import { createRefusalRecorder } from "./audit/audit-refusals.ts";
 import { createManagementReads, type RecordManagementRead } from "./audit/management-reads.ts";
 import { type EdgeLimits, failureCounter } from "./open-edge-limits.ts";
 import type { SharedParts } from "./shared-parts.ts";
@@ -51,10 +54,12 @@ export async function openAccess(
   context: Context,
   eventLog: EventLog,
   rateLimits: EdgeLimits["rateLimits"],
-): Promise<Access> {
+): Promise<Access & { readonly onForbidden: (request: ForbiddenRequest) => void }> {
   const states = await openStates(context, eventLog);
-  const recordRead = createManagementReads(context, (entry) => publishEvents({ ...context, eventLog }, [entry]));
-  return accessOf(context, { states, principals: openPrincipals(context), rateLimits, recordRead });
+  const send = (entry: EventDraft<"audit.recorded">) => publishEvents({ ...context, eventLog }, [entry]);
+  const recordRead = createManagementReads(context, send);
+  const access = accessOf(context, { states, principals: openPrincipals(context), rateLimits, recordRead });
+  return { ...access, onForbidden: createRefusalRecorder(context, send) };
 }
 
 /** Creates the access checks from the states and account's answers. */

@@ -44,8 +44,12 @@ import { openDatabase } from "./open-database.ts";
 import { type EdgeLimits, openEdgeLimits } from "./open-edge-limits.ts";
 import { openOutbox } from "./open-outbox.ts";
 import { openServiceLog } from "./open-service-log.ts";
+import type { AnsweredGroup } from "./operating/operating.ts";
+import { operatingRoutes } from "./operating/operating-routes.ts";
 import type { Edges } from "./operations/edges.ts";
 import type { SharedParts } from "./shared-parts.ts";
+import { createRefusedRequests, refusedRetention } from "./why/refused-requests.ts";
+import { type WhyFinder, whyRoutes } from "./why/why-routes.ts";
 
 type Context = Omit<ServiceContext<unknown>, "configuration"> & {
   // biome-ignore lint/suspicious/noExplicitAny: overrides may name any property, checked with `knows`.
@@ -59,6 +63,8 @@ export interface OpenServiceOptions {
   readonly sealer?: Sealer;
   /** The service's own sealed columns. */
   readonly sealedColumns?: readonly SealedColumn[];
+  /** Groups of a service without a listener, for which this one answers operators. */
+  readonly answersFor?: readonly AnsweredGroup[];
   /** Returns the service's own policies that routes name, called when the overrides are known. */
   readonly rateLimits?: () => readonly RateLimitPolicy[];
 }
@@ -74,7 +80,9 @@ interface ServiceInterfaces {
   /** The public routes, and the fields of the graph. */
   readonly edges: Edges;
   /** Routes for other services, behind the internal token. */
-  readonly internalRoutes?: Routes;
+  readonly internalRoutes?: readonly Routes[];
+  /** The things that a chain behind an id can lead to. */
+  readonly whyFinders?: readonly WhyFinder[];
   /** The SDL of its part of the graph. */
   readonly typeDefs: string;
   /** Other public listeners by path prefix, such as an OpenID provider. */
@@ -117,9 +125,9 @@ export interface OpenedService {
  */
 export async function openService(
   context: Context,
-  { prismaDirectory, sealer, sealedColumns = [], rateLimits: policies = () => [] }: OpenServiceOptions,
+  { prismaDirectory, sealer, sealedColumns = [], answersFor = [], rateLimits: policies = () => [] }: OpenServiceOptions,
 ): Promise<OpenedService> {
-  const { service, configuration, runner, log, tracer, metrics, clock } = context;
+  const { service, configuration, runner, log, metrics, clock } = context;
   const eventLog = await openServiceLog(context);
   const overrides = await followConfiguration(context, eventLog);
   const pool = await openDatabase(context, prismaDirectory);
@@ -131,7 +139,9 @@ export async function openService(
   const { rateLimits, cache, limiterOf } = await openEdgeLimits(context, policies());
   const presence = startPresence({ pool, runner });
   const idempotency = createIdempotencyStore({ service, pool, clock, presence, ...(sealer && { sealer }) });
-  startRetention({ runner, pool, clock }, [idempotencyRetention]);
+  startRetention({ runner, pool, clock }, [idempotencyRetention, refusedRetention]);
+  const refusedRequests = createRefusedRequests({ service, pool, runner });
+  const operating = { service, clock, pool, eventLog, outbox, groups: [...answersFor] };
   if (sealer) startResealing({ runner, pool, sealer, log, metrics }, [sealedAnswers(service), ...sealedColumns]);
 
   return {
@@ -146,16 +156,13 @@ export async function openService(
     flags: openFlags(overrides, clock),
     configurationAgeMs: () => overrides.ageMs(),
     pageLimits: pageLimitsOf(configuration),
-    consume(name, table, batchHandler) {
-      const parts = { service, eventLog, pool, deadLetters, log, tracer, metrics, clock };
-      const inboxRetentionMs = configuration.get("events.inbox.retention");
-      const consumer = { ...parts, name, table, inboxRetentionMs, ...(batchHandler && { batchHandler }) };
-      createConsumer(consumer).start(context);
-    },
-    serve({ title, principals, edges, internalRoutes = createRoutes(), typeDefs, mounts, corsOrigins, ...rest }) {
+    consume: consumerStarter(context, { eventLog, pool, deadLetters, groups: operating.groups }),
+    serve({ title, principals, edges, internalRoutes = [], whyFinders = [], typeDefs, mounts, corsOrigins, ...rest }) {
       const { routes, resolvers } = edges;
-      const { onForbidden = createRefusalRecorder(context, { pool, outbox }), sendsWebhooks } = rest;
-      const recordRead = createManagementReads(context, sendingThrough({ pool, outbox }));
+      const finders = [...whyFinders, refusedRequests.finder];
+      const send = sendingThrough({ pool, outbox });
+      const { onForbidden = createRefusalRecorder(context, send), sendsWebhooks } = rest;
+      const recordRead = createManagementReads(context, send);
       const access = accessOf(context, { states: topicStates, principals, rateLimits, recordRead });
       const { authenticator, authorizeManagement } = access;
       followed = access.accessStates;
@@ -166,6 +173,7 @@ export async function openService(
       return {
         public: createHttpApp({
           ...edge,
+          onRefused: refusedRequests.note,
           routes,
           openapi,
           ...(mounts && { mounts }),
@@ -176,7 +184,7 @@ export async function openService(
           pool,
           tokens: () => configuration.get("internal.token"),
           callers: () => configuration.get("internal.callers"),
-          routes: internalRoutes,
+          routes: joinRoutes([...internalRoutes, operatingRoutes(operating), whyRoutes(finders)]),
           mounts: { "/graphql": subgraph },
           published: { routes, openapi },
         }),
@@ -184,6 +192,30 @@ export async function openService(
       };
     },
   };
+}
+
+interface ConsumerParts extends Pick<OpenedService, "eventLog" | "pool" | "deadLetters"> {
+  /** Gains each group that starts. */
+  readonly groups: AnsweredGroup[];
+}
+
+/** Creates the function that starts the consumer groups of the service. */
+function consumerStarter(context: Context, { groups, ...parts }: ConsumerParts): OpenedService["consume"] {
+  const { service, configuration, log, tracer, metrics, clock } = context;
+  const common = { service, log, tracer, metrics, clock, ...parts };
+  return (name, table, batchHandler) => {
+    const inboxRetentionMs = configuration.get("events.inbox.retention");
+    const options = { ...common, name, table, inboxRetentionMs, ...(batchHandler && { batchHandler }) };
+    const { group, topics, start } = createConsumer(options);
+    groups.push({ service, group, topics, parks: true });
+    start(context);
+  };
+}
+
+function joinRoutes(tables: readonly Routes[]): Routes {
+  const joined = createRoutes();
+  for (const table of tables) joined.include(table);
+  return joined;
 }
 
 const pageLimitsOf = (configuration: Pick<Configuration<typeof commonProperties>, "get">): PageLimits => ({

@@ -49,6 +49,7 @@ export function testContext<const P extends PropertyDeclarations>(
     clock,
     runner,
     health: createHealth({ log }),
+    workers: () => runner.workers(),
     logged,
     close: async () => {
       const open = await runner.stop(seconds(20));

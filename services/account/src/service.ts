@@ -23,6 +23,7 @@ import { createLastAdministrator } from "./administration/last-administrator.ts"
 import { createAdministratorReads } from "./audit/administrator-reads.ts";
 import { auditDays } from "./audit/audit-entry.ts";
 import { createAuditStore } from "./audit/audit-store.ts";
+import { whyAudited } from "./audit/why-audited.ts";
 import { type Base, type Opened, openBase } from "./base.ts";
 import { confirmationPath } from "./contacts/contact-link.ts";
 import { createContactLinkListener } from "./contacts/contact-link-pages.ts";
@@ -86,10 +87,17 @@ export async function createService(context: ServiceContext<Properties>): Promis
     title: "Signalbox accounts",
     principals: logins.principals,
     edges: serviceEdges(edgePartsOf(context, { capabilities, accountExport, pageLimits })),
-    internalRoutes: principalRoutes({
-      principals: logins.principals,
-      accountStore: base.accountStore,
-      rolesAreOurs: administration.rolesAreOurs,
+    internalRoutes: [
+      principalRoutes({
+        principals: logins.principals,
+        accountStore: base.accountStore,
+        rolesAreOurs: administration.rolesAreOurs,
+      }),
+    ],
+    whyFinders: whyAudited({
+      auditStore: administration.auditStore,
+      apiKeyStore: credentials.apiKeyStore,
+      nowMs: () => context.clock.nowMs(),
     }),
     typeDefs: await readFile(schemaFile, "utf8"),
     mounts: issuerMounts(context, capabilities),

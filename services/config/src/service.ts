@@ -7,6 +7,8 @@ import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
 import { serviceEdges } from "./edges.ts";
 import { createFlagStore } from "./flags/flag-store.ts";
 import { createFlags } from "./flags/flags.ts";
+import { createBackups } from "./operating/backups.ts";
+import { instanceRoutes } from "./operating/instance-routes.ts";
 import { createChangeResults } from "./overrides/change-results.ts";
 import { createOverrideStore } from "./overrides/override-store.ts";
 import { createOverrides } from "./overrides/overrides.ts";
@@ -14,6 +16,7 @@ import { createChangeApproval } from "./overrides/plan-changes.ts";
 import { elsewhereOf, readPropertyCatalogue } from "./overrides/property-catalogue.ts";
 import { createProposals } from "./overrides/proposals.ts";
 import { startExpiry } from "./overrides/undo-changes.ts";
+import { whyRevised } from "./overrides/why-revised.ts";
 import type { Properties } from "./properties.ts";
 import { openAppliedReports } from "./published/applied-reports.ts";
 import { createPublishedConfiguration } from "./published/published-configuration.ts";
@@ -77,9 +80,14 @@ export async function createService(context: ServiceContext<Properties>): Promis
       flagStore,
       flagOperations,
     }),
+    internalRoutes: [instanceRoutes({ reports, backups: openBackups(context) })],
+    whyFinders: whyRevised(overrideStore),
     typeDefs: await readFile(schemaFile, "utf8"),
   });
 }
+
+const openBackups = ({ configuration, clock }: ServiceContext<Properties>) =>
+  createBackups({ folder: () => configuration.get("operations.backups-folder"), clock });
 
 /** The changes of one kind, the newest of which stay on the state topic. */
 interface Announced {

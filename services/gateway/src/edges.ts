@@ -20,8 +20,11 @@ import { type SecurityContact, securityTxtRoutes } from "./docs/security-txt.ts"
 import { type OperationRequest, operationRequestFrom } from "./documents/operation-request.ts";
 import { eventsOf, subscribeFor } from "./live/event-stream.ts";
 import type { OpenLive } from "./live/open-live.ts";
+import type { AskServices } from "./operating/ask-services.ts";
+import { operatingApi } from "./operating/operating-api.ts";
 import type { Carried } from "./operations/choose-operation.ts";
 import type { Operations, Outcome } from "./operations/operations.ts";
+import { type Why, whyRoutes } from "./why/why.ts";
 
 const members = z.record(z.string(), z.unknown());
 
@@ -88,6 +91,9 @@ const page = "text/html";
 interface Dependencies {
   readonly operations: Operations;
   readonly live: Pick<OpenLive, "live" | "callers">;
+  /** Asks the services behind the routes of operators. */
+  readonly ask: AskServices;
+  readonly why: Why;
   readonly reference: ReferenceDependencies;
   readonly security: SecurityContact;
   readonly front: FrontPage;
@@ -101,6 +107,8 @@ interface Dependencies {
 export function serviceEdges({
   operations,
   live,
+  ask,
+  why,
   reference,
   security,
   front,
@@ -157,6 +165,8 @@ export function serviceEdges({
   routes.include(graphiqlRoutes());
   routes.include(docsRoutes(showsDocs));
   routes.include(referenceRoutes(reference));
+  routes.include(operatingApi(ask));
+  routes.include(whyRoutes(why));
   routes.include(securityTxtRoutes(security));
   return { routes, resolvers: {} };
 }

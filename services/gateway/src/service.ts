@@ -10,11 +10,13 @@ import { openTrustedDocuments, type TrustedDocuments } from "./documents/trusted
 import { serviceEdges } from "./edges.ts";
 import { openLive } from "./live/open-live.ts";
 import { createMergedOpenapi, openapiRoutes } from "./openapi/merged-openapi.ts";
+import { createAskServices } from "./operating/ask-services.ts";
 import { createCostLimits } from "./operations/cost-limits.ts";
 import { createOperations, type Operations } from "./operations/operations.ts";
 import type { Properties } from "./properties.ts";
 import type { CurrentSupergraph } from "./supergraph/current-supergraph.ts";
 import { openSupergraph } from "./supergraph/open-supergraph.ts";
+import { createWhy } from "./why/why.ts";
 
 /** Largest number of concurrent fetches from one subgraph; others wait, each until its deadline. */
 const fetchesMax = 64;
@@ -27,14 +29,18 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const eventLog = await openServiceLog(context);
   await followConfiguration(context, eventLog);
   const { rateLimits, limiterOf } = await openEdgeLimits(context);
-  const { authenticator, accessStates, authorizeManagement } = await openAccess(context, eventLog, rateLimits);
+  const access = await openAccess(context, eventLog, rateLimits);
+  const { authenticator, accessStates, authorizeManagement, onForbidden } = access;
 
   const clients = new Map(subgraphs.map((name) => [name as string, openSubgraphClient(context, name)]));
+  const ask = createAskServices(clients);
+  const why = createWhy(ask);
   const location = configuration.get("graphql.supergraph");
   const supergraph = await openSupergraph({
     executor: configuration.get("graphql.executor"),
     location,
     clients,
+    why,
     accessStates,
     tracer,
     clock,
@@ -63,11 +69,11 @@ export async function createService(context: ServiceContext<Properties>): Promis
     hasSignIn: parseIssuers(configuration.get("auth.issuers")).length === 0,
     healthUrl: configuration.get("http.health-url"),
   };
-  const { routes } = serviceEdges({ operations, live, reference, security, front, hasPage, showsDocs });
+  const { routes } = serviceEdges({ operations, live, ask, why, reference, security, front, hasPage, showsDocs });
   const own = openApiDocument(routes, openapi);
   routes.include(openapiRoutes(createMergedOpenapi({ clients, own, clock })));
   return {
-    public: createHttpApp({ context, routes, authenticator, rateLimits, openapi }),
+    public: createHttpApp({ context, routes, authenticator, rateLimits, openapi, onForbidden }),
     upgrade: (request, socket, head) => live.sockets.upgrade(request, socket, head),
     authorizeManagement,
   };

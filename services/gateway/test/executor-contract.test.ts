@@ -95,6 +95,7 @@ for (const executor of executors) {
         metrics: context.metrics,
         log: context.log,
         runner: context.runner,
+        why: async () => [],
       });
     before(async () => {
       supergraph = await open();

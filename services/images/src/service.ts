@@ -25,6 +25,7 @@ import { PrismaClient } from "./generated/prisma/client.ts";
 import { createImageEvents, type Image, viewImage } from "./images/image.ts";
 import { createImageStore } from "./images/image-store.ts";
 import { createImages } from "./images/images.ts";
+import { whyImage } from "./images/why-image.ts";
 import type { Properties } from "./properties.ts";
 import { publicContentPolicy } from "./renditions/content-routes.ts";
 import { openContent } from "./renditions/open-content.ts";
@@ -52,13 +53,21 @@ type Context = ServiceContext<Properties> & { readonly imagePool?: ImagePool };
 type Files = Awaited<ReturnType<typeof openFiles>>;
 type Records = ReturnType<typeof createRecords>;
 
+/** The worker has no listener, and its jobs are ours. */
+const workerJobs = {
+  service: "image-worker",
+  group: "image-worker.jobs",
+  topics: ["signalbox.image-render.v1"],
+  parks: false,
+} as const;
+
 /** Receives, describes, renders and deletes images. */
 export async function createService(context: Context): Promise<ServiceParts> {
   const { configuration, runner, clock, tracer } = context;
   const sealer = createSealer(configuration.get("secrets.keys"));
   const rateLimits = () => [publicContentLimit(context)];
-  const sealedColumns = [sealedSigningKeys];
-  const opened = await openService(context, { prismaDirectory, rateLimits, sealer, sealedColumns });
+  const options = { prismaDirectory, rateLimits, sealer, sealedColumns: [sealedSigningKeys], answersFor: [workerJobs] };
+  const opened = await openService(context, options);
   const { pool, outbox, consume, serve } = opened;
 
   const files = await openFiles(context);
@@ -106,7 +115,8 @@ export async function createService(context: Context): Promise<ServiceParts> {
       signing: { signedUrls, signingKeys },
     }),
     corsOrigins: configuration.get("images.cors.origins"),
-    internalRoutes: exportRoutes({ item: ImageResource, list: imageStore.list, view }),
+    internalRoutes: [exportRoutes({ item: ImageResource, list: imageStore.list, view })],
+    whyFinders: whyImage(records),
     typeDefs: await readFile(schemaFile, "utf8"),
   });
   return { ...served, info: () => ({ imaging: imagePool.describe() }) };
@@ -173,6 +183,7 @@ function createRecords(
   return {
     images,
     imageStore,
+    deletionStore,
     view,
     pageLimits,
     acceptedTypes,

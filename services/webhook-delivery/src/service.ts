@@ -11,6 +11,7 @@ import { createFanOutConsumer } from "./consumers.ts";
 import { createDeliveries } from "./deliveries/deliveries.ts";
 import { createDeliveryStore } from "./deliveries/delivery-store.ts";
 import type { FanOut } from "./deliveries/fan-out.ts";
+import { whyDelivered } from "./deliveries/why-delivered.ts";
 import { createDeliveryDays } from "./delivery-days.ts";
 import { serviceEdges } from "./edges.ts";
 import { viewEndpoint } from "./endpoints/endpoint.ts";
@@ -90,7 +91,8 @@ export async function createService(context: Context): Promise<ServiceParts> {
     sendsWebhooks: true,
     principals: openPrincipals(context),
     edges: serviceEdges({ operations, stores, pageLimits, clock }),
-    internalRoutes: exportRoutes({ item: WebhookEndpointResource, list: endpointStore.list, view: viewEndpoint }),
+    internalRoutes: [exportRoutes({ item: WebhookEndpointResource, list: endpointStore.list, view: viewEndpoint })],
+    whyFinders: whyDelivered(stores),
     typeDefs: await readFile(schemaFile, "utf8"),
   });
 }

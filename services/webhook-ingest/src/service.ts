@@ -12,6 +12,7 @@ import { createDeliveryStore } from "./receiving/delivery-store.ts";
 import { createDeliveryWriter } from "./receiving/delivery-writer.ts";
 import { createReceivedStore } from "./receiving/received-store.ts";
 import { openJudge, openReceiving } from "./receiving/receiving.ts";
+import { whyReceived } from "./receiving/why-received.ts";
 import { createRejectionStore, sealedProofs } from "./rejections/rejection-store.ts";
 import { createRetryRejection } from "./rejections/retry-rejection.ts";
 import { createPublishStep } from "./replays/publish-step.ts";
@@ -82,7 +83,8 @@ export async function createService(context: ServiceContext<Properties>): Promis
       judge,
       pageLimits,
     }),
-    internalRoutes: exportRoutes({ item: WebhookSourceResource, list: sourceStore.list, view: viewSource }),
+    internalRoutes: [exportRoutes({ item: WebhookSourceResource, list: sourceStore.list, view: viewSource })],
+    whyFinders: whyReceived({ receivedStore, rejectionStore, sourceStore }),
     typeDefs: await readFile(schemaFile, "utf8"),
   });
 }

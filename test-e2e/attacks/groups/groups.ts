@@ -11,12 +11,14 @@ import { oauth } from "./oauth.ts";
 import { scopes } from "./scopes.ts";
 import { secrets } from "./secrets.ts";
 import { ssrf } from "./ssrf.ts";
+import { why } from "./why.ts";
 
 /** All tables of the suite, in the order in which they run. */
 export const groups: readonly Group[] = [
   credentials,
   crossAccount,
   scopes,
+  why,
   ingestTokens,
   ssrf,
   hostileServers,

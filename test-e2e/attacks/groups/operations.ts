@@ -54,7 +54,9 @@ type Declared = ReadonlyMap<string, DeclaredAccess>;
 
 /** An operation for administrators is run by one: the owner's role is never enough. */
 const whoMay = (owner: Owner, { administrator }: TrustingScene, { scopes }: DeclaredAccess) =>
-  scopes.some((scope) => ["account:admin", "env:read", "config:admin"].includes(scope)) ? administrator : owner.headers;
+  scopes.some((scope) => ["account:admin", "env:read", "config:admin", "operations:read"].includes(scope))
+    ? administrator
+    : owner.headers;
 
 function readsOf(owner: Owner, declared: Declared, scene: TrustingScene): [string, Attempt][] {
   return [...declared].flatMap(([name, access]) => {

@@ -13,7 +13,7 @@ import {
   type ServedListener,
   serveListener,
 } from "@signalbox/testing";
-import type { Headers, Person, World } from "../../audit/world.ts";
+import { type Headers, type Person, stuckIn, type World } from "../../audit/world.ts";
 import { type Client, createClient, expectStatus } from "../../journey/client.ts";
 import { trusting } from "../../systems/trusted-people.ts";
 import { createHostileServer, type HostileServer } from "./hostile-server.ts";
@@ -75,7 +75,8 @@ export async function openTrustingScene(
   const send = createClient(system.baseUrl);
   const people = createPeople(issuer, send);
   const administrator = { "x-api-key": system.apiKey };
-  const world = worldOf({ send, people, administrator, mailbox, photo, photos, receiver });
+  const stuck = stuckIn(opened, system);
+  const world = worldOf({ send, people, administrator, mailbox, photo, photos, receiver, stuck });
   return { system, issuer, mailbox, send, world, ...people, administrator, receiver, hostile, crown, spans };
 }
 
@@ -145,10 +146,11 @@ interface Around {
   readonly photo: Buffer;
   readonly photos: ServedListener;
   readonly receiver: Receiver;
+  readonly stuck: World["stuck"];
 }
 
 /** The world that the recipes of writes need. */
-function worldOf({ send, people, administrator, mailbox, photo, photos, receiver }: Around): World {
+function worldOf({ send, people, administrator, mailbox, photo, photos, receiver, stuck }: Around): World {
   const tryTo: World["tryTo"] = (headers, path, request = {}) =>
     send(path, { ...request, headers: { ...request.headers, ...headers } });
   return {
@@ -173,6 +175,7 @@ function worldOf({ send, people, administrator, mailbox, photo, photos, receiver
     photo,
     photoUrl: `${photos.url}/photo.jpg`,
     goneUrl: `${receiver.url}/gone`,
+    stuck,
   };
 }
 

@@ -4,6 +4,7 @@ import { configurationRecipes } from "./configuration.ts";
 import { deliveryRecipes } from "./delivery.ts";
 import { imagesRecipes } from "./images.ts";
 import { ingestRecipes } from "./ingest.ts";
+import { operatingRecipes } from "./operating.ts";
 import { peopleRecipes } from "./people.ts";
 
 /** Recipes of each audited write. A write that is missing here fails the walk. */
@@ -15,4 +16,5 @@ export const recipes: Recipes = {
   ...ingestRecipes,
   ...deliveryRecipes,
   ...configurationRecipes,
+  ...operatingRecipes,
 };

@@ -13,7 +13,23 @@ export const scopes = [
   "webhooks:write",
   "events:publish",
   "management:read",
+  "operations:read",
+  "operations:write",
 ] as const;
+
+/** Scopes that readers of events refuse, because they came after the first version of the events that list scopes. */
+const laterScopes: ReadonlySet<string> = new Set(["operations:read", "operations:write"] satisfies Scope[]);
+
+type LaterScope = "operations:read" | "operations:write";
+
+/** The scopes that the first version of an event may list; `all_scopes` beside them has the others too. */
+export const eventScopes = scopes.filter((scope): scope is Exclude<Scope, LaterScope> => !laterScopes.has(scope));
+
+/** Returns the members of an event that list the scopes of a credential. */
+export const scopesInEvent = (all: readonly Scope[]) => ({
+  scopes: eventScopes.filter((scope) => all.includes(scope)),
+  all_scopes: [...all],
+});
 
 export type Scope = (typeof scopes)[number];
 
@@ -29,6 +45,8 @@ export const privilegedScopes: ReadonlySet<Scope> = new Set<Scope>([
   "account:admin",
   "config:admin",
   "management:read",
+  "operations:read",
+  "operations:write",
 ]);
 
 /** The roles an issuer's claim can be mapped to (CONTRACT §1). */

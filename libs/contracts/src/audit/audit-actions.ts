@@ -24,11 +24,17 @@ type AuditSubject =
   | "webhook_event_type"
   | "property"
   | "flag"
-  | "service";
+  | "service"
+  | "dead_letter"
+  | "dead_event"
+  | "parked_key";
 
 const ofAccount = (meaning: string) => ({ meaning, subject: null, keptFor: "owner" }) as const;
 const of = <const S extends AuditSubject>(subject: S, meaning: string) =>
   ({ meaning, subject, keptFor: "owner" }) as const;
+
+const byOperator = <const S extends AuditSubject>(subject: S, meaning: string) =>
+  ({ meaning, subject, keptFor: "actor" }) as const;
 
 /** Every audited action of every service, by its name. Names are stored in entries: they are never renamed. */
 export const auditActions = {
@@ -144,6 +150,14 @@ export const auditActions = {
     ...of("service", "The configuration of a process was read at its management port."),
     keptFor: "actor",
   },
+  "dead_letter.read": byOperator("dead_letter", "The masked body of a dead letter was read."),
+  "dead_letter.replay": byOperator("dead_letter", "A message was put back for the consumer that had given it up."),
+  "dead_letter.drop": byOperator("dead_letter", "A dead letter was removed for good."),
+  "dead_event.read": byOperator("dead_event", "The masked body of an event was read that the log had refused."),
+  "dead_event.replay": byOperator("dead_event", "An event that the log had refused was put back into its outbox."),
+  "dead_event.drop": byOperator("dead_event", "An event that the log had refused was removed for good."),
+  "parked_key.retry": byOperator("parked_key", "The first message of a parked key was made due at once."),
+  "parked_key.skip": byOperator("parked_key", "The first message of a parked key was moved to the dead letters."),
   "audit.limit": ofAccount(
     "A credential was refused so often that the refusals that follow in this minute are not listed.",
   ),

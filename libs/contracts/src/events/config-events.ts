@@ -111,6 +111,19 @@ export const configAppliedEvent = defineEvent({
       .describe("Overrides that the instance refused or could not start with, with the reason and never a value."),
     loaded_at: timestamp,
     applied_at: timestamp.optional().describe("When the instance applied that revision."),
+    release: z.string().nullable().optional().describe("The release that it runs; null when it has no name."),
+    draining: z.boolean().optional().describe("True once it has been told to stop."),
+    workers: z
+      .array(
+        z.object({
+          name: z.string(),
+          state: z.enum(["running", "waiting", "stopped", "gave up"]),
+          restarts: z.int(),
+          last_beat_at: timestamp.nullable(),
+        }),
+      )
+      .optional()
+      .describe("Its named workers; the time is null for one that is not judged by its progress."),
     ended: z.boolean().optional().describe("True in the last report of an instance that stops."),
   }),
   example: {

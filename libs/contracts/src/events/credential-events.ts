@@ -1,12 +1,15 @@
 import { z } from "zod";
+import { eventScopes, scopesInEvent } from "../access/scopes.ts";
 import { defineEvent } from "../define-event.ts";
 import {
   ApiKeyResource,
-  apiKeyExample,
+  apiKeyExample as keyOfResource,
   ServiceClientResource,
   serviceClientExample,
 } from "../resources/credentials.ts";
 import { changed } from "../resources/fields.ts";
+
+const apiKeyExample = { ...keyOfResource, ...scopesInEvent(keyOfResource.scopes) };
 
 const keyEvent = {
   version: 1,
@@ -14,9 +17,15 @@ const keyEvent = {
   subject: "API key id",
   audience: "account",
 } as const;
+/** A reader of the first version refuses a scope that it does not know. */
+const eventScopeMembers = {
+  scopes: z.array(z.enum(eventScopes)).describe("Those that the first version of this event knows."),
+  all_scopes: z.array(z.string()).optional().describe("Every scope, also those that came later."),
+};
 const { replaces, replaced_by } = ApiKeyResource.shape;
 /** Keys were made before they could be rotated, and events of them are still in the log. */
 const data = ApiKeyResource.extend({
+  ...eventScopeMembers,
   changed,
   replaces: replaces.optional(),
   replaced_by: replaced_by.optional(),
@@ -34,7 +43,7 @@ export const apiKeyUpdatedEvent = defineEvent({
   ...keyEvent,
   name: "api_key.updated",
   description: "A key was renamed, or another key replaces it and it ends with the overlap.",
-  data: ApiKeyResource.extend({ changed }),
+  data: ApiKeyResource.extend({ ...eventScopeMembers, changed }),
   example: { ...apiKeyExample, name: "deploy to production", changed: ["name"] },
 });
 
@@ -56,8 +65,12 @@ export const apiKeyRevokedEvent = defineEvent({
 
 const clientEvent = { ...keyEvent, subject: "service client id" } as const;
 /** Events contain nothing about secrets, not even their number or expiry. */
-const clientData = ServiceClientResource.omit({ secrets: true, previous_secret_expires_at: true }).extend({ changed });
-const { secrets: _, previous_secret_expires_at: __, ...clientExample } = serviceClientExample;
+const clientData = ServiceClientResource.omit({ secrets: true, previous_secret_expires_at: true }).extend({
+  ...eventScopeMembers,
+  changed,
+});
+const { secrets: _, previous_secret_expires_at: __, ...shownClient } = serviceClientExample;
+const clientExample = { ...shownClient, ...scopesInEvent(shownClient.scopes) };
 
 export const serviceClientCreatedEvent = defineEvent({
   ...clientEvent,

@@ -6,7 +6,13 @@ import { sql } from "@signalbox/storage";
 import { createTcpProxy, eventually, type TestDatabase, testDatabase } from "@signalbox/testing";
 import { imageTopic, imageUpdated, openLog, parts, record } from "../contract/log-under-test.ts";
 import { openTestPool, openTestService, type TestService, testWorkers } from "../contract/test-service.ts";
-import { createDeadLetters, listDeadLetters, replayDeadLetter } from "../dead-letters/dead-letters.ts";
+import {
+  createDeadLetters,
+  droppedLetter,
+  findDeadLetter,
+  listDeadLetters,
+  replayRecord,
+} from "../dead-letters/dead-letters.ts";
 import { encodeEvent } from "../envelope/encode-event.ts";
 import type { EventLog, LogRecord } from "../event-log.ts";
 import type { ConsumerTable, StatelessTable } from "./consumer-table.ts";
@@ -118,7 +124,8 @@ describe("a consumer", () => {
     assert.equal(letter?.headers.ce_id, bad.headers.ce_id);
 
     isBroken = false;
-    if (letter) await replayDeadLetter(eventLog, "images", letter);
+    const whole = letter && (await findDeadLetter(eventLog, "images", letter.id));
+    if (whole) await eventLog.publish([replayRecord(whole), droppedLetter("images", whole.id)]);
     await eventually(async () => (await effectsOf(key)).length === 2);
     assert.deepEqual(await effectsOf(key), ["good", "bad"]);
     assert.deepEqual(await deadOf(consumer), []);

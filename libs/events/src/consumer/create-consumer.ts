@@ -53,6 +53,9 @@ export type StatelessConsumerOptions = CommonOptions & { readonly pool: null; re
 export type ConsumerOptions = TransactionalConsumerOptions | StatelessConsumerOptions;
 
 export interface Consumer {
+  /** `<service>.<name>` */
+  readonly group: string;
+  readonly topics: readonly string[];
   /** Starts the named workers of the consumer and adds it to the liveness of the process. */
   start(context: {
     readonly runner: Pick<Runner, "worker" | "every" | "housekeeping">;
@@ -106,6 +109,8 @@ export function createConsumer(options: ConsumerOptions): Consumer {
   );
 
   return {
+    group: consumer,
+    topics,
     start({ runner, health }) {
       health.live(`consumer ${name}`, () => reader.liveness());
       runner.worker(`consumer ${name}`, (signal, beat) => reader.run(signal, beat));

@@ -10,7 +10,7 @@ export interface ParkedMessage {
   readonly reason: string;
 }
 
-interface ParkedRow {
+export interface ParkedRow {
   readonly seq: bigint;
   readonly key: string;
   readonly topic: string;
@@ -162,7 +162,7 @@ export async function dueMessages(tx: Tx, consumer: string, max: number): Promis
   return rows.map(readMessage);
 }
 
-function readMessage(row: ParkedRow): ParkedMessage {
+export function readMessage(row: ParkedRow): ParkedMessage {
   const { seq, attempt, reason, topic, partition, offset, key, payload } = row;
   const headers = JSON.parse(row.headers) as Record<string, string>;
   const timestampMs = Number(row.timestamp_ms);

@@ -33,6 +33,8 @@ export function describeGroups(underTest: () => LogUnderTest): void {
 
       const second = await collect(eventLog, group, topic, { sessionTimeoutMs });
       await eventually(() => [first, second].every(({ subscription }) => subscription.assignments().length === 3));
+      const shares = async () => (await eventLog.members(group)).map(({ partitions }) => partitions);
+      await eventually(async () => (await shares()).join() === "3,3");
 
       const child = startProcess(memberProcess, [url, group, topic, String(sessionTimeoutMs)]);
       await child.waitForOutput(/owns 2/);
@@ -46,6 +48,7 @@ export function describeGroups(underTest: () => LogUnderTest): void {
       // A member that was late for a moment hands over and takes back: at least once.
       await eventually(() => new Set(first.values()).size === 50);
       await first.subscription.close();
+      await eventually(async () => (await shares()).length === 0);
     });
 
     test("a missing topic is refused by name, so that its reader tries again", async () => {

@@ -4,7 +4,7 @@ import type { Logger, Metrics } from "@signalbox/telemetry";
 import type { EventLog, LogRecord, ReceivedRecord } from "../event-log.ts";
 
 /** The consumer that gave a message up, and why. */
-interface DeadLetterReason {
+export interface DeadLetterReason {
   /** The group that could not handle it: `<service>.<name>`. */
   readonly consumer: string;
   readonly reason: string;
@@ -36,7 +36,12 @@ export const replayForHeader = "signalbox-replay-for";
  * Builds the record of a dead letter. Its key is its id, so a tombstone removes it and a repetition replaces it. A null
  * value would look like that tombstone: it is marked and kept as an empty one.
  */
-function deadLetterRecord(topic: string, record: ReceivedRecord, reason: DeadLetterReason, time: Date): LogRecord {
+export function deadLetterRecord(
+  topic: string,
+  record: ReceivedRecord,
+  reason: DeadLetterReason,
+  time: Date,
+): LogRecord {
   const { [replayForHeader]: _, ...headers } = record.headers;
   return {
     topic,
@@ -79,7 +84,7 @@ function readDeadLetter({ key, headers: all, value }: ReceivedRecord): DeadLette
 }
 
 /** Rebuilds the original message, with its `ce_id`, for the one consumer that gave it up. */
-function replayRecord(letter: DeadLetter): LogRecord {
+export function replayRecord(letter: DeadLetter): LogRecord {
   const { topic, key } = letter.origin;
   return { topic, key, headers: { ...letter.headers, [replayForHeader]: letter.consumer }, value: letter.value };
 }
@@ -113,38 +118,59 @@ export function createDeadLetters({ service, eventLog, log, metrics, clock }: De
   };
 }
 
-/** Lists the dead letters of a service that were neither replayed nor dropped, oldest first. */
-export async function listDeadLetters(eventLog: EventLog, service: ServiceName): Promise<DeadLetter[]> {
-  const letters = new Map<string, DeadLetter>();
+/** A dead letter of a list, which has the size of its body in place of the body. */
+export type ListedDeadLetter = Omit<DeadLetter, "value"> & { readonly bytes: number };
+
+/** Largest number of letters that a list holds in memory; when some of them are gone, others are listed. */
+const lettersMax = 10_000;
+
+/** Lists dead letters of a service that were neither replayed nor dropped, oldest first. */
+export async function listDeadLetters(eventLog: EventLog, service: ServiceName): Promise<ListedDeadLetter[]> {
+  const letters = new Map<string, ListedDeadLetter>();
+  await readLetters(eventLog, service, (key, letter) => {
+    if (!letter) return void letters.delete(key);
+    if (letters.size >= lettersMax && !letters.has(key)) return;
+    const { value, ...listed } = letter;
+    letters.set(key, { ...listed, bytes: value?.length ?? 0 });
+  });
+  return [...letters.values()].sort((a, b) => a.time.getTime() - b.time.getTime());
+}
+
+/** Finds a dead letter that was neither replayed nor dropped, with its body. */
+export async function findDeadLetter(eventLog: EventLog, service: ServiceName, id: string): Promise<DeadLetter | null> {
+  let found: DeadLetter | null = null;
+  await readLetters(eventLog, service, (key, letter) => {
+    if (key === id) found = letter;
+  });
+  return found;
+}
+
+/** Reads the topic of dead letters to its present end; a tombstone is passed as null. */
+async function readLetters(
+  eventLog: EventLog,
+  service: ServiceName,
+  onLetter: (key: string, letter: DeadLetter | null) => void,
+): Promise<void> {
   const reader = await eventLog.broadcast({
     service,
     instance: randomId("dead-letters"),
     topics: [deadLetterTopic(service)],
     from: "start",
-    onRecord(record) {
-      const letter = readDeadLetter(record);
-      if (letter) letters.set(record.key, letter);
-      else letters.delete(record.key);
-    },
+    onRecord: (record) => onLetter(record.key, readDeadLetter(record)),
   });
   try {
     await reader.caughtUp;
   } finally {
     await reader.close();
   }
-  return [...letters.values()].sort((a, b) => a.time.getTime() - b.time.getTime());
 }
 
-/**
- * Puts the message back on its topic, with its `ce_id`, for the consumer that gave it up; then drops the letter. Later
- * messages of its key stay ahead of it. If the process dies between the two steps, the message may be replayed again.
- */
-export async function replayDeadLetter(eventLog: EventLog, service: ServiceName, letter: DeadLetter): Promise<void> {
-  await eventLog.publish([replayRecord(letter)]);
-  await dropDeadLetter(eventLog, service, letter.id);
+/** Builds the tombstone that removes a letter for good. */
+export function droppedLetter(service: ServiceName, id: string): LogRecord {
+  return { topic: deadLetterTopic(service), key: id, headers: {}, value: null };
 }
 
-/** Removes the letter for good. */
-export async function dropDeadLetter(eventLog: EventLog, service: ServiceName, id: string): Promise<void> {
-  await eventLog.publish([{ topic: deadLetterTopic(service), key: id, headers: {}, value: null }]);
+/** Builds the message as its consumer received it first. */
+export function receivedAgain({ origin, headers, value, time }: DeadLetter): ReceivedRecord {
+  return { ...origin, headers, value, timestampMs: time.getTime() };
 }

@@ -2,7 +2,7 @@ import type { Admin, Kafka } from "kafkajs";
 import type { EventLog, EventLogContext } from "../event-log.ts";
 import { groupSessionMs } from "./group-session.ts";
 import { openKafkaBroadcast } from "./kafka-broadcast.ts";
-import { kafkaGroups, kafkaLag, kafkaRanges, rewindKafkaGroup } from "./kafka-groups.ts";
+import { kafkaGroups, kafkaLag, kafkaMembers, kafkaRanges, rewindKafkaGroup } from "./kafka-groups.ts";
 import { KafkaPublisher, publishTimeouts } from "./kafka-publish.ts";
 import { openKafkaSubscription } from "./kafka-subscription.ts";
 import {
@@ -64,6 +64,7 @@ export function createKafkaEventLog(url: string, { clientId, log, metrics, clock
     risks: async (topics) => kafkaRisks(await admin(), topics),
     groups: async () => kafkaGroups(await admin()),
     lag: async (group, topics) => kafkaLag(await admin(), clock, group, topics),
+    members: async (group) => kafkaMembers(await admin(), group),
     ranges: async (topics) => kafkaRanges(await admin(), topics),
     rewind: async (group, to) => rewindKafkaGroup(await admin(), group, to),
     health: () => trouble,

@@ -1,7 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { type Clock, hours } from "@signalbox/core";
-import type { Admin } from "kafkajs";
-import { type PartitionLag, type PartitionRange, type RewindTarget, refuseLiving, unknownGroup } from "../event-log.ts";
+import kafkajs, { type Admin } from "kafkajs";
+import {
+  type GroupMember,
+  type PartitionLag,
+  type PartitionRange,
+  type RewindTarget,
+  refuseLiving,
+  unknownGroup,
+} from "../event-log.ts";
 import { requireKafkaTopics } from "./kafka-topics.ts";
 
 /** Lists the groups that commit offsets, without the temporary groups of broadcast readers. */
@@ -62,6 +69,16 @@ export async function sweepBootGroups(admin: Admin, service: string, ownGroup: (
   const { groups: described } = await admin.describeGroups(candidates);
   const empty = described.filter(({ state }) => state === "Empty" || state === "Dead").map(({ groupId }) => groupId);
   if (empty.length > 0) await admin.deleteGroups(empty);
+}
+
+/** Lists the living members of the group, with the number of their partitions. */
+export async function kafkaMembers(admin: Admin, group: string): Promise<GroupMember[]> {
+  const { groups } = await admin.describeGroups([group]);
+  return (groups[0]?.members ?? []).map(({ memberId, memberAssignment }) => {
+    const assignment =
+      memberAssignment.length > 0 ? kafkajs.AssignerProtocol.MemberAssignment.decode(memberAssignment) : null;
+    return { member: memberId, partitions: Object.values(assignment?.assignment ?? {}).flat().length };
+  });
 }
 
 /** Bounds of the age of a record. */

@@ -256,7 +256,7 @@ async function entriesOf(admin: Admin, principal: string): Promise<AclEntry[]> {
  * Lists the needed ACL entries. Reading and writing imply describing; the others are for requests that the client makes
  * on its way.
  */
-function neededBy({ principal, writes, reads, groupPrefix }: LogAccess): AclEntry[] {
+function neededBy({ principal, writes, reads, groupPrefix, describedGroups }: LogAccess): AclEntry[] {
   const to = (...operations: number[]) => ({
     on: (resourceType: number, resourcePatternType: number, resourceName: string): AclEntry[] =>
       operations.map((one) => ({
@@ -277,6 +277,7 @@ function neededBy({ principal, writes, reads, groupPrefix }: LogAccess): AclEntr
     ...to(operation.DESCRIBE_CONFIGS).on(resource.CLUSTER, pattern.LITERAL, "kafka-cluster"),
     // Groups that a reader uses once are deleted with it.
     ...to(operation.READ, operation.DELETE).on(resource.GROUP, pattern.PREFIXED, groupPrefix),
+    ...describedGroups.flatMap((prefix) => to(operation.DESCRIBE).on(resource.GROUP, pattern.PREFIXED, prefix)),
   ];
 }
 

@@ -3,6 +3,7 @@ import { AppError, type Clock, uuidv7 } from "@signalbox/core";
 import { sqlRows, type Tx } from "@signalbox/storage";
 import type { Tracer } from "@signalbox/telemetry";
 import { encodeEvent } from "../envelope/encode-event.ts";
+import type { LogRecord } from "../event-log.ts";
 import { keyHash } from "../partition-of.ts";
 
 export interface AppendParts {
@@ -105,6 +106,19 @@ export async function appendTombstones(
   if (topics.find((spec) => spec.name === topic)?.cleanup !== "compact") throw new Error(`${topic} is not compacted`);
   if (subjects.length === 0) return { eventIds: [], shards: () => [] };
   const rows = subjects.map((subject) => [uuidv7(clock.nowMs()), topic, subject, "{}", null, keyHash(subject)]);
+  return insert(tx, rows);
+}
+
+/** Writes records as they are: messages that an operator moves, and tombstones. */
+export async function appendRecords(
+  tx: Tx,
+  records: readonly LogRecord[],
+  { clock }: Pick<AppendParts, "clock">,
+): Promise<Appended> {
+  if (records.length === 0) return { eventIds: [], shards: () => [] };
+  const rows = records.map(({ topic, key, headers, value }) => {
+    return [uuidv7(clock.nowMs()), topic, key, JSON.stringify(headers), value, keyHash(key)];
+  });
   return insert(tx, rows);
 }
 

@@ -1,4 +1,4 @@
-import { type Pool, sql } from "@signalbox/storage";
+import { type Queryable, sql } from "@signalbox/storage";
 import { keyHash } from "../partition-of.ts";
 
 /** An event that the log refused for good, as an operator sees it. */
@@ -26,7 +26,12 @@ interface DeadRow {
 }
 
 const columns = "event_id, topic, key, headers, payload, reason, moved_at";
-const list = sql("outbox.list-dead", `select ${columns} from signalbox.outbox_dead order by moved_at, id`);
+const list = sql(
+  "outbox.list-dead",
+  `select ${columns} from signalbox.outbox_dead
+   where $1::timestamptz is null or (date_trunc('milliseconds', moved_at), event_id::text collate "C") > ($1, $2)
+   order by date_trunc('milliseconds', moved_at), event_id::text collate "C" limit $3`,
+);
 /** Compared as text: an operator's input need not be a UUID. */
 const find = sql("outbox.find-dead", `select ${columns} from signalbox.outbox_dead where event_id::text = $1`);
 const replay = sql(
@@ -39,13 +44,19 @@ const replay = sql(
 );
 const drop = sql("outbox.drop-dead", "delete from signalbox.outbox_dead where event_id::text = $1");
 
-/** Lists the refused events of a service, oldest first. */
-export async function listDeadEvents(pool: Pool): Promise<DeadEvent[]> {
-  return (await pool.query<DeadRow>(list)).rows.map(toDeadEvent);
+/** A place in a list that is read in parts, the oldest first; ids decide between equal times. */
+export interface ListStart {
+  readonly after: { readonly at: Date; readonly id: string } | null;
+  readonly limit: number;
 }
 
-export async function findDeadEvent(pool: Pool, id: string): Promise<DeadEvent | null> {
-  const row = (await pool.query<DeadRow>(find, [id])).rows[0];
+/** Lists refused events of a service, oldest first. */
+export async function listDeadEvents(db: Queryable, { after, limit }: ListStart): Promise<DeadEvent[]> {
+  return (await db.query<DeadRow>(list, [after?.at ?? null, after?.id ?? "", limit])).rows.map(toDeadEvent);
+}
+
+export async function findDeadEvent(db: Queryable, id: string): Promise<DeadEvent | null> {
+  const row = (await db.query<DeadRow>(find, [id])).rows[0];
   return row ? toDeadEvent(row) : null;
 }
 
@@ -54,14 +65,13 @@ export async function findDeadEvent(pool: Pool, id: string): Promise<DeadEvent |
  * always in exactly one of the two tables, and the second of two replays finds nothing. Returns false when there is no
  * such event.
  */
-export async function replayDeadEvent(pool: Pool, id: string): Promise<boolean> {
-  const dead = await findDeadEvent(pool, id);
-  return dead !== null && (await pool.query(replay, [id, keyHash(dead.key)])).rowCount > 0;
+export async function replayDeadEvent(db: Queryable, { id, key }: Pick<DeadEvent, "id" | "key">): Promise<boolean> {
+  return (await db.query(replay, [id, keyHash(key)])).rowCount > 0;
 }
 
 /** Removes the event for good; returns false when there is none. */
-export async function dropDeadEvent(pool: Pool, id: string): Promise<boolean> {
-  return (await pool.query(drop, [id])).rowCount > 0;
+export async function dropDeadEvent(db: Queryable, id: string): Promise<boolean> {
+  return (await db.query(drop, [id])).rowCount > 0;
 }
 
 function toDeadEvent({ event_id, headers, payload, moved_at, topic, key, reason }: DeadRow): DeadEvent {

@@ -10,7 +10,8 @@ export interface OutboxMetrics {
   buried(topic: string): void;
 }
 
-interface TableState {
+/** The events that wait to be published, the age of the oldest in seconds, and those that the log refused. */
+export interface OutboxState {
   readonly waiting: number;
   readonly age: number;
   readonly dead: number;
@@ -22,6 +23,10 @@ const state = sql(
      (select count(*)::int from signalbox.outbox_dead) as dead,
      coalesce((select extract(epoch from clock_timestamp() - created_at)::float8 from signalbox.outbox order by id limit 1), 0) as age`,
 );
+
+export async function readOutboxState(pool: Pool): Promise<OutboxState> {
+  return (await pool.query<OutboxState>(state)).rows[0] ?? { waiting: 0, age: 0, dead: 0 };
+}
 
 export function createOutboxMetrics(metrics: Metrics, pool: Pool): OutboxMetrics {
   const published = metrics.counter("signalbox_outbox_published_total");
@@ -49,8 +54,8 @@ type OutboxGauge = "signalbox_outbox_depth" | "signalbox_outbox_age_seconds" | "
 
 /** Asks the database once for all gauges of a scrape. The last values stay while it is away. */
 function watchTables(metrics: Metrics, pool: Pool): void {
-  const read = coalesce(async () => (await pool.query<TableState>(state).catch(() => null))?.rows[0]);
-  const watch = (name: OutboxGauge, value: keyof TableState) =>
+  const read = coalesce(() => readOutboxState(pool).catch(() => null));
+  const watch = (name: OutboxGauge, value: keyof OutboxState) =>
     metrics.gauge(name, async (gauge) => {
       const found = await read();
       if (found) gauge.set({}, found[value]);

@@ -287,7 +287,8 @@ describe("the outbox", () => {
     assert.equal(await gauge(), before + 1);
 
     isRefused = false;
-    const replays = await Promise.all([replayDeadEvent(service.pool, id), replayDeadEvent(service.pool, id)]);
+    const dead = { id, key };
+    const replays = await Promise.all([replayDeadEvent(service.pool, dead), replayDeadEvent(service.pool, dead)]);
     assert.deepEqual(replays.toSorted(), [false, true]);
     await eventually(() => published.some((one) => one.key === key));
     await emptied();

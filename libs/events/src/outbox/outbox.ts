@@ -2,11 +2,12 @@ import type { EventDraft, EventName } from "@signalbox/contracts";
 import type { Clock } from "@signalbox/core";
 import type { Pool, Tx } from "@signalbox/storage";
 import type { Logger, Metrics, Tracer } from "@signalbox/telemetry";
-import type { EventLog } from "../event-log.ts";
+import type { EventLog, LogRecord } from "../event-log.ts";
 import {
   type Appended,
   type AppendOptions,
   appendEvents,
+  appendRecords,
   appendTombstones,
   type PreparedEvent,
   prepareEvents,
@@ -25,6 +26,8 @@ export interface Outbox {
   announce(shards: readonly number[]): void;
   /** Appends tombstones, so that a state topic forgets the subjects of an event. */
   forget(tx: Tx, name: EventName, subjects: readonly string[]): Promise<void>;
+  /** Appends records as they are: messages that an operator moves, and tombstones. */
+  move(tx: Tx, records: readonly LogRecord[]): Promise<void>;
   /**
    * Runs the worker that publishes; one per instance: `runner.worker("outbox relay", (s, b) => outbox.runRelay(log, s,
    * b))`.
@@ -62,6 +65,10 @@ export function createOutbox(options: OutboxOptions): Outbox {
 
     async forget(tx, name, subjects) {
       announced(tx, await appendTombstones(tx, name, subjects, options));
+    },
+
+    async move(tx, records) {
+      announced(tx, await appendRecords(tx, records, options));
     },
 
     async runRelay(eventLog, signal, beat) {

@@ -3,7 +3,13 @@ import { migrate, openPool, sql, unsafeSettings } from "@signalbox/storage";
 import type { EventLog, EventLogContext } from "../event-log.ts";
 import { appendRecords } from "./log-records.ts";
 import { openPostgresBroadcast } from "./postgres-broadcast.ts";
-import { postgresGroups, postgresLag, postgresRanges, rewindPostgresGroup } from "./postgres-groups.ts";
+import {
+  postgresGroups,
+  postgresLag,
+  postgresMembers,
+  postgresRanges,
+  rewindPostgresGroup,
+} from "./postgres-groups.ts";
 import { openPostgresSubscription } from "./postgres-subscription.ts";
 import { startLogRetention } from "./retention.ts";
 import { createTopicDirectory } from "./topic-directory.ts";
@@ -69,6 +75,7 @@ export async function openPostgresEventLog(url: string, context: EventLogContext
     risks: () => unsafeSettings(pool),
     groups: () => postgresGroups(pool),
     lag: (group, names) => postgresLag(pool, group, names),
+    members: (group) => postgresMembers(pool, group),
     ranges: (names) => postgresRanges(pool, topics, names),
     rewind: (group, to) => rewindPostgresGroup(pool, group, to),
     health: () => trouble,

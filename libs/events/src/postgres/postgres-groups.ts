@@ -1,5 +1,12 @@
 import { inTransaction, type Pool, sql } from "@signalbox/storage";
-import { type PartitionLag, type PartitionRange, type RewindTarget, refuseLiving, unknownGroup } from "../event-log.ts";
+import {
+  type GroupMember,
+  type PartitionLag,
+  type PartitionRange,
+  type RewindTarget,
+  refuseLiving,
+  unknownGroup,
+} from "../event-log.ts";
 import type { TopicDirectory } from "./topic-directory.ts";
 
 const names = sql("log.group-names", "select name from signalbox.log_group order by name");
@@ -58,6 +65,18 @@ const lagOfGroup = sql(
 export async function postgresLag(pool: Pool, group: string, topics?: readonly string[]): Promise<PartitionLag[]> {
   const { rows } = await pool.query<LagRow>(lagOfGroup, [group, topics ?? null]);
   return rows.map((row) => ({ ...row, messages: Number(row.end - row.committed), seconds: Math.max(0, row.seconds) }));
+}
+
+const livingMembers = sql(
+  "log.living-members",
+  `select member, (select count(*)::int from signalbox.log_lease
+     where log_lease.group_name = log_member.group_name and owner = member) as partitions
+   from signalbox.log_member where group_name = $1 and expires_at >= clock_timestamp() order by member`,
+);
+
+/** Lists the living members of the group, with the number of their partitions. */
+export async function postgresMembers(pool: Pool, group: string): Promise<GroupMember[]> {
+  return (await pool.query<GroupMember>(livingMembers, [group])).rows;
 }
 
 const findRanges = sql(

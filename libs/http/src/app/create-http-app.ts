@@ -9,7 +9,7 @@ import { createClientAddress, warnOfPeers } from "../request/client-address.ts";
 import { createCors } from "../responses/cors.ts";
 import type { Routes } from "../routes/create-routes.ts";
 import { compileRoutes } from "./compile-route.ts";
-import { createEdge, type ForbiddenRequest } from "./edge.ts";
+import { createEdge, type ForbiddenRequest, type RefusedRequest } from "./edge.ts";
 import { expressApp } from "./express-app.ts";
 import { guarded, type Mounts, withMounts } from "./mounts.ts";
 
@@ -31,6 +31,8 @@ export interface HttpAppOptions {
   readonly mounts?: Mounts;
   /** Called for every 403 `forbidden` of a known caller, for an audit. The answer does not wait for it. */
   readonly onForbidden?: (request: ForbiddenRequest) => void;
+  /** Called for every refusal of a known caller. The answer does not wait for it. */
+  readonly onRefused?: (request: RefusedRequest) => void;
   /** Allowed origins besides those of `http.cors.origins`. */
   readonly corsOrigins?: readonly string[];
   /** Overrides `http.strict-responses`; tests set it. */
@@ -57,6 +59,7 @@ export function createHttpApp(options: HttpAppOptions): RequestListener {
     idempotency,
     pool: options.pool ?? null,
     onForbidden: options.onForbidden ?? null,
+    onRefused: options.onRefused ?? null,
     cors: createCors([...context.configuration.get("http.cors.origins"), ...(options.corsOrigins ?? [])]),
     strict: options.strict ?? context.configuration.get("http.strict-responses"),
   });

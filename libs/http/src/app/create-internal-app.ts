@@ -43,6 +43,7 @@ export function createInternalApp(options: InternalAppOptions): RequestListener 
     idempotency: null,
     pool: options.pool ?? null,
     onForbidden: null,
+    onRefused: null,
     cors: createCors([]),
     strict: options.strict ?? context.configuration.get("http.strict-responses"),
   });

@@ -18,6 +18,16 @@ export interface ForbiddenRequest {
   readonly refusal: Pick<Refusal, "code" | "details">;
 }
 
+/** A refused call of a known caller, without anything that the caller sent. */
+export interface RefusedRequest {
+  readonly caller: Caller;
+  /** The route as declared. */
+  readonly operation: string;
+  readonly status: number;
+  readonly code: string;
+  readonly refusedAt: Date;
+}
+
 /** The shared parts of all routes of an app. */
 export interface Edge {
   readonly context: HttpContext;
@@ -29,6 +39,7 @@ export interface Edge {
   /** Null for a service without a database. */
   readonly pool: Pool | null;
   readonly onForbidden: ((request: ForbiddenRequest) => void) | null;
+  readonly onRefused: ((request: RefusedRequest) => void) | null;
   readonly cors: Cors;
   readonly strict: boolean;
   /** URL of the page that explains the error codes. */

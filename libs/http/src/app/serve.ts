@@ -29,7 +29,7 @@ async function run(exchange: Exchange, span: Span): Promise<void> {
   exchange.edge.traffic.inFlight += 1;
   const disarm = armDeadline(exchange, (error) => expire(exchange, error, span));
   const answer = await throughSteps(exchange);
-  tellIfForbidden(exchange, answer);
+  tellIfRefused(exchange, answer);
   disarm();
   await exchange.idempotency.settle?.(answer);
   await answerOnce(exchange, answer, span);
@@ -50,11 +50,15 @@ async function throughSteps(exchange: Exchange): Promise<HttpResponse> {
   }
 }
 
-/** Reports a 403, whether it was thrown or returned. */
-function tellIfForbidden(exchange: Exchange, answer: HttpResponse): void {
+/** Reports a refusal of a known caller, whether it was thrown or returned. */
+function tellIfRefused(exchange: Exchange, answer: HttpResponse): void {
   const { edge, principal, route } = exchange;
-  if (answer.status !== 403 || answer.body.kind !== "error" || !principal) return;
-  edge.onForbidden?.({ caller: exchange.caller, operation: route.label, refusal: answer.body.error });
+  if (answer.body.kind !== "error" || !principal) return;
+  const { caller } = exchange;
+  const { error } = answer.body;
+  const refusedAt = edge.context.clock.now();
+  edge.onRefused?.({ caller, operation: route.label, status: answer.status, code: error.code, refusedAt });
+  if (answer.status === 403) edge.onForbidden?.({ caller, operation: route.label, refusal: error });
 }
 
 /** Sends the first answer only: a handler that returns after its deadline is ignored. */

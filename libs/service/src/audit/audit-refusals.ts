@@ -1,6 +1,6 @@
 import type { ForbiddenRequest } from "@signalbox/http";
 import type { ServiceContext } from "@signalbox/runtime";
-import { actorOf, entryOfRefusal, type Refusal, recorded, sendingThrough } from "./audit-entry.ts";
+import { actorOf, entryOfRefusal, type Refusal, recorded, type sendingThrough } from "./audit-entry.ts";
 
 type Context = Pick<ServiceContext<unknown>, "clock" | "metrics" | "log">;
 
@@ -77,12 +77,11 @@ export function refusalOf({ caller, operation, refusal }: ForbiddenRequest): Ref
   };
 }
 
-/** Creates the function that sends refusals to the audit through the outbox of the service. */
+/** Creates the function that sends refusals to the audit, through the outbox or to the log. */
 export function createRefusalRecorder(
   context: Context,
-  parts: Parameters<typeof sendingThrough>[0],
+  send: ReturnType<typeof sendingThrough>,
 ): (request: ForbiddenRequest) => void {
-  const send = sendingThrough(parts);
   const refusals = createAuditRefusals({ ...context, write: (refusal) => send(recorded(entryOfRefusal(refusal))) });
   return (request) => refusals.record(refusalOf(request));
 }

@@ -12,6 +12,9 @@ import {
 import { entries as table } from "./audit.ts";
 import { type AuditEntry, type AuditFilter, type AuditScope, firstIdAt, timeOfId } from "./audit-entry.ts";
 
+/** A filter with the request, which the lists do not offer. */
+type StoreFilter = AuditFilter & { readonly requestId?: string };
+
 interface AuditStoreDependencies {
   readonly pool: Pool;
   readonly clock: Clock;
@@ -27,7 +30,7 @@ export function createAuditStore({ pool, clock, retentionDays }: AuditStoreDepen
     async list(
       scope: AuditScope,
       { after, limit }: ListRange,
-      filter: AuditFilter = {},
+      filter: StoreFilter = {},
     ): Promise<readonly AuditEntry[]> {
       const below = after && entryIdFrom(after.id);
       const entries: AuditEntry[] = [];
@@ -107,9 +110,9 @@ function idsOf({ fromMs, toMs }: Stretch, below: string | null): Condition[] {
 }
 
 /** Returns the conditions of the query, except for those on time. */
-function conditionsOf(scope: AuditScope, { action, outcome, subject, actor }: AuditFilter): Condition[] {
+function conditionsOf(scope: AuditScope, { action, outcome, subject, requestId, actor }: StoreFilter): Condition[] {
   const { accountId } = scope;
-  const equal = { account_id: accountId, action, outcome, subject };
+  const equal = { account_id: accountId, action, outcome, subject, request_id: requestId };
   const conditions = Object.entries(equal).map(([column, value]) => ({ text: `${column} = ?`, value }));
   return [...conditions.filter(({ value }) => value !== undefined), ...actorConditions(scope, actor)];
 }

@@ -1,5 +1,5 @@
 import { createApiKey, parseApiKey } from "@signalbox/auth";
-import { type ApiKeyResource, draft, isRole, isScope, type Role } from "@signalbox/contracts";
+import { type ApiKeyResource, draft, isRole, isScope, type Role, scopesInEvent } from "@signalbox/contracts";
 import { randomId } from "@signalbox/core";
 import { type Pool, sql, type Tx, table } from "@signalbox/storage";
 import { columns } from "../generated/columns.ts";
@@ -64,17 +64,19 @@ export function viewApiKey(key: ApiKey, now: Date): ApiKeyResource {
   };
 }
 
+const dataOf = (key: ApiKey, now: Date) => ({ ...viewApiKey(key, now), ...scopesInEvent(key.scopes) });
+
 const about = (key: ApiKey) => ({ subject: key.id, accountId: key.accountId });
 
 export const apiKeyEvents = {
   created: (key: ApiKey) =>
-    draft("api_key.created", { ...about(key), data: { ...viewApiKey(key, key.createdAt), changed: [] } }),
+    draft("api_key.created", { ...about(key), data: { ...dataOf(key, key.createdAt), changed: [] } }),
   /** `changed` has wire names. */
   updated: (key: ApiKey, changed: string[], now: Date) =>
-    draft("api_key.updated", { ...about(key), data: { ...viewApiKey(key, now), changed } }),
+    draft("api_key.updated", { ...about(key), data: { ...dataOf(key, now), changed } }),
   revoked(key: ApiKey, reason: EndReason, now: Date) {
     const changed = key.revokedAt === null ? ["status"] : ["status", "revoked_at"];
-    return draft("api_key.revoked", { ...about(key), data: { ...viewApiKey(key, now), changed, reason } });
+    return draft("api_key.revoked", { ...about(key), data: { ...dataOf(key, now), changed, reason } });
   },
 };
 

@@ -1,5 +1,5 @@
 import { createApiKey, digestApiKey, parseApiKey, sameDigest } from "@signalbox/auth";
-import { draft, isScope, type ServiceClientResource } from "@signalbox/contracts";
+import { draft, isScope, type ServiceClientResource, scopesInEvent } from "@signalbox/contracts";
 import { randomId } from "@signalbox/core";
 import { isLive, type Pool, type RotatingValue, sql, table, viewValue } from "@signalbox/storage";
 import { columns } from "../generated/columns.ts";
@@ -76,7 +76,7 @@ const about = (client: ServiceClient) => ({ subject: client.id, accountId: clien
 /** Events say nothing about secrets, not even how many there are or when the previous one ends. */
 function dataOf(client: ServiceClient, now: Date) {
   const { secrets: _, previous_secret_expires_at: __, ...data } = viewServiceClient(client, now);
-  return data;
+  return { ...data, ...scopesInEvent(client.scopes) };
 }
 
 export const serviceClientEvents = {

@@ -50,7 +50,7 @@ export class AppliedReports {
       this.#arrivals.push({ revision: report.revision, atMs: Date.parse(appliedAt) });
       if (this.#arrivals.length > arrivalsMax) this.#arrivals.shift();
     }
-    if (JSON.stringify(known?.report) === JSON.stringify(report)) return;
+    if (known && contentOf(known.report) === contentOf(report)) return;
     for (const listener of this.#listeners) listener();
   }
 
@@ -92,6 +92,9 @@ export class AppliedReports {
     forget();
   }
 }
+
+/** Returns the part of a report that listeners wait for: the beats of workers change with every report. */
+const contentOf = ({ workers: _, ...report }: AppliedReport): string => JSON.stringify(report);
 
 /** Opens the reader of reports. Every instance of config reads those of every service, so each can answer for all. */
 export async function openAppliedReports(context: Context, eventLog: EventLog): Promise<AppliedReports> {

@@ -108,7 +108,15 @@ const openAt = (location: string) => {
   const runner = { defer() {}, every() {} } as unknown as Parameters<typeof openSupergraph>[0]["runner"];
   const clients = new Map(services.map((name) => [name, {} as never]));
   const accessStates = { apply: () => assert.fail() };
-  return openSupergraph({ ...telemetry(), executor: "ours", clients, accessStates, runner, location });
+  return openSupergraph({
+    ...telemetry(),
+    executor: "ours",
+    why: async () => [],
+    clients,
+    accessStates,
+    runner,
+    location,
+  });
 };
 const services = ["account", "images", "config", "webhook-ingest", "webhook-delivery"];
 

@@ -1,6 +1,8 @@
 import { readFile } from "node:fs/promises";
+import { mayAccess } from "@signalbox/contracts";
 import { createLoader, createPerRequest, type Load } from "@signalbox/graphql";
 import { buildASTSchema, execute, type FormattedExecutionResult, GraphQLError, parse } from "graphql";
+import type { Why } from "../why/why.ts";
 import type { OperationContext, SubgraphSender } from "./subgraph-sender.ts";
 
 const schemaFile = new URL("../../schema.graphql", import.meta.url);
@@ -26,13 +28,33 @@ const owners: Readonly<Record<string, Owner>> = {
   rcv: { type: "ReceivedWebhook", subgraph: "webhook-ingest" },
 };
 
+/** Each asks every service: more of them in one operation would be a cheap way to keep all of them busy. */
+const whysMax = 5;
+
 /**
- * The subgraph of this process. It has `node(id)`: the prefix of the id determines the type, and the owner decides
+ * The subgraph of this process. It has `why(id)`, and `node(id)`: the prefix of the id determines the type, and the owner decides
  * whether the caller may see it. Its `Subscription` is never fetched: see `../live`.
  */
-export async function createLocalSubgraph(senders: ReadonlyMap<string, SubgraphSender>): Promise<SubgraphSender> {
+export async function createLocalSubgraph(
+  senders: ReadonlyMap<string, SubgraphSender>,
+  why: Why,
+): Promise<SubgraphSender> {
   const schema = buildASTSchema(parse(await readFile(schemaFile, "utf8")), { assumeValidSDL: true });
   const loaders = createPerRequest<Load<Reference>>();
+
+  const whys = new WeakMap<OperationContext, number>();
+
+  async function askWhy(id: string, context: OperationContext) {
+    const { principal, requestId, clientAddress, signal } = context;
+    const asked = (whys.get(context) ?? 0) + 1;
+    whys.set(context, asked);
+    if (principal === null) throw refusal("UNAUTHENTICATED", "Send credentials.");
+    if (!mayAccess(principal.state, "read"))
+      throw refusal("FORBIDDEN", "The state of the account does not permit this.");
+    if (asked > whysMax) throw refusal("BAD_USER_INPUT", `An operation asks why at most ${whysMax} times.`);
+    const steps = await why(id, { caller: { ...principal, requestId, clientAddress }, signal });
+    return steps.map((step) => ({ ...step, verdict: step.verdict.toUpperCase() }));
+  }
 
   /** Batches the look-ups of one operation at an owner. */
   function loaderOf(context: OperationContext, { type, subgraph }: Owner): Load<Reference> {
@@ -49,6 +71,7 @@ export async function createLocalSubgraph(senders: ReadonlyMap<string, SubgraphS
   return async ({ body, context }) => {
     const { query, variables } = JSON.parse(body);
     const rootValue = {
+      why: ({ id }: { readonly id: string }) => askWhy(id, context),
       async node({ id }: { readonly id: string }): Promise<Reference | null> {
         const owner = owners[id.slice(0, id.indexOf("_"))];
         return owner ? loaderOf(context, owner)(id) : null;
@@ -60,6 +83,8 @@ export async function createLocalSubgraph(senders: ReadonlyMap<string, SubgraphS
     return { result: result as FormattedExecutionResult };
   };
 }
+
+const refusal = (code: string, message: string) => new GraphQLError(message, { extensions: { code } });
 
 /** Returns those of the entities that their owner shows to the caller. */
 async function findOwned(

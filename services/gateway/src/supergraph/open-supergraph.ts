@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { Kind, parse } from "graphql";
 import { type WatchedDependencies, watchSource } from "../watched/watch-source.ts";
+import type { Why } from "../why/why.ts";
 import { CurrentSupergraph } from "./current-supergraph.ts";
 import { createLocalSubgraph } from "./local-subgraph.ts";
 import { openOwnExecutor } from "./own-executor.ts";
@@ -13,6 +14,8 @@ const supergraphFile = new URL("../generated/supergraph.graphql", import.meta.ur
 interface SupergraphParts extends Omit<SenderParts, "name" | "client">, WatchedDependencies {
   readonly executor: "ours" | "apollo";
   readonly clients: ReadonlyMap<string, SenderParts["client"]>;
+  /** The chain behind an id, which the graph has too. */
+  readonly why: Why;
   /** A path or URL of a supergraph that replaces the composed one; watched for changes. */
   readonly location: string | null;
 }
@@ -27,12 +30,13 @@ export async function openSupergraph({
   location,
   executor,
   clients,
+  why,
   ...parts
 }: SupergraphParts): Promise<CurrentSupergraph> {
   const senders = new Map(
     [...clients].map(([name, client]) => [name, createSubgraphSender({ ...parts, name, client })]),
   );
-  senders.set("local", await createLocalSubgraph(senders));
+  senders.set("local", await createLocalSubgraph(senders, why));
   const open = async (supergraphSdl: string): Promise<Supergraph> => {
     assertKnown(subgraphsIn(supergraphSdl), senders);
     const openApollo = async () => {

@@ -30,6 +30,11 @@ const list = sql(
   ofEachParent(`select ${listed} from rejections where source_id = parent.id and ${newestFirst(2, "rejected_at")}`),
 );
 const find = sql("rejection.find", `select ${listed}, headers, body from rejections where source_id = $1 and id = $2`);
+const findOwn = sql(
+  "rejection.find-own",
+  `select ${listed} from rejections
+   where id = $2 and source_id in (select id from sources where account_id = $1)`,
+);
 const lock = sql(
   "rejection.lock",
   `select ${listed}, headers, body, sealed_proof as "sealedProof" from rejections
@@ -78,6 +83,9 @@ export function createRejectionStore(pool: Pool, sealer: Sealer) {
       const [found] = (await pool.query<RejectionInFull>(find, [sourceId, id])).rows;
       return found ? { ...found, body: found.body?.subarray(0, cutBytes) ?? null } : null;
     },
+    /** Finds a rejection of any source of the account. */
+    findOwn: async (accountId: string, id: string): Promise<Rejection | null> =>
+      (await pool.query<Rejection>(findOwn, [accountId, id])).rows[0] ?? null,
     /** Finds a rejection of the account with its webhook, and blocks a concurrent retry until the transaction ends. */
     async lock(tx: Tx, accountId: string, sourceId: string, id: string): Promise<LockedRejection | null> {
       type Row = RejectionInFull & { readonly sealedProof: string | null };

@@ -1,0 +1,167 @@
+import { serviceNames } from "@signalbox/core";
+import { z } from "zod";
+import { examples, timestamp } from "./fields.ts";
+
+const service = z.enum(serviceNames).meta({ examples: ["webhook-delivery"] });
+const seconds = (of: string) => z.number().nonnegative().describe(`Seconds ${of}.`);
+const count = (of: string) => z.int().nonnegative().describe(of);
+const version = z
+  .string()
+  .describe("The state that was read: send it as `If-Match`, in quotes, and a change that came between is refused.");
+const reason = z.string().describe("The failure, in one line.");
+const eventType = z.string().nullable().describe("Null for a message without a readable type.");
+
+/** A running instance of a service. */
+export const InstanceResource = z
+  .object({
+    service,
+    instance: z.string(),
+    version: z.string().nullable().describe("The release that it runs; null when the deployment does not name one."),
+    state: z.enum(["running", "draining"]),
+    started_at: timestamp,
+    applied_revision: z.string().describe("The last revision of the configuration that it applied."),
+    lag_seconds: seconds("since the first revision that it has not applied; 0 when it has the newest"),
+    last_seen_seconds: seconds("since it last reported; each reports once a minute"),
+    pending_restart: z.array(z.string()).describe("Properties whose new value waits for a restart."),
+  })
+  .meta({ id: "Instance" });
+
+/** A named worker of an instance, as it last reported. */
+export const WorkerResource = z
+  .object({
+    service,
+    instance: z.string(),
+    worker: z.string(),
+    state: z.enum(["running", "waiting", "stopped", "gave up"]).describe("`waiting` for its restart after a failure."),
+    restarts: count("Restarts after failures since the start of the instance."),
+    last_beat_at: timestamp.nullable().describe("Null for a worker that is not judged by its progress."),
+    last_seen_seconds: seconds("since the instance reported this"),
+  })
+  .meta({ id: "Worker" });
+
+/** A consumer group with its lag. */
+export const ConsumerGroupResource = z
+  .object({
+    group: z.string(),
+    service,
+    messages: count("Messages on the log that the group has not handled."),
+    seconds: seconds("that the oldest of them has waited"),
+    topics: z.array(z.object({ topic: z.string(), messages: z.int(), seconds: z.number() })),
+    members: z.array(z.object({ member: z.string(), partitions: z.int() })).describe("The living members."),
+    parked: z
+      .object({ messages: z.int(), oldest_seconds: z.number() })
+      .nullable()
+      .describe("Messages that failed, and those behind them; null for a group without a database."),
+  })
+  .meta({ id: "ConsumerGroup" });
+
+/** The events of a service that wait to be published. */
+export const OutboxResource = z
+  .object({
+    service,
+    waiting: count("Events that wait for the log."),
+    oldest_seconds: seconds("that the oldest has waited; 0 for none"),
+    dead: count("Events that the log refused: see `dead-events`."),
+  })
+  .meta({ id: "Outbox" });
+
+const messageShape = {
+  id: z.string(),
+  service,
+  since: timestamp,
+  topic: z.string(),
+  key: z.string(),
+  event_id: z.string().nullable(),
+  event_type: eventType,
+  reason,
+  version,
+};
+
+/** A message that a consumer gave up. */
+export const DeadLetterResource = z
+  .object({
+    ...messageShape,
+    consumer: z.string(),
+    attempts: z.int(),
+    partition: z.int(),
+    offset: z.string(),
+    bytes: count("Size of the body."),
+  })
+  .meta({ id: "DeadLetter" });
+
+/** An event that the log refused for good. */
+export const DeadEventResource = z.object({ ...messageShape, bytes: count("Size of the body.") }).meta({
+  id: "DeadEvent",
+});
+
+/** A key whose first message failed, with the messages behind it. */
+export const ParkedKeyResource = z
+  .object({
+    ...messageShape,
+    consumer: z.string(),
+    attempts: count("Tries of the first message so far."),
+    messages: count("Messages of the key with the first; counted up to 10,000."),
+    next_at: timestamp.describe("When the first message is tried next."),
+  })
+  .meta({ id: "ParkedKey" });
+
+/** The body of a message, for an operator. */
+const decodedShape = {
+  headers: z.record(z.string(), z.string()).describe("Headers of the message; values of unknown ones are masked."),
+  body: z.unknown().describe("The event, masked: numbers, ids, times and words of the catalogue are shown."),
+};
+
+export const DeadLetterDetail = z
+  .object({ ...DeadLetterResource.shape, ...decodedShape })
+  .meta({ id: "DeadLetterWithBody" });
+export const DeadEventDetail = z
+  .object({ ...DeadEventResource.shape, ...decodedShape })
+  .meta({ id: "DeadEventWithBody" });
+
+/** A backup, where the deployment names their folder. */
+export const BackupResource = z
+  .object({
+    name: z.string(),
+    taken_at: timestamp,
+    age_seconds: seconds("since its moment"),
+    release: z.string(),
+    verified_at: timestamp.nullable().describe("When `npm run backup -- verify` last found it whole; null for never."),
+  })
+  .meta({ id: "Backup" });
+
+const operationReason = z
+  .string()
+  .trim()
+  .min(1)
+  .max(500)
+  .describe("Why; it stands in the audit.")
+  .meta({ examples: ["The image was deleted since."] });
+
+const dryRun = z.boolean().default(false).describe("True only says what would happen.");
+
+/** The input of an action that loses nothing. */
+export const OperationInput = z.strictObject({ dry_run: dryRun }).meta({ id: "OperationInput" });
+
+/** The input of an action that gives something up. */
+export const OperationWithReasonInput = z
+  .strictObject({ dry_run: dryRun, reason: operationReason })
+  .meta({ id: "OperationWithReasonInput" });
+
+/** The outcome of an action. */
+export const operationOutcome = <Target extends z.ZodType>(target: Target, id: string) =>
+  z
+    .object({
+      dry_run: z.boolean(),
+      done: z.boolean().describe("False for a dry run."),
+      effect: z.string().describe("What was done, or would be."),
+      target,
+    })
+    .meta({ id });
+
+/** A service that did not answer; what the others answered is shown. */
+export const UnavailableService = z
+  .object({ service, message: z.string() })
+  .meta({ id: "UnavailableService" })
+  .register(examples, {
+    example: { service: "images", message: "A service that this request needs does not answer." },
+  });

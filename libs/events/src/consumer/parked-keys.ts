@@ -1,0 +1,87 @@
+import { type Queryable, sql, type Tx } from "@signalbox/storage";
+import type { ListStart } from "../outbox/dead-events.ts";
+import { type ParkedMessage, type ParkedRow, readMessage, removeParked } from "./parked-messages.ts";
+
+/** A key whose first message failed, with the queue behind it, as an operator sees it. */
+export interface ParkedKey {
+  readonly consumer: string;
+  readonly key: string;
+  /** The message that is tried next. */
+  readonly head: ParkedMessage;
+  readonly parkedAt: Date;
+  readonly nextAt: Date;
+  /** The number of messages with the first; a longer queue counts as this many. */
+  readonly messages: number;
+}
+
+/** A queue is counted up to here: longer ones would make a list slow. */
+const countedMax = 10_000;
+
+interface HeadRow extends ParkedRow {
+  readonly consumer: string;
+  readonly parked_at: Date;
+  readonly next_at: Date;
+  readonly messages: number;
+}
+
+/** Compared by code points, as the joined lists of several services are. */
+const idOf = `(consumer || ':' || key) collate "C"`;
+const columns = `seq, consumer, key, topic, partition, "offset", timestamp_ms, headers, payload, attempt, reason,
+     parked_at, next_at, (select count(*)::int from (select from signalbox.parked as behind
+       where behind.consumer = parked.consumer and behind.key = parked.key limit ${countedMax}) as counted) as messages`;
+const isHead = "next_at < 'infinity'";
+const listStatement = sql(
+  "parked.list-keys",
+  `select ${columns} from signalbox.parked
+   where consumer = any ($1) and ${isHead}
+     and ($2::timestamptz is null or (date_trunc('milliseconds', parked_at), ${idOf}) > ($2, $3))
+   order by date_trunc('milliseconds', parked_at), ${idOf} limit $4`,
+);
+const findStatement = sql(
+  "parked.find-key",
+  `select ${columns} from signalbox.parked where consumer = $1 and key = $2 and ${isHead} order by seq limit 1`,
+);
+const lockStatement = sql("parked.lock-key", "select from signalbox.parked where seq = $1 for update skip locked");
+const retryStatement = sql(
+  "parked.retry-key",
+  "update signalbox.parked set next_at = clock_timestamp() where seq = $1",
+);
+
+/** Lists parked keys of the consumers, those that wait longest first. */
+export async function listParkedKeys(
+  db: Queryable,
+  consumers: readonly string[],
+  { after, limit }: ListStart,
+): Promise<ParkedKey[]> {
+  const { rows } = await db.query<HeadRow>(listStatement, [consumers, after?.at ?? null, after?.id ?? "", limit]);
+  return rows.map(toParkedKey);
+}
+
+export async function findParkedKey(db: Queryable, consumer: string, key: string): Promise<ParkedKey | null> {
+  const row = (await db.query<HeadRow>(findStatement, [consumer, key])).rows[0];
+  return row ? toParkedKey(row) : null;
+}
+
+/** Locks the first message of the key; returns false while it is being tried. */
+export async function lockParkedKey(tx: Tx, { head }: ParkedKey): Promise<boolean> {
+  return (await tx.query(lockStatement, [head.seq])).rowCount > 0;
+}
+
+/** Makes the first message of the key due now. */
+export async function retryParkedKey(tx: Tx, { head }: ParkedKey): Promise<void> {
+  await tx.query(retryStatement, [head.seq]);
+}
+
+/** Removes the first message of the key; the next one becomes due. */
+export function skipParkedMessage(tx: Tx, { consumer, head }: ParkedKey): Promise<void> {
+  return removeParked(tx, consumer, [head]);
+}
+
+const toParkedKey = ({ consumer, parked_at, next_at, messages, ...row }: HeadRow): ParkedKey => ({
+  consumer,
+  key: row.key,
+  head: readMessage(row),
+  parkedAt: parked_at,
+  nextAt: next_at,
+  messages,
+});

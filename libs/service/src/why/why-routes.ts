@@ -1,0 +1,65 @@
+import type { Caller } from "@signalbox/auth";
+import { type Scope, WhyPart, type WhyStep } from "@signalbox/contracts";
+import type { ServiceName } from "@signalbox/core";
+import { forwardedCaller } from "@signalbox/graphql";
+import { createRoutes, ok, type Routes } from "@signalbox/http";
+
+/** The path by which the gateway asks a service for its part of a chain. */
+export const whyPathOf = (id: string): string => `/internal/why/${encodeURIComponent(id)}`;
+
+/** One kind of thing of a service that a chain can lead to. */
+export interface WhyFinder {
+  /** The scopes that the resource itself needs. */
+  readonly scopes: readonly Scope[];
+  /** Recognizes the ids of the kind, without a look into the database. */
+  readonly knows: (id: string) => boolean;
+  /** Finds the caller's own; null for a missing one, and for that of another account. */
+  readonly find: (caller: Caller, id: string) => Promise<WhyPart | null>;
+}
+
+/** Recognizes ids with one of the prefixes, as `whd_…`. */
+export const hasPrefix =
+  (...prefixes: readonly string[]) =>
+  (id: string): boolean =>
+    prefixes.some((prefix) => id.startsWith(`${prefix}_`));
+
+/** Builds the steps of one service. */
+export const stepsOf =
+  (service: ServiceName) =>
+  (step: Pick<WhyStep, "what"> & Partial<Omit<WhyStep, "at">> & { readonly at: Date | null }): WhyStep => ({
+    service,
+    id: null,
+    verdict: "done",
+    reason: null,
+    by: null,
+    link: null,
+    ...step,
+    at: step.at?.toISOString() ?? null,
+  });
+
+const bounds = { steps: 200, next: 20 } as const;
+
+/**
+ * Creates the route by which the gateway asks what a service knows of an id. A kind whose scopes the caller lacks is not
+ * looked for: it answers as one that does not exist.
+ */
+export function whyRoutes(finders: readonly WhyFinder[]): Routes {
+  const routes = createRoutes();
+  routes.get("/internal/why/:id", {
+    summary: "What this service knows of an id",
+    auth: "anonymous",
+    rateLimit: "none",
+    responses: { 200: WhyPart },
+    async handle({ headers, params: { id } }) {
+      const caller = forwardedCaller(headers);
+      const mayAsk = ({ scopes, knows }: WhyFinder) => knows(id) && scopes.every((scope) => caller.scopes.has(scope));
+      const found = await Promise.all(finders.filter(mayAsk).map(({ find }) => find(caller, id)));
+      const parts = found.filter((part) => part !== null);
+      return ok({
+        steps: parts.flatMap(({ steps }) => steps).slice(0, bounds.steps),
+        next: [...new Set(parts.flatMap(({ next }) => next))].slice(0, bounds.next),
+      });
+    },
+  });
+  return routes;
+}

@@ -1,0 +1,99 @@
+import type { WhyPart, WhyStep } from "@signalbox/contracts";
+import { hours, minutes, timeOfPublicId } from "@signalbox/core";
+import { hasPrefix, stepsOf, type WhyFinder } from "@signalbox/service";
+import type { ApiKey } from "../credentials/api-key.ts";
+import type { CredentialStore } from "../credentials/credential-store.ts";
+import { type AuditEntry, timeOfId } from "./audit-entry.ts";
+import type { AuditStore } from "./audit-store.ts";
+
+interface Dependencies {
+  readonly auditStore: Pick<AuditStore, "list">;
+  readonly apiKeyStore: Pick<CredentialStore<ApiKey>, "find">;
+  readonly nowMs: () => number;
+}
+
+const step = stepsOf("account");
+const read = { scopes: ["account:read"] } as const;
+const shown = { after: null, limit: 50 } as const;
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const publicId = /^[a-z]{3}_[0-9A-Za-z]{16,40}$/;
+
+/** Finds who did what to a thing, what came of a request, and the life of a key, for the chain behind an id. */
+export function whyAudited({ auditStore, apiKeyStore, nowMs }: Dependencies): readonly WhyFinder[] {
+  const list = (accountId: string, filter: Parameters<AuditStore["list"]>[2]) =>
+    auditStore.list({ accountId, byOwner: true }, shown, filter);
+  return [
+    {
+      ...read,
+      knows: (id) => publicId.test(id) && !id.startsWith("req_"),
+      async find({ accountId }, id) {
+        const since = timeOfPublicId(id);
+        const created = since === null ? {} : { since: new Date(since - minutes(1)) };
+        return partOf(accountId, await list(accountId, { subject: id, ...created }));
+      },
+    },
+    {
+      ...read,
+      // Any text may be the id of a request: clients choose it.
+      knows: (id) => id.startsWith("req_") || !publicId.test(id),
+      find: async ({ accountId }, requestId) =>
+        partOf(accountId, await list(accountId, { requestId, since: new Date(nowMs() - hours(24)) }), "of a request"),
+    },
+    {
+      ...read,
+      knows: (id) => uuid.test(id),
+      async find({ accountId }, id) {
+        const at = timeOfId(id);
+        const entries = await list(accountId, { since: new Date(at), until: new Date(at + 1) });
+        return partOf(
+          accountId,
+          entries.filter((entry) => entry.id === id),
+          "of a request",
+        );
+      },
+    },
+    {
+      ...read,
+      knows: hasPrefix("key"),
+      find: async ({ accountId }, id) => lifeOf(await apiKeyStore.find(accountId, id)),
+    },
+  ];
+}
+
+function partOf(accountId: string, entries: readonly AuditEntry[], from: "of a thing" | "of a request" = "of a thing") {
+  if (entries.length === 0) return null;
+  const next = from === "of a thing" ? [] : entries.flatMap(({ subject }) => subject ?? []);
+  return { steps: entries.toReversed().map((entry) => viewEntry(accountId, entry)), next };
+}
+
+function viewEntry(accountId: string, entry: AuditEntry): WhyStep {
+  const { createdAt, subject, action, outcome, reason, fields, actorAccountId, actorCredential } = entry;
+  const isOwn = actorAccountId === accountId;
+  const changed = fields.length > 0 ? `: ${fields.join(", ")}` : "";
+  return step({
+    at: createdAt,
+    id: subject,
+    what: outcome === "refused" ? `${action} was refused${changed}.` : `${action}${changed}.`,
+    verdict: outcome === "refused" ? "refused" : "done",
+    reason,
+    by: isOwn ? actorCredential : null,
+    link: "/api/account/audit/",
+  });
+}
+
+function lifeOf(key: ApiKey | null): WhyPart | null {
+  if (key === null) return null;
+  const { id, lastUsedAt, expiresAt, replaces, replacedBy } = key;
+  const link = `/api/account/api-keys/${id}`;
+  return {
+    steps: [
+      step({ at: key.createdAt, id, what: "The key was created.", by: key.createdBy, link }),
+      ...(lastUsedAt ? [step({ at: lastUsedAt, id, what: "The key was last used.", link })] : []),
+      ...(key.revokedAt
+        ? [step({ at: key.revokedAt, id, what: "The key was revoked.", verdict: "failed", link })]
+        : []),
+      ...(expiresAt ? [step({ at: expiresAt, id, what: "The key expires.", verdict: "waiting", link })] : []),
+    ],
+    next: [replaces, replacedBy].filter((other) => other !== null),
+  };
+}

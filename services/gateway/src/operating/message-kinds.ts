@@ -1,0 +1,102 @@
+import {
+  type AuditAction,
+  DeadEventDetail,
+  DeadEventResource,
+  DeadLetterDetail,
+  DeadLetterResource,
+  ParkedKeyResource,
+} from "@signalbox/contracts";
+import type { z } from "zod";
+
+/** A kind of message that needs a decision, with the actions on it. */
+export interface MessageKind {
+  readonly collection: "dead-letters" | "dead-events" | "parked";
+  readonly item: z.ZodType<{ readonly id: string; readonly since: string; readonly version: string }>;
+  readonly noun: string;
+  readonly plural: string;
+  readonly summary: string;
+  /** The resource with the decoded body, where it can be read. */
+  readonly detail?: { readonly schema: z.ZodType<{ readonly version: string }>; readonly audit: AuditAction };
+  readonly actions: readonly {
+    readonly verb: string;
+    readonly audit: AuditAction;
+    readonly summary: string;
+    readonly description: string;
+    readonly needsReason?: true;
+  }[];
+}
+
+const deadLetters: MessageKind = {
+  collection: "dead-letters",
+  item: DeadLetterResource,
+  noun: "DeadLetter",
+  plural: "deadLetters",
+  summary: "List the messages that consumers gave up, oldest first",
+  detail: { schema: DeadLetterDetail, audit: "dead_letter.read" },
+  actions: [
+    {
+      verb: "replay",
+      audit: "dead_letter.replay",
+      summary: "Put a dead letter back for its consumer",
+      description:
+        "Only the consumer that gave it up gets it again, behind later messages of its key, with all its tries. An effect that has happened does not happen twice.",
+    },
+    {
+      verb: "drop",
+      audit: "dead_letter.drop",
+      summary: "Remove a dead letter for good",
+      description: "Its effect never happens.",
+      needsReason: true,
+    },
+  ],
+};
+
+const deadEvents: MessageKind = {
+  collection: "dead-events",
+  item: DeadEventResource,
+  noun: "DeadEvent",
+  plural: "deadEvents",
+  summary: "List the events that the log refused, oldest first",
+  detail: { schema: DeadEventDetail, audit: "dead_event.read" },
+  actions: [
+    {
+      verb: "replay",
+      audit: "dead_event.replay",
+      summary: "Put a refused event back into its outbox",
+      description: "It keeps its id and comes behind later events of its key.",
+    },
+    {
+      verb: "drop",
+      audit: "dead_event.drop",
+      summary: "Remove a refused event for good",
+      description: "No consumer ever gets it.",
+      needsReason: true,
+    },
+  ],
+};
+
+const parkedKeys: MessageKind = {
+  collection: "parked",
+  item: ParkedKeyResource,
+  noun: "ParkedKey",
+  plural: "parkedKeys",
+  summary: "List the keys whose messages wait behind a failed one, longest first",
+  actions: [
+    {
+      verb: "retry",
+      audit: "parked_key.retry",
+      summary: "Try the first message of a parked key now",
+      description: "It counts as one of its tries.",
+    },
+    {
+      verb: "skip",
+      audit: "parked_key.skip",
+      summary: "Move the first message of a parked key to the dead letters",
+      description: "The messages behind it go on. It can be replayed from there.",
+      needsReason: true,
+    },
+  ],
+};
+
+/** Every kind of message that waits for an operator. */
+export const messageKinds: readonly MessageKind[] = [deadLetters, deadEvents, parkedKeys];

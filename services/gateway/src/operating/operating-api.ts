@@ -1,0 +1,208 @@
+import {
+  BackupResource,
+  ConsumerGroupResource,
+  InstanceResource,
+  OperationInput,
+  OperationWithReasonInput,
+  OutboxResource,
+  operationOutcome,
+  serviceNames,
+  UnavailableService,
+  WorkerResource,
+} from "@signalbox/contracts";
+import { AppError } from "@signalbox/core";
+import { createRoutes, integerParameter, ok, type Routes } from "@signalbox/http";
+import { operatingBase } from "@signalbox/service";
+import { z } from "zod";
+import type { AskServices } from "./ask-services.ts";
+import { type MessageKind, messageKinds } from "./message-kinds.ts";
+
+const base = "/api/v1/operations";
+const read = { scopes: ["operations:read"] } as const;
+const write = { scopes: ["operations:write"] } as const;
+
+/** The services with a database: each answers for its groups, its outbox and its messages. */
+const owners = ["account", "images", "config", "webhook-ingest", "webhook-delivery"] as const;
+/** Images answers for its worker, which has no listener. */
+const ownerOf = (service: string): string | undefined =>
+  owners.find((owner) => owner === (service === "image-worker" ? "images" : service));
+
+const unavailable = z.array(UnavailableService).describe("Services that did not answer; the rest is shown.");
+
+/** The operating state of the whole product for administrators: each service answers for what it owns. */
+export function operatingApi(ask: AskServices): Routes {
+  const routes = createRoutes();
+  addStates(routes, ask);
+  addMessages(routes, ask);
+  return routes;
+}
+
+/** Adds the lists that come whole. */
+function addStates(routes: Routes, ask: AskServices): void {
+  const list = (name: string, item: z.ZodType, from: readonly string[], summary: string, description: string) => {
+    const answer = z.object({ items: z.array(item) });
+    routes.get(`${base}/${name}`, {
+      operationId: `operating${name[0]?.toUpperCase()}${name.slice(1)}`,
+      summary,
+      description,
+      auth: read,
+      responses: { 200: z.object({ items: z.array(item), unavailable }) },
+      cache: "no-store",
+      async handle({ caller, signal }) {
+        const joined = await ask.getAll(from, `${operatingBase}${name}`, answer, { caller, signal });
+        return ok({ items: joined.answers.flatMap(({ items }) => items), unavailable: joined.unavailable });
+      },
+    });
+  };
+  list(
+    "instances",
+    InstanceResource,
+    ["config"],
+    "List the instances of every service",
+    "Each instance reports itself once a minute, at every change of the configuration, and when it is told to stop. One that is silent for three minutes is left out.",
+  );
+  list("workers", WorkerResource, ["config"], "List the workers of every instance", "As each instance last reported.");
+  list("groups", ConsumerGroupResource, owners, "List the consumer groups with their lag", "Measured at each request.");
+  list("outbox", OutboxResource, owners, "List the outboxes", "Events that wait to be published, by service.");
+  routes.get(`${base}/backups`, {
+    operationId: "operatingBackups",
+    summary: "List the backups, newest first",
+    description: "Where `operations.backups-folder` names their folder.",
+    auth: read,
+    responses: {
+      200: z.object({
+        items: z.array(BackupResource),
+        is_watched: z.boolean().describe("False where the deployment names no folder, or it cannot be read."),
+        unavailable,
+      }),
+    },
+    cache: "no-store",
+    async handle({ caller, signal }) {
+      const answer = z.object({ items: z.array(BackupResource), is_watched: z.boolean() });
+      const joined = await ask.getAll(["config"], `${operatingBase}backups`, answer, { caller, signal });
+      const [{ items, is_watched } = { items: [], is_watched: false }] = joined.answers;
+      return ok({ items, is_watched, unavailable: joined.unavailable });
+    },
+  });
+}
+
+function addMessages(routes: Routes, ask: AskServices): void {
+  for (const kind of messageKinds) {
+    addMessageList(routes, ask, kind);
+    addMessageActions(routes, ask, kind);
+  }
+}
+
+const Position = z.tuple([z.iso.datetime(), z.string().max(1024)]);
+
+function addMessageList(routes: Routes, ask: AskServices, { collection, item, plural, summary }: MessageKind): void {
+  routes.get(`${base}/${collection}`, {
+    operationId: plural,
+    summary,
+    auth: read,
+    query: z.object({
+      service: z.enum(serviceNames).optional().describe("Only those of this service."),
+      limit: integerParameter({ min: 1, max: 200 }).default(50).describe("Items on the page."),
+      cursor: z.string().min(1).max(2048).optional().describe("`next_cursor` of the page before."),
+    }),
+    responses: {
+      200: z.object({
+        items: z.array(item),
+        next_cursor: z.string().optional().describe("Opaque; send it as `cursor` to get the next page."),
+        has_more: z.boolean(),
+        unavailable,
+      }),
+    },
+    cache: "no-store",
+    async handle({ caller, signal, query: { service, limit, cursor } }) {
+      const asked = service === undefined ? owners : [ownerOf(service) ?? []].flat();
+      const path = `${operatingBase}${collection}?${rangeText(limit + 1, service, cursor)}`;
+      const answer = z.object({ items: z.array(item) });
+      const joined = await ask.getAll(asked, path, answer, { caller, signal });
+      const sorted = joined.answers.flatMap(({ items }) => items).toSorted(inOrder);
+      const items = sorted.slice(0, limit);
+      const last = sorted.length > limit ? items.at(-1) : undefined;
+      return ok({
+        items,
+        ...(last && { next_cursor: cursorOf(last) }),
+        has_more: last !== undefined,
+        unavailable: joined.unavailable,
+      });
+    },
+  });
+}
+
+type Listed = z.output<MessageKind["item"]>;
+
+const inOrder = (a: Listed, b: Listed): number =>
+  a.since === b.since ? compareText(a.id, b.id) : compareText(a.since, b.since);
+
+const compareText = (a: string, b: string): number => Number(a > b) - Number(a < b);
+
+const cursorOf = ({ since, id }: Listed): string => Buffer.from(JSON.stringify([since, id])).toString("base64url");
+
+function rangeText(limit: number, service: string | undefined, cursor: string | undefined): string {
+  const range = new URLSearchParams({ limit: String(limit), ...(service !== undefined && { service }) });
+  if (cursor === undefined) return range.toString();
+  const position = Position.safeParse(decoded(cursor));
+  if (!position.success) {
+    throw new AppError("invalid_request", "The cursor is not valid.", {
+      details: [{ field: "cursor", code: "invalid_cursor", message: "Use next_cursor of an earlier page unchanged." }],
+    });
+  }
+  range.set("after_at", position.data[0]);
+  range.set("after_id", position.data[1]);
+  return range.toString();
+}
+
+function decoded(cursor: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(cursor, "base64url").toString("utf8"));
+  } catch {
+    return undefined;
+  }
+}
+
+function addMessageActions(routes: Routes, ask: AskServices, kind: MessageKind): void {
+  const { collection, item, noun, detail, actions } = kind;
+  const one = `${base}/${collection}/:id` as const;
+  if (detail) {
+    routes.get(one, {
+      operationId: `${noun[0]?.toLowerCase()}${noun.slice(1)}`,
+      summary: `Read one with its decoded body`,
+      description: "Texts that people or partners wrote are masked. The read is an entry in your audit.",
+      auth: read,
+      audit: detail.audit,
+      responses: { 200: detail.schema, 404: "error" },
+      async handle({ caller, signal, params }) {
+        const path = `${operatingBase}${collection}/${encodeURIComponent(params.id)}`;
+        const found = detail.schema.parse(await ask.get(ownerOfId(params.id), path, { caller, signal }));
+        return ok(found, { etag: `"${found.version}"` });
+      },
+    });
+  }
+  const outcome = operationOutcome(item, `${noun}Outcome`);
+  for (const { verb, audit, summary, description, needsReason } of actions) {
+    routes.post(`${one}/${verb}`, {
+      operationId: `${verb}${noun}`,
+      summary,
+      description: `${description} \`If-Match\` has the version that you have read, in quotes; a dry run may leave it out.`,
+      auth: write,
+      audit,
+      body: needsReason ? OperationWithReasonInput : OperationInput,
+      responses: { 200: outcome, 404: "error", 409: "error" },
+      async handle({ caller, signal, params, body, headers }) {
+        const path = `${operatingBase}${collection}/${encodeURIComponent(params.id)}/${verb}`;
+        const asking = { caller, signal };
+        return ok(await ask.post(ownerOfId(params.id), path, body, headers["if-match"], asking));
+      },
+    });
+  }
+}
+
+/** An id begins with its service, or with a consumer of it. @throws AppError `not_found` for any other */
+function ownerOfId(id: string): string {
+  const owner = ownerOf(id.split(/[.:]/, 1)[0] as string);
+  if (owner === undefined) throw new AppError("not_found", "There is no such message.");
+  return owner;
+}

@@ -1,0 +1,77 @@
+import type { Caller } from "@signalbox/auth";
+import { WhyPart, WhyStep, whyId } from "@signalbox/contracts";
+import { createRoutes, ok, type Routes, refused } from "@signalbox/http";
+import { whyPathOf } from "@signalbox/service";
+import { z } from "zod";
+import type { AskServices } from "../operating/ask-services.ts";
+
+const services = ["account", "images", "config", "webhook-ingest", "webhook-delivery"] as const;
+/** An id leads to others: a rejection to what its retry accepted, a request to what it changed, that to its deliveries. */
+const roundsMax = 3;
+const idsMax = 12;
+const stepsMax = 500;
+
+export type Why = ReturnType<typeof createWhy>;
+
+/** Creates the chain behind an id: every service says what it knows of it, under the rules of its own resources. */
+export function createWhy(ask: AskServices) {
+  /** Returns the steps, oldest first; none for an id that does not exist or belongs to another account. */
+  return async function why(
+    id: string,
+    asking: { readonly caller: Caller; readonly signal: AbortSignal },
+  ): Promise<WhyStep[]> {
+    if (!whyId.test(id)) return [];
+    const steps = new Map<string, WhyStep>();
+    const asked = new Set<string>();
+    let ids = [id];
+    for (let round = 0; round < roundsMax && ids.length > 0; round++) {
+      for (const one of ids) asked.add(one);
+      const rounds = await Promise.all(ids.map((one) => ask.getAll(services, whyPathOf(one), WhyPart, asking)));
+      for (const { answers, unavailable } of rounds) {
+        for (const step of answers.flatMap((part) => part.steps)) steps.set(JSON.stringify(step), step);
+        for (const { service, message } of unavailable) steps.set(`away ${service}`, awayStep(service, message));
+      }
+      const next = rounds.flatMap(({ answers }) => answers.flatMap((part) => part.next));
+      ids = [...new Set(next)].filter((one) => !asked.has(one) && whyId.test(one)).slice(0, idsMax - asked.size);
+    }
+    return [...steps.values()].toSorted(inTime).slice(0, stepsMax);
+  };
+}
+
+const awayStep = (service: WhyStep["service"], reason: string): WhyStep => ({
+  at: null,
+  service,
+  id: null,
+  what: `What ${service} knows is missing here.`,
+  verdict: "hole",
+  reason,
+  by: null,
+  link: null,
+});
+
+/** Steps without a time are the present state, and come last. Ids decide between equal times: an event before its deliveries. */
+function inTime(a: WhyStep, b: WhyStep): number {
+  const [one, other] = [a, b].map(({ at, id }) => `${at ?? "~"} ${id ?? "~"}`) as [string, string];
+  return Number(one > other) - Number(one < other);
+}
+
+/** The route of the chain behind an id. */
+export function whyRoutes(why: Why): Routes {
+  const routes = createRoutes({ exampleIds: { id: "whd_01kdzq7c9p4r6s8t0v2w5x7y1z" } });
+  routes.get("/api/v1/why/:id", {
+    operationId: "why",
+    summary: "Find out what happened, by any id",
+    description:
+      "One chain, oldest first, of what every service knows of the id: a delivery, an attempt, an event, a received webhook, a rejection, an image, an API key, an entry of the audit, a change by its `X-Request-Id`, or a refused call by its own, for 24 hours. You see what your scopes let you read; an id of another account does not exist.",
+    auth: { scopes: [] },
+    responses: { 200: z.object({ items: z.array(WhyStep) }), 404: "error" },
+    cache: "no-store",
+    async handle({ caller, signal, params }) {
+      const items = await why(params.id, { caller, signal });
+      return items.length === 0
+        ? refused(404, "not_found", { message: "Nothing is known of this id." })
+        : ok({ items });
+    },
+  });
+  return routes;
+}

@@ -1,0 +1,65 @@
+import { hasPrefix, stepsOf, type WhyFinder } from "@signalbox/service";
+import type { RejectionStore } from "../rejections/rejection-store.ts";
+import type { SourceStore } from "../sources/source-store.ts";
+import type { ReceivedStore } from "./received-store.ts";
+
+interface Dependencies {
+  readonly receivedStore: Pick<ReceivedStore, "findOwnMany">;
+  readonly rejectionStore: Pick<RejectionStore, "findOwn">;
+  readonly sourceStore: Pick<SourceStore, "find">;
+}
+
+const step = stepsOf("webhook-ingest");
+const read = { scopes: ["webhooks:read"] } as const;
+
+/** Finds what became of received and of refused webhooks, and of their sources, for the chain behind an id. */
+export const whyReceived = ({ receivedStore, rejectionStore, sourceStore }: Dependencies): readonly WhyFinder[] => [
+  {
+    ...read,
+    knows: hasPrefix("rcv"),
+    async find({ accountId }, id) {
+      const [webhook] = await receivedStore.findOwnMany(accountId, [id]);
+      if (!webhook) return null;
+      const { sourceId, deliveryId, eventType, receivedAt, forwarded } = webhook;
+      const received = step({
+        at: receivedAt,
+        id,
+        what: `The webhook ${deliveryId} of type ${eventType ?? "unknown"} was accepted by the source ${sourceId}.`,
+        link: `/api/v1/webhooks/sources/${sourceId}/received/${id}`,
+      });
+      const kept = step({
+        at: receivedAt,
+        what: "It was kept, and no endpoint gets it.",
+        reason: "not sent: forward is off",
+      });
+      return { steps: forwarded ? [received] : [received, kept], next: [] };
+    },
+  },
+  {
+    ...read,
+    knows: hasPrefix("rej"),
+    async find({ accountId }, id) {
+      const rejection = await rejectionStore.findOwn(accountId, id);
+      if (!rejection) return null;
+      const { sourceId, reason, status, rejectedAt, receivedId } = rejection;
+      const refused = step({
+        at: rejectedAt,
+        id,
+        what: `A webhook was refused by the source ${sourceId} with ${status}.`,
+        verdict: "refused",
+        reason,
+        link: `/api/v1/webhooks/sources/${sourceId}/rejections/${id}`,
+      });
+      return { steps: [refused], next: receivedId === null ? [] : [receivedId] };
+    },
+  },
+  {
+    ...read,
+    knows: hasPrefix("src"),
+    async find({ accountId }, id) {
+      const source = await sourceStore.find(accountId, id);
+      const link = `/api/v1/webhooks/sources/${id}`;
+      return source && { steps: [step({ at: source.createdAt, id, what: "The source was created.", link })], next: [] };
+    },
+  },
+];

@@ -1,0 +1,244 @@
+import assert from "node:assert/strict";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { newId } from "@signalbox/core";
+import { decodeEvent } from "@signalbox/events";
+import { sql } from "@signalbox/storage";
+import { eventually, startProcess } from "@signalbox/testing";
+import { type EmbeddedSystem, newDataDirectory, removeData, startEmbeddedSystem } from "../systems/embedded-system.ts";
+import { openStuckMessages, type StuckMessages } from "./stuck-messages.ts";
+
+const base = "/api/v1/operations";
+const commandsFolder = new URL("../../infra/kafka/", import.meta.url);
+let system: EmbeddedSystem;
+let stuck: StuckMessages;
+
+before(async () => {
+  const dataDirectory = await newDataDirectory();
+  const properties = { "operations.backups-folder": join(dataDirectory, "..", "backups") };
+  system = await startEmbeddedSystem({ dataDirectory, properties });
+  stuck = await openStuckMessages(system);
+});
+after(async () => {
+  await stuck.close();
+  await system.stop();
+  await removeData(system);
+});
+
+interface Answer {
+  readonly status: number;
+  readonly etag: string | null;
+  // biome-ignore lint/suspicious/noExplicitAny: bodies of many forms, compared below.
+  readonly body: any;
+}
+
+async function call(method: string, path: string, body?: object, headers: object = {}): Promise<Answer> {
+  const answer = await fetch(system.baseUrl + path, {
+    method,
+    headers: { "x-api-key": system.apiKey, ...(body && { "content-type": "application/json" }), ...headers },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  return { status: answer.status, etag: answer.headers.get("etag"), body: await answer.json() };
+}
+const get = (path: string) => call("GET", `${base}/${path}`);
+const act = (path: string, body: object, version?: string) =>
+  call("POST", `${base}/${path}`, body, version === undefined ? {} : { "if-match": `"${version}"` });
+const idsIn = async (collection: string): Promise<string[]> =>
+  (await get(collection)).body.items.map(({ id }: { id: string }) => id);
+
+async function run(script: string, ...args: string[]) {
+  const variables = { OPERATIONS_URL: system.baseUrl, OPERATIONS_KEY: system.apiKey };
+  const command = startProcess(fileURLToPath(new URL(script, commandsFolder)), args, variables);
+  const { code } = await command.exited;
+  return { code, stdout: command.stdout, stderr: command.stderr };
+}
+
+const handled = sql("", "select from signalbox.inbox where consumer = 'images.facts' and event_id = $1");
+const isHandled = async (id: string) => (await stuck.images.query(handled, [id])).rows.length === 1;
+
+test("every instance is listed with its workers, and every group with its members", async () => {
+  const services = ["account", "config", "gateway", "image-worker", "images", "webhook-delivery", "webhook-ingest"];
+  const { body } = await get("instances");
+  assert.deepEqual(
+    body.items.map(({ service }: { service: string }) => service),
+    services,
+  );
+  assert.deepEqual([body.unavailable, body.items[0].state, body.items[0].lag_seconds], [[], "running", 0]);
+  await eventually(async () => {
+    const { items } = (await get("workers")).body;
+    return items.some((one: { service: string; worker: string }) => one.worker === "outbox relay");
+  });
+  const groups = (await get("groups")).body.items as { group: string; members: unknown[]; parked: unknown }[];
+  const jobs = groups.find(({ group }) => group === "image-worker.jobs");
+  assert.deepEqual([jobs?.members.length, jobs?.parked], [1, null]);
+  assert.ok(groups.some(({ group }) => group === "webhook-delivery.fan-out"));
+  const { items } = (await get("outbox")).body;
+  assert.deepEqual(
+    items.map(({ service, dead }: { service: string; dead: number }) => [service, dead]),
+    ["account", "images", "config", "webhook-ingest", "webhook-delivery"].map((name) => [name, 0]),
+  );
+});
+
+test("a dead letter is read masked, replayed once as it was seen, and leaves its traces in the audit", async () => {
+  const { message, id } = await stuck.buryLetter();
+  await eventually(async () => (await idsIn("dead-letters")).includes(id));
+  const shown = await get(`dead-letters/${id}`);
+  assert.equal(shown.body.event_id, message.headers.ce_id);
+  assert.equal(shown.body.headers["x-unknown"], "******");
+  assert.equal(shown.body.body.id, message.key);
+  assert.doesNotMatch(JSON.stringify(shown.body), /abcdefgh/);
+  assert.equal(shown.etag, `"${shown.body.version}"`);
+
+  const path = `dead-letters/${id}/replay`;
+  const dry = await act(path, { dry_run: true });
+  assert.deepEqual([dry.status, dry.body.done, dry.body.dry_run, dry.body.target.id], [200, false, true, id]);
+  const unseen = await act(path, {});
+  assert.deepEqual([unseen.status, unseen.body.error.field], [400, "If-Match"]);
+  const anything = await call("POST", `${base}/${path}`, {}, { "if-match": "*" });
+  assert.deepEqual([anything.status, anything.body.error.field], [400, "If-Match"]);
+  assert.equal((await act(path, {}, "another")).status, 409);
+  assert.equal(await isHandled(message.headers.ce_id), false);
+
+  const done = await act(path, {}, shown.body.version);
+  assert.deepEqual([done.status, done.body.done], [200, true], JSON.stringify(done.body));
+  assert.equal(done.body.effect, "The message was put back for images.facts, behind later messages of its key.");
+  await eventually(() => isHandled(message.headers.ce_id));
+  await eventually(async () => !(await idsIn("dead-letters")).includes(id));
+  assert.equal((await act(path, {}, shown.body.version)).status, 404);
+
+  await eventually(async () => {
+    const { items } = (await call("GET", "/api/account/audit/?limit=50")).body;
+    const actions = items.filter(({ subject }: { subject: string }) => subject === id);
+    return actions.map(({ action }: { action: string }) => action).join() === "dead_letter.replay,dead_letter.read";
+  });
+});
+
+test("a drop needs a reason, and a letter of a consumer that is gone can only be dropped", async () => {
+  const { id } = await stuck.buryLetter("images.gone");
+  await eventually(async () => (await idsIn("dead-letters")).includes(id));
+  const { version } = (await get(`dead-letters/${id}`)).body;
+  const replayed = await act(`dead-letters/${id}/replay`, {}, version);
+  assert.deepEqual([replayed.status, /drop the letter/.test(replayed.body.error.message)], [409, true]);
+  const bare = await act(`dead-letters/${id}/drop`, {}, version);
+  assert.deepEqual([bare.status, bare.body.error.details[0].field], [400, "reason"]);
+  assert.equal((await act(`dead-letters/${id}/drop`, { reason: "Gone.", dry_run: false }, version)).status, 200);
+  await eventually(async () => !(await idsIn("dead-letters")).includes(id));
+});
+
+test("images answers for its worker: a job that the worker gave up is dropped by its id", async () => {
+  const { id } = await stuck.buryLetter("image-worker.jobs", "image-worker");
+  const listed = () => get("dead-letters?service=image-worker");
+  await eventually(async () => (await listed()).body.items.some((one: { id: string }) => one.id === id));
+  assert.deepEqual((await get("dead-letters?service=images")).body.items, []);
+  const { version } = (await get(`dead-letters/${id}`)).body;
+  assert.equal((await act(`dead-letters/${id}/drop`, { reason: "Its image is gone." }, version)).status, 200);
+  await eventually(async () => (await listed()).body.items.length === 0);
+});
+
+test("a list of dead events is read in pages, and one is published again under its id", async () => {
+  const refused = [await stuck.refuseEvent(), await stuck.refuseEvent(), await stuck.refuseEvent()];
+  const [first, second, third] = refused.map(({ id }) => id) as [string, string, string];
+  const found: string[] = [];
+  for (let cursor = ""; ; ) {
+    const { body } = await get(`dead-events?limit=1${cursor}`);
+    found.push(...body.items.map(({ id }: { id: string }) => id));
+    if (!body.has_more) break;
+    cursor = `&cursor=${body.next_cursor}`;
+  }
+  assert.deepEqual(found, [first, second, third]);
+  const wrong = await get("dead-events?cursor=rubbish");
+  assert.deepEqual([wrong.status, wrong.body.error.details[0].field], [400, "cursor"]);
+
+  const published: string[] = [];
+  const reader = await stuck.eventLog.broadcast({
+    service: "images",
+    instance: newId("test"),
+    topics: ["signalbox.account.v1"],
+    from: "end",
+    onRecord: (record) => void published.push(decodeEvent("account.deleted", record).id),
+  });
+  await reader.caughtUp;
+  const version = async (id: string) => (await get(`dead-events/${id}`)).body.version;
+  const seen = await version(first);
+  const both = await Promise.all([1, 2].map(() => act(`dead-events/${first}/replay`, {}, seen)));
+  assert.equal(both.filter(({ status }) => status === 200).length, 1, "one of two replays has its effect");
+  await eventually(() => published.length === 1);
+  assert.deepEqual(published, [refused[0]?.message.headers.ce_id]);
+  await reader.close();
+
+  const dropped = await run("dead-events.ts", "drop", second, "--reason", "Nobody misses it.");
+  assert.deepEqual([dropped.code, dropped.stdout], [0, `${second}: The message was removed for good.\n`]);
+  const last = await run("dead-events.ts", "replay-all", "images", "--dry-run");
+  assert.match(last.stdout, new RegExp(`^${third}: The message would be put back`));
+  assert.deepEqual(await idsIn("dead-events"), [third]);
+});
+
+test("a parked key is tried now on request", async () => {
+  const { id, eventIds } = await stuck.parkTwo();
+  const [key] = (await get("parked")).body.items;
+  assert.deepEqual([key.id, key.messages, key.attempts, key.reason], [id, 2, 1, "Error: not yet"]);
+  const path = `parked/${encodeURIComponent(id)}/retry`;
+  assert.equal((await act(path, {}, "another")).status, 409);
+  assert.equal((await act(path, {}, key.version)).status, 200);
+  await eventually(async () => (await Promise.all(eventIds.map(isHandled))).every(Boolean));
+  assert.deepEqual(await idsIn("parked"), []);
+});
+
+test("a skipped message becomes a dead letter, and those behind it go on", async () => {
+  const { id, key, eventIds } = await stuck.parkTwo();
+  const [{ version }] = (await get("parked")).body.items;
+  const path = `parked/${encodeURIComponent(id)}/skip`;
+  assert.equal((await act(path, {}, version)).status, 400);
+  const skipped = await act(path, { reason: "Its account is gone." }, version);
+  assert.equal(skipped.body.effect, "The message was moved to the dead letters; 1 behind it go on.");
+  await eventually(() => isHandled(eventIds[1] as string));
+  assert.equal(await isHandled(eventIds[0] as string), false);
+  await eventually(async () => {
+    const { items } = (await get("dead-letters")).body;
+    const letter = items.find((one: { key: string }) => one.key === key);
+    return letter?.reason === "skipped by an operator: Its account is gone.; before: Error: not yet";
+  });
+});
+
+test("the commands work by the API alone", async () => {
+  const { id } = await stuck.buryLetter();
+  await eventually(async () => (await run("dead-letters.ts", "list", "images")).stdout.includes(id));
+  assert.match((await run("dead-letters.ts", "show", id)).stdout, /ce_type: account\.deleted\.v1\n/);
+  const replayed = await run("dead-letters.ts", "replay", id);
+  assert.deepEqual([replayed.code, replayed.stderr], [0, ""]);
+  assert.match(
+    (await run("dead-letters.ts", "replay", "images.facts:none:0:0")).stderr,
+    /There is no such dead letter/,
+  );
+  assert.match((await run("groups.ts", "list")).stdout, /^images\.facts {2}lag 0 messages, .* members 1 {2}parked 0$/m);
+});
+
+test("backups are listed where the deployment names their folder", async () => {
+  const folder = join(system.dataDirectory, "..", "backups", "monday");
+  assert.equal((await get("backups")).body.is_watched, false);
+  await mkdir(folder, { recursive: true });
+  const manifest = { format: 1, takenAt: new Date(Date.now() - 60_000).toISOString(), release: "1.2.3" };
+  await writeFile(join(folder, "manifest.json"), JSON.stringify(manifest));
+  const { body } = await get("backups");
+  const [{ name, release, age_seconds, verified_at }] = body.items;
+  assert.deepEqual([body.is_watched, name, release, verified_at], [true, "monday", "1.2.3", null]);
+  assert.ok(age_seconds >= 59 && age_seconds < 120);
+});
+
+test("nobody without the scopes sees or changes anything", async () => {
+  const scopes = ["account:read", "config:admin", "management:read", "operations:read"];
+  const created = await call("POST", "/api/account/api-keys", { name: "reader", scopes });
+  assert.equal(created.status, 201, JSON.stringify(created.body));
+  const as = (key: string) => ({ "x-api-key": key });
+  const reader = as(created.body.key);
+  assert.equal((await call("GET", `${base}/groups`, undefined, reader)).status, 200);
+  assert.equal((await call("POST", `${base}/dead-letters/images.facts:a:0:0/replay`, {}, reader)).status, 403);
+  const other = await call("POST", "/api/account/api-keys", { name: "other", scopes: ["account:read", "config:read"] });
+  for (const path of ["instances", "workers", "groups", "outbox", "dead-letters", "dead-events", "parked", "backups"]) {
+    assert.equal((await call("GET", `${base}/${path}`, undefined, as(other.body.key))).status, 403, path);
+    assert.equal((await fetch(`${system.baseUrl}${base}/${path}`)).status, 401, path);
+  }
+  assert.equal((await get("dead-letters/nobody.x:a:0:0")).status, 404);
+});
