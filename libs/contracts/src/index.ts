@@ -72,6 +72,7 @@ export {
   webhookDeliveryStatuses,
   webhookEndpointExample,
   webhookEndpointScopes,
+  webhookEndpointTypes,
   webhookFormats,
   webhookSignatures,
 } from "./resources/webhook-endpoint.ts";

@@ -5,6 +5,7 @@ import type { Group } from "./group.ts";
 import { hostileServers } from "./hostile-servers.ts";
 import { http } from "./http.ts";
 import { ingestTokens } from "./ingest-tokens.ts";
+import { leases } from "./leases.ts";
 import { limits } from "./limits.ts";
 import { neighbours } from "./neighbours.ts";
 import { oauth } from "./oauth.ts";
@@ -16,6 +17,7 @@ import { ssrf } from "./ssrf.ts";
 export const groups: readonly Group[] = [
   credentials,
   crossAccount,
+  leases,
   scopes,
   ingestTokens,
   ssrf,
