@@ -97,6 +97,7 @@ export {
   webhookDeliveryStatuses,
   webhookEndpointExample,
   webhookEndpointScopes,
+  webhookEndpointTypes,
   webhookFormats,
   webhookSignatures,
 } from "./resources/webhook-endpoint.ts";
