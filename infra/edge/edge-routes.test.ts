@@ -11,6 +11,7 @@ test("every published area is routed to the service that owns it", () => {
     "/api/settings/": "account",
     "/oauth/token": "account",
     "/.well-known/oauth-authorization-server/oauth": "account",
+    "/.well-known/oauth-protected-resource": "account",
     "/images": "images",
     "/images/img_1/content": "images",
     "/api/v1/config/": "config",

@@ -33,6 +33,7 @@ export const edgeRoutes: readonly EdgeRoute[] = [
   { prefix: "/api/settings", service: "account" },
   { prefix: "/oauth", service: "account" },
   { prefix: "/.well-known/oauth-authorization-server", service: "account" },
+  { prefix: "/.well-known/oauth-protected-resource", service: "account" },
   { prefix: "/openapi/account.json", service: "account" },
   { prefix: "/images", service: "images" },
   { prefix: "/openapi/images.json", service: "images" },

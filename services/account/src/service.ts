@@ -35,6 +35,7 @@ import { openLogins, openProofs, openSignIns } from "./logins.ts";
 import { sealedMails } from "./mail/mail-queue.ts";
 import type { LimiterOf } from "./oauth/callers.ts";
 import { metadataPrefix, mountPath } from "./oauth/issuer-settings.ts";
+import { createProtectedResource, resourceMetadataPrefix } from "./oauth/protected-resource.ts";
 import { sealedState } from "./oauth/state-store.ts";
 import { createPages } from "./pages/pages.ts";
 import { principalRoutes } from "./principals/principal-routes.ts";
@@ -209,10 +210,12 @@ export function edgePartsOf(
 
 /** The first match answers. */
 function issuerMounts(context: Configured, { base, contacts, signIns: { issuer }, pages }: Capabilities): Mounts {
-  if (issuer === null) return {};
+  const resource = { [resourceMetadataPrefix]: createProtectedResource(context) };
+  if (issuer === null) return resource;
   const { pool, accountStore } = base;
   const { contactLinks } = contacts;
   return {
+    ...resource,
     [confirmationPath]: createContactLinkListener(context, { pool, accountStore, contactLinks, issuer, pages }),
     [mountPath]: issuer.listener,
     [metadataPrefix]: issuer.listener,

@@ -120,6 +120,53 @@ test("on a phone and by keyboard alone, without a script, a person signs in and 
   );
 });
 
+test("on a phone a person opens the issuer's page, and connects a device, and every page is accessible", async (t) => {
+  const { edge, account } = await startBehindEdge(t);
+  const configuration = await openid.discovery(new URL(`${edge}/oauth`), "cli", undefined, openid.None(), {
+    execute: [openid.allowInsecureRequests],
+  });
+  const asked = await openid.initiateDeviceAuthorization(configuration, { scope: "openid account:read images:read" });
+  const browser = await openBrowser();
+  t.after(() => browser.close());
+  const page = await (await browser.newContext({ viewport: { width: 360, height: 640 } })).newPage();
+  const complaints: string[] = [];
+  page.on("console", (message) => complaints.push(message.text()));
+  const isFine = async (heading: string) => {
+    await page.getByRole("heading", { level: 1, name: heading, exact: true }).waitFor();
+    assert.deepEqual(await appearanceProblems(page), []);
+    assert.equal(await page.evaluate("document.documentElement.scrollWidth > innerWidth"), false, "nothing is cut off");
+  };
+
+  await page.goto(`${edge}/oauth`);
+  await isFine("Your sign-in");
+  await page.getByRole("link", { name: "Connect a device or a program" }).click();
+  await isFine("Connect a device");
+  await page.getByLabel("Code of the device").fill("BBBB-BBBB");
+  await page.keyboard.press("Enter");
+  await page.getByRole("alert").waitFor();
+  await isFine("Connect a device");
+  await page.getByLabel("Code of the device").fill(asked.user_code);
+  await page.keyboard.press("Enter");
+  await isFine("Connect this device?");
+  await page.getByText(asked.user_code, { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Connect", exact: true }).click();
+  const address = `${crypto.randomUUID()}@example.org`;
+  await page.getByLabel("E-mail address").fill(address);
+  await page.keyboard.press("Enter");
+  await page.getByLabel("Code", { exact: true }).fill(await codeTo(account, address));
+  await page.keyboard.press("Enter");
+  await isFine("The device is connected");
+  const tokens = await openid.pollDeviceAuthorizationGrant(configuration, { ...asked, interval: 0 });
+  assert.ok(tokens.access_token);
+  await page.goto(`${edge}/oauth`);
+  await page.getByText("You are signed in to Signalbox as").waitFor();
+  await isFine("Your sign-in");
+  assert.deepEqual(
+    complaints.filter((text) => !text.includes("Failed to load resource")),
+    [],
+  );
+});
+
 test("a code is pasted as it stands in the mail, with blanks around and within", async (t) => {
   const { edge, account } = await startBehindEdge(t);
   const application = await serve(t, (_request, response) => response.end("back in the application"));

@@ -99,7 +99,8 @@ export function claimsOf(ctx: KoaContextWithOIDC, token: AccessToken | ClientCre
   };
 }
 
-const sourceOf = ({ oidc: { entities } }: KoaContextWithOIDC) => entities.RefreshToken ?? entities.AuthorizationCode;
+const sourceOf = ({ oidc: { entities } }: KoaContextWithOIDC) =>
+  entities.RefreshToken ?? entities.AuthorizationCode ?? entities.DeviceCode;
 
 /** The scopes that the application asks for now; without the parameter, those of the code or refresh token. */
 function askedScopes(ctx: KoaContextWithOIDC): readonly string[] {

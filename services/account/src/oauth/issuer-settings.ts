@@ -2,14 +2,13 @@ import { hkdfSync, randomBytes } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { builtInIssuer, type Issuer, ownRoleNames } from "@signalbox/auth";
 import { privilegedScopes, scopes } from "@signalbox/contracts";
-import type { ClientMetadata } from "oidc-provider";
-import { z } from "zod";
+import { type Application, builtInApplications, parseApplications } from "../applications/application.ts";
 import type { Configured } from "../properties.ts";
 
 /** The settings of the built-in issuer, which stay the same until a restart. */
 export interface IssuerSettings {
   readonly address: IssuerAddress;
-  /** The applications that people sign in to, our own pages included. */
+  /** The applications that stay the same until a restart: built in, declared, and our own pages. */
   readonly applications: readonly Application[];
   readonly accessTokenSeconds: number;
   /** The first one signs the issuer's cookies, all verify. */
@@ -22,7 +21,11 @@ export function issuerSettings({ configuration }: Pick<Configured, "configuratio
   const address = issuerAddress(configuration.get("http.base-url"));
   return {
     address,
-    applications: [...parseApplications(configuration.get("account.oauth.applications")), ownPages(address.issuer)],
+    applications: [
+      ...builtInApplications(address.audience),
+      ...parseApplications(configuration.get("account.oauth.applications")),
+      ownPages(address.issuer),
+    ],
     accessTokenSeconds: configuration.get("account.oauth.access-token-minutes") * 60,
     cookieKeys: configuration.get("secrets.keys").map(cookieKeyFrom),
     errorDocs: configuration.get("http.error-docs"),
@@ -88,104 +91,37 @@ export function trustedIssuer({ issuer, audience }: IssuerAddress): Issuer {
   };
 }
 
-const loopbacks: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
-
-/**
- * A redirect URI: a web address, this machine, or the application's own scheme with a dot in it (RFC 8252 §7.1), which
- * excludes `javascript:` and the like.
- */
-const redirectUri = z
-  .url()
-  .refine((uri) => !uri.includes("#"), "a redirect has no fragment")
-  .refine((uri) => {
-    const { protocol = "", hostname = "" } = URL.parse(uri) ?? {};
-    return protocol === "https:" || (protocol === "http:" ? loopbacks.has(hostname) : protocol.includes("."));
-  }, "use https, a loopback address, or a scheme with a dot in it");
-
-/**
- * An application of the deployment that people sign in to. It has no secret: it runs where its users could read one.
- */
-const Application = z.strictObject({
-  client_id: z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "use a–z, 0–9 and hyphens"),
-  name: z.string().min(1).max(100),
-  redirect_uris: z.array(redirectUri).min(1),
-  post_logout_redirect_uris: z.array(redirectUri).default([]),
-});
-
-export type Application = z.output<typeof Application>;
-
-/**
- * Parses the property `account.oauth.applications`: a JSON list, because an application is a record and properties are
- * flat.
- *
- * @throws Error that names every wrong member.
- */
-export function parseApplications(text: string): readonly Application[] {
-  const parsed = z
-    .array(Application)
-    .refine((all) => new Set(all.map(({ client_id }) => client_id)).size === all.length, "duplicate client_id")
-    .safeParse(json(text));
-  if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map(({ path, message }) => `${path.join(".") || "the list"}: ${message}`);
-  throw new Error(`account.oauth.applications is wrong: ${problems.join("; ")}`);
-}
-
-function json(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new Error('account.oauth.applications is not JSON: expected [{ "client_id", "name", "redirect_uris" }]', {
-      cause: error,
-    });
-  }
-}
-
-/** Converts an application to the provider's metadata. */
-export function metadataOfApplication({ client_id, name, ...uris }: Application): ClientMetadata {
-  return {
-    client_id,
-    client_name: name,
-    ...uris,
-    // A native application's loopback redirect may have any port (RFC 8252 §7.3).
-    application_type: uris.redirect_uris.some(isNative) ? "native" : "web",
-    grant_types: ["authorization_code", "refresh_token"],
-    response_types: ["code"],
-    // The response mode that posts needs a script, which our pages never run.
-    response_modes: ["query"],
-    token_endpoint_auth_method: "none",
-  };
-}
-
-function isNative(uri: string): boolean {
-  const { protocol, hostname } = new URL(uri);
-  return protocol !== "https:" && (protocol !== "http:" || loopbacks.has(hostname));
-}
-
-/** A configured application cannot have this id, which has a dot in it. */
+/** No other application can have this id, which has a dot in it. */
 const ownClientId = "signalbox.pages";
 
 /** Our own pages as a client application. */
 const ownPages = (issuer: string): Application => ({
-  client_id: ownClientId,
+  id: ownClientId,
   name: "Signalbox",
-  redirect_uris: [redirectOf(issuer)],
-  post_logout_redirect_uris: [],
+  type: "browser",
+  redirectUris: Object.values(returnTo).map((path) => `${issuer}${path}`),
+  postLogoutRedirectUris: [],
+  scopes: null,
+  logoUrl: null,
+  party: "first",
+  consent: "none",
 });
 
-const redirectOf = (issuer: string): string => `${issuer}/contact-links`;
+/** The pages that a sign-in of our own returns to, below the issuer. */
+const returnTo = { link: "/contact-links", home: "/home" } as const;
 
 /**
- * Builds the request for a sign-in that returns to a link. The browser's session counts afterwards: the returned code
- * is useless, because its verifier is thrown away.
+ * Builds the request for a sign-in that returns to one of our pages. The browser's session counts afterwards: the
+ * returned code is useless, because its verifier is thrown away.
  */
-export function signInUrl(issuer: string, linkToken: string): string {
+export function signInUrl(issuer: string, page: keyof typeof returnTo, state: string): string {
   const request = new URLSearchParams({
     client_id: ownClientId,
-    redirect_uri: redirectOf(issuer),
+    redirect_uri: `${issuer}${returnTo[page]}`,
     response_type: "code",
     scope: "openid",
     prompt: "login",
-    state: linkToken,
+    state,
     code_challenge: randomBytes(32).toString("base64url"),
     code_challenge_method: "S256",
   });

@@ -15,6 +15,8 @@ import type { PrivateJwk } from "../signing-keys/signing-key.ts";
 import { createSigningKeys, type KeyRing, type SigningKeys } from "../signing-keys/signing-keys.ts";
 import { createAdapter } from "./adapter.ts";
 import { type Callers, createCallers, type LimiterOf, type RequestLimits } from "./callers.ts";
+import { createDevicePages } from "./device-pages.ts";
+import { createHomePage } from "./home-page.ts";
 import { type IssuedTokens, issuedTokenRetention } from "./issued-tokens.ts";
 import { type IssuerSettings, issuerSettings, signInUrl, trustedIssuer } from "./issuer-settings.ts";
 import { createListener } from "./listener.ts";
@@ -74,17 +76,30 @@ export function openIssuer(context: Configured, dependencies: Dependencies): Bui
   const make = providerOf(context, dependencies, { settings, callers, presentedToken });
   const provider = onePerKeyRing(signingKeys, make);
   const answerSignIn = createSignInListener({ pool, settings, signIns, callers, pages });
+  const fixed = new Set(settings.applications.map(({ id }) => id));
+  const isApplication = async (id: string): Promise<boolean> => fixed.has(id);
+  const answerHome = createHomePage({ address, accountStore: base.accountStore, pages });
 
   return {
     tokens,
-    listener: createListener({ address, provider, presentedToken, answerSignIn, limits, pages, log }),
+    listener: createListener({
+      address,
+      provider,
+      presentedToken,
+      answerSignIn,
+      answerHome,
+      limits,
+      isApplication,
+      pages,
+      log,
+    }),
     async signedInAccount(request, response) {
       const current = provider();
       address.force(request);
       return (await current.Session.get(current.createContext(request, response))).accountId ?? null;
     },
     limits,
-    signInUrl: (linkToken) => signInUrl(address.issuer, linkToken),
+    signInUrl: (linkToken) => signInUrl(address.issuer, "link", linkToken),
     async open() {
       await signingKeys.keep();
       provider();
@@ -112,6 +127,7 @@ function providerOf(
   const { pool, accountStore, audit, auditRefusals } = base;
   const { clientAddress } = callers;
   const providerPages = createProviderPages(pages);
+  const devicePages = createDevicePages({ pages, limits: callers.limits, clientAddress, now: () => clock.now() });
   const providerClients = createProviderClients({ serviceClientStore, auditRefusals, clock, log });
   const refreshTokens = createRefreshTokens({ pool, stateStore, issuedTokens, clock, log });
   const signOut = createSignOut({ pool, audit, signInStore, issuedTokens, clientAddress });
@@ -135,12 +151,14 @@ function providerOf(
         accountStore,
         grantRecords,
         providerPages,
+        devicePages,
         clock,
       }),
       providerClients,
       refreshTokens,
       providerPages,
       signOut,
+      devicePages,
       callers,
       log,
     });

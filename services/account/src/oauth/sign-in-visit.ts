@@ -71,7 +71,8 @@ async function formOf(
     // The cookie binds a sign-in to one browser; the token shows that a form comes from its page.
     guard: createHmac("sha256", key).update(`sign-in form ${uid}`).digest("base64url"),
     application: client?.clientName ?? String(params.client_id),
-    formTargets: [formTargetOf(String(params.redirect_uri))],
+    // A device's sign-in leads to no other address.
+    formTargets: typeof params.redirect_uri === "string" ? [formTargetOf(params.redirect_uri)] : [],
   };
 }
 

@@ -41,10 +41,12 @@ h1{font-size:1.5rem;line-height:1.2}
 h2{font-size:1.125rem;margin-top:2rem}
 label{display:block;font-weight:600}
 input{background:var(--page);border:.0625rem solid var(--line);border-radius:.375rem;box-sizing:border-box;color:inherit;font:inherit;margin:.25rem 0 1rem;padding:.6rem;width:100%}
-#code{font-family:ui-monospace,monospace;font-size:1.5rem;letter-spacing:.15em}
+.large,#code{font-family:ui-monospace,monospace;font-size:1.5rem;letter-spacing:.15em}
 button{background:var(--page);border:.0625rem solid var(--line);border-radius:.375rem;color:var(--text);cursor:pointer;font:inherit;font-weight:600;min-height:2.75rem;padding:.5rem 1rem}
 .main{background:${color};color:${textColorOn(color)}}
 form+form{margin-top:.75rem}
+ul{padding-left:1.25rem}
+a{color:inherit;display:inline-block;padding:.3rem 0}
 .buttons{display:flex;flex-wrap:wrap;gap:.75rem}
 :focus-visible{outline:.2rem solid var(--text);outline-offset:.15rem}
 .problem{border-left:.25rem solid var(--alarm);padding-left:.75rem}
