@@ -9,6 +9,7 @@ test("every published area is routed to the service that owns it", () => {
     "/api/account/settings/": "account",
     "/api/accounts/acc_1": "account",
     "/api/settings/": "account",
+    "/api/v1/oauth/applications": "account",
     "/oauth/token": "account",
     "/.well-known/oauth-authorization-server/oauth": "account",
     "/.well-known/oauth-protected-resource": "account",

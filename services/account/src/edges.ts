@@ -1,6 +1,7 @@
 import { type Edges, joinEdges } from "@signalbox/service";
 import { type AccountApi, accountApi } from "./accounts/account-api.ts";
 import { type AdministrationApi, administrationApi } from "./administration/administration-api.ts";
+import { type ApplicationApi, applicationApi } from "./applications/application-api.ts";
 import { type AuditApi, auditApi } from "./audit/audit-api.ts";
 import { type ContactApi, contactApi } from "./contacts/contact-api.ts";
 import { type ContactLinkRoutes, contactLinkRoutes } from "./contacts/contact-link-pages.ts";
@@ -13,6 +14,7 @@ import { type StatusApi, statusApi } from "./statuses/status-api.ts";
 import { type StepUpApi, stepUpApi } from "./step-up/step-up-api.ts";
 
 export type EdgeParts = AccountApi &
+  ApplicationApi &
   StatusApi &
   ContactApi &
   ContactLinkRoutes &
@@ -37,6 +39,7 @@ export const serviceEdges = (parts: EdgeParts): Edges =>
     identityApi(parts), // /api/account/identities/
     apiKeyApi(parts), // /api/account/api-keys/, /api/account/current-api-key/ and /api/accounts/{id}/api-keys/
     serviceClientApi(parts), // /api/account/clients/ and /api/accounts/{id}/clients/
+    applicationApi(parts), // /api/v1/oauth/applications
     auditApi(parts), // /api/account/audit/, /api/accounts/audit/ and /api/accounts/{id}/audit/
     { routes: exportRoutes(parts) }, // /api/account/export/
     administrationApi(parts), // /api/accounts/

@@ -1,6 +1,8 @@
 import { parseIssuers } from "@signalbox/auth";
 import { createRateLimiters } from "@signalbox/cache";
 import type { Pool } from "@signalbox/storage";
+import { createApplicationStore } from "./applications/application-store.ts";
+import { createApplications } from "./applications/applications.ts";
 import type { Base } from "./base.ts";
 import { createOneTimeCodes } from "./codes/one-time-codes.ts";
 import type { Credentials } from "./credentials/open-credentials.ts";
@@ -79,8 +81,21 @@ export function openSignIns(context: Configured, dependencies: SignInDependencie
     clock,
   });
   const { serviceClientStore } = credentials;
-  const issuing = { base, stateStore, issuedTokens, signIns, signInStore, serviceClientStore, pages, limiterOf };
-  return { issuedTokens, signInStore, signInList, issuer: openIssuer(context, issuing) };
+  const applicationStore = createApplicationStore(pool);
+  const issuer = openIssuer(context, {
+    base,
+    stateStore,
+    issuedTokens,
+    signIns,
+    signInStore,
+    serviceClientStore,
+    applicationStore,
+    pages,
+    limiterOf,
+  });
+  const hasIssuer = issuer !== null;
+  const applications = createApplications({ applicationStore, issuedTokens, audit, clock, hasIssuer });
+  return { issuedTokens, signInStore, signInList, applicationStore, applications, issuer };
 }
 
 interface LoginDependencies {

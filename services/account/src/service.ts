@@ -193,6 +193,8 @@ export function edgePartsOf(
     stepUps: proofs.stepUps,
     identities: logins.identities,
     signInList: signIns.signInList,
+    applications: signIns.applications,
+    applicationStore: signIns.applicationStore,
     apiKeyStore: credentials.apiKeyStore,
     apiKeys: credentials.apiKeys,
     serviceClientStore: credentials.serviceClientStore,

@@ -120,6 +120,31 @@ const fields: Readonly<Record<string, Field>> = {
     scope: "account:security",
     text: () => "mutation { signOutEverywhere { errors { message } } }",
   },
+  "Query.oauthApplications": { ...adminRead, text: () => "{ oauthApplications { edges { cursor } } }" },
+  "Query.oauthApplication": { ...adminRead, text: () => `{ oauthApplication(id: "app_x") { id } }` },
+  "Mutation.createOauthApplication": {
+    scope: "account:admin",
+    inState: adminWrite,
+    text: () =>
+      `mutation { createOauthApplication(input: { name: "x", type: browser, scopes: [], redirectUris: ["https://harbour.example/"] }) { errors { message } } }`,
+    admitted: "CONFLICT",
+  },
+  ...Object.fromEntries(
+    [
+      ["updateOauthApplication", `, name: "y"`],
+      ["deleteOauthApplication", ""],
+      ["rotateOauthApplicationSecret", ""],
+      ["deletePreviousOauthApplicationSecrets", ""],
+    ].map(([name = "", more = ""]) => [
+      `Mutation.${name}`,
+      {
+        scope: "account:admin" as const,
+        inState: adminWrite,
+        text: () => `mutation { ${name}(input: { id: "app_x"${more} }) { errors { message } } }`,
+        admitted: "NOT_FOUND",
+      },
+    ]),
+  ),
   "Mutation.setAccountStatus": {
     scope: "account:admin",
     inState: adminWrite,

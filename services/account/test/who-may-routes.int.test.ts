@@ -75,6 +75,21 @@ const operations: Readonly<Record<string, Operation<Scope | Anyone>>> = {
   "POST /api/account/clients/{client_id}/secret/rotate": secure(200, {}),
   "DELETE /api/account/clients/{client_id}/secret/previous": secure(204),
   "DELETE /api/account/clients/{client_id}": secure(204),
+  "GET /api/v1/oauth/applications": adminRead,
+  // Another issuer signs people in here.
+  "POST /api/v1/oauth/applications": {
+    scope: "account:admin",
+    inState: [403, 409, 403, 403, 403],
+    body: { name: "Harbour", type: "browser", redirect_uris: ["https://harbour.example/"], scopes: [] },
+  },
+  "GET /api/v1/oauth/applications/{application_id}": {
+    scope: "account:admin",
+    inState: [404, 404, 404, 403, 403],
+  },
+  "PATCH /api/v1/oauth/applications/{application_id}": { ...ending(404), body: { name: "x" } },
+  "DELETE /api/v1/oauth/applications/{application_id}": ending(404),
+  "POST /api/v1/oauth/applications/{application_id}/secret/rotate": { ...ending(404), body: {} },
+  "DELETE /api/v1/oauth/applications/{application_id}/secret/previous": ending(404),
   "GET /api/accounts/": adminRead,
   "GET /api/accounts/audit/": adminRead,
   "GET /api/accounts/{account_id}": adminRead,

@@ -154,6 +154,10 @@ export function metadataOfApplication(application: Application, secret?: string)
 /** The grant type of RFC 8628. */
 export const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
 
+/** The most that the tokens of a client may do, if it is a limited application; else null. */
+export const limitOf = (client: object | undefined): unknown =>
+  (client as { readonly application_scopes?: unknown } | undefined)?.application_scopes ?? null;
+
 /** The scopes of `all` that the tokens of an application with this limit may have. */
 export const withinLimit = (limit: unknown, all: readonly Scope[]): readonly Scope[] =>
   Array.isArray(limit) ? all.filter((scope) => limit.includes(scope)) : all;

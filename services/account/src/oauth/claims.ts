@@ -1,3 +1,4 @@
+import { limitedClaim } from "@signalbox/auth";
 import { isScope, type Role, scopes, scopesOfRole } from "@signalbox/contracts";
 import type { Clock } from "@signalbox/core";
 import {
@@ -9,6 +10,7 @@ import {
   type ResourceServer,
 } from "oidc-provider";
 import type { Account } from "../accounts/account.ts";
+import { limitOf, withinLimit } from "../applications/application.ts";
 import type { IssuerSettings } from "./issuer-settings.ts";
 import { serviceClientOf } from "./provider-clients.ts";
 
@@ -61,7 +63,8 @@ function offeredScopes(ctx: KoaContextWithOIDC): readonly string[] {
   const client = serviceClientOf(ctx.oidc.client);
   if (client) return scopesOfClient(ctx, client.scopes);
   const roles = rolesOf(ctx.oidc.account);
-  return roles ? [...new Set(roles.flatMap((role) => scopesOfRole(role)))] : scopes;
+  const ofPerson = roles ? [...new Set(roles.flatMap((role) => scopesOfRole(role)))] : scopes;
+  return withinLimit(limitOf(ctx.oidc.client), ofPerson);
 }
 
 /**
@@ -95,6 +98,8 @@ export function claimsOf(ctx: KoaContextWithOIDC, token: AccessToken | ClientCre
   return {
     account_id: (token as AccessToken).accountId,
     roles: rolesOf(account) ?? [],
+    // Without a scope, the token of a limited application may do nothing, and not everything.
+    ...(limitOf(ctx.oidc.client) !== null && { [limitedClaim]: true }),
     ...(source?.authTime !== undefined && { auth_time: source.authTime }),
   };
 }

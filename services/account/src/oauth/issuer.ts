@@ -4,6 +4,7 @@ import { seconds } from "@signalbox/core";
 import type { Runner } from "@signalbox/runtime";
 import { startRetention } from "@signalbox/storage";
 import type Provider from "oidc-provider";
+import type { ApplicationStore } from "../applications/application-store.ts";
 import type { Base } from "../base.ts";
 import type { ServiceClientStore } from "../credentials/service-client.ts";
 import type { Pages } from "../pages/pages.ts";
@@ -15,6 +16,7 @@ import type { PrivateJwk } from "../signing-keys/signing-key.ts";
 import { createSigningKeys, type KeyRing, type SigningKeys } from "../signing-keys/signing-keys.ts";
 import { createAdapter } from "./adapter.ts";
 import { type Callers, createCallers, type LimiterOf, type RequestLimits } from "./callers.ts";
+import { createConsent } from "./consent.ts";
 import { createDevicePages } from "./device-pages.ts";
 import { createHomePage } from "./home-page.ts";
 import { type IssuedTokens, issuedTokenRetention } from "./issued-tokens.ts";
@@ -22,7 +24,7 @@ import { type IssuerSettings, issuerSettings, signInUrl, trustedIssuer } from ".
 import { createListener } from "./listener.ts";
 import { createPresentedToken, type PresentedToken } from "./presented-token.ts";
 import { createProvider } from "./provider.ts";
-import { createProviderClients } from "./provider-clients.ts";
+import { createProviderClients, isApplicationId } from "./provider-clients.ts";
 import { createGrantRecords, providerConfiguration } from "./provider-configuration.ts";
 import { createProviderPages } from "./provider-pages.ts";
 import { createRefreshTokens } from "./refresh-tokens.ts";
@@ -54,6 +56,7 @@ interface Dependencies {
   readonly signIns: SignIns;
   readonly signInStore: Pick<SignInStore, "note" | "findBySession">;
   readonly serviceClientStore: Pick<ServiceClientStore, "findUsable" | "findById" | "touch">;
+  readonly applicationStore: Pick<ApplicationStore, "find">;
   readonly pages: Pages;
   readonly limiterOf: LimiterOf;
 }
@@ -75,10 +78,14 @@ export function openIssuer(context: Configured, dependencies: Dependencies): Bui
   const presentedToken = createPresentedToken(tokens);
   const make = providerOf(context, dependencies, { settings, callers, presentedToken });
   const provider = onePerKeyRing(signingKeys, make);
-  const answerSignIn = createSignInListener({ pool, settings, signIns, callers, pages });
+  const { accountStore, audit } = base;
+  const { clientAddress } = callers;
+  const consent = createConsent({ accountStore, audit, pool, clientAddress, audience: address.audience, pages });
+  const answerSignIn = createSignInListener({ pool, settings, signIns, callers, pages, consent });
   const fixed = new Set(settings.applications.map(({ id }) => id));
-  const isApplication = async (id: string): Promise<boolean> => fixed.has(id);
-  const answerHome = createHomePage({ address, accountStore: base.accountStore, pages });
+  const isApplication = async (id: string): Promise<boolean> =>
+    fixed.has(id) || (isApplicationId(id) && (await dependencies.applicationStore.find(id)) !== null);
+  const answerHome = createHomePage({ address, accountStore, pages });
 
   return {
     tokens,
@@ -121,14 +128,14 @@ interface Issuing {
 /** Prepares the provider; it is created for each set of signing keys. */
 function providerOf(
   { clock, log }: Configured,
-  { base, stateStore, issuedTokens, signInStore, serviceClientStore, pages }: Dependencies,
+  { base, stateStore, issuedTokens, signInStore, serviceClientStore, applicationStore, pages }: Dependencies,
   { settings, callers, presentedToken }: Issuing,
 ): (signingKeys: readonly PrivateJwk[]) => Provider {
   const { pool, accountStore, audit, auditRefusals } = base;
   const { clientAddress } = callers;
   const providerPages = createProviderPages(pages);
   const devicePages = createDevicePages({ pages, limits: callers.limits, clientAddress, now: () => clock.now() });
-  const providerClients = createProviderClients({ serviceClientStore, auditRefusals, clock, log });
+  const providerClients = createProviderClients({ serviceClientStore, applicationStore, auditRefusals, clock, log });
   const refreshTokens = createRefreshTokens({ pool, stateStore, issuedTokens, clock, log });
   const signOut = createSignOut({ pool, audit, signInStore, issuedTokens, clientAddress });
   const grantRecords = createGrantRecords({ pool, issuedTokens, signInStore, clientAddress, clock });

@@ -10,9 +10,10 @@ import type { Pages } from "../pages/pages.ts";
 import type { SendOutcome, SignIns } from "../sign-ins/sign-ins.ts";
 import { fill, minutesIn } from "../texts/texts.ts";
 import { type Callers, tellCount } from "./callers.ts";
+import type { Consent } from "./consent.ts";
 import type { IssuerSettings } from "./issuer-settings.ts";
 import { addressPage, codePage, deletedPage, lostPage, refusedPage, tooManyPage } from "./sign-in-pages.ts";
-import { finish, guardedFields, openVisit, remember, sentCodeOf, type Visit } from "./sign-in-visit.ts";
+import { finish, guardedFields, openVisit, remember, requestId, sentCodeOf, type Visit } from "./sign-in-visit.ts";
 
 export type SignInListener = ReturnType<typeof createSignInListener>;
 
@@ -22,9 +23,10 @@ interface Dependencies {
   readonly signIns: Pick<SignIns, "sendCode" | "complete">;
   readonly callers: Callers;
   readonly pages: Pages;
+  readonly consent: Consent;
 }
 
-/** The sign-in pages: they ask for an address, then for the code mailed to it. */
+/** The sign-in pages: they ask for an address, then for the code mailed to it, and some applications for consent. */
 export function createSignInListener(dependencies: Dependencies) {
   const { settings, pages } = dependencies;
   const { limits } = dependencies.callers;
@@ -42,9 +44,13 @@ export function createSignInListener(dependencies: Dependencies) {
     const texts = visit?.texts ?? pages.textsFor(request.headers);
     if (!count.allowed) return pages.send(response, tooManyPage(texts));
     if (!visit) return pages.send(response, lostPage(texts));
-    if (request.method === "GET" || request.method === "HEAD") return pages.send(response, pageOf(visit));
+    const prompt = visit.interaction.prompt.name;
+    if (request.method === "GET" || request.method === "HEAD") {
+      const page = prompt === "consent" ? await dependencies.consent.page(visit) : pageOf(visit);
+      return pages.send(response, page ?? lostPage(texts));
+    }
     const fields = await guardedFields(visit);
-    const step = fields && steps.get(fields.get("step") ?? "");
+    const step = fields && steps.get(`${prompt} ${fields.get("step") ?? ""}`);
     if (!step) return pages.send(response, refusedPage(visit.texts));
     await step(visit, fields, dependencies);
   };
@@ -112,7 +118,7 @@ const takeCode: Step = async (visit, fields, { pool, signIns, callers: { clientA
   const by = {
     credential: String(interaction.params.client_id),
     address: clientAddress(request),
-    requestId: String(response.getHeader("x-request-id") ?? "") || null,
+    requestId: requestId(response),
   };
   const who = { browser: knownBrowsers.of(request), userAgent: request.headers["user-agent"], by };
   const typed = { signIn, address: sent.to, code, locale, ...who };
@@ -129,10 +135,12 @@ const takeCode: Step = async (visit, fields, { pool, signIns, callers: { clientA
   }
 };
 
-/** The steps, by the name of the submitted form. */
+/** The steps, by the prompt of the visit and the name of the submitted form. */
 const steps: ReadonlyMap<string, Step> = new Map([
-  ["address", takeAddress],
-  ["code", takeCode],
-  ["resend", resend],
-  ["restart", (visit) => remember(visit, null)],
+  ["login address", takeAddress],
+  ["login code", takeCode],
+  ["login resend", resend],
+  ["login restart", (visit: Visit) => remember(visit, null)],
+  ["consent allow", (visit: Visit, _fields: URLSearchParams, { consent }: Dependencies) => consent.allow(visit)],
+  ["consent deny", (visit: Visit, _fields: URLSearchParams, { consent }: Dependencies) => consent.deny(visit)],
 ]);

@@ -11,7 +11,11 @@ export interface SignInForm {
   readonly formTargets: readonly string[];
 }
 
-const guarded = ({ guard }: SignInForm, step: string): Html => html`<input type="hidden" name="guard" value="${guard}">
+/** Hidden fields of a form: its CSRF token, and its step. */
+export const guarded = (
+  { guard }: SignInForm,
+  step: string,
+): Html => html`<input type="hidden" name="guard" value="${guard}">
 <input type="hidden" name="step" value="${step}">`;
 
 const continueTo = ({ application }: SignInForm, { pages }: Texts): Html =>

@@ -41,11 +41,18 @@ export async function openVisit(
   { settings, pages }: Dependencies,
 ): Promise<Visit | null> {
   const interaction = await interactionOf(provider, request, response);
-  if (interaction?.uid !== uid || interaction.prompt.name !== "login") return null;
+  if (interaction?.uid !== uid || !prompts.has(interaction.prompt.name)) return null;
   const form = await formOf(provider, interaction, settings);
   const texts = pages.textsFor(request.headers, interaction.params.ui_locales);
   return { provider, request, response, interaction, form, texts };
 }
+
+/** The prompts that these pages answer. */
+const prompts: ReadonlySet<string> = new Set(["login", "consent"]);
+
+/** The id of a request, for the audit. */
+export const requestId = (response: ServerResponse): string | null =>
+  String(response.getHeader("x-request-id") ?? "") || null;
 
 async function interactionOf(
   provider: Provider,

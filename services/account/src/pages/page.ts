@@ -36,7 +36,7 @@ const styleOf = ({
 @media (prefers-color-scheme:dark){:root{--page:#131316;--text:#f1f1f4;--line:#9aa0a6;--alarm:#f2b8b5}}
 body{background:var(--page);color:var(--text);font:1rem/1.5 system-ui,sans-serif;margin:0 auto;max-width:26rem;padding:2rem 1rem}
 header{font-weight:600}
-header img{display:block;max-height:3rem;max-width:100%}
+header img,.logo{display:block;max-height:3rem;max-width:100%}
 h1{font-size:1.5rem;line-height:1.2}
 h2{font-size:1.125rem;margin-top:2rem}
 label{display:block;font-weight:600}
@@ -60,6 +60,8 @@ export interface Page {
   readonly content: Html;
   /** Other sites that a form may lead to: the application to which a sign-in returns. */
   readonly formTargets?: readonly string[];
+  /** Images beside the logo of the deployment: https URLs. */
+  readonly images?: readonly string[];
 }
 
 /** Writes the whole page, without scripts and external resources. Its title mentions a mistake in a form. */
@@ -91,11 +93,15 @@ ${content}
  * Builds the content security policy of a page: it allows styles, the logo and form targets, and forbids scripts and
  * framing.
  */
-export function pagePolicy(brand: Brand, formTargets: readonly string[] = []): Readonly<Record<string, string>> {
+export function pagePolicy(
+  brand: Brand,
+  { formTargets = [], images = [] }: Pick<Page, "formTargets" | "images">,
+): Readonly<Record<string, string>> {
+  const shown = [...(brand.logoUrl === null ? [] : [brand.logoUrl]), ...images];
   const policy = [
     "default-src 'none'",
     `style-src 'sha256-${createHash("sha256").update(styleOf(brand)).digest("base64")}'`,
-    ...(brand.logoUrl === null ? [] : [`img-src ${imageSourceOf(brand.logoUrl)}`]),
+    ...(shown.length === 0 ? [] : [`img-src ${shown.map(imageSourceOf).join(" ")}`]),
     `form-action ${["'self'", ...formTargets].join(" ")}`,
     "frame-ancestors 'none'",
     "base-uri 'none'",
