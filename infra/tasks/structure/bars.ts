@@ -12,7 +12,7 @@ export interface Bar {
 
 /** Files and lines that the `src` of a service may have. They only go down; raising one is a commit of its own. */
 const ceilings: Readonly<Record<string, readonly [files: number, lines: number]>> = {
-  account: [101, 11_800],
+  account: [119, 14_400],
   config: [34, 3_560],
   gateway: [57, 5_310],
   images: [51, 5_470],
