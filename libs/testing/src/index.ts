@@ -21,6 +21,7 @@ export { createSender, type Send, type TestAnswer } from "./sender.ts";
 export { type ServedListener, serveListener } from "./serve-listener.ts";
 export { serveService } from "./serve-service.ts";
 export { eventLogDatabase, serviceDatabase } from "./service-database.ts";
+export { createSoftwareAuthenticator, passkeyOptionsOf } from "./software-authenticator.ts";
 export { type OwnEngine, startEngine } from "./start-engine.ts";
 export { type GuardedKafka, startGuardedKafka } from "./start-guarded-kafka.ts";
 export { type KafkaCluster, startKafkaCluster } from "./start-kafka-cluster.ts";

@@ -9,6 +9,7 @@ import { type ApiKeyApi, apiKeyApi } from "./credentials/api-keys.ts";
 import { type ServiceClientApi, serviceClientApi } from "./credentials/service-clients.ts";
 import { type ExportRoutes, exportRoutes } from "./export/export-routes.ts";
 import { type IdentityApi, identityApi } from "./identities/identity-api.ts";
+import { type PasskeyApi, passkeyApi } from "./passkeys/passkey-api.ts";
 import { type SignInApi, signInApi } from "./sign-ins/sign-in-list.ts";
 import { type StatusApi, statusApi } from "./statuses/status-api.ts";
 import { type StepUpApi, stepUpApi } from "./step-up/step-up-api.ts";
@@ -21,6 +22,7 @@ export type EdgeParts = AccountApi &
   StepUpApi &
   SignInApi &
   IdentityApi &
+  PasskeyApi &
   ApiKeyApi &
   ServiceClientApi &
   AuditApi &
@@ -37,6 +39,7 @@ export const serviceEdges = (parts: EdgeParts): Edges =>
     stepUpApi(parts), // /api/account/step-up/
     signInApi(parts), // /api/account/sign-ins/ and /api/accounts/{id}/sign-ins/
     identityApi(parts), // /api/account/identities/
+    passkeyApi(parts), // /api/account/passkeys/
     apiKeyApi(parts), // /api/account/api-keys/, /api/account/current-api-key/ and /api/accounts/{id}/api-keys/
     serviceClientApi(parts), // /api/account/clients/ and /api/accounts/{id}/clients/
     applicationApi(parts), // /api/v1/oauth/applications

@@ -13,6 +13,9 @@ import { createIssuedTokens } from "./oauth/issued-tokens.ts";
 import { type BuiltInIssuer, openIssuer } from "./oauth/issuer.ts";
 import { createStateStore } from "./oauth/state-store.ts";
 import type { Pages } from "./pages/pages.ts";
+import { createCeremonies } from "./passkeys/ceremonies.ts";
+import { createPasskeyStore } from "./passkeys/passkey-store.ts";
+import { createPasskeys } from "./passkeys/passkeys.ts";
 import { createPrincipals, createTokens } from "./principals/principals.ts";
 import type { Configured } from "./properties.ts";
 import { createSignInList } from "./sign-ins/sign-in-list.ts";
@@ -42,6 +45,28 @@ export function openProofs({ configuration, clock }: Configured, base: Base, cou
     clock,
   });
   return { oneTimeCodes, stepUpStore, stepUps };
+}
+
+/** Opens the passkeys of people at the built-in issuer. */
+function openPasskeys({ configuration, clock }: Configured, base: Base) {
+  const { pool, accountStore, notices, audit, auditRefusals } = base;
+  const passkeyStore = createPasskeyStore(pool);
+  const ceremonies = createCeremonies({
+    baseUrl: configuration.get("http.base-url"),
+    serverName: () => configuration.get("server.name"),
+    keys: configuration.get("secrets.keys"),
+  });
+  const passkeys = createPasskeys({
+    passkeyStore,
+    ceremonies,
+    accountStore,
+    identityStore: createIdentityStore(pool),
+    notices,
+    audit,
+    auditRefusals,
+    clock,
+  });
+  return { passkeyStore, ceremonies, passkeys };
 }
 
 interface SignInDependencies {
@@ -82,20 +107,12 @@ export function openSignIns(context: Configured, dependencies: SignInDependencie
   });
   const { serviceClientStore } = credentials;
   const applicationStore = createApplicationStore(pool);
-  const issuer = openIssuer(context, {
-    base,
-    stateStore,
-    issuedTokens,
-    signIns,
-    signInStore,
-    serviceClientStore,
-    applicationStore,
-    pages,
-    limiterOf,
-  });
+  const { passkeyStore, ceremonies, passkeys } = openPasskeys(context, base);
+  const stores = { stateStore, signInStore, serviceClientStore, applicationStore };
+  const issuer = openIssuer(context, { base, stores, issuedTokens, signIns, passkeys, ceremonies, pages, limiterOf });
   const hasIssuer = issuer !== null;
   const applications = createApplications({ applicationStore, issuedTokens, audit, clock, hasIssuer });
-  return { issuedTokens, signInStore, signInList, applicationStore, applications, issuer };
+  return { issuedTokens, signInStore, signInList, applicationStore, applications, passkeyStore, passkeys, issuer };
 }
 
 interface LoginDependencies {

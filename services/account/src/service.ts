@@ -160,6 +160,7 @@ function openExport(
     apiKeyStore,
     serviceClientStore,
     signInStore: signIns.signInStore,
+    passkeyStore: signIns.passkeyStore,
     auditStore: administration.auditStore,
     clock,
   });
@@ -193,6 +194,8 @@ export function edgePartsOf(
     stepUps: proofs.stepUps,
     identities: logins.identities,
     signInList: signIns.signInList,
+    passkeyStore: signIns.passkeyStore,
+    passkeys: signIns.passkeys,
     applications: signIns.applications,
     applicationStore: signIns.applicationStore,
     apiKeyStore: credentials.apiKeyStore,

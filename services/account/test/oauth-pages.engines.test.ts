@@ -1,39 +1,10 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { createServer, type RequestListener, request as send } from "node:http";
-import type { AddressInfo } from "node:net";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import { openBrowser } from "@signalbox/testing";
 import * as openid from "openid-client";
 import { appearanceProblems } from "./appearance.ts";
-import type { Harness } from "./harness.ts";
-import { startIssuer } from "./oauth-fixture.ts";
-import { applications, codeTo, nativeApplication } from "./oauth-visitor.ts";
-
-/** A server on a port of its own, closed with the test. */
-async function serve(t: TestContext, listener: RequestListener): Promise<string> {
-  const server = createServer(listener).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  t.after(() => server.close());
-  t.after(() => server.closeAllConnections());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-/** Starts the service behind an edge whose address is known beforehand, because the service's URLs contain it. */
-async function startBehindEdge(t: TestContext): Promise<{ edge: string; account: Harness }> {
-  let account: Harness | null = null;
-  const edge = await serve(t, (request, response) => {
-    const { method, headers, url } = request;
-    const forwarded = send(`${account?.url}${url}`, { method, headers }, (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(response);
-    });
-    request.pipe(forwarded);
-  });
-  account = await startIssuer({ "http.base-url": edge, "account.oauth.applications": applications });
-  t.after(() => account?.close());
-  return { edge, account };
-}
+import { serve, startBehindEdge } from "./behind-edge.ts";
+import { codeTo, nativeApplication } from "./oauth-visitor.ts";
 
 /** The sign-in request of an application on this machine. */
 async function requestOf(edge: string, redirect: string) {

@@ -109,6 +109,18 @@ const fields: Readonly<Record<string, Field>> = {
     ...ownWrite(null),
     text: () => "mutation { cancelContactChange { errors { message } } }",
   },
+  "Mutation.renamePasskey": {
+    scope: "account:security",
+    inState: securely,
+    text: () => `mutation { renamePasskey(input: { id: "psk_x", name: "y" }) { errors { message } } }`,
+    admitted: "NOT_FOUND",
+  },
+  "Mutation.removePasskey": {
+    scope: "account:security",
+    inState: securely,
+    text: () => `mutation { removePasskey(input: { id: "psk_x" }) { errors { message } } }`,
+    admitted: "NOT_FOUND",
+  },
   "Mutation.endSignIn": {
     ...ownWrite(null),
     scope: "account:security",
@@ -196,6 +208,7 @@ const fields: Readonly<Record<string, Field>> = {
     text: () => "{ viewer { serviceClients { edges { cursor } } } }",
   },
   "Account.signIns": { ...ownRead("account:read"), text: () => "{ viewer { signIns { edges { cursor } } } }" },
+  "Account.passkeys": { ...ownRead("account:read"), text: () => "{ viewer { passkeys { edges { cursor } } } }" },
   "Account.auditLog": { ...ownRead("account:read"), text: () => "{ viewer { auditLog { edges { cursor } } } }" },
   "Account.administration": {
     ...adminRead,

@@ -12,6 +12,7 @@ type AuditSubject =
   | "api_key"
   | "client"
   | "application"
+  | "passkey"
   | "identity"
   | "token"
   | "sign_in"
@@ -69,6 +70,9 @@ export const auditActions = {
   "client.revoke": of("client", "A service client was revoked."),
   "client.expire": of("client", "A service client expired."),
   "client.use": of("client", "A token was asked for with a wrong secret, or for a client that had ended."),
+  "passkey.add": of("passkey", "A passkey was added to the account."),
+  "passkey.update": of("passkey", "A passkey was renamed."),
+  "passkey.remove": of("passkey", "A passkey was removed from the account."),
   "application.create": {
     ...of("application", "An application for people to sign in to was created."),
     keptFor: "actor",

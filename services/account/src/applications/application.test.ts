@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { builtInApplications, metadataOfApplication, parseApplications } from "./application.ts";
+import { metadataOfApplication } from "../oauth/application-clients.ts";
+import { builtInApplications, parseApplications } from "./application.ts";
 
 const one = { client_id: "desk", name: "Console", redirect_uris: ["https://console.example/back"] };
 const parse = (...applications: object[]) => parseApplications(JSON.stringify(applications));

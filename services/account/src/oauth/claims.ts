@@ -10,7 +10,7 @@ import {
   type ResourceServer,
 } from "oidc-provider";
 import type { Account } from "../accounts/account.ts";
-import { limitOf, withinLimit } from "../applications/application.ts";
+import { limitOf, withinLimit } from "./application-clients.ts";
 import type { IssuerSettings } from "./issuer-settings.ts";
 import { serviceClientOf } from "./provider-clients.ts";
 

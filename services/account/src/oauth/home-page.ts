@@ -39,6 +39,7 @@ export function createHomePage({ address, accountStore, pages }: Dependencies) {
       texts,
       html`<p>${fill(home.signedIn, { server: pages.brand().name, account })}</p>
 <ul>
+${link(`${address.path}/passkeys`, texts.pages.passkeys.title)}
 ${link(`${address.path}/device`, home.device)}
 ${link(`${address.path}/end-session`, home.signOut)}
 </ul>`,

@@ -108,7 +108,7 @@ const ownPages = (issuer: string): Application => ({
 });
 
 /** The pages that a sign-in of our own returns to, below the issuer. */
-const returnTo = { link: "/contact-links", home: "/home" } as const;
+const returnTo = { link: "/contact-links", home: "/home", passkeys: "/passkeys" } as const;
 
 /**
  * Builds the request for a sign-in that returns to one of our pages. The browser's session counts afterwards: the

@@ -8,6 +8,8 @@ import type { ApplicationStore } from "../applications/application-store.ts";
 import type { Base } from "../base.ts";
 import type { ServiceClientStore } from "../credentials/service-client.ts";
 import type { Pages } from "../pages/pages.ts";
+import type { Ceremonies } from "../passkeys/ceremonies.ts";
+import type { Passkeys } from "../passkeys/passkeys.ts";
 import { createTokens } from "../principals/principals.ts";
 import type { Configured } from "../properties.ts";
 import type { SignInStore } from "../sign-ins/sign-in-store.ts";
@@ -21,7 +23,8 @@ import { createDevicePages } from "./device-pages.ts";
 import { createHomePage } from "./home-page.ts";
 import { type IssuedTokens, issuedTokenRetention } from "./issued-tokens.ts";
 import { type IssuerSettings, issuerSettings, signInUrl, trustedIssuer } from "./issuer-settings.ts";
-import { createListener } from "./listener.ts";
+import { createListener, type OurPages } from "./listener.ts";
+import { createPasskeyPages } from "./passkey-pages.ts";
 import { createPresentedToken, type PresentedToken } from "./presented-token.ts";
 import { createProvider } from "./provider.ts";
 import { createProviderClients, isApplicationId } from "./provider-clients.ts";
@@ -49,14 +52,20 @@ export interface BuiltInIssuer {
   startWorkers(runner: Pick<Runner, "every" | "housekeeping">): void;
 }
 
-interface Dependencies {
-  readonly base: Pick<Base, "pool" | "sealer" | "accountStore" | "audit" | "auditRefusals">;
+interface Stores {
   readonly stateStore: StateStore;
-  readonly issuedTokens: IssuedTokens;
-  readonly signIns: SignIns;
   readonly signInStore: Pick<SignInStore, "note" | "findBySession">;
   readonly serviceClientStore: Pick<ServiceClientStore, "findUsable" | "findById" | "touch">;
   readonly applicationStore: Pick<ApplicationStore, "find">;
+}
+
+interface Dependencies {
+  readonly base: Pick<Base, "pool" | "sealer" | "accountStore" | "audit" | "auditRefusals">;
+  readonly stores: Stores;
+  readonly issuedTokens: IssuedTokens;
+  readonly signIns: SignIns;
+  readonly passkeys: Passkeys;
+  readonly ceremonies: Ceremonies;
   readonly pages: Pages;
   readonly limiterOf: LimiterOf;
 }
@@ -65,7 +74,7 @@ interface Dependencies {
 export function openIssuer(context: Configured, dependencies: Dependencies): BuiltInIssuer | null {
   const { configuration, clock, log } = context;
   if (parseIssuers(configuration.get("auth.issuers")).length > 0) return null;
-  const { base, signIns, pages, limiterOf } = dependencies;
+  const { base, pages, limiterOf } = dependencies;
   const { pool, sealer } = base;
   const settings = issuerSettings(context);
   const { address } = settings;
@@ -78,14 +87,10 @@ export function openIssuer(context: Configured, dependencies: Dependencies): Bui
   const presentedToken = createPresentedToken(tokens);
   const make = providerOf(context, dependencies, { settings, callers, presentedToken });
   const provider = onePerKeyRing(signingKeys, make);
-  const { accountStore, audit } = base;
-  const { clientAddress } = callers;
-  const consent = createConsent({ accountStore, audit, pool, clientAddress, audience: address.audience, pages });
-  const answerSignIn = createSignInListener({ pool, settings, signIns, callers, pages, consent });
+  const ourPages = ourPagesOf(context, dependencies, { settings, callers });
   const fixed = new Set(settings.applications.map(({ id }) => id));
   const isApplication = async (id: string): Promise<boolean> =>
-    fixed.has(id) || (isApplicationId(id) && (await dependencies.applicationStore.find(id)) !== null);
-  const answerHome = createHomePage({ address, accountStore, pages });
+    fixed.has(id) || (isApplicationId(id) && (await dependencies.stores.applicationStore.find(id)) !== null);
 
   return {
     tokens,
@@ -93,8 +98,7 @@ export function openIssuer(context: Configured, dependencies: Dependencies): Bui
       address,
       provider,
       presentedToken,
-      answerSignIn,
-      answerHome,
+      ourPages,
       limits,
       isApplication,
       pages,
@@ -125,13 +129,33 @@ interface Issuing {
   readonly presentedToken: PresentedToken;
 }
 
+/** The pages that are ours and not the provider's. */
+function ourPagesOf(
+  { clock }: Configured,
+  { base, signIns, passkeys, ceremonies, pages }: Dependencies,
+  { settings, callers }: Pick<Issuing, "settings" | "callers">,
+): OurPages {
+  const { pool, accountStore, audit } = base;
+  const { clientAddress } = callers;
+  const { address } = settings;
+  const consent = createConsent({ accountStore, audit, pool, clientAddress, audience: address.audience, pages });
+  const signInParts = { pool, settings, signIns, callers, pages, consent, passkeys, ceremonies };
+  const passkeyParts = { pool, address, accountStore, passkeys, ceremonies, clientAddress, pages, clock };
+  return {
+    answerSignIn: createSignInListener(signInParts),
+    answerHome: createHomePage({ address, accountStore, pages }),
+    ...createPasskeyPages(passkeyParts),
+  };
+}
+
 /** Prepares the provider; it is created for each set of signing keys. */
 function providerOf(
   { clock, log }: Configured,
-  { base, stateStore, issuedTokens, signInStore, serviceClientStore, applicationStore, pages }: Dependencies,
+  { base, stores, issuedTokens, pages }: Dependencies,
   { settings, callers, presentedToken }: Issuing,
 ): (signingKeys: readonly PrivateJwk[]) => Provider {
   const { pool, accountStore, audit, auditRefusals } = base;
+  const { stateStore, signInStore, serviceClientStore, applicationStore } = stores;
   const { clientAddress } = callers;
   const providerPages = createProviderPages(pages);
   const devicePages = createDevicePages({ pages, limits: callers.limits, clientAddress, now: () => clock.now() });
@@ -164,8 +188,7 @@ function providerOf(
       providerClients,
       refreshTokens,
       providerPages,
-      signOut,
-      devicePages,
+      steps: [signOut, devicePages.step],
       callers,
       log,
     });

@@ -8,17 +8,23 @@ import { type Count, type RequestLimits, tellCount } from "./callers.ts";
 import { createClientListener, endWith } from "./client-listener.ts";
 import type { HomePage } from "./home-page.ts";
 import { type IssuerAddress, mountPath } from "./issuer-settings.ts";
+import type { PasskeyPages } from "./passkey-pages.ts";
 import type { PresentedToken } from "./presented-token.ts";
 import type { SignInListener } from "./sign-in-listener.ts";
 import { failedPage, tooManyPage } from "./sign-in-pages.ts";
+
+/** The pages that are ours and not the provider's. */
+export interface OurPages extends PasskeyPages {
+  readonly answerSignIn: SignInListener;
+  readonly answerHome: HomePage;
+}
 
 interface Dependencies {
   readonly address: Pick<IssuerAddress, "force" | "below">;
   /** Returns the provider with the present keys. */
   readonly provider: () => Provider;
   readonly presentedToken: Pick<PresentedToken, "present" | "presentCredential">;
-  readonly answerSignIn: SignInListener;
-  readonly answerHome: HomePage;
+  readonly ourPages: OurPages;
   readonly limits: RequestLimits;
   readonly isApplication: (clientId: string) => Promise<boolean>;
   readonly pages: Pages;
@@ -30,6 +36,8 @@ interface Dependencies {
  */
 const kinds: readonly (readonly [RegExp, Kind, methods: string])[] = [
   [/^(\/home)?$/, "home", "GET, HEAD"],
+  [/^\/passkeys$/, "passkeys", "GET, HEAD, POST"],
+  [/^\/passkeys\.js$/, "script", "GET, HEAD"],
   [/^\/sign-in\/./, "sign-in", "GET, HEAD, POST"],
   [/^\/(token|introspect|revoke)$/, "client", "POST"],
   [/^\/(device-authorization|pushed-request)$/, "request", "POST"],
@@ -42,11 +50,21 @@ const kinds: readonly (readonly [RegExp, Kind, methods: string])[] = [
   [/^\/(authorize|device|end-session)\/[^/]+$/, "page", "GET, HEAD"],
 ];
 
-type Kind = "home" | "sign-in" | "client" | "request" | "person" | "document" | "start" | "page";
+type Kind =
+  | "home"
+  | "passkeys"
+  | "script"
+  | "sign-in"
+  | "client"
+  | "request"
+  | "person"
+  | "document"
+  | "start"
+  | "page";
 
 /** Serves everything under `/oauth`. */
 export function createListener(dependencies: Dependencies): RequestListener {
-  const { address, provider, presentedToken, answerSignIn, answerHome, limits, isApplication } = dependencies;
+  const { address, provider, presentedToken, ourPages, limits, isApplication } = dependencies;
   const handOn = handOnTo(provider);
   const clients = createClientListener({ presentedToken, limits, isApplication, handOn });
 
@@ -61,9 +79,14 @@ export function createListener(dependencies: Dependencies): RequestListener {
     switch (kindOfRequest(path, request)) {
       case "home":
         if (refusedByCount(limits.page(request), request, response)) return;
-        return answerHome(provider(), path, request, response);
+        return ourPages.answerHome(provider(), path, request, response);
+      case "passkeys":
+        if (refusedByCount(limits.page(request), request, response)) return;
+        return ourPages.answerPasskeys(provider(), request, response);
+      case "script":
+        return ourPages.sendScript(request, response);
       case "sign-in":
-        return answerSignIn(provider(), path.slice("/sign-in/".length), request, response);
+        return ourPages.answerSignIn(provider(), path.slice("/sign-in/".length), request, response);
       case "client":
         return clients.answerClient(path, request, response);
       case "request":
@@ -118,10 +141,12 @@ function fail(
   const away = isAppError(error) && error.code === "unavailable";
   if (away) response.setHeader("Retry-After", String(error.retryAfterSeconds ?? 1));
   const status = away ? 503 : 500;
-  if (kindOf(path) === "sign-in" || kindOf(path) === "home")
+  if (["sign-in", "home", "passkeys"].includes(kindOf(path) ?? ""))
     pages.send(response, failedPage(pages.textsFor(request.headers), status));
   else endWith(response, status, { error: "server_error" });
 }
+
+const ours: ReadonlySet<Kind> = new Set(["home", "passkeys", "script", "client", "request"]);
 
 /**
  * Browsers send preflights by themselves, so they must not count against the page; the provider answers them, and the
@@ -129,7 +154,7 @@ function fail(
  */
 function kindOfRequest(path: string, { method = "" }: IncomingMessage): Kind | undefined {
   const [, kind, methods = ""] = rowOf(path) ?? [];
-  const isOurs = kind === "home" || kind === "client" || kind === "request";
+  const isOurs = kind !== undefined && ours.has(kind);
   return method === "OPTIONS" || (isOurs && !methods.split(", ").includes(method)) ? "document" : kind;
 }
 

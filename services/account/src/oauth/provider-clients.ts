@@ -3,7 +3,6 @@ import type { Clock } from "@signalbox/core";
 import type { AuditRefusals } from "@signalbox/service";
 import type { Logger } from "@signalbox/telemetry";
 import type { AdapterPayload, Client } from "oidc-provider";
-import { metadataOfApplication } from "../applications/application.ts";
 import type { ApplicationStore } from "../applications/application-store.ts";
 import { acceptsApplicationSecret } from "../applications/stored-application.ts";
 import type { Actor } from "../audit/audit.ts";
@@ -14,6 +13,7 @@ import {
   type ServiceClient,
   type ServiceClientStore,
 } from "../credentials/service-client.ts";
+import { metadataOfApplication } from "./application-clients.ts";
 
 export type ProviderClients = ReturnType<typeof createProviderClients>;
 

@@ -13,12 +13,12 @@ import {
 } from "oidc-provider";
 import { type Account, stateOf } from "../accounts/account.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
-import { applicationMetadata, metadataOfApplication } from "../applications/application.ts";
 import { browserNameOf } from "../sign-ins/sign-in.ts";
 import type { SignInStore } from "../sign-ins/sign-in-store.ts";
 import { maySignIn } from "../sign-ins/sign-ins.ts";
 import type { PrivateJwk } from "../signing-keys/signing-key.ts";
 import { textLocales } from "../texts/texts.ts";
+import { applicationMetadata, metadataOfApplication } from "./application-clients.ts";
 import { claimsByScope, claimsOf, providerAccountFrom, resourceServerFor, scopeOfToken } from "./claims.ts";
 import type { DevicePages } from "./device-pages.ts";
 import type { IssuedTokens } from "./issued-tokens.ts";

@@ -11,7 +11,6 @@ import {
   tellCount,
   tooManyRequests,
 } from "./callers.ts";
-import type { DevicePages } from "./device-pages.ts";
 import { type IssuerAddress, type IssuerSettings, metadataPrefix } from "./issuer-settings.ts";
 import { type ProviderClients, serviceClientOf } from "./provider-clients.ts";
 import type { ProviderPages } from "./provider-pages.ts";
@@ -25,8 +24,8 @@ interface Dependencies {
   readonly providerClients: Pick<ProviderClients, "accepts" | "noteRefused">;
   readonly refreshTokens: Pick<RefreshTokens, "keepAnswer">;
   readonly providerPages: Pick<ProviderPages, "continueSignedOut">;
-  readonly signOut: Step;
-  readonly devicePages: Pick<DevicePages, "step">;
+  /** Steps of other parts, before those of the provider. */
+  readonly steps: readonly Step[];
   readonly callers: Pick<Callers, "clientAddress" | "limits">;
   readonly log: Logger;
 }
@@ -52,8 +51,7 @@ export function createProvider(dependencies: Dependencies): Provider {
     hiddenFromForeignPages,
     consentGiven,
     withoutScript(dependencies),
-    dependencies.signOut,
-    dependencies.devicePages.step,
+    ...dependencies.steps,
     slowDown(limits),
     refreshTokens.keepAnswer,
   ];

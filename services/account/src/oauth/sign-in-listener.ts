@@ -7,13 +7,24 @@ import type { RefusedCode } from "../codes/code-answers.ts";
 import { lifeMs } from "../codes/one-time-codes.ts";
 import type { Page } from "../pages/page.ts";
 import type { Pages } from "../pages/pages.ts";
+import type { Ceremonies } from "../passkeys/ceremonies.ts";
+import type { PasskeySignIn, Passkeys } from "../passkeys/passkeys.ts";
 import type { SendOutcome, SignIns } from "../sign-ins/sign-ins.ts";
 import { fill, minutesIn } from "../texts/texts.ts";
 import { type Callers, tellCount } from "./callers.ts";
 import type { Consent } from "./consent.ts";
 import type { IssuerSettings } from "./issuer-settings.ts";
 import { addressPage, codePage, deletedPage, lostPage, refusedPage, tooManyPage } from "./sign-in-pages.ts";
-import { finish, guardedFields, openVisit, remember, requestId, sentCodeOf, type Visit } from "./sign-in-visit.ts";
+import {
+  ceremonyOf,
+  finish,
+  guardedFields,
+  openVisit,
+  remember,
+  requestId,
+  sentCodeOf,
+  type Visit,
+} from "./sign-in-visit.ts";
 
 export type SignInListener = ReturnType<typeof createSignInListener>;
 
@@ -24,11 +35,13 @@ interface Dependencies {
   readonly callers: Callers;
   readonly pages: Pages;
   readonly consent: Consent;
+  readonly passkeys: Pick<Passkeys, "verify" | "signIn" | "tellOfCode">;
+  readonly ceremonies: Pick<Ceremonies, "isPossible" | "requestOptions" | "read">;
 }
 
 /** The sign-in pages: they ask for an address, then for the code mailed to it, and some applications for consent. */
 export function createSignInListener(dependencies: Dependencies) {
-  const { settings, pages } = dependencies;
+  const { settings, pages, ceremonies } = dependencies;
   const { limits } = dependencies.callers;
 
   /** Answers a request below `/oauth/sign-in/`; `uid` is the rest of its path. */
@@ -38,7 +51,7 @@ export function createSignInListener(dependencies: Dependencies) {
     request: IncomingMessage,
     response: ServerResponse,
   ): Promise<void> {
-    const visit = await openVisit(provider, uid, request, response, { settings, pages });
+    const visit = await openVisit(provider, uid, request, response, { settings, pages, ceremonies });
     const count = visit ? limits.signIn(uid) : limits.stray(request);
     tellCount(response, count);
     const texts = visit?.texts ?? pages.textsFor(request.headers);
@@ -108,37 +121,68 @@ function sendCode(visit: Visit, address: string, dependencies: Dependencies): Pr
   return inTransaction(pool, (tx) => signIns.sendCode(tx, address, by), { key: `sign-in ${browser?.id ?? client}` });
 }
 
-const takeCode: Step = async (visit, fields, { pool, signIns, callers: { clientAddress, knownBrowsers }, pages }) => {
-  const { request, response, interaction, form, texts } = visit;
-  const { locale } = texts;
-  const sent = sentCodeOf(visit);
-  if (!sent) return pages.send(response, addressPage(texts, form, "", null));
-  const code = (fields.get("code") ?? "").slice(0, 64);
-  const signIn = interaction.uid;
+/** The browser that signs in, and what the audit says of it. */
+function whoOf({ request, response, interaction }: Visit, { clientAddress, knownBrowsers }: Callers) {
   const by = {
     credential: String(interaction.params.client_id),
     address: clientAddress(request),
     requestId: requestId(response),
   };
-  const who = { browser: knownBrowsers.of(request), userAgent: request.headers["user-agent"], by };
+  return { browser: knownBrowsers.of(request), userAgent: request.headers["user-agent"], by };
+}
+
+const takeCode: Step = async (visit, fields, dependencies) => {
+  const { pool, signIns, passkeys, callers, pages } = dependencies;
+  const { response, interaction, form, texts } = visit;
+  const { locale } = texts;
+  const sent = sentCodeOf(visit);
+  if (!sent) return pages.send(response, addressPage(texts, form, "", null));
+  const code = (fields.get("code") ?? "").slice(0, 64);
+  const signIn = interaction.uid;
+  const who = whoOf(visit, callers);
   const typed = { signIn, address: sent.to, code, locale, ...who };
-  const result = await inTransaction(pool, (tx) => signIns.complete(tx, typed));
-  switch (result.outcome) {
-    case "code-refused":
-      return pages.send(response, askCode(visit, sent.typed, result.why));
-    case "account-deleted":
-      await interaction.destroy();
-      return pages.send(response, deletedPage(texts, result));
-    case "signed-in":
-      knownBrowsers.remember(request, response, result.accountId);
-      return finish(visit, result.accountId);
-  }
+  const result = await inTransaction(pool, async (tx) => {
+    const completed = await signIns.complete(tx, typed);
+    if (completed.outcome === "signed-in") await passkeys.tellOfCode(tx, completed.accountId, who);
+    return completed;
+  });
+  if (result.outcome === "code-refused") return pages.send(response, askCode(visit, sent.typed, result.why));
+  await conclude(visit, result, dependencies);
 };
+
+const takePasskey: Step = async (visit, fields, dependencies) => {
+  const { pool, passkeys, ceremonies, callers, pages } = dependencies;
+  const { texts, form, interaction, response } = visit;
+  const presented = form.passkey === null ? null : ceremonies.read(fields.get("response") ?? "");
+  const used = presented && { presented, belongsTo: ceremonyOf(interaction.uid), ...whoOf(visit, callers) };
+  const verified = used && (await passkeys.verify(used));
+  const result = verified ? await inTransaction(pool, (tx) => passkeys.signIn(tx, verified, used)) : null;
+  if (result === null || result.outcome === "refused") {
+    return pages.send(response, addressPage(texts, form, "", texts.pages.passkeys.refused));
+  }
+  await conclude(visit, result, dependencies);
+};
+
+/** Ends a visit whose person has proved who they are. */
+async function conclude(
+  visit: Visit,
+  result: Exclude<PasskeySignIn, { outcome: "refused" }>,
+  { pages, callers: { knownBrowsers } }: Dependencies,
+): Promise<void> {
+  const { request, response, interaction, texts } = visit;
+  if (result.outcome === "account-deleted") {
+    await interaction.destroy();
+    return pages.send(response, deletedPage(texts, result));
+  }
+  knownBrowsers.remember(request, response, result.accountId);
+  return finish(visit, result.accountId);
+}
 
 /** The steps, by the prompt of the visit and the name of the submitted form. */
 const steps: ReadonlyMap<string, Step> = new Map([
   ["login address", takeAddress],
   ["login code", takeCode],
+  ["login passkey", takePasskey],
   ["login resend", resend],
   ["login restart", (visit: Visit) => remember(visit, null)],
   ["consent allow", (visit: Visit, _fields: URLSearchParams, { consent }: Dependencies) => consent.allow(visit)],

@@ -9,6 +9,8 @@ export interface SignInForm {
   readonly application: string;
   /** Origins to which the browser returns after the sign-in. */
   readonly formTargets: readonly string[];
+  /** The ceremony of a passkey; null where browsers allow none. */
+  readonly passkey: { readonly options: string; readonly script: string } | null;
 }
 
 /** Hidden fields of a form: its CSRF token, and its step. */
@@ -28,6 +30,17 @@ const problemAbove = (problem: string | null): Html | null =>
 const describedBy = (problem: string | null): Html =>
   problem === null ? html`aria-describedby="hint"` : html`aria-describedby="problem hint" aria-invalid="true"`;
 
+/** A form that its script shows: it signs in with a passkey, without an address. */
+function passkeyForm({ pages: { passkeys } }: Texts, form: SignInForm): Html | null {
+  if (form.passkey === null) return null;
+  return html`<form method="post" action="${form.action}" data-passkey="get" data-options="${form.passkey.options}" hidden>
+${guarded(form, "passkey")}
+<input type="hidden" name="response" value="">
+<p class="problem" role="alert" data-problem hidden>${passkeys.cancelled}</p>
+<button type="submit">${passkeys.signIn}</button>
+</form>`;
+}
+
 /** Step one asks for the address. */
 export function addressPage(texts: Texts, form: SignInForm, typed: string, problem: string | null): Page {
   const { signIn } = texts.pages;
@@ -45,7 +58,9 @@ ${guarded(form, "address")}
 <input id="address" name="address" type="email" value="${typed}" maxlength="254" autocomplete="email" autocapitalize="none"
  spellcheck="false" required autofocus ${describedBy(problem)}>
 <button type="submit" class="main">${signIn.sendCode}</button>
-</form>`,
+</form>
+${passkeyForm(texts, form)}`,
+    ...(form.passkey !== null && { script: form.passkey.script }),
   };
 }
 

@@ -5,6 +5,7 @@ import type Provider from "oidc-provider";
 import { errors, type Interaction } from "oidc-provider";
 import { formTargetOf } from "../pages/page.ts";
 import type { Pages } from "../pages/pages.ts";
+import type { Ceremonies } from "../passkeys/ceremonies.ts";
 import type { Texts } from "../texts/texts.ts";
 import type { IssuerSettings } from "./issuer-settings.ts";
 import { isForm, readFormBody } from "./request-form.ts";
@@ -30,6 +31,7 @@ interface SentCode {
 interface Dependencies {
   readonly settings: IssuerSettings;
   readonly pages: Pick<Pages, "textsFor">;
+  readonly ceremonies: Pick<Ceremonies, "isPossible" | "requestOptions">;
 }
 
 /** Opens the visit of the sign-in `uid`; null when the browser's cookie belongs to another one, or it has ended. */
@@ -38,11 +40,11 @@ export async function openVisit(
   uid: string,
   request: IncomingMessage,
   response: ServerResponse,
-  { settings, pages }: Dependencies,
+  { settings, pages, ceremonies }: Dependencies,
 ): Promise<Visit | null> {
   const interaction = await interactionOf(provider, request, response);
   if (interaction?.uid !== uid || !prompts.has(interaction.prompt.name)) return null;
-  const form = await formOf(provider, interaction, settings);
+  const form = { ...(await formOf(provider, interaction, settings)), passkey: passkeyOf(uid, settings, ceremonies) };
   const texts = pages.textsFor(request.headers, interaction.params.ui_locales);
   return { provider, request, response, interaction, form, texts };
 }
@@ -67,11 +69,23 @@ async function interactionOf(
   }
 }
 
+/** The ceremony of a sign-in. */
+export const ceremonyOf = (uid: string): string => `use ${uid}`;
+
+function passkeyOf(
+  uid: string,
+  { address: { issuer } }: Pick<IssuerSettings, "address">,
+  { isPossible, requestOptions }: Dependencies["ceremonies"],
+): SignInForm["passkey"] {
+  if (!isPossible) return null;
+  return { options: JSON.stringify(requestOptions(ceremonyOf(uid))), script: `${issuer}/passkeys.js` };
+}
+
 async function formOf(
   provider: Provider,
   { uid, params }: Interaction,
   { address, cookieKeys: [key = ""] }: IssuerSettings,
-): Promise<SignInForm> {
+): Promise<Omit<SignInForm, "passkey">> {
   const client = await provider.Client.find(String(params.client_id));
   return {
     action: `${address.path}/sign-in/${uid}`,

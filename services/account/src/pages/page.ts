@@ -60,12 +60,14 @@ export interface Page {
   readonly content: Html;
   /** Other sites that a form may lead to: the application to which a sign-in returns. */
   readonly formTargets?: readonly string[];
+  /** The URL of the one script that the page may run. */
+  readonly script?: string;
   /** Images beside the logo of the deployment: https URLs. */
   readonly images?: readonly string[];
 }
 
-/** Writes the whole page, without scripts and external resources. Its title mentions a mistake in a form. */
-export function pageText({ status, texts, title, content }: Page, brand: Brand): string {
+/** Writes the whole page, without external resources but the named ones. Its title mentions a mistake in a form. */
+export function pageText({ status, texts, title, content, script }: Page, brand: Brand): string {
   const { name, logoUrl } = brand;
   const logo = logoUrl === null ? name : html`<img src="${logoUrl}" alt="${name}">`;
   const shownTitle = status === 422 ? fill(texts.pages.titleOfMistake, { title }) : title;
@@ -76,7 +78,7 @@ export function pageText({ status, texts, title, content }: Page, brand: Brand):
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
 <title>${shownTitle} – ${name}</title>
-<style>${new Html(styleOf(brand))}</style>
+<style>${new Html(styleOf(brand))}</style>${script === undefined ? null : html`\n<script src="${script}" defer></script>`}
 </head>
 <body>
 <header>${logo}</header>
@@ -90,18 +92,19 @@ ${content}
 }
 
 /**
- * Builds the content security policy of a page: it allows styles, the logo and form targets, and forbids scripts and
- * framing.
+ * Builds the content security policy of a page: it allows styles, images, form targets and the one script of a page that
+ * has any, and forbids framing.
  */
 export function pagePolicy(
   brand: Brand,
-  { formTargets = [], images = [] }: Pick<Page, "formTargets" | "images">,
+  { formTargets = [], images = [], script }: Pick<Page, "formTargets" | "images" | "script">,
 ): Readonly<Record<string, string>> {
   const shown = [...(brand.logoUrl === null ? [] : [brand.logoUrl]), ...images];
   const policy = [
     "default-src 'none'",
     `style-src 'sha256-${createHash("sha256").update(styleOf(brand)).digest("base64")}'`,
     ...(shown.length === 0 ? [] : [`img-src ${shown.map(imageSourceOf).join(" ")}`]),
+    ...(script === undefined ? [] : [`script-src ${script}`]),
     `form-action ${["'self'", ...formTargets].join(" ")}`,
     "frame-ancestors 'none'",
     "base-uri 'none'",
