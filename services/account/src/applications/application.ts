@@ -4,7 +4,7 @@ import { z } from "zod";
 /** The kinds of applications: where one runs decides how it is recognized. */
 export const applicationTypes = ["browser", "server", "native", "device"] as const;
 
-export type ApplicationType = (typeof applicationTypes)[number];
+type ApplicationType = (typeof applicationTypes)[number];
 
 /** An application that people sign in to through the built-in issuer. */
 export interface Application {
@@ -32,7 +32,7 @@ export interface Application {
 const ours = { postLogoutRedirectUris: [], scopes: null, logoUrl: null, party: "first", consent: "none" } as const;
 
 /** The ids of the applications that every deployment has. */
-export const builtInIds = ["console", "cli"] as const;
+const builtInIds = ["console", "cli"] as const;
 
 /** Returns the applications that every deployment has, for its public address. */
 export function builtInApplications(baseUrl: string): readonly Application[] {
@@ -70,7 +70,7 @@ export const redirectUri = z
   }, "use https, a loopback address, or a scheme with a dot in it");
 
 /** Returns true for a redirect to a program on the person's machine. */
-export function isNative(uri: string): boolean {
+function isNative(uri: string): boolean {
   const { protocol, hostname } = new URL(uri);
   return protocol !== "https:" && (protocol !== "http:" || loopbacks.has(hostname));
 }

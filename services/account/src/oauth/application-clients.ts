@@ -32,7 +32,7 @@ export function metadataOfApplication(application: Application, secret?: string)
 }
 
 /** The grant type of RFC 8628. */
-export const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
+const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
 
 /** The most that the tokens of a client may do, if it is a limited application; else null. */
 export const limitOf = (client: object | undefined): unknown =>

@@ -3,8 +3,6 @@ import { type RequestLimits, tellCount, tooManyRequests } from "./callers.ts";
 import type { PresentedToken } from "./presented-token.ts";
 import { claimedClientId, promptWithConsent, readFormBody, withBody } from "./request-form.ts";
 
-export type ClientListener = ReturnType<typeof createClientListener>;
-
 interface Dependencies {
   readonly presentedToken: Pick<PresentedToken, "present" | "presentCredential">;
   readonly limits: Pick<RequestLimits, "application" | "start">;

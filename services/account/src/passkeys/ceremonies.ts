@@ -37,7 +37,7 @@ const text = z.string().min(1).max(16_384);
 const transport = z.string().regex(/^[a-z-]{1,20}$/);
 const common = { id: text, rawId: text, type: z.literal("public-key"), clientExtensionResults: z.object({}) };
 
-/** What a browser posts after it has made a passkey; other members are dropped. */
+/** The form in which a browser posts a passkey that it has made; other members are dropped. */
 const Registration = z.object({
   ...common,
   response: z.object({
@@ -47,7 +47,7 @@ const Registration = z.object({
   }),
 });
 
-/** What a browser posts after it has used a passkey. */
+/** The form in which a browser posts a use of a passkey. */
 const Assertion = z.object({
   ...common,
   response: z.object({

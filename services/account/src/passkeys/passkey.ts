@@ -11,7 +11,7 @@ export interface Passkey {
   readonly publicKey: Buffer;
   /** The number of uses that the authenticator last counted; 0 for one that does not count. */
   readonly counter: bigint;
-  /** How a browser can reach it, such as `internal` or `hybrid`. */
+  /** The ways in which a browser can reach it, such as `internal` or `hybrid`. */
   readonly transports: readonly string[];
   /** True for one that is copied to the holder's other devices. */
   readonly synced: boolean;
