@@ -127,7 +127,7 @@ async function filledIn(script: string, reader: Reader): Promise<string> {
 /** In this order, because later pages may use what earlier ones leave. */
 const ofCallers = [
   ...["query-the-graph", "upload-from-a-browser", "debug-deliveries", "replay-after-an-outage"],
-  ...["create-a-service-client", "rotate-a-key", "find-leaked-keys"],
+  ...["let-people-sign-in", "create-a-service-client", "rotate-a-key", "find-leaked-keys"],
   ...["connect-a-sender", "migrate-a-secret", "read-and-replay", "act-as-a-hub"],
   ...["subscribe-and-resume", "rotate-the-sealing-key", "rotate-secrets", "consume-events", "verify-deliveries"],
   ...["show-responsive-images", "sign-image-urls", "put-a-cdn-in-front", "recover-failed-images", "size-image-memory"],

@@ -19,6 +19,7 @@ export async function serve(t: TestContext, listener: RequestListener): Promise<
 export async function startBehindEdge(
   t: TestContext,
   host: "127.0.0.1" | "localhost" = "127.0.0.1",
+  more: Readonly<Record<string, string>> = {},
 ): Promise<{ edge: string; account: Harness }> {
   let account: Harness | null = null;
   const address = await serve(t, (request, response) => {
@@ -31,7 +32,7 @@ export async function startBehindEdge(
   });
   // Browsers allow passkeys at a name and not at an address.
   const edge = address.replace("127.0.0.1", host);
-  account = await startIssuer({ "http.base-url": edge, "account.oauth.applications": applications });
+  account = await startIssuer({ "http.base-url": edge, "account.oauth.applications": applications, ...more });
   t.after(() => account?.close());
   return { edge, account };
 }
