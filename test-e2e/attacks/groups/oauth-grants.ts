@@ -18,9 +18,9 @@ const givenTokens = [
   plantedAnswer(404),
   plantedAnswer(400, { error: "x", access_token: "x" }),
 ];
-const isTokens = (answer: Answer): Finding =>
+export const isTokens = (answer: Answer): Finding =>
   answer.status === 200 && typeof answer.json.access_token === "string" ? null : shown(answer);
-const noTokens = [plantedAnswer(400, { error: "invalid_grant" }), plantedAnswer(200)];
+export const noTokens = [plantedAnswer(400, { error: "invalid_grant" }), plantedAnswer(200)];
 
 interface TokenRow {
   readonly what: string;
@@ -29,7 +29,7 @@ interface TokenRow {
 }
 
 /** A row at the token endpoint. */
-const tokenRow = (row: TokenRow): Attack =>
+export const tokenRow = (row: TokenRow): Attack =>
   attack<Answer>({
     ...row,
     must: "give no token",

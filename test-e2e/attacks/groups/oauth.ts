@@ -3,6 +3,7 @@ import { type Attack, attack, type Control, control, type Finding } from "../run
 import { type Application, applications, type IssuingScene, type SignedIn } from "../scene/issuing-scene.ts";
 import type { Group } from "./group.ts";
 import { issuedTokenRows } from "./issued-tokens.ts";
+import { deviceRows } from "./oauth-devices.ts";
 import { clientRows, codeRows, refreshRows } from "./oauth-grants.ts";
 import { authorizationMutations, type ClientSecret, redirectMutations } from "./oauth-tables.ts";
 
@@ -17,6 +18,7 @@ export const oauth: Group = {
     return [
       ...authorizationRows(scene, person),
       ...(await codeRows(scene, person)),
+      ...(await deviceRows(scene)),
       ...clientRows(scene, client, other),
       ...refreshRows(scene),
       ...(await issuedTokenRows(scene, person)),
