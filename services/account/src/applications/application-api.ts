@@ -12,9 +12,8 @@ import {
   refused,
   strongEtag,
 } from "@signalbox/http";
-import { type Edges, edgesOf, type OwnRow, operation, tooMany } from "@signalbox/service";
+import { conflict, type Edges, edgesOf, type OwnRow, operation, tooMany } from "@signalbox/service";
 import { z } from "zod";
-import { conflict } from "../credentials/credential.ts";
 import type { ApplicationStore } from "./application-store.ts";
 import type { Applications, IssuedSecret } from "./applications.ts";
 import {
@@ -94,6 +93,7 @@ function addReads(routes: Routes, { applicationStore, pageLimits, clock }: Appli
   routes.get(one, {
     operationId: "oauthApplication",
     summary: "Read an application that people sign in to",
+    description: "Without the texts of its secrets, which only its creation and a rotation show.",
     auth: administration,
     responses: { 200: ApplicationResource, 404: "error" },
     async handle({ params }) {

@@ -46,23 +46,38 @@ const fields = {
 };
 
 /** The input of a new application. */
-export const NewApplication = z.strictObject({
-  name: fields.name,
-  type: z
-    .enum(applicationTypes)
-    .describe(
-      "`browser` (a page with a script), `server` (it keeps a secret), `native` (on the person's machine) or `device` (without a browser).",
-    ),
-  redirect_uris: fields.redirect_uris.default([]).meta({ examples: [["https://harbour.example/callback"]] }),
-  post_logout_redirect_uris: fields.post_logout_redirect_uris.default([]),
-  scopes: fields.scopes.meta({ examples: [["account:read", "images:read"]] }),
-  logo_url: fields.logo_url.default(null),
-  party: z.enum(["first", "third"]).default("first").describe("`third` was made by somebody else."),
-  consent: fields.consent.optional(),
-});
+export const NewApplication = z
+  .strictObject({
+    name: fields.name,
+    type: z
+      .enum(applicationTypes)
+      .describe(
+        "`browser` (a page with a script), `server` (it keeps a secret), `native` (on the person's machine) or `device` (without a browser).",
+      ),
+    redirect_uris: fields.redirect_uris.default([]).meta({ examples: [["https://harbour.example/callback"]] }),
+    post_logout_redirect_uris: fields.post_logout_redirect_uris.default([]),
+    scopes: fields.scopes.meta({ examples: [["account:read", "images:read"]] }),
+    logo_url: fields.logo_url.default(null),
+    party: z.enum(["first", "third"]).default("first").describe("`third` was made by somebody else."),
+    consent: fields.consent.optional(),
+  })
+  .meta({ id: "NewOauthApplication" })
+  .register(examples, {
+    example: {
+      name: "Harbour log",
+      type: "server",
+      redirect_uris: ["https://harbour.example/callback"],
+      scopes: ["account:read", "images:read"],
+      party: "third",
+    },
+  });
 
 /** The input of a change. Type and party stay: another kind of application is another application. */
-export const ApplicationPatch = z.strictObject(fields).partial();
+export const ApplicationPatch = z
+  .strictObject(fields)
+  .partial()
+  .meta({ id: "OauthApplicationPatch" })
+  .register(examples, { example: { name: "Harbour log", scopes: ["account:read"] } });
 
 /** The input of a rotation. */
 export const SecretRotation = z.strictObject({
@@ -72,17 +87,17 @@ export const SecretRotation = z.strictObject({
 export const ApplicationResource = z
   .object({
     id: identifier("The application, its `client_id`"),
-    name: z.string(),
-    type: z.enum(applicationTypes),
-    redirect_uris: z.array(z.string()),
-    post_logout_redirect_uris: z.array(z.string()),
-    scopes: z.array(z.enum(scopes)),
-    logo_url: z.string().nullable(),
-    party: z.enum(["first", "third"]),
-    consent: z.enum(["none", "ask"]),
+    name: z.string().describe("The name that people read."),
+    type: z.enum(applicationTypes).describe("Where it runs; only a `server` has secrets."),
+    redirect_uris: z.array(z.string()).describe("The addresses that a sign-in may return to."),
+    post_logout_redirect_uris: z.array(z.string()).describe("The addresses that a sign-out may return to."),
+    scopes: z.array(z.enum(scopes)).describe("The most that its tokens may do."),
+    logo_url: z.string().nullable().describe("Shown where a person is asked for consent; null without one."),
+    party: z.enum(["first", "third"]).describe("`third` was made by somebody else."),
+    consent: z.enum(["none", "ask"]).describe("`ask` shows the person what it asks for, once in each sign-in."),
     secrets: liveValues("secrets"),
-    created_at: timestamp,
-    updated_at: timestamp,
+    created_at: timestamp.describe("The time of its creation."),
+    updated_at: timestamp.describe("The time of its last change."),
   })
   .meta({ id: "OauthApplication", description: "An application that people sign in to." });
 

@@ -1,10 +1,9 @@
 import type { PageLimits } from "@signalbox/graphql";
 import { type HttpResponse, ok, strongEtag } from "@signalbox/http";
-import { type Edges, edgesOf, list, operation } from "@signalbox/service";
+import { conflict, type Edges, edgesOf, list, operation } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
 import type { Accounts } from "../accounts/accounts.ts";
-import { conflict } from "../credentials/credential.ts";
 import { type Passkey, PasskeyPatch, PasskeyResource, passkeyExample, viewPasskey } from "./passkey.ts";
 import type { PasskeyStore } from "./passkey-store.ts";
 import type { Passkeys } from "./passkeys.ts";

@@ -25,10 +25,10 @@ export const passkeysMax = 10;
 export const PasskeyResource = z
   .object({
     id: identifier("The passkey"),
-    name: z.string(),
+    name: z.string().describe("The name that its holder gave it."),
     synced: z.boolean().describe("True when it is copied to the holder's other devices."),
-    created_at: timestamp,
-    last_used_at: timestamp.nullable(),
+    created_at: timestamp.describe("The time at which it was added."),
+    last_used_at: timestamp.nullable().describe("The time of its last sign-in; null before the first."),
   })
   .meta({ id: "Passkey", description: "A passkey that signs its holder in, without its key." });
 
