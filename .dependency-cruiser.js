@@ -38,6 +38,7 @@ const homes = {
   "@apollo/(query-planner|federation-internals)": "libs/federation",
   nodemailer: "services/account/src/mail",
   "oidc-provider": "services/account/src/oauth",
+  "@simplewebauthn/server": "services/account/src/passkeys",
 };
 
 /** Tests, and what only tests import: fixtures, a service's harness, and the suite that every adapter of a port runs. */

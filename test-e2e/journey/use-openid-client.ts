@@ -7,7 +7,7 @@ import { type Client, createClient, expectStatus } from "./client.ts";
 /** CONTRACT §1: time within which the end of a credential takes effect in every service. */
 const effectiveMs = 2_000;
 
-const application = { client_id: "console", name: "Console", redirect_uris: ["https://console.example/back"] };
+const application = { client_id: "desk", name: "Console", redirect_uris: ["https://console.example/back"] };
 
 /** Properties of a system for `usesOpenidClient`. */
 export const openidProperties = ({ url }: Mailbox) => ({

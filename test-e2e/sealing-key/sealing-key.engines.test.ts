@@ -8,7 +8,7 @@ import { searchDatabases } from "../systems/search-databases.ts";
 
 const former = `former:${Buffer.alloc(32, 1).toString("base64")}`;
 const next = `next:${Buffer.alloc(32, 2).toString("base64")}`;
-const application = { client_id: "console", name: "Console", redirect_uris: ["https://console.example/back"] };
+const application = { client_id: "desk", name: "Console", redirect_uris: ["https://console.example/back"] };
 const partnerSecret = "a secret of the shop";
 
 const propertiesWith = (keys: string) => ({

@@ -135,7 +135,7 @@ const ofCallers = [
     "replay-after-an-outage",
   ],
   "receive-without-a-public-address",
-  ...["create-a-service-client", "rotate-a-key", "find-leaked-keys"],
+  ...["let-people-sign-in", "create-a-service-client", "rotate-a-key", "find-leaked-keys"],
   ...["connect-a-sender", "migrate-a-secret", "read-and-replay", "act-as-a-hub"],
   ...["subscribe-and-resume", "rotate-the-sealing-key", "rotate-secrets", "consume-events", "verify-deliveries"],
   ...["show-responsive-images", "sign-image-urls", "put-a-cdn-in-front", "recover-failed-images", "size-image-memory"],

@@ -39,4 +39,5 @@ export {
   principalsPath,
 } from "./principal-protocol.ts";
 export { internalProperties, principalProperties } from "./properties.ts";
+export { limitedClaim } from "./token-claims.ts";
 export { createTokenVerifier, type TokenVerifier, type VerifiedToken } from "./token-verifier.ts";

@@ -18,6 +18,13 @@ test("a user's token without our scopes gets those of an owner", () => {
   assert.deepEqual(scopesOf({}, { scope: "openid profile email" }), [...scopesOfRole("owner")].sort());
 });
 
+test("the token of a limited application has no scopes but those that it names", () => {
+  const limited = { named_scopes_only: true };
+  assert.deepEqual(scopesOf({}, { ...limited, scope: "openid" }), []);
+  assert.deepEqual(scopesOf({}, { ...limited, scope: "openid images:read" }), ["images:read"]);
+  assert.deepEqual(scopesOf({}, { named_scopes_only: "true" }), [...scopesOfRole("owner")].sort());
+});
+
 test("scopes are read from scope as words and from scp as words or a list", () => {
   assert.deepEqual(scopesOf({}, { scope: "openid images:read account:read" }), ["account:read", "images:read"]);
   assert.deepEqual(scopesOf({}, { scp: "images:read" }), ["images:read"]);

@@ -11,7 +11,8 @@ export interface TokenAccess {
 /**
  * Computes the effective scopes of a verified token, CONTRACT §1. Scopes that it names count within the issuer's
  * `scopes-max`; privileged ones only when a mapped role has them too. A user's token that names none of ours gets those
- * of its mapped role, else of `owner`. A client's token has only the scopes that it names.
+ * of its mapped role, else of `owner`, unless it says that its application is limited. A client's token has only the
+ * scopes that it names.
  */
 export function accessOfToken(issuer: Issuer, claims: JWTPayload): TokenAccess {
   const mapped = mappedRoles(issuer, claims);
@@ -21,10 +22,14 @@ export function accessOfToken(issuer: Issuer, claims: JWTPayload): TokenAccess {
   const fromNames = named.filter((scope) => (privilegedScopes.has(scope) ? byRole.has(scope) : max.has(scope)));
 
   if (isClientToken(issuer, claims)) return { kind: "client", scopes: new Set(fromNames), roles: mapped };
-  if (named.length > 0) return { kind: "token", scopes: new Set(fromNames), roles: orOwner(mapped) };
+  const namesAll = named.length > 0 || claims[limitedClaim] === true;
+  if (namesAll) return { kind: "token", scopes: new Set(fromNames), roles: orOwner(mapped) };
   if (mapped.length > 0) return { kind: "token", scopes: byRole, roles: mapped };
   return { kind: "token", scopes: new Set(scopesOfRole("owner").filter((scope) => max.has(scope))), roles: ["owner"] };
 }
+
+/** The claim of a person's token that has no scopes but those that it names, and so possibly none. */
+export const limitedClaim = "named_scopes_only";
 
 /**
  * Collects our scopes from `scope` (RFC 8693 §4.2: separate words), `scp` (words or a list) and the issuer's own claim.

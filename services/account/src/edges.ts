@@ -1,6 +1,7 @@
 import { type Edges, joinEdges } from "@signalbox/service";
 import { type AccountApi, accountApi } from "./accounts/account-api.ts";
 import { type AdministrationApi, administrationApi } from "./administration/administration-api.ts";
+import { type ApplicationApi, applicationApi } from "./applications/application-api.ts";
 import { type AuditApi, auditApi } from "./audit/audit-api.ts";
 import { type ContactApi, contactApi } from "./contacts/contact-api.ts";
 import { type ContactLinkRoutes, contactLinkRoutes } from "./contacts/contact-link-pages.ts";
@@ -10,17 +11,20 @@ import { type ServiceClientApi, serviceClientApi } from "./credentials/service-c
 import { type ExportRoutes, exportRoutes } from "./export/export-routes.ts";
 import { type IdentityApi, identityApi } from "./identities/identity-api.ts";
 import { type InvitationApi, invitationApi } from "./invitations/invitation-api.ts";
+import { type PasskeyApi, passkeyApi } from "./passkeys/passkey-api.ts";
 import { type SignInApi, signInApi } from "./sign-ins/sign-in-list.ts";
 import { type StatusApi, statusApi } from "./statuses/status-api.ts";
 import { type StepUpApi, stepUpApi } from "./step-up/step-up-api.ts";
 
 export type EdgeParts = AccountApi &
+  ApplicationApi &
   StatusApi &
   ContactApi &
   ContactLinkRoutes &
   StepUpApi &
   SignInApi &
   IdentityApi &
+  PasskeyApi &
   ApiKeyApi &
   ServiceClientApi &
   CurrentCredentialApi &
@@ -39,10 +43,12 @@ export const serviceEdges = (parts: EdgeParts): Edges =>
     stepUpApi(parts), // /api/account/step-up/
     signInApi(parts), // /api/account/sign-ins/ and /api/accounts/{id}/sign-ins/
     identityApi(parts), // /api/account/identities/
+    passkeyApi(parts), // /api/account/passkeys/
     apiKeyApi(parts), // /api/account/api-keys/, /api/account/current-api-key/ and /api/accounts/{id}/api-keys/
     serviceClientApi(parts), // /api/account/clients/ and /api/accounts/{id}/clients/
     currentCredentialApi(parts), // /api/account/credential/
     invitationApi(parts), // /api/v1/invitations/
+    applicationApi(parts), // /api/v1/oauth/applications
     auditApi(parts), // /api/account/audit/, /api/accounts/audit/ and /api/accounts/{id}/audit/
     { routes: exportRoutes(parts) }, // /api/account/export/
     administrationApi(parts), // /api/accounts/

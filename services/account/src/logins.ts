@@ -1,6 +1,8 @@
 import { parseIssuers } from "@signalbox/auth";
 import { createRateLimiters } from "@signalbox/cache";
 import type { Pool } from "@signalbox/storage";
+import { createApplicationStore } from "./applications/application-store.ts";
+import { createApplications } from "./applications/applications.ts";
 import type { Base } from "./base.ts";
 import { createOneTimeCodes } from "./codes/one-time-codes.ts";
 import type { Credentials } from "./credentials/open-credentials.ts";
@@ -14,6 +16,9 @@ import { createIssuedTokens } from "./oauth/issued-tokens.ts";
 import { type BuiltInIssuer, openIssuer } from "./oauth/issuer.ts";
 import { createStateStore } from "./oauth/state-store.ts";
 import type { Pages } from "./pages/pages.ts";
+import { createCeremonies } from "./passkeys/ceremonies.ts";
+import { createPasskeyStore } from "./passkeys/passkey-store.ts";
+import { createPasskeys } from "./passkeys/passkeys.ts";
 import { createPrincipals, createTokens } from "./principals/principals.ts";
 import type { Configured } from "./properties.ts";
 import { createSignInList } from "./sign-ins/sign-in-list.ts";
@@ -43,6 +48,28 @@ export function openProofs({ configuration, clock }: Configured, base: Base, cou
     clock,
   });
   return { oneTimeCodes, stepUpStore, stepUps };
+}
+
+/** Opens the passkeys of people at the built-in issuer. */
+function openPasskeys({ configuration, clock }: Configured, base: Base) {
+  const { pool, accountStore, notices, audit, auditRefusals } = base;
+  const passkeyStore = createPasskeyStore(pool);
+  const ceremonies = createCeremonies({
+    baseUrl: configuration.get("http.base-url"),
+    serverName: () => configuration.get("server.name"),
+    keys: configuration.get("secrets.keys"),
+  });
+  const passkeys = createPasskeys({
+    passkeyStore,
+    ceremonies,
+    accountStore,
+    identityStore: createIdentityStore(pool),
+    notices,
+    audit,
+    auditRefusals,
+    clock,
+  });
+  return { passkeyStore, ceremonies, passkeys };
 }
 
 interface SignInDependencies {
@@ -91,18 +118,25 @@ export function openSignIns(context: Configured, dependencies: SignInDependencie
     audit,
     clock,
   });
-  const issuer = openIssuer(context, {
-    base,
-    stateStore,
+  const { serviceClientStore } = credentials;
+  const applicationStore = createApplicationStore(pool);
+  const { passkeyStore, ceremonies, passkeys } = openPasskeys(context, base);
+  const stores = { stateStore, signInStore, serviceClientStore, applicationStore };
+  const proving = { signIns, firstLinks, passkeys, ceremonies };
+  const issuer = openIssuer(context, { base, stores, issuedTokens, proving, pages, limiterOf });
+  const hasIssuer = issuer !== null;
+  const applications = createApplications({ applicationStore, issuedTokens, audit, clock, hasIssuer });
+  return {
     issuedTokens,
-    signIns,
-    firstLinks,
     signInStore,
-    serviceClientStore: credentials.serviceClientStore,
-    pages,
-    limiterOf,
-  });
-  return { issuedTokens, signInStore, signInList, firstLinks, issuer };
+    signInList,
+    firstLinks,
+    applicationStore,
+    applications,
+    passkeyStore,
+    passkeys,
+    issuer,
+  };
 }
 
 interface LoginDependencies {

@@ -152,7 +152,7 @@ export const properties = defineProperties({
     reload: "restart",
     local: true,
     effect:
-      "Applications that people sign in to through the built-in issuer, a JSON list of { client_id, name, redirect_uris, post_logout_redirect_uris? }. A loopback redirect may have any port.",
+      "Applications that people sign in to through the built-in issuer, a JSON list of { client_id, name, redirect_uris, post_logout_redirect_uris? }, beside the built-in `console` and `cli`. A loopback redirect may have any port.",
   },
   "account.oauth.access-token-minutes": {
     type: "integer",

@@ -43,6 +43,7 @@ import { openLogins, openProofs, openSignIns } from "./logins.ts";
 import { sealedMails } from "./mail/mail-queue.ts";
 import type { LimiterOf } from "./oauth/callers.ts";
 import { metadataPrefix, mountPath } from "./oauth/issuer-settings.ts";
+import { createProtectedResource, resourceMetadataPrefix } from "./oauth/protected-resource.ts";
 import { sealedState } from "./oauth/state-store.ts";
 import { createPages } from "./pages/pages.ts";
 import { principalRoutes } from "./principals/principal-routes.ts";
@@ -205,6 +206,7 @@ function openExport(
     apiKeyStore,
     serviceClientStore,
     signInStore: signIns.signInStore,
+    passkeyStore: signIns.passkeyStore,
     auditStore: administration.auditStore,
     clock,
   });
@@ -240,6 +242,10 @@ export function edgePartsOf(
     identities: logins.identities,
     signInList: signIns.signInList,
     signInStore: signIns.signInStore,
+    passkeyStore: signIns.passkeyStore,
+    passkeys: signIns.passkeys,
+    applications: signIns.applications,
+    applicationStore: signIns.applicationStore,
     apiKeyStore: credentials.apiKeyStore,
     apiKeys: credentials.apiKeys,
     serviceClientStore: credentials.serviceClientStore,
@@ -260,11 +266,13 @@ export function edgePartsOf(
 function issuerMounts(context: Configured, capabilities: Capabilities): Mounts {
   const { base, contacts, invitations, signIns, pages } = capabilities;
   const { issuer, firstLinks } = signIns;
-  if (issuer === null) return {};
+  const resource = { [resourceMetadataPrefix]: createProtectedResource(context) };
+  if (issuer === null) return resource;
   const { pool, accountStore } = base;
   const { contactLinks } = contacts;
   const { invitationAcceptance } = invitations;
   return {
+    ...resource,
     [confirmationPath]: createContactLinkListener(context, { pool, accountStore, contactLinks, issuer, pages }),
     [invitationsPath]: createInvitationListener(context, { pool, accountStore, invitationAcceptance, issuer, pages }),
     [firstLinkPath]: createFirstLinkListener(context, { firstLinks, issuer, pages }),

@@ -71,7 +71,7 @@ test("an objection after the confirmation ends the sign-ins at the built-in issu
   const { pool, capabilities } = openInside(account);
   const [state, tokens] = [createStateStore(pool, capabilities.base.sealer), capabilities.signIns.issuedTokens];
   const [session, grantId] = [crypto.randomUUID(), crypto.randomUUID()];
-  const issued = { clientId: "console", accountId, expiresAt: new Date(clock.nowMs() + minutes(10)) };
+  const issued = { clientId: "desk", accountId, expiresAt: new Date(clock.nowMs() + minutes(10)) };
   const [signIns, programs] = [crypto.randomUUID(), crypto.randomUUID()];
   await state.save("Session", session, { accountId }, new Date(clock.nowMs() + hours(24)));
   await state.save("Grant", grantId, { accountId }, new Date(clock.nowMs() + hours(24)));

@@ -7,8 +7,10 @@ import { bearer, clientToken, makeClient, startIssuer } from "./oauth-fixture.ts
 import { applications, newcomer, signedIn } from "./oauth-visitor.ts";
 
 let account: Harness;
+let administrator: Record<string, string>;
 before(async () => {
   account = await startIssuer({ "account.oauth.applications": applications });
+  administrator = { "x-api-key": await account.firstKey() };
 });
 after(() => account.close());
 
@@ -85,11 +87,16 @@ test("what a client may not be is said in the payload, by the member's name", as
 
 const keysPath = "/api/account/api-keys";
 const clientsPath = "/api/account/clients";
-const able = "account:read account:security images:read";
+const applicationsPath = "/api/v1/oauth/applications";
+const able = "account:read account:security account:admin images:read";
+const newApplication = { name: "new", type: "server", redirect_uris: ["https://new.example/"], scopes: [] };
 
-/** A person, what they own, and every other kind of credential of their account. */
+/** An administrator, what they own, and every other kind of credential of their account. */
 async function ownerWithCredentials() {
-  const { address, access_token } = await signedIn(account, { scope: `openid ${able}` });
+  const { address, idClaims } = await signedIn(account);
+  const body = { roles: ["owner", "admin"] };
+  await account.send("PATCH", `/api/accounts/${idClaims?.sub}`, { headers: administrator, body });
+  const { access_token } = await signedIn(account, { address, scope: `openid ${able}` });
   const headers = bearer(access_token);
   const makeKey = async (...scopes: string[]) =>
     (await account.send("POST", keysPath, { headers, body: { name: "held", scopes } })).body;
@@ -103,7 +110,9 @@ async function ownerWithCredentials() {
     "a token of another sign-in": await tokenFor(`openid ${able}`),
     "a service client": bearer((await clientToken(account, client)).access_token),
   };
-  return { headers, keyId: key.id as string, clientId: client.id, others };
+  const application = await account.send("POST", applicationsPath, { headers, body: newApplication });
+  const applicationId = application.body.id as string;
+  return { headers, applicationId, keyId: key.id as string, clientId: client.id, others };
 }
 
 type Owner = Awaited<ReturnType<typeof ownerWithCredentials>>;
@@ -115,6 +124,11 @@ const requests: Record<string, (owner: Owner) => { path: string; body: object }>
   "POST /api/account/clients": () => ({ path: clientsPath, body: { name: "new", scopes: ["account:security"] } }),
   "POST /api/account/clients/:client_id/secret/rotate": ({ clientId }) => ({
     path: `${clientsPath}/${clientId}/secret/rotate`,
+    body: {},
+  }),
+  "POST /api/v1/oauth/applications": () => ({ path: applicationsPath, body: newApplication }),
+  "POST /api/v1/oauth/applications/:application_id/secret/rotate": ({ applicationId }) => ({
+    path: `${applicationsPath}/${applicationId}/secret/rotate`,
     body: {},
   }),
 };

@@ -63,6 +63,38 @@ for (const algorithm of ["oidc", "oauth2"] as const) {
   });
 }
 
+test("a client that knows the API alone finds its issuer, and all documents name the same endpoints", async () => {
+  const { origin, pathname } = new URL(issuer.replace("/oauth", ""));
+  const resource = `${origin}${pathname}`;
+  const found = await through(account)(`${origin}/.well-known/oauth-protected-resource${pathname}`);
+  assert.equal(found.status, 200);
+  const described = (await found.json()) as Record<string, unknown>;
+  assert.deepEqual([described.resource, described.authorization_servers], [resource, [issuer]]);
+  for (const algorithm of ["oidc", "oauth2"] as const) {
+    const metadata = (await discover(account, "cli", openid.None(), algorithm)).serverMetadata();
+    assert.deepEqual(
+      [metadata.issuer, metadata.device_authorization_endpoint, metadata.pushed_authorization_request_endpoint],
+      [issuer, `${issuer}/device-authorization`, `${issuer}/pushed-request`],
+    );
+    assert.ok(metadata.grant_types_supported?.includes("urn:ietf:params:oauth:grant-type:device_code"));
+    const known = new Set([
+      ...(described.scopes_supported as string[]),
+      "openid",
+      "offline_access",
+      "email",
+      "profile",
+    ]);
+    assert.deepEqual(
+      (metadata.scopes_supported as string[]).filter((scope) => !known.has(scope)),
+      [],
+    );
+  }
+  for (const path of ["/other", "/house/oauth", "/house/"]) {
+    const other = await through(account)(`${origin}/.well-known/oauth-protected-resource${path}`);
+    assert.equal(other.status, 404, path);
+  }
+});
+
 test("the metadata are the same at every address that a client may try, and nobody else's", async () => {
   const { origin, pathname } = new URL(issuer);
   const wellKnown = "/.well-known/oauth-authorization-server";

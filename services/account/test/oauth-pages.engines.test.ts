@@ -1,39 +1,10 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { createServer, type RequestListener, request as send } from "node:http";
-import type { AddressInfo } from "node:net";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
 import { openBrowser } from "@signalbox/testing";
 import * as openid from "openid-client";
 import { appearanceProblems } from "./appearance.ts";
-import type { Harness } from "./harness.ts";
-import { startIssuer } from "./oauth-fixture.ts";
-import { applications, codeTo, nativeApplication } from "./oauth-visitor.ts";
-
-/** A server on a port of its own, closed with the test. */
-async function serve(t: TestContext, listener: RequestListener): Promise<string> {
-  const server = createServer(listener).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  t.after(() => server.close());
-  t.after(() => server.closeAllConnections());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-/** Starts the service behind an edge whose address is known beforehand, because the service's URLs contain it. */
-async function startBehindEdge(t: TestContext): Promise<{ edge: string; account: Harness }> {
-  let account: Harness | null = null;
-  const edge = await serve(t, (request, response) => {
-    const { method, headers, url } = request;
-    const forwarded = send(`${account?.url}${url}`, { method, headers }, (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(response);
-    });
-    request.pipe(forwarded);
-  });
-  account = await startIssuer({ "http.base-url": edge, "account.oauth.applications": applications });
-  t.after(() => account?.close());
-  return { edge, account };
-}
+import { serve, startBehindEdge } from "./behind-edge.ts";
+import { codeTo, nativeApplication } from "./oauth-visitor.ts";
 
 /** The sign-in request of an application on this machine. */
 async function requestOf(edge: string, redirect: string) {
@@ -117,6 +88,53 @@ test("on a phone and by keyboard alone, without a script, a person signs in and 
     complaints.filter((text) => !text.includes("Failed to load resource")),
     [],
     "the browser kept nothing from the pages",
+  );
+});
+
+test("on a phone a person opens the issuer's page, and connects a device, and every page is accessible", async (t) => {
+  const { edge, account } = await startBehindEdge(t);
+  const configuration = await openid.discovery(new URL(`${edge}/oauth`), "cli", undefined, openid.None(), {
+    execute: [openid.allowInsecureRequests],
+  });
+  const asked = await openid.initiateDeviceAuthorization(configuration, { scope: "openid account:read images:read" });
+  const browser = await openBrowser();
+  t.after(() => browser.close());
+  const page = await (await browser.newContext({ viewport: { width: 360, height: 640 } })).newPage();
+  const complaints: string[] = [];
+  page.on("console", (message) => complaints.push(message.text()));
+  const isFine = async (heading: string) => {
+    await page.getByRole("heading", { level: 1, name: heading, exact: true }).waitFor();
+    assert.deepEqual(await appearanceProblems(page), []);
+    assert.equal(await page.evaluate("document.documentElement.scrollWidth > innerWidth"), false, "nothing is cut off");
+  };
+
+  await page.goto(`${edge}/oauth`);
+  await isFine("Your sign-in");
+  await page.getByRole("link", { name: "Connect a device or a program" }).click();
+  await isFine("Connect a device");
+  await page.getByLabel("Code of the device").fill("BBBB-BBBB");
+  await page.keyboard.press("Enter");
+  await page.getByRole("alert").waitFor();
+  await isFine("Connect a device");
+  await page.getByLabel("Code of the device").fill(asked.user_code);
+  await page.keyboard.press("Enter");
+  await isFine("Connect this device?");
+  await page.getByText(asked.user_code, { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Connect", exact: true }).click();
+  const address = `${crypto.randomUUID()}@example.org`;
+  await page.getByLabel("E-mail address").fill(address);
+  await page.keyboard.press("Enter");
+  await page.getByLabel("Code", { exact: true }).fill(await codeTo(account, address));
+  await page.keyboard.press("Enter");
+  await isFine("The device is connected");
+  const tokens = await openid.pollDeviceAuthorizationGrant(configuration, { ...asked, interval: 0 });
+  assert.ok(tokens.access_token);
+  await page.goto(`${edge}/oauth`);
+  await page.getByText("You are signed in to Signalbox as").waitFor();
+  await isFine("Your sign-in");
+  assert.deepEqual(
+    complaints.filter((text) => !text.includes("Failed to load resource")),
+    [],
   );
 });
 

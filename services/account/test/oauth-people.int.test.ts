@@ -167,24 +167,24 @@ test("an invalid address is reported beside the field, and typed text is never m
   const page = await visitor.open(url);
   const bad = await visitor.submit(page, { address: '"><script>alert(1)</script>' }, "address");
   assert.equal(bad.status, 422);
-  assert.ok(!bad.text.includes("<script"));
+  assert.ok(!bad.text.includes("<script>"));
   assert.ok(bad.text.includes("Console &lt;b&gt;"), "nor is the name of the application");
 });
 
-test("the pages run nothing, are framed by nobody and lead nowhere but back to the application", async () => {
+test("the pages run nothing but the file of passkeys, are framed by nobody and lead nowhere but back to the application", async () => {
   const visitor = createVisitor(account);
   const { url } = await startSignIn(account);
   const page = await visitor.open(url);
   const policy = page.headers.get("content-security-policy") ?? "";
   assert.match(
     policy,
-    /^default-src 'none'; style-src 'sha256-[^']+'; form-action 'self' https:\/\/console\.example; /,
+    /^default-src 'none'; style-src 'sha256-[^']+'; script-src https:\/\/signalbox\.example\/house\/oauth\/passkeys\.js; form-action 'self' https:\/\/console\.example; /,
   );
   assert.match(policy, /frame-ancestors 'none'/);
   assert.equal(page.headers.get("x-frame-options"), "DENY");
   assert.equal(page.headers.get("cache-control"), "no-store");
   assert.equal(page.headers.get("referrer-policy"), "no-referrer");
-  assert.ok(!page.text.includes("<script"));
+  assert.equal(page.text.replace(/<script src="[^"]+\/passkeys\.js" defer><\/script>/, "").includes("<script"), false);
   assert.match(page.text, /autocomplete="email"/);
 });
 

@@ -199,7 +199,7 @@ test("two instances on one database are one issuer: the tokens of one are good a
 });
 
 test("what the issuer does not have is 404 in the words of every other route", async () => {
-  for (const path of ["/oauth", "/oauth/", "/oauth/me", "/oauth/reg", "/oauth/request", "/oauth/device/auth"]) {
+  for (const path of ["/oauth/me", "/oauth/reg", "/oauth/request", "/oauth/backchannel"]) {
     const { status, body } = await account.send("GET", path);
     assert.deepEqual([status, body.error.code], [404, "not_found"], path);
   }

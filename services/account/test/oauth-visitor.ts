@@ -5,12 +5,12 @@ import { baseUrl, bearer, discover, through } from "./oauth-fixture.ts";
 
 /** A configured application. */
 export const application = {
-  client_id: "console",
+  client_id: "desk",
   name: "Console <b>",
   redirect_uris: ["https://console.example/back"],
   post_logout_redirect_uris: ["https://console.example/bye"],
 };
-export const nativeApplication = { client_id: "cli", name: "CLI", redirect_uris: ["http://127.0.0.1/back"] };
+export const nativeApplication = { client_id: "desk-cli", name: "CLI", redirect_uris: ["http://127.0.0.1/back"] };
 export const applications = JSON.stringify([application, nativeApplication]);
 
 /** A browser without scripts. It asks the instance of the latest `at`, always with the headers `always`. */

@@ -128,6 +128,18 @@ const fields: Readonly<Record<string, Field>> = {
     ...ownWrite(null),
     text: () => "mutation { cancelContactChange { errors { message } } }",
   },
+  "Mutation.renamePasskey": {
+    scope: "account:security",
+    inState: securely,
+    text: () => `mutation { renamePasskey(input: { id: "psk_x", name: "y" }) { errors { message } } }`,
+    admitted: "NOT_FOUND",
+  },
+  "Mutation.removePasskey": {
+    scope: "account:security",
+    inState: securely,
+    text: () => `mutation { removePasskey(input: { id: "psk_x" }) { errors { message } } }`,
+    admitted: "NOT_FOUND",
+  },
   "Mutation.endSignIn": {
     ...ownWrite(null),
     scope: "account:security",
@@ -139,6 +151,31 @@ const fields: Readonly<Record<string, Field>> = {
     scope: "account:security",
     text: () => "mutation { signOutEverywhere { errors { message } } }",
   },
+  "Query.oauthApplications": { ...adminRead, text: () => "{ oauthApplications { edges { cursor } } }" },
+  "Query.oauthApplication": { ...adminRead, text: () => `{ oauthApplication(id: "app_x") { id } }` },
+  "Mutation.createOauthApplication": {
+    scope: "account:admin",
+    inState: adminWrite,
+    text: () =>
+      `mutation { createOauthApplication(input: { name: "x", type: browser, scopes: [], redirectUris: ["https://harbour.example/"] }) { errors { message } } }`,
+    admitted: "CONFLICT",
+  },
+  ...Object.fromEntries(
+    [
+      ["updateOauthApplication", `, name: "y"`],
+      ["deleteOauthApplication", ""],
+      ["rotateOauthApplicationSecret", ""],
+      ["deletePreviousOauthApplicationSecrets", ""],
+    ].map(([name = "", more = ""]) => [
+      `Mutation.${name}`,
+      {
+        scope: "account:admin" as const,
+        inState: adminWrite,
+        text: () => `mutation { ${name}(input: { id: "app_x"${more} }) { errors { message } } }`,
+        admitted: "NOT_FOUND",
+      },
+    ]),
+  ),
   "Mutation.setAccountStatus": {
     scope: "account:admin",
     inState: adminWrite,
@@ -205,6 +242,7 @@ const fields: Readonly<Record<string, Field>> = {
     text: () => "{ viewer { serviceClients { edges { cursor } } } }",
   },
   "Account.signIns": { ...ownRead("account:read"), text: () => "{ viewer { signIns { edges { cursor } } } }" },
+  "Account.passkeys": { ...ownRead("account:read"), text: () => "{ viewer { passkeys { edges { cursor } } } }" },
   "Account.auditLog": { ...ownRead("account:read"), text: () => "{ viewer { auditLog { edges { cursor } } } }" },
   "Account.administration": {
     ...adminRead,

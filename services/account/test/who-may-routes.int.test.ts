@@ -56,6 +56,9 @@ const operations: Readonly<Record<string, Operation<Scope | Anyone>>> = {
   "GET /api/account/sign-ins/": ownRead("account:read"),
   "DELETE /api/account/sign-ins/{sign_in_id}": { scope: "account:security", inState: [404, 404, 403, 403, 403] },
   "DELETE /api/account/sign-ins/": { scope: "account:security", inState: [204, 204, 403, 403, 403] },
+  "GET /api/account/passkeys/": ownRead("account:read"),
+  "PATCH /api/account/passkeys/{passkey_id}": { ...secure(404), body: { name: "x" } },
+  "DELETE /api/account/passkeys/{passkey_id}": secure(404),
   "GET /api/account/identities/": ownRead("account:read"),
   "POST /api/account/identities/": secure(422, { token: "x" }),
   "GET /api/account/identities/{identity_id}": { scope: "account:read", inState: [404, 404, 404, 404, 403] },
@@ -85,6 +88,21 @@ const operations: Readonly<Record<string, Operation<Scope | Anyone>>> = {
   "DELETE /api/v1/invitations/{invitation_id}": ending(404),
   // This caller has none of the scopes of an owner.
   "POST /api/accounts/": { scope: "account:admin", inState: [403, 403, 403, 403, 403], body: customer },
+  "GET /api/v1/oauth/applications": adminRead,
+  // Another issuer signs people in here.
+  "POST /api/v1/oauth/applications": {
+    scope: "account:admin",
+    inState: [403, 409, 403, 403, 403],
+    body: { name: "Harbour", type: "browser", redirect_uris: ["https://harbour.example/"], scopes: [] },
+  },
+  "GET /api/v1/oauth/applications/{application_id}": {
+    scope: "account:admin",
+    inState: [404, 404, 404, 403, 403],
+  },
+  "PATCH /api/v1/oauth/applications/{application_id}": { ...ending(404), body: { name: "x" } },
+  "DELETE /api/v1/oauth/applications/{application_id}": ending(404),
+  "POST /api/v1/oauth/applications/{application_id}/secret/rotate": { ...ending(404), body: {} },
+  "DELETE /api/v1/oauth/applications/{application_id}/secret/previous": ending(404),
   "GET /api/accounts/": adminRead,
   "GET /api/accounts/audit/": adminRead,
   "GET /api/accounts/{account_id}": adminRead,

@@ -18,9 +18,9 @@ const givenTokens = [
   plantedAnswer(404),
   plantedAnswer(400, { error: "x", access_token: "x" }),
 ];
-const isTokens = (answer: Answer): Finding =>
+export const isTokens = (answer: Answer): Finding =>
   answer.status === 200 && typeof answer.json.access_token === "string" ? null : shown(answer);
-const noTokens = [plantedAnswer(400, { error: "invalid_grant" }), plantedAnswer(200)];
+export const noTokens = [plantedAnswer(400, { error: "invalid_grant" }), plantedAnswer(200)];
 
 interface TokenRow {
   readonly what: string;
@@ -29,7 +29,7 @@ interface TokenRow {
 }
 
 /** A row at the token endpoint. */
-const tokenRow = (row: TokenRow): Attack =>
+export const tokenRow = (row: TokenRow): Attack =>
   attack<Answer>({
     ...row,
     must: "give no token",
@@ -65,7 +65,7 @@ export async function codeRows(scene: IssuingScene, { visitor }: SignedIn): Prom
       client_id: "other",
       redirect_uri: "https://other.example/back",
     }),
-    "by a native application": (form) => ({ ...form, client_id: "cli" }),
+    "by a native application": (form) => ({ ...form, client_id: "desk-cli" }),
     "by nobody": ({ client_id: _id, ...rest }) => rest,
     "with another redirect": (form) => ({ ...form, redirect_uri: "https://evil.example/" }),
     "as a refresh token": ({ code, ...rest }) => ({ ...rest, grant_type: "refresh_token", refresh_token: code }),
@@ -160,7 +160,7 @@ export function refreshRows(scene: IssuingScene): Attack[] {
   const given = async () => {
     owner = owner ?? scene.signIn();
     const { tokens } = await owner;
-    return { grant_type: "refresh_token", client_id: "console", refresh_token: tokens.refresh_token ?? "" };
+    return { grant_type: "refresh_token", client_id: "desk", refresh_token: tokens.refresh_token ?? "" };
   };
   const honest = control<Answer>({
     what: "a refresh token by its application",
@@ -170,7 +170,7 @@ export function refreshRows(scene: IssuingScene): Attack[] {
   });
   const changes: Readonly<Record<string, (form: Awaited<ReturnType<typeof given>>) => Record<string, string>>> = {
     "by another application": (form) => ({ ...form, client_id: "other" }),
-    "by a native application": (form) => ({ ...form, client_id: "cli" }),
+    "by a native application": (form) => ({ ...form, client_id: "desk-cli" }),
     "by nobody": ({ client_id: _id, ...rest }) => rest,
     "for more than was granted": (form) => ({ ...form, scope: "openid account:read account:admin" }),
     "for another scope": (form) => ({ ...form, scope: "images:write" }),
@@ -192,7 +192,7 @@ export function refreshRows(scene: IssuingScene): Attack[] {
   // The request uses it up, so each row has its own person.
   const elsewhere = async () => {
     const { tokens } = await scene.signIn();
-    const form = { grant_type: "refresh_token", client_id: "console", refresh_token: tokens.refresh_token ?? "" };
+    const form = { grant_type: "refresh_token", client_id: "desk", refresh_token: tokens.refresh_token ?? "" };
     return post("token", { ...form, resource: "https://evil.example/" });
   };
   return [...rows, tokenRow({ what: "a refresh token for another audience", control: honest, attempt: elsewhere })];

@@ -141,7 +141,7 @@ export const clientForgeries: Readonly<Record<string, (client: ClientSecret, oth
   }),
   "an id that is none": () => ({ form: { client_id: "nobody", client_secret: "x" } }),
   "an id in the form of a statement": ({ secret }) => ({ form: { client_id: "' or 1=1 --", client_secret: secret } }),
-  "the id of an application": ({ secret }) => ({ form: { client_id: "console", client_secret: secret } }),
+  "the id of an application": ({ secret }) => ({ form: { client_id: "desk", client_secret: secret } }),
 };
 
 /** Codes and refresh tokens that differ from the issued one. */

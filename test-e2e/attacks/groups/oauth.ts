@@ -4,6 +4,7 @@ import { type Application, applications, type IssuingScene, type SignedIn } from
 import type { Group } from "./group.ts";
 import { invitationRows } from "./invitations.ts";
 import { issuedTokenRows } from "./issued-tokens.ts";
+import { deviceRows } from "./oauth-devices.ts";
 import { clientRows, codeRows, refreshRows } from "./oauth-grants.ts";
 import { authorizationMutations, type ClientSecret, redirectMutations } from "./oauth-tables.ts";
 
@@ -18,6 +19,7 @@ export const oauth: Group = {
     return [
       ...authorizationRows(scene, person),
       ...(await codeRows(scene, person)),
+      ...(await deviceRows(scene)),
       ...clientRows(scene, client, other),
       ...refreshRows(scene),
       ...(await issuedTokenRows(scene, person)),
@@ -42,13 +44,16 @@ interface Arrival {
   readonly text: string;
 }
 
+/** Any script but the one of passkeys. */
+const foreignScript = /<script(?! src="[^"]+\/passkeys\.js" defer>)/;
+
 const at = (url: string, text = "", status = 302): Arrival => ({ status, url, text });
 export const givesNothing =
   (homes: readonly string[]) =>
   ({ status, url, text }: Arrival): Finding => {
     const isGiven = /[?#&](code|access_token|id_token)=/.test(url) || /[?#&"](code|access_token|id_token)=/.test(text);
     const isElsewhere = !homes.some((home) => url.startsWith(home));
-    return isGiven || isElsewhere || status >= 500 || text.includes("<script")
+    return isGiven || isElsewhere || status >= 500 || foreignScript.test(text)
       ? `${status} at ${url}: ${text.slice(0, 200)}`
       : null;
   };

@@ -7,8 +7,8 @@ import type { Attacked } from "./start-system.ts";
 
 /** Applications: one with its own server, one on people's machines, and a stranger. */
 export const applications = {
-  console: { client_id: "console", name: "Console", redirect_uris: ["https://console.example/back"] },
-  cli: { client_id: "cli", name: "CLI", redirect_uris: ["http://127.0.0.1/back"] },
+  console: { client_id: "desk", name: "Console", redirect_uris: ["https://console.example/back"] },
+  cli: { client_id: "desk-cli", name: "CLI", redirect_uris: ["http://127.0.0.1/back"] },
   other: { client_id: "other", name: "Other", redirect_uris: ["https://other.example/back"] },
 } as const;
 export type Application = (typeof applications)[keyof typeof applications];

@@ -30,6 +30,24 @@ const rotatedClient = (make: (person: Person, id: string, path: string) => Attem
     return make(person, id, path);
   });
 
+const applicationsPath = "/api/v1/oauth/applications";
+const newApplication = {
+  name: "Harbour",
+  type: "server",
+  redirect_uris: ["https://harbour.example/back"],
+  scopes: ["account:read"],
+};
+
+/** An administrator's write to a new application, after its secret was rotated if `rotated`. */
+const application =
+  (make: (administrator: Pick<Person, "headers">, id: string, path: string) => Attempt, rotated = false): Recipe =>
+  async ({ administrator: headers, send }) => {
+    const { id } = (await send(headers, `${applicationsPath}`, { body: newApplication })).json;
+    const path = `${applicationsPath}/${id}`;
+    if (rotated) await send(headers, `${path}/secret/rotate`, { body: {} });
+    return make({ headers }, id, path);
+  };
+
 const operating = { roles: ["admin", "operator"] };
 
 /** Recipes of the writes that need the built-in issuer: another issuer manages its own sign-ins, clients and roles. */
@@ -75,6 +93,44 @@ export const recipesOfIssuer: Recipes = {
   ),
   "Mutation.revokeAccountServiceClient": credentialOfOther("clients", (administrator, accountId, id) =>
     graph(administrator, "revokeAccountServiceClient", "RevokeAccountServiceClientInput", { accountId, id }),
+  ),
+  "POST /api/v1/oauth/applications": async ({ administrator: headers }) =>
+    rest({ headers }, "POST", applicationsPath, newApplication),
+  "PATCH /api/v1/oauth/applications/{application_id}": application((administrator, _id, path) =>
+    rest(administrator, "PATCH", path, { name: "other" }),
+  ),
+  "DELETE /api/v1/oauth/applications/{application_id}": application((administrator, _id, path) =>
+    rest(administrator, "DELETE", path),
+  ),
+  "POST /api/v1/oauth/applications/{application_id}/secret/rotate": application((administrator, _id, path) =>
+    rest(administrator, "POST", `${path}/secret/rotate`, {}),
+  ),
+  "DELETE /api/v1/oauth/applications/{application_id}/secret/previous": application(
+    (administrator, _id, path) => rest(administrator, "DELETE", `${path}/secret/previous`),
+    true,
+  ),
+  "Mutation.createOauthApplication": async ({ administrator: headers }) =>
+    graph({ headers }, "createOauthApplication", "CreateOauthApplicationInput", {
+      name: "Harbour",
+      type: "browser",
+      redirectUris: ["https://harbour.example/back"],
+      scopes: [],
+    }),
+  "Mutation.updateOauthApplication": application((administrator, id) =>
+    graph(administrator, "updateOauthApplication", "UpdateOauthApplicationInput", { id, name: "other" }),
+  ),
+  "Mutation.deleteOauthApplication": application((administrator, id) =>
+    graph(administrator, "deleteOauthApplication", "DeleteOauthApplicationInput", { id }),
+  ),
+  "Mutation.rotateOauthApplicationSecret": application((administrator, id) =>
+    graph(administrator, "rotateOauthApplicationSecret", "RotateOauthApplicationSecretInput", { id }),
+  ),
+  "Mutation.deletePreviousOauthApplicationSecrets": application(
+    (administrator, id) =>
+      graph(administrator, "deletePreviousOauthApplicationSecrets", "DeletePreviousOauthApplicationSecretsInput", {
+        id,
+      }),
+    true,
   ),
   "PATCH /api/accounts/{account_id}": fresh((person) => rest(person, "PATCH", `/api/accounts/${person.id}`, operating)),
   "Mutation.setAccountRoles": fresh((person) =>

@@ -11,6 +11,8 @@ interface AuditActionDeclaration {
 type AuditSubject =
   | "api_key"
   | "client"
+  | "application"
+  | "passkey"
   | "identity"
   | "token"
   | "sign_in"
@@ -80,6 +82,20 @@ export const auditActions = {
   "client.revoke": of("client", "A service client was revoked."),
   "client.expire": of("client", "A service client expired."),
   "client.use": of("client", "A token was asked for with a wrong secret, or for a client that had ended."),
+  "passkey.add": of("passkey", "A passkey was added to the account."),
+  "passkey.update": of("passkey", "A passkey was renamed."),
+  "passkey.remove": of("passkey", "A passkey was removed from the account."),
+  "application.create": {
+    ...of("application", "An application for people to sign in to was created."),
+    keptFor: "actor",
+  },
+  "application.update": { ...of("application", "An application was changed."), keptFor: "actor" },
+  "application.rotate_secret": {
+    ...of("application", "An application was given a new secret, or its older one was ended."),
+    keptFor: "actor",
+  },
+  "application.delete": { ...of("application", "An application was deleted; its tokens ended."), keptFor: "actor" },
+  "application.consent": of("application", "A person allowed an application to have what the reason names."),
   "token.revoke": of("token", "An access token of the built-in issuer was revoked."),
   "image.create": of("image", "An image was uploaded or imported."),
   "image.update": of("image", "The description or the visibility of an image was changed."),

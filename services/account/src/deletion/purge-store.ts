@@ -22,6 +22,7 @@ const tables = [
   "one_time_codes",
   "contact_links",
   "step_ups",
+  "passkeys",
   "step_up_allowances",
   "api_keys",
   "service_clients",

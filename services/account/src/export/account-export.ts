@@ -15,6 +15,8 @@ import type { CredentialStore } from "../credentials/credential-store.ts";
 import { type ServiceClient, viewServiceClient } from "../credentials/service-client.ts";
 import type { Identities } from "../identities/identities.ts";
 import type { LinkedIdentity } from "../identities/identity.ts";
+import { viewPasskey } from "../passkeys/passkey.ts";
+import type { PasskeyStore } from "../passkeys/passkey-store.ts";
 import type { Properties } from "../properties.ts";
 import { exportedSignIn } from "../sign-ins/sign-in.ts";
 import type { SignInStore } from "../sign-ins/sign-in-store.ts";
@@ -76,6 +78,7 @@ interface OwnLists {
   readonly apiKeyStore: Pick<CredentialStore<ApiKey>, "list">;
   readonly serviceClientStore: Pick<CredentialStore<ServiceClient>, "list">;
   readonly signInStore: Pick<SignInStore, "list">;
+  readonly passkeyStore: Pick<PasskeyStore, "list">;
   readonly auditStore: Pick<AuditStore, "list">;
   readonly clock: Clock;
 }
@@ -86,6 +89,7 @@ export function ownSectionsOf({
   apiKeyStore,
   serviceClientStore,
   signInStore,
+  passkeyStore,
   auditStore,
   clock,
 }: OwnLists): readonly ExportSection[] {
@@ -104,6 +108,7 @@ export function ownSectionsOf({
       (accountId, range) => signInStore.list(accountId, { now: clock.now() }, range),
       exportedSignIn,
     ),
+    ownSection("passkeys", passkeyStore.list, viewPasskey),
     ownSection("audit", (accountId, range) => auditStore.list({ accountId }, range), viewOwnAuditEntry),
   ];
 }

@@ -16,6 +16,7 @@ import {
 } from "@signalbox/contracts";
 import { createRoutes, refused, stream } from "@signalbox/http";
 import { z } from "zod";
+import { PasskeyResource, passkeyExample } from "../passkeys/passkey.ts";
 import { ExportedSignIn, signInExample } from "../sign-ins/sign-in.ts";
 import type { AccountExport } from "./account-export.ts";
 
@@ -41,6 +42,7 @@ const ExportDocument = z
     api_keys: z.array(ApiKeyResource).describe("The API keys, without the keys themselves."),
     service_clients: z.array(ServiceClientResource).describe("The service clients, without their secrets."),
     sign_ins: z.array(ExportedSignIn).describe("The sign-ins at the built-in issuer."),
+    passkeys: z.array(PasskeyResource).describe("The passkeys, without their keys."),
     audit: z.array(AuditEntryResource).describe("The audit log of the account."),
     images: z.array(ImageResource).optional().describe("The image records of the account."),
     webhook_sources: z.array(WebhookSourceResource).optional().describe("The webhook sources, without secrets."),
@@ -58,6 +60,7 @@ const ExportDocument = z
       api_keys: [apiKeyExample],
       service_clients: [],
       sign_ins: [signInExample],
+      passkeys: [passkeyExample],
       audit: [auditEntryExample],
       images: [],
       webhook_sources: [],

@@ -18,6 +18,8 @@ const contents: { readonly [Kind in MailKind]: Extract<MailContent, { kind: Kind
   "client-created": { kind: "client-created", client: "cli_1", address },
   "client-secret-rotated": { kind: "client-secret-rotated", client: "cli_1", address },
   "login-added": { kind: "login-added", issuer: "corp", address },
+  "passkey-added": { kind: "passkey-added", name: "Phone", address },
+  "passkey-not-used": { kind: "passkey-not-used", browser: "Firefox, Linux", address },
   "browser-new": { kind: "browser-new", browser: "Firefox, Linux", address },
   "access-ended": { kind: "access-ended", id: "key_1" },
   "signed-out": { kind: "signed-out" },

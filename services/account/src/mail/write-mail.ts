@@ -28,6 +28,9 @@ interface NoticeValues {
   readonly "login-added": From & { readonly issuer: string };
   /** To the owner of an account that a browser has signed in to for the first time. */
   readonly "browser-new": From & { readonly browser: string };
+  readonly "passkey-added": From & { readonly name: string };
+  /** To the owner of an account with passkeys that a mailed code was enough for. */
+  readonly "passkey-not-used": From & { readonly browser: string };
   /** An administrator ended this key, client or sign-in. */
   readonly "access-ended": { readonly id: string };
   /** An administrator ended every sign-in. */
@@ -70,6 +73,8 @@ const reasons: Readonly<Record<MailKind, keyof Texts["mailReasons"]>> = {
   "client-secret-rotated": "account",
   "login-added": "account",
   "browser-new": "account",
+  "passkey-added": "account",
+  "passkey-not-used": "account",
   "access-ended": "account",
   "signed-out": "account",
   "account-disabled": "account",

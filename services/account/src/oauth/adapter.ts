@@ -65,6 +65,7 @@ function stateOf(model: string, dependencies: Dependencies): Partial<Adapter> {
     upsert: (id, payload, expiresIn = 0) =>
       stateStore.save(model, id, { ...payload }, new Date(clock.nowMs() + expiresIn * 1000)),
     find: (id) => stateStore.find(model, id) as Promise<AdapterPayload | undefined>,
+    findByUserCode: (code) => stateStore.findByUid(model, code) as Promise<AdapterPayload | undefined>,
     findByUid: (uid) => stateStore.findByUid(model, uid) as Promise<AdapterPayload | undefined>,
     destroy: (id) => stateStore.remove(model, id),
     // The provider checks for an earlier use and then marks it, which two requests may do at once.

@@ -18,14 +18,13 @@ export interface Callers {
 /** Identifies the callers of the issuer by address and browser, and counts their requests. */
 export function createCallers(
   configuration: Dependencies["configuration"],
-  { address, applications: known, cookieKeys }: IssuerSettings,
+  { address, cookieKeys }: Pick<IssuerSettings, "address" | "cookieKeys">,
   limiterOf: LimiterOf,
 ): Callers {
   const clientAddress = createClientAddress(configuration.get("http.trusted-proxies"));
   const isSecure = address.issuer.startsWith("https:");
   const knownBrowsers = createKnownBrowsers({ cookieKeys, path: address.path, isSecure });
-  const applications = new Set(known.map(({ client_id }) => client_id));
-  const limits = createRequestLimits({ configuration, limiterOf, clientAddress, knownBrowsers, applications });
+  const limits = createRequestLimits({ configuration, limiterOf, clientAddress, knownBrowsers });
   return { clientAddress, knownBrowsers, limits };
 }
 
@@ -48,8 +47,6 @@ interface Dependencies {
   readonly limiterOf: LimiterOf;
   readonly clientAddress: ClientAddress;
   readonly knownBrowsers: Pick<KnownBrowsers, "of">;
-  /** The ids of the configured applications. */
-  readonly applications: ReadonlySet<string>;
 }
 
 /**
@@ -58,14 +55,14 @@ interface Dependencies {
  * can be impersonated, so it counts by id and address together.
  */
 export function createRequestLimits(dependencies: Dependencies) {
-  const { clientAddress, knownBrowsers, applications } = dependencies;
-  const { clients, failures, signIns, starts, anonymous } = limitersOf(dependencies);
+  const { clientAddress, knownBrowsers } = dependencies;
+  const { clients, failures, signIns, starts, deviceCodes, devicePolls, anonymous } = limitersOf(dependencies);
   const bucketOf = (request: IncomingMessage) => addressBucket(clientAddress(request));
 
   return {
-    /** Counts a request of an application, which cannot be verified; null for any other client. */
-    application: (request: IncomingMessage, clientId: string | null): Count | null =>
-      clientId !== null && applications.has(clientId) ? take(clients, `${clientId} ${bucketOf(request)}`) : null,
+    /** Counts a request of an application, which cannot be verified; null for any other client, given as null. */
+    application: (request: IncomingMessage, applicationId: string | null): Count | null =>
+      applicationId === null ? null : take(clients, `${applicationId} ${bucketOf(request)}`),
 
     /** Counts a request of an authenticated service client. */
     client: (clientId: string): Count => take(clients, clientId),
@@ -81,10 +78,8 @@ export function createRequestLimits(dependencies: Dependencies) {
       take(failures, clientId === null ? `address ${bucketOf(request)}` : `client ${clientId}`),
 
     /** Counts a request that starts a sign-in: by the browser if it has signed in before, else by address. */
-    start(request: IncomingMessage, clientId: string | null): Count {
-      const application = clientId !== null && applications.has(clientId) ? clientId : "other";
-      return take(starts, `${application} ${knownBrowsers.of(request)?.id ?? bucketOf(request)}`);
-    },
+    start: (request: IncomingMessage, applicationId: string | null): Count =>
+      take(starts, `${applicationId ?? "other"} ${knownBrowsers.of(request)?.id ?? bucketOf(request)}`),
 
     /** Counts a request for a page outside a sign-in: to continue after one, or to sign out. */
     page: (request: IncomingMessage): Count => take(starts, `pages ${bucketOf(request)}`),
@@ -92,10 +87,22 @@ export function createRequestLimits(dependencies: Dependencies) {
     /** Counts a request of the browser that this sign-in belongs to. */
     signIn: (uid: string): Count => take(signIns, uid),
 
+    /** Counts a wrong code of a device; with a cost of 0 it only returns the remaining tries. */
+    deviceCode: (request: IncomingMessage, cost = 1): Count => take(deviceCodes, bucketOf(request), cost),
+
+    /** Counts a device's question for its tokens, by the digest of its code. */
+    devicePoll: (digest: string): Count => take(devicePolls, digest),
+
     /** Counts a request for an unknown path. */
     stray: (request: IncomingMessage): Count => take(anonymous, bucketOf(request)),
   };
 }
+
+/** With 20^8 codes of ten minutes, guessing gains nothing. */
+const deviceTriesMax = 5;
+export const deviceTriesMs = minutes(10);
+/** The interval between two questions of a device (RFC 8628 §3.5). */
+export const devicePollSeconds = 5;
 
 function limitersOf({ configuration, limiterOf }: Pick<Dependencies, "configuration" | "limiterOf">) {
   const limited = (name: string, limit: number, windowMs: number) => limiterOf({ name, limit, windowMs });
@@ -104,6 +111,8 @@ function limitersOf({ configuration, limiterOf }: Pick<Dependencies, "configurat
     failures: limited("client-failures", configuration.get("account.oauth.client-failures"), minutes(1)),
     signIns: limited("sign-in", configuration.get("account.oauth.sign-in-requests"), minutes(1)),
     starts: limited("sign-ins", configuration.get("account.oauth.sign-ins"), minutes(10)),
+    deviceCodes: limited("device-codes", deviceTriesMax, deviceTriesMs),
+    devicePolls: limited("device-polls", 1, seconds(devicePollSeconds)),
     anonymous: limited(
       "anonymous",
       configuration.get("http.rate-limit.anonymous.requests"),

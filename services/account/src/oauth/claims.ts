@@ -1,4 +1,5 @@
-import { isScope, type Role, scopes } from "@signalbox/contracts";
+import { limitedClaim } from "@signalbox/auth";
+import { isScope, type Role, type Scope, scopes } from "@signalbox/contracts";
 import type { Clock } from "@signalbox/core";
 import {
   type AccessToken,
@@ -9,6 +10,7 @@ import {
   type ResourceServer,
 } from "oidc-provider";
 import { type Account, scopesOfAccount } from "../accounts/account.ts";
+import { limitOf, withinLimit } from "./application-clients.ts";
 import type { IssuerSettings } from "./issuer-settings.ts";
 import { serviceClientOf } from "./provider-clients.ts";
 
@@ -61,7 +63,8 @@ function secondsLeft({ oidc: { client } }: KoaContextWithOIDC, clock: Clock): nu
 function offeredScopes(ctx: KoaContextWithOIDC): readonly string[] {
   const client = serviceClientOf(ctx.oidc.client);
   if (client) return scopesOfClient(ctx, client.scopes);
-  return (ctx.oidc.account?.scopes as readonly string[] | undefined) ?? scopes;
+  const ofPerson = (ctx.oidc.account?.scopes as readonly Scope[] | undefined) ?? scopes;
+  return withinLimit(limitOf(ctx.oidc.client), ofPerson);
 }
 
 /**
@@ -95,11 +98,14 @@ export function claimsOf(ctx: KoaContextWithOIDC, token: AccessToken | ClientCre
   return {
     account_id: (token as AccessToken).accountId,
     roles: rolesOf(account) ?? [],
+    // Without a scope, the token of a limited application may do nothing, and not everything.
+    ...(limitOf(ctx.oidc.client) !== null && { [limitedClaim]: true }),
     ...(source?.authTime !== undefined && { auth_time: source.authTime }),
   };
 }
 
-const sourceOf = ({ oidc: { entities } }: KoaContextWithOIDC) => entities.RefreshToken ?? entities.AuthorizationCode;
+const sourceOf = ({ oidc: { entities } }: KoaContextWithOIDC) =>
+  entities.RefreshToken ?? entities.AuthorizationCode ?? entities.DeviceCode;
 
 /** The scopes that the application asks for now; without the parameter, those of the code or refresh token. */
 function askedScopes(ctx: KoaContextWithOIDC): readonly string[] {

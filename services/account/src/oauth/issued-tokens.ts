@@ -61,6 +61,11 @@ export function createIssuedTokens(dependencies: Dependencies) {
       await endByHolder(tx, await take(tx, takeOfGrant, grantId), dependencies);
     },
 
+    /** Revokes the access tokens of an application; without it, its refresh tokens are nobody's. */
+    async revokeOfClient(tx: Tx, clientId: string): Promise<void> {
+      await end(tx, await take(tx, takeOfClient, clientId), dependencies);
+    },
+
     /** Revokes one sign-in: its session, grants and tokens. */
     async revokeSignIn(tx: Tx, { id, session }: Pick<SignIn, "id" | "session">): Promise<void> {
       await stateStore.removeSession(tx, session);
@@ -134,6 +139,10 @@ const takeToken = sql("issued-token.take", `delete from oauth_issued_tokens wher
 const takeOfGrant = sql(
   "issued-token.take-of-grant",
   `delete from oauth_issued_tokens where grant_id = $1 returning ${columns}`,
+);
+const takeOfClient = sql(
+  "issued-token.take-of-client",
+  `delete from oauth_issued_tokens where client_id = $1 returning ${columns}`,
 );
 const takeOfSignIns = sql(
   "issued-token.take-of-sign-ins",

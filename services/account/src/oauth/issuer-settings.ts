@@ -3,14 +3,13 @@ import type { IncomingMessage } from "node:http";
 import { builtInIssuer, type Issuer, ownRoleNames } from "@signalbox/auth";
 import { privilegedScopes, scopes } from "@signalbox/contracts";
 import { errorDocsAt } from "@signalbox/core";
-import type { ClientMetadata } from "oidc-provider";
-import { z } from "zod";
+import { type Application, builtInApplications, parseApplications } from "../applications/application.ts";
 import type { Configured } from "../properties.ts";
 
 /** The settings of the built-in issuer, which stay the same until a restart. */
 export interface IssuerSettings {
   readonly address: IssuerAddress;
-  /** The applications that people sign in to, our own pages included. */
+  /** The applications that stay the same until a restart: built in, declared, and our own pages. */
   readonly applications: readonly Application[];
   readonly accessTokenSeconds: number;
   /** The first one signs the issuer's cookies, all verify. */
@@ -23,7 +22,11 @@ export function issuerSettings({ configuration }: Pick<Configured, "configuratio
   const address = issuerAddress(configuration.get("http.base-url"));
   return {
     address,
-    applications: [...parseApplications(configuration.get("account.oauth.applications")), ownPages(address.issuer)],
+    applications: [
+      ...builtInApplications(address.audience),
+      ...parseApplications(configuration.get("account.oauth.applications")),
+      ownPages(address.issuer),
+    ],
     accessTokenSeconds: configuration.get("account.oauth.access-token-minutes") * 60,
     cookieKeys: configuration.get("secrets.keys").map(cookieKeyFrom),
     errorDocs: errorDocsAt(configuration.get("http.error-docs"), configuration.get("http.base-url")),
@@ -90,98 +93,30 @@ export function trustedIssuer({ issuer, audience }: IssuerAddress): Issuer {
   };
 }
 
-const loopbacks: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
-
-/**
- * A redirect URI: a web address, this machine, or the application's own scheme with a dot in it (RFC 8252 §7.1), which
- * excludes `javascript:` and the like.
- */
-const redirectUri = z
-  .url()
-  .refine((uri) => !uri.includes("#"), "a redirect has no fragment")
-  .refine((uri) => {
-    const { protocol = "", hostname = "" } = URL.parse(uri) ?? {};
-    return protocol === "https:" || (protocol === "http:" ? loopbacks.has(hostname) : protocol.includes("."));
-  }, "use https, a loopback address, or a scheme with a dot in it");
-
-/**
- * An application of the deployment that people sign in to. It has no secret: it runs where its users could read one.
- */
-const Application = z.strictObject({
-  client_id: z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "use a–z, 0–9 and hyphens"),
-  name: z.string().min(1).max(100),
-  redirect_uris: z.array(redirectUri).min(1),
-  post_logout_redirect_uris: z.array(redirectUri).default([]),
-});
-
-export type Application = z.output<typeof Application>;
-
-/**
- * Parses the property `account.oauth.applications`: a JSON list, because an application is a record and properties are
- * flat.
- *
- * @throws Error that names every wrong member.
- */
-export function parseApplications(text: string): readonly Application[] {
-  const parsed = z
-    .array(Application)
-    .refine((all) => new Set(all.map(({ client_id }) => client_id)).size === all.length, "duplicate client_id")
-    .safeParse(json(text));
-  if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map(({ path, message }) => `${path.join(".") || "the list"}: ${message}`);
-  throw new Error(`account.oauth.applications is wrong: ${problems.join("; ")}`);
-}
-
-function json(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new Error('account.oauth.applications is not JSON: expected [{ "client_id", "name", "redirect_uris" }]', {
-      cause: error,
-    });
-  }
-}
-
-/** Converts an application to the provider's metadata. */
-export function metadataOfApplication({ client_id, name, ...uris }: Application): ClientMetadata {
-  return {
-    client_id,
-    client_name: name,
-    ...uris,
-    // A native application's loopback redirect may have any port (RFC 8252 §7.3).
-    application_type: uris.redirect_uris.some(isNative) ? "native" : "web",
-    grant_types: ["authorization_code", "refresh_token"],
-    response_types: ["code"],
-    // The response mode that posts needs a script, which our pages never run.
-    response_modes: ["query"],
-    token_endpoint_auth_method: "none",
-  };
-}
-
-function isNative(uri: string): boolean {
-  const { protocol, hostname } = new URL(uri);
-  return protocol !== "https:" && (protocol !== "http:" || loopbacks.has(hostname));
-}
-
-/** A configured application cannot have this id, which has a dot in it. */
+/** No other application can have this id, which has a dot in it. */
 const ownClientId = "signalbox.pages";
 
 /** Our own pages as a client application. */
 const ownPages = (issuer: string): Application => ({
-  client_id: ownClientId,
+  id: ownClientId,
   name: "Signalbox",
-  redirect_uris: ownFolders.map((folder) => redirectOf(issuer, folder)),
-  post_logout_redirect_uris: [],
+  type: "browser",
+  redirectUris: ownFolders.map((folder) => redirectOf(issuer, folder)),
+  postLogoutRedirectUris: [],
+  scopes: null,
+  logoUrl: null,
+  party: "first",
+  consent: "none",
 });
 
-/** The folders of our own pages behind links: a sign-in returns to one, with the token of the link as its state. */
-const ownFolders = ["contact-links", "invitations", "first-link"] as const;
+/** Our own pages that a sign-in returns to; behind a link, with its token as the state. */
+const ownFolders = ["contact-links", "invitations", "first-link", "home", "passkeys"] as const;
 
 type OwnFolder = (typeof ownFolders)[number];
 
 const redirectOf = (issuer: string, folder: OwnFolder): string => `${issuer}/${folder}`;
 
-/** A link whose reader signs in. */
+/** A page of our own whose reader signs in. */
 export interface FollowedLink {
   readonly folder: OwnFolder;
   readonly token: string;
@@ -190,8 +125,8 @@ export interface FollowedLink {
 }
 
 /**
- * Builds the request for a sign-in that returns to a link. The browser's session counts afterwards: the returned code
- * is useless, because its verifier is thrown away.
+ * Builds the request for a sign-in that returns to one of our pages. The browser's session counts afterwards: the
+ * returned code is useless, because its verifier is thrown away.
  */
 export function signInUrl(issuer: string, { folder, token, address }: FollowedLink): string {
   const request = new URLSearchParams({

@@ -4,10 +4,13 @@ import { seconds } from "@signalbox/core";
 import type { Runner } from "@signalbox/runtime";
 import { startRetention } from "@signalbox/storage";
 import type Provider from "oidc-provider";
+import type { ApplicationStore } from "../applications/application-store.ts";
 import type { Base } from "../base.ts";
 import type { ServiceClientStore } from "../credentials/service-client.ts";
 import type { FirstLinks } from "../first-link/first-links.ts";
 import type { Pages } from "../pages/pages.ts";
+import type { Ceremonies } from "../passkeys/ceremonies.ts";
+import type { Passkeys } from "../passkeys/passkeys.ts";
 import { createTokens } from "../principals/principals.ts";
 import type { Configured } from "../properties.ts";
 import type { SignInStore } from "../sign-ins/sign-in-store.ts";
@@ -16,12 +19,16 @@ import type { PrivateJwk } from "../signing-keys/signing-key.ts";
 import { createSigningKeys, type KeyRing, type SigningKeys } from "../signing-keys/signing-keys.ts";
 import { createAdapter } from "./adapter.ts";
 import { type Callers, createCallers, type LimiterOf, type RequestLimits } from "./callers.ts";
+import { createConsent } from "./consent.ts";
+import { createDevicePages } from "./device-pages.ts";
+import { createHomePage } from "./home-page.ts";
 import { type IssuedTokens, issuedTokenRetention } from "./issued-tokens.ts";
 import { type FollowedLink, type IssuerSettings, issuerSettings, signInUrl, trustedIssuer } from "./issuer-settings.ts";
-import { createListener } from "./listener.ts";
+import { createListener, type OurPages } from "./listener.ts";
+import { createPasskeyPages } from "./passkey-pages.ts";
 import { createPresentedToken, type PresentedToken } from "./presented-token.ts";
 import { createProvider } from "./provider.ts";
-import { createProviderClients } from "./provider-clients.ts";
+import { createProviderClients, isApplicationId } from "./provider-clients.ts";
 import { createGrantRecords, providerConfiguration } from "./provider-configuration.ts";
 import { createProviderPages } from "./provider-pages.ts";
 import { createRefreshTokens } from "./refresh-tokens.ts";
@@ -46,14 +53,26 @@ export interface BuiltInIssuer {
   startWorkers(runner: Pick<Runner, "every" | "housekeeping">): void;
 }
 
-interface Dependencies {
-  readonly base: Pick<Base, "pool" | "sealer" | "accountStore" | "audit" | "auditRefusals">;
+interface Stores {
   readonly stateStore: StateStore;
-  readonly issuedTokens: IssuedTokens;
-  readonly signIns: SignIns;
-  readonly firstLinks: FirstLinks;
   readonly signInStore: Pick<SignInStore, "note" | "findBySession">;
   readonly serviceClientStore: Pick<ServiceClientStore, "findUsable" | "findById" | "touch">;
+  readonly applicationStore: Pick<ApplicationStore, "find">;
+}
+
+/** The ways in which a person proves who they are. */
+export interface Proving {
+  readonly signIns: SignIns;
+  readonly firstLinks: FirstLinks;
+  readonly passkeys: Passkeys;
+  readonly ceremonies: Ceremonies;
+}
+
+interface Dependencies {
+  readonly base: Pick<Base, "pool" | "sealer" | "accountStore" | "audit" | "auditRefusals">;
+  readonly stores: Stores;
+  readonly issuedTokens: IssuedTokens;
+  readonly proving: Proving;
   readonly pages: Pages;
   readonly limiterOf: LimiterOf;
 }
@@ -62,7 +81,7 @@ interface Dependencies {
 export function openIssuer(context: Configured, dependencies: Dependencies): BuiltInIssuer | null {
   const { configuration, clock, log } = context;
   if (parseIssuers(configuration.get("auth.issuers")).length > 0) return null;
-  const { base, signIns, firstLinks, pages, limiterOf } = dependencies;
+  const { base, pages, limiterOf } = dependencies;
   const { pool, sealer } = base;
   const settings = issuerSettings(context);
   const { address } = settings;
@@ -75,11 +94,23 @@ export function openIssuer(context: Configured, dependencies: Dependencies): Bui
   const presentedToken = createPresentedToken(tokens);
   const make = providerOf(context, dependencies, { settings, callers, presentedToken });
   const provider = onePerKeyRing(signingKeys, make);
-  const answerSignIn = createSignInListener({ pool, settings, signIns, firstLinks, callers, pages });
+  const ourPages = ourPagesOf(context, dependencies, { settings, callers });
+  const fixed = new Set(settings.applications.map(({ id }) => id));
+  const isApplication = async (id: string): Promise<boolean> =>
+    fixed.has(id) || (isApplicationId(id) && (await dependencies.stores.applicationStore.find(id)) !== null);
 
   return {
     tokens,
-    listener: createListener({ address, provider, presentedToken, answerSignIn, limits, pages, log }),
+    listener: createListener({
+      address,
+      provider,
+      presentedToken,
+      ourPages,
+      limits,
+      isApplication,
+      pages,
+      log,
+    }),
     async signedInAccount(request, response) {
       const current = provider();
       address.force(request);
@@ -105,16 +136,38 @@ interface Issuing {
   readonly presentedToken: PresentedToken;
 }
 
+/** The pages that are ours and not the provider's. */
+function ourPagesOf(
+  { clock }: Configured,
+  { base, proving, pages }: Dependencies,
+  { settings, callers }: Pick<Issuing, "settings" | "callers">,
+): OurPages {
+  const { pool, accountStore, audit } = base;
+  const { passkeys, ceremonies } = proving;
+  const { clientAddress } = callers;
+  const { address } = settings;
+  const consent = createConsent({ accountStore, audit, pool, clientAddress, audience: address.audience, pages });
+  const signInParts = { pool, settings, proving, callers, pages, consent };
+  const passkeyParts = { pool, address, accountStore, passkeys, ceremonies, clientAddress, pages, clock };
+  return {
+    answerSignIn: createSignInListener(signInParts),
+    answerHome: createHomePage({ address, accountStore, pages }),
+    ...createPasskeyPages(passkeyParts),
+  };
+}
+
 /** Prepares the provider; it is created for each set of signing keys. */
 function providerOf(
   { clock, log }: Configured,
-  { base, stateStore, issuedTokens, signInStore, serviceClientStore, pages }: Dependencies,
+  { base, stores, issuedTokens, pages }: Dependencies,
   { settings, callers, presentedToken }: Issuing,
 ): (signingKeys: readonly PrivateJwk[]) => Provider {
   const { pool, accountStore, audit, auditRefusals } = base;
+  const { stateStore, signInStore, serviceClientStore, applicationStore } = stores;
   const { clientAddress } = callers;
   const providerPages = createProviderPages(pages);
-  const providerClients = createProviderClients({ serviceClientStore, auditRefusals, clock, log });
+  const devicePages = createDevicePages({ pages, limits: callers.limits, clientAddress, now: () => clock.now() });
+  const providerClients = createProviderClients({ serviceClientStore, applicationStore, auditRefusals, clock, log });
   const refreshTokens = createRefreshTokens({ pool, stateStore, issuedTokens, clock, log });
   const signOut = createSignOut({ pool, audit, signInStore, issuedTokens, clientAddress });
   const grantRecords = createGrantRecords({ pool, issuedTokens, signInStore, clientAddress, clock });
@@ -137,12 +190,13 @@ function providerOf(
         accountStore,
         grantRecords,
         providerPages,
+        devicePages,
         clock,
       }),
       providerClients,
       refreshTokens,
       providerPages,
-      signOut,
+      steps: [signOut, devicePages.step],
       callers,
       log,
     });

@@ -66,7 +66,14 @@ test("the cookie is for the issuer alone, over TLS, and not for scripts", () => 
   assert.ok(!line.includes("acc_1"));
 });
 
-const form = { action: "/oauth/sign-in/1", guard: "guard", application: "<Notes>", formTargets: [], asksName: false };
+const form = {
+  action: "/oauth/sign-in/1",
+  guard: "guard",
+  application: "<Notes>",
+  formTargets: [],
+  asksName: false,
+  passkey: null,
+};
 const sent = { typed: "ada@example.org", lifeMs: 600_000 };
 
 for (const locale of textLocales) {

@@ -4,20 +4,29 @@ import { toAppError } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
 import type Provider from "oidc-provider";
 import type { Pages } from "../pages/pages.ts";
-import { type Count, type RequestLimits, tellCount, tooManyRequests } from "./callers.ts";
+import { type Count, type RequestLimits, tellCount } from "./callers.ts";
+import { createClientListener, endWith } from "./client-listener.ts";
+import type { HomePage } from "./home-page.ts";
 import { type IssuerAddress, mountPath } from "./issuer-settings.ts";
+import type { PasskeyPages } from "./passkey-pages.ts";
 import type { PresentedToken } from "./presented-token.ts";
-import { claimedClientId, readFormBody, withBody } from "./request-form.ts";
 import type { SignInListener } from "./sign-in-listener.ts";
 import { failedPage, tooManyPage } from "./sign-in-pages.ts";
+
+/** The pages that are ours and not the provider's. */
+export interface OurPages extends PasskeyPages {
+  readonly answerSignIn: SignInListener;
+  readonly answerHome: HomePage;
+}
 
 interface Dependencies {
   readonly address: Pick<IssuerAddress, "force" | "below">;
   /** Returns the provider with the present keys. */
   readonly provider: () => Provider;
   readonly presentedToken: Pick<PresentedToken, "present" | "presentCredential">;
-  readonly answerSignIn: SignInListener;
+  readonly ourPages: OurPages;
   readonly limits: RequestLimits;
+  readonly isApplication: (clientId: string) => Promise<boolean>;
   readonly pages: Pages;
   readonly log: Logger;
 }
@@ -26,22 +35,38 @@ interface Dependencies {
  * Kind and methods of each path below the mount. The kind decides how requests are counted; other paths do not exist.
  */
 const kinds: readonly (readonly [RegExp, Kind, methods: string])[] = [
+  [/^(\/home)?$/, "home", "GET, HEAD"],
+  [/^\/passkeys$/, "passkeys", "GET, HEAD, POST"],
+  [/^\/passkeys\.js$/, "script", "GET, HEAD"],
   [/^\/sign-in\/./, "sign-in", "GET, HEAD, POST"],
   [/^\/(token|introspect|revoke)$/, "client", "POST"],
+  [/^\/(device-authorization|pushed-request)$/, "request", "POST"],
+  [/^\/device$/, "page", "GET, HEAD, POST"],
   [/^\/userinfo$/, "person", "GET, HEAD, POST"],
   [/^\/(jwks|\.well-known\/[^/]+)$/, "document", "GET, HEAD"],
   [/^\/authorize$/, "start", "GET, HEAD, POST"],
   [/^\/end-session$/, "page", "GET, HEAD, POST"],
   [/^\/end-session\/confirm$/, "page", "POST"],
-  [/^\/(authorize|end-session)\/[^/]+$/, "page", "GET, HEAD"],
+  [/^\/(authorize|device|end-session)\/[^/]+$/, "page", "GET, HEAD"],
 ];
 
-type Kind = "sign-in" | "client" | "person" | "document" | "start" | "page";
+type Kind =
+  | "home"
+  | "passkeys"
+  | "script"
+  | "sign-in"
+  | "client"
+  | "request"
+  | "person"
+  | "document"
+  | "start"
+  | "page";
 
 /** Serves everything under `/oauth`. */
 export function createListener(dependencies: Dependencies): RequestListener {
-  const { address, provider, presentedToken, answerSignIn, limits, pages } = dependencies;
+  const { address, provider, presentedToken, ourPages, limits, isApplication } = dependencies;
   const handOn = handOnTo(provider);
+  const clients = createClientListener({ presentedToken, limits, isApplication, handOn });
 
   return (request, response) => {
     address.force(request);
@@ -51,50 +76,43 @@ export function createListener(dependencies: Dependencies): RequestListener {
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = pathOf(request, address);
     if (request.method === "OPTIONS" && tellMethods(path, request, response)) return;
-    // Browsers send preflights by themselves; they must not count against the page.
-    const kind = request.method === "OPTIONS" ? "document" : kindOf(path);
-    switch (kind) {
+    switch (kindOfRequest(path, request)) {
+      case "home":
+        if (refusedByCount(limits.page(request), request, response)) return;
+        return ourPages.answerHome(provider(), path, request, response);
+      case "passkeys":
+        if (refusedByCount(limits.page(request), request, response)) return;
+        return ourPages.answerPasskeys(provider(), request, response);
+      case "script":
+        return ourPages.sendScript(request, response);
       case "sign-in":
-        return answerSignIn(provider(), path.slice("/sign-in/".length), request, response);
+        return ourPages.answerSignIn(provider(), path.slice("/sign-in/".length), request, response);
       case "client":
-        return answerClient(path, request, response);
+        return clients.answerClient(path, request, response);
+      case "request":
+        return clients.answerRequest(request, response);
       case "person":
-        return answerPerson(request, response);
-      case "document":
-        return handOn(request, response);
+        return clients.answerPerson(request, response);
       case "start":
-        return unlessTooMany(limits.start(request, queriedClientId(request)), request, response);
+        if (refusedByCount(await startOf(request), request, response)) return;
+        return handOn(request, response);
       case "page":
-        return unlessTooMany(limits.page(request), request, response);
+        if (refusedByCount(limits.page(request), request, response)) return;
+        return handOn(request, response);
       default:
         return handOn(request, response);
     }
   }
 
-  /** The client id is in the form, so the provider gets a copy of the request that can be read again. */
-  async function answerClient(path: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (request.method !== "POST") return handOn(request, response);
-    const body = await readFormBody(request);
-    if (body === null) return endWith(response, 413, { error: "invalid_request" });
-    const inForm = new URLSearchParams(body.toString()).get("client_id") ?? undefined;
-    const count = limits.application(request, claimedClientId(inForm, request.headers.authorization));
-    if (count) tellCount(response, count);
-    if (count && !count.allowed) return refuseApplication(response);
-    if (path.toLowerCase() === "/token") return handOn(withBody(request, body), response);
-    await presentedToken.present(request, body, (handed) => handOn(handed, response));
+  async function startOf(request: IncomingMessage): Promise<Count> {
+    return limits.start(request, await clients.knownId(queriedClientId(request)));
   }
 
-  /** Answers a request with a person's token; a failed one is counted by the provider's steps. */
-  async function answerPerson(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const body = await readFormBody(request);
-    if (body === null) return endWith(response, 413, { error: "invalid_request" });
-    await presentedToken.presentCredential(request, body, (handed) => handOn(handed, response));
-  }
-
-  function unlessTooMany(count: Count, request: IncomingMessage, response: ServerResponse): void {
+  /** Adds the count to the answer, and answers a refusal with a page. */
+  function refusedByCount(count: Count, request: IncomingMessage, response: ServerResponse): boolean {
     tellCount(response, count);
-    if (count.allowed) handOn(request, response);
-    else pages.send(response, tooManyPage(pages.textsFor(request.headers)));
+    if (!count.allowed) dependencies.pages.send(response, tooManyPage(dependencies.pages.textsFor(request.headers)));
+    return !count.allowed;
   }
 }
 
@@ -107,13 +125,6 @@ function handOnTo(provider: () => Provider): RequestListener {
     handlers.set(current, handler);
     handler(request, response);
   };
-}
-
-/** Lets an application's page read when to retry. */
-function refuseApplication(response: ServerResponse): void {
-  response.setHeader("Access-Control-Allow-Origin", "*");
-  response.setHeader("Access-Control-Expose-Headers", "Retry-After");
-  endWith(response, 429, tooManyRequests);
 }
 
 function fail(
@@ -130,8 +141,21 @@ function fail(
   const away = isAppError(error) && error.code === "unavailable";
   if (away) response.setHeader("Retry-After", String(error.retryAfterSeconds ?? 1));
   const status = away ? 503 : 500;
-  if (kindOf(path) === "sign-in") pages.send(response, failedPage(pages.textsFor(request.headers), status));
+  if (["sign-in", "home", "passkeys"].includes(kindOf(path) ?? ""))
+    pages.send(response, failedPage(pages.textsFor(request.headers), status));
   else endWith(response, status, { error: "server_error" });
+}
+
+const ours: ReadonlySet<Kind> = new Set(["home", "passkeys", "script", "client", "request"]);
+
+/**
+ * Browsers send preflights by themselves, so they must not count against the page; the provider answers them, and the
+ * methods that a path does not have.
+ */
+function kindOfRequest(path: string, { method = "" }: IncomingMessage): Kind | undefined {
+  const [, kind, methods = ""] = rowOf(path) ?? [];
+  const isOurs = kind !== undefined && ours.has(kind);
+  return method === "OPTIONS" || (isOurs && !methods.split(", ").includes(method)) ? "document" : kind;
 }
 
 /** The provider matches its paths in any case. */
@@ -157,8 +181,3 @@ function pathOf({ url = "" }: IncomingMessage, address: Pick<IssuerAddress, "bel
 
 const queriedClientId = ({ url = "" }: IncomingMessage): string | null =>
   new URLSearchParams(url.slice(url.indexOf("?") + 1)).get("client_id");
-
-function endWith(response: ServerResponse, status: number, body: object): void {
-  response.writeHead(status, { "Content-Type": "application/json", Connection: "close" });
-  response.end(JSON.stringify(body));
-}

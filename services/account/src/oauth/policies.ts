@@ -7,14 +7,16 @@ import {
   type KoaContextWithOIDC,
   type RefreshToken,
 } from "oidc-provider";
+import { asksConsent, consentMissing, givenGrant } from "./consent.ts";
 import { serviceClientOf } from "./provider-clients.ts";
 
 type Token = AccessToken | ClientCredentials | RefreshToken;
 
-/** Requires a sign-in. Consent is never asked for, because the applications are our own. */
+/** Requires a sign-in, and consent for the applications that ask for it. */
 export function signInPolicy(): interactionPolicy.DefaultPolicy {
   const policy = interactionPolicy.base();
   policy.get("consent")?.checks.clear();
+  policy.get("consent")?.checks.add(consentMissing);
   for (const check of [accountUnusable, unseenByAnybody]) policy.get("login")?.checks.add(check);
   return policy;
 }
@@ -38,13 +40,14 @@ const unseenByAnybody = new interactionPolicy.Check(
 );
 
 /**
- * Grants an application every scope that it requests, without consent, because the applications are our own. An earlier
- * grant of the same session is reused while it outlives the refresh tokens it would give.
+ * Grants an application every scope that it requests, unless it needs the person's consent. An earlier grant of the
+ * same session is reused while it outlives the refresh tokens it would give.
  */
 export async function loadGrant(ctx: KoaContextWithOIDC, refreshTokenSeconds: number): Promise<Grant | undefined> {
   const { oidc } = ctx;
   const { client, account, session } = oidc;
   if (!client || !account || !session) return undefined;
+  if (asksConsent(client)) return givenGrant(ctx);
   const earlierId = session.grantIdFor(client.clientId);
   const earlier = earlierId === undefined ? undefined : await oidc.provider.Grant.find(earlierId);
   const { accountId } = account;

@@ -3,6 +3,8 @@ import type { Clock } from "@signalbox/core";
 import type { AuditRefusals } from "@signalbox/service";
 import type { Logger } from "@signalbox/telemetry";
 import type { AdapterPayload, Client } from "oidc-provider";
+import type { ApplicationStore } from "../applications/application-store.ts";
+import { acceptsApplicationSecret } from "../applications/stored-application.ts";
 import type { Actor } from "../audit/audit.ts";
 import { statusOf } from "../credentials/credential.ts";
 import {
@@ -11,27 +13,43 @@ import {
   type ServiceClient,
   type ServiceClientStore,
 } from "../credentials/service-client.ts";
+import { metadataOfApplication } from "./application-clients.ts";
 
 export type ProviderClients = ReturnType<typeof createProviderClients>;
 
 interface Dependencies {
   readonly serviceClientStore: Pick<ServiceClientStore, "findUsable" | "findById" | "touch">;
+  readonly applicationStore: Pick<ApplicationStore, "find">;
   readonly auditRefusals: Pick<AuditRefusals, "record">;
   readonly clock: Clock;
   readonly log: Pick<Logger, "warn">;
 }
 
-/** The service clients for the provider. */
-export function createProviderClients({ serviceClientStore, auditRefusals, clock, log }: Dependencies) {
+/** The clients that are rows, for the provider: service clients, and applications that administrators created. */
+export function createProviderClients({
+  serviceClientStore,
+  applicationStore,
+  auditRefusals,
+  clock,
+  log,
+}: Dependencies) {
   return {
     /** Finds a client. Revoked and expired clients, and those of deleted accounts, are unknown. */
     async find(id: string): Promise<AdapterPayload | undefined> {
+      if (isApplicationId(id)) {
+        const application = await applicationStore.find(id);
+        return application ? (metadataOfApplication(application, noSecret) as AdapterPayload) : undefined;
+      }
       const client = await serviceClientStore.findUsable(id);
       return client && statusOf(client, clock.now()) === "active" ? metadataOf(client) : undefined;
     },
 
     /** Compares a secret with the client's digests, and notes the use of the client. */
     async accepts(id: string, secret: string): Promise<boolean> {
+      if (isApplicationId(id)) {
+        const application = await applicationStore.find(id);
+        return application !== null && acceptsApplicationSecret(application, secret, clock.now());
+      }
       const digest = digestClientSecret(secret);
       const client = await serviceClientStore.findUsable(id);
       if (!digest || !client || !acceptsSecret(client, digest, clock.now())) return false;
@@ -59,6 +77,9 @@ export function createProviderClients({ serviceClientStore, auditRefusals, clock
     return (await serviceClientStore.findUsable(client.id)) ? "wrong_secret" : "account_deleted";
   }
 }
+
+/** Returns true for the form of an id of an application that an administrator created. */
+export const isApplicationId = (id: string): boolean => /^app_[0-9A-Za-z]{1,60}$/.test(id);
 
 /** Our own metadata of a service client, by names that RFC 7591 does not define. */
 export const serviceClientMetadata = ["account_id", "service_scopes", "service_expires_at"];

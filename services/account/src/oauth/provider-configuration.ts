@@ -18,9 +18,11 @@ import type { SignInStore } from "../sign-ins/sign-in-store.ts";
 import { maySignIn } from "../sign-ins/sign-ins.ts";
 import type { PrivateJwk } from "../signing-keys/signing-key.ts";
 import { textLocales } from "../texts/texts.ts";
+import { applicationMetadata, metadataOfApplication } from "./application-clients.ts";
 import { claimsByScope, claimsOf, providerAccountFrom, resourceServerFor, scopeOfToken } from "./claims.ts";
+import type { DevicePages } from "./device-pages.ts";
 import type { IssuedTokens } from "./issued-tokens.ts";
-import { type IssuerSettings, metadataOfApplication } from "./issuer-settings.ts";
+import type { IssuerSettings } from "./issuer-settings.ts";
 import { loadGrant, mayIntrospect, mayRevoke, signInPolicy } from "./policies.ts";
 import { serviceClientMetadata } from "./provider-clients.ts";
 import type { ProviderPages } from "./provider-pages.ts";
@@ -33,6 +35,7 @@ interface Dependencies {
   readonly accountStore: Pick<AccountStore, "find">;
   readonly grantRecords: GrantRecords;
   readonly providerPages: ProviderPages;
+  readonly devicePages: Pick<DevicePages, "feature">;
   readonly clock: Clock;
 }
 
@@ -41,6 +44,9 @@ const daySeconds = hours(24) / 1000;
 const refreshTokenSeconds = 14 * daySeconds;
 const lifetimes = {
   AuthorizationCode: 60,
+  DeviceCode: 10 * 60,
+  /** From the pushed request to the browser's. */
+  PushedAuthorizationRequest: 60,
   /** From the application's request to the end of the sign-in; a mailed code lives for ten minutes. */
   Interaction: 30 * 60,
   IdToken: 60 * 60,
@@ -57,6 +63,9 @@ const routes = {
   jwks: "/jwks",
   introspection: "/introspect",
   revocation: "/revoke",
+  device_authorization: "/device-authorization",
+  code_verification: "/device",
+  pushed_authorization_request: "/pushed-request",
   end_session: "/end-session",
 };
 
@@ -72,10 +81,10 @@ export function providerConfiguration(dependencies: Dependencies): Configuration
     jwks: { keys: dependencies.signingKeys },
     routes,
     ttl: { ...lifetimes, AccessToken: secondsOfToken, ClientCredentials: secondsOfToken },
-    clients: settings.applications.map(metadataOfApplication),
+    clients: settings.applications.map((application) => metadataOfApplication(application)),
     clientDefaults: { id_token_signed_response_alg: "ES256" },
     clientAuthMethods: ["client_secret_basic", "client_secret_post", "none"],
-    extraClientMetadata: { properties: serviceClientMetadata },
+    extraClientMetadata: { properties: [...serviceClientMetadata, ...applicationMetadata] },
     responseTypes: ["code"],
     scopes: ["openid", "offline_access"],
     claims: claimsByScope,
@@ -112,13 +121,14 @@ function cookies({ address, cookieKeys }: IssuerSettings): Configuration["cookie
   };
 }
 
-function features({ settings, providerPages, clock }: Dependencies): Configuration["features"] {
+function features({ settings, providerPages, devicePages, clock }: Dependencies): Configuration["features"] {
   const { askSignOut: logoutSource, showSignedOut: postLogoutSuccessSource } = providerPages;
   return {
     devInteractions: { enabled: false },
     // Services do not check the proof that such a token would need.
     dPoP: { enabled: false },
-    pushedAuthorizationRequests: { enabled: false },
+    pushedAuthorizationRequests: { enabled: true },
+    deviceFlow: devicePages.feature,
     // It accepts opaque access tokens only; see `presented-token.ts`.
     userinfo: { enabled: true },
     clientCredentials: { enabled: true },

@@ -3,12 +3,20 @@ import { defaultMessages, isNotModified, strongEtag } from "@signalbox/http";
 import { toAppError } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
 import Provider, { type Configuration, errors, type KoaContextWithOIDC } from "oidc-provider";
-import { type Callers, type Count, type RequestLimits, tellCount, tooManyRequests } from "./callers.ts";
+import {
+  type Callers,
+  type Count,
+  devicePollSeconds,
+  type RequestLimits,
+  tellCount,
+  tooManyRequests,
+} from "./callers.ts";
 import { type IssuerAddress, type IssuerSettings, metadataPrefix } from "./issuer-settings.ts";
 import { type ProviderClients, serviceClientOf } from "./provider-clients.ts";
 import type { ProviderPages } from "./provider-pages.ts";
 import { type RefreshTokens, RepeatedRefresh } from "./refresh-tokens.ts";
-import { claimedClientId } from "./request-form.ts";
+import { claimedClientId, promptWithConsent } from "./request-form.ts";
+import { stateDigest } from "./state-store.ts";
 
 interface Dependencies {
   readonly settings: IssuerSettings;
@@ -16,7 +24,8 @@ interface Dependencies {
   readonly providerClients: Pick<ProviderClients, "accepts" | "noteRefused">;
   readonly refreshTokens: Pick<RefreshTokens, "keepAnswer">;
   readonly providerPages: Pick<ProviderPages, "continueSignedOut">;
-  readonly signOut: Step;
+  /** Steps of other parts, before those of the provider. */
+  readonly steps: readonly Step[];
   readonly callers: Pick<Callers, "clientAddress" | "limits">;
   readonly log: Logger;
 }
@@ -42,7 +51,8 @@ export function createProvider(dependencies: Dependencies): Provider {
     hiddenFromForeignPages,
     consentGiven,
     withoutScript(dependencies),
-    dependencies.signOut,
+    ...dependencies.steps,
+    slowDown(limits),
     refreshTokens.keepAnswer,
   ];
   for (const step of steps) provider.use(step);
@@ -104,7 +114,14 @@ class TooManyRequests extends errors.CustomOIDCProviderError {
 }
 
 /** Paths whose requests need a client's credential or its token. */
-const takesClients = new Set(["/token", "/introspect", "/revoke", "/userinfo"]);
+const takesClients = new Set([
+  "/token",
+  "/introspect",
+  "/revoke",
+  "/userinfo",
+  "/device-authorization",
+  "/pushed-request",
+]);
 
 /**
  * Counts failed client authentications after they were judged, so that a client with the right secret is not refused
@@ -135,6 +152,19 @@ function refuseBeyond(ctx: KoaContextWithOIDC, count: Count): void {
   ctx.remove("WWW-Authenticate");
 }
 
+/** Tells a device that asks too often to slow down (RFC 8628 §3.5); its answer is never held back. */
+function slowDown(limits: Pick<RequestLimits, "devicePoll">): Step {
+  return async (ctx, next) => {
+    await next();
+    const { error } = (ctx.body ?? {}) as { error?: unknown };
+    if (ctx.path.toLowerCase() !== "/token" || error !== "authorization_pending") return;
+    const digest = stateDigest(String(ctx.oidc.params?.device_code)).toString("base64url");
+    if (limits.devicePoll(digest).allowed) return;
+    const description = `ask at most once in ${devicePollSeconds} seconds`;
+    ctx.body = { error: "slow_down", error_description: description };
+  };
+}
+
 const publicDocuments = new Set(["/jwks", "/.well-known/openid-configuration", metadataPrefix]);
 
 /** Five minutes are much shorter than the time a key is published before it signs. */
@@ -152,12 +182,9 @@ const cachedForMinutes: Step = async (ctx, next) => {
  * request for them counts as one.
  */
 const consentGiven: Step = async (ctx, next) => {
-  const { scope = "", prompt = "" } = ctx.query;
-  if (ctx.path === "/authorize" && typeof scope === "string" && typeof prompt === "string") {
-    const prompts = prompt.split(" ").filter(Boolean);
-    const wanted = scope.split(" ").includes("offline_access") && !prompts.includes("none");
-    if (wanted) ctx.query = { ...ctx.query, prompt: [...new Set([...prompts, "consent"])].join(" ") };
-  }
+  const { scope, prompt } = ctx.query;
+  const wanted = ctx.path === "/authorize" ? promptWithConsent(scope, prompt) : null;
+  if (wanted !== null) ctx.query = { ...ctx.query, prompt: wanted };
   await next();
 };
 
@@ -179,6 +206,10 @@ const refusals = [
   "end_session.error",
   "end_session_confirm.error",
   "end_session_success.error",
+  "device_authorization.error",
+  "code_verification.error",
+  "device_resume.error",
+  "pushed_authorization_request.error",
 ] as const;
 
 /**

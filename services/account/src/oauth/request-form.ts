@@ -46,3 +46,14 @@ export function claimedClientId(inForm: unknown, authorization: string | undefin
   const [named = ""] = Buffer.from(encoded, "base64").toString().split(":", 1);
   return named || null;
 }
+
+/**
+ * Returns the `prompt` of a request for `offline_access` with `consent` in it; null for any other request. Refresh
+ * tokens require a request for consent (OpenID Connect Core §11), and here a request for them counts as one.
+ */
+export function promptWithConsent(scope: unknown = "", prompt: unknown = ""): string | null {
+  if (typeof scope !== "string" || typeof prompt !== "string") return null;
+  const prompts = prompt.split(" ").filter(Boolean);
+  if (!scope.split(" ").includes("offline_access") || prompts.includes("none")) return null;
+  return [...new Set([...prompts, "consent"])].join(" ");
+}

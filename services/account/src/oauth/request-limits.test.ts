@@ -31,7 +31,6 @@ function arrange() {
     limiterOf: (policy) => limiters(policy, { takeShares: async () => null }),
     clientAddress: ({ headers }) => String(headers["x-from"]),
     knownBrowsers: { of: ({ headers }) => (headers["x-browser"] ? { id: "known", knows: () => true } : null) },
-    applications: new Set(["console"]),
   });
   return { clock, limits, from, here: from("198.51.100.1") };
 }
@@ -67,7 +66,7 @@ test("requests that name an application use up the allowance of their own addres
   const taken = Array.from({ length: 601 }, () => limits.application(here, "console")?.allowed);
   assert.equal(taken.indexOf(false), 600);
   assert.equal(limits.application(from("198.51.100.2"), "console")?.allowed, true);
-  assert.equal(limits.application(here, "made-up"), null);
+  assert.equal(limits.application(here, null), null);
 });
 
 test("sign-ins started by strangers do not block a browser that has signed in before", () => {

@@ -6,12 +6,15 @@ import type Provider from "oidc-provider";
 import { checkContactAddress, normalized } from "../accounts/account-fields.ts";
 import type { RefusedCode } from "../codes/code-answers.ts";
 import { lifeMs } from "../codes/one-time-codes.ts";
-import type { FirstLinkOutcome, FirstLinks } from "../first-link/first-links.ts";
+import type { FirstLinkOutcome } from "../first-link/first-links.ts";
 import type { Page } from "../pages/page.ts";
 import type { Pages } from "../pages/pages.ts";
-import type { SendOutcome, SignInOutcome, SignIns } from "../sign-ins/sign-ins.ts";
+import type { PasskeySignIn } from "../passkeys/passkeys.ts";
+import type { SendOutcome, SignInOutcome } from "../sign-ins/sign-ins.ts";
 import { fill, minutesIn } from "../texts/texts.ts";
 import { type Callers, tellCount } from "./callers.ts";
+import type { Consent } from "./consent.ts";
+import type { Proving } from "./issuer.ts";
 import type { IssuerSettings } from "./issuer-settings.ts";
 import {
   addressPage,
@@ -23,22 +26,32 @@ import {
   refusedPage,
   tooManyPage,
 } from "./sign-in-pages.ts";
-import { finish, guardedFields, openVisit, remember, sentCodeOf, type Visit } from "./sign-in-visit.ts";
+import {
+  ceremonyOf,
+  finish,
+  guardedFields,
+  openVisit,
+  remember,
+  requestId,
+  sentCodeOf,
+  type Visit,
+} from "./sign-in-visit.ts";
 
 export type SignInListener = ReturnType<typeof createSignInListener>;
 
 interface Dependencies {
   readonly pool: Pool;
   readonly settings: IssuerSettings;
-  readonly signIns: Pick<SignIns, "sendCode" | "complete">;
-  readonly firstLinks: Pick<FirstLinks, "complete">;
+  readonly proving: Proving;
   readonly callers: Callers;
   readonly pages: Pages;
+  readonly consent: Consent;
 }
 
-/** The sign-in pages: they ask for an address, then for the code mailed to it. */
+/** The sign-in pages: they ask for an address, then for the code mailed to it, and some applications for consent. */
 export function createSignInListener(dependencies: Dependencies) {
-  const { settings, pages } = dependencies;
+  const { settings, pages, proving } = dependencies;
+  const { ceremonies } = proving;
   const { limits } = dependencies.callers;
 
   /** Answers a request below `/oauth/sign-in/`; `uid` is the rest of its path. */
@@ -48,15 +61,19 @@ export function createSignInListener(dependencies: Dependencies) {
     request: IncomingMessage,
     response: ServerResponse,
   ): Promise<void> {
-    const visit = await openVisit(provider, uid, request, response, { settings, pages });
+    const visit = await openVisit(provider, uid, request, response, { settings, pages, ceremonies });
     const count = visit ? limits.signIn(uid) : limits.stray(request);
     tellCount(response, count);
     const texts = visit?.texts ?? pages.textsFor(request.headers);
     if (!count.allowed) return pages.send(response, tooManyPage(texts));
     if (!visit) return pages.send(response, lostPage(texts));
-    if (request.method === "GET" || request.method === "HEAD") return pages.send(response, pageOf(visit));
+    const prompt = visit.interaction.prompt.name;
+    if (request.method === "GET" || request.method === "HEAD") {
+      const page = prompt === "consent" ? await dependencies.consent.page(visit) : pageOf(visit);
+      return pages.send(response, page ?? lostPage(texts));
+    }
     const fields = await guardedFields(visit);
-    const step = fields && steps.get(fields.get("step") ?? "");
+    const step = fields && steps.get(`${prompt} ${fields.get("step") ?? ""}`);
     if (!step) return pages.send(response, refusedPage(visit.texts));
     await step(visit, fields, dependencies);
   };
@@ -108,35 +125,43 @@ const resend: Step = async (visit, _fields, dependencies) => {
  */
 function sendCode(visit: Visit, address: string, dependencies: Dependencies): Promise<SendOutcome> {
   const { request, interaction, texts } = visit;
-  const { pool, signIns } = dependencies;
+  const { pool, proving } = dependencies;
   const { clientAddress, knownBrowsers } = dependencies.callers;
   const client = addressBucket(clientAddress(request));
   const browser = knownBrowsers.of(request);
   const by = { signIn: interaction.uid, client, browser, locale: texts.locale };
-  return inTransaction(pool, (tx) => signIns.sendCode(tx, address, by), { key: `sign-in ${browser?.id ?? client}` });
+  return inTransaction(pool, (tx) => proving.signIns.sendCode(tx, address, by), { key: `sign-in ${browser?.id ?? client}` });
 }
 
-const takeCode: Step = async (visit, fields, { pool, signIns, firstLinks, callers, pages }) => {
-  const { clientAddress, knownBrowsers } = callers;
-  const { request, response, interaction, form, link, texts } = visit;
+/** The browser that signs in, and what the audit says of it. */
+function whoOf({ request, response, interaction }: Visit, { clientAddress, knownBrowsers }: Callers) {
+  const by = {
+    credential: String(interaction.params.client_id),
+    address: clientAddress(request),
+    requestId: requestId(response),
+  };
+  return { browser: knownBrowsers.of(request), userAgent: request.headers["user-agent"], by };
+}
+
+const takeCode: Step = async (visit, fields, dependencies) => {
+  const { pool, proving, callers, pages } = dependencies;
+  const { signIns, firstLinks, passkeys } = proving;
+  const { response, interaction, form, link, texts } = visit;
   const { locale } = texts;
   const sent = sentCodeOf(visit);
   if (!sent) return pages.send(response, addressPage(texts, form, { address: "" }, null));
   const code = (fields.get("code") ?? "").slice(0, 64);
   const signIn = interaction.uid;
-  const by = {
-    credential: String(interaction.params.client_id),
-    address: clientAddress(request),
-    requestId: String(response.getHeader("x-request-id") ?? "") || null,
-  };
-  const who = { browser: knownBrowsers.of(request), userAgent: request.headers["user-agent"], by };
+  const who = whoOf(visit, callers);
   const invitation = link?.folder === "invitations" ? link.token : null;
   const typed = { signIn, address: sent.to, code, locale, invitation, ...who };
-  const result = await inTransaction<SignInOutcome | FirstLinkOutcome>(pool, (tx) =>
-    link?.folder === "first-link"
-      ? firstLinks.complete(tx, { ...typed, token: link.token, name: sent.name ?? "" })
-      : signIns.complete(tx, typed),
-  );
+  const result = await inTransaction<SignInOutcome | FirstLinkOutcome>(pool, async (tx) => {
+    if (link?.folder === "first-link")
+      return firstLinks.complete(tx, { ...typed, token: link.token, name: sent.name ?? "" });
+    const completed = await signIns.complete(tx, typed);
+    if (completed.outcome === "signed-in") await passkeys.tellOfCode(tx, completed.accountId, who);
+    return completed;
+  });
   switch (result.outcome) {
     case "code-refused":
       return pages.send(response, askCode(visit, sent.typed, result.why));
@@ -151,19 +176,47 @@ const takeCode: Step = async (visit, fields, { pool, signIns, firstLinks, caller
     case "not-registered":
       await interaction.destroy();
       return pages.send(response, notRegisteredPage(texts, pages.brand()));
-    case "account-deleted":
-      await interaction.destroy();
-      return pages.send(response, deletedPage(texts, result));
-    case "signed-in":
-      knownBrowsers.remember(request, response, result.accountId);
-      return finish(visit, result.accountId);
+    default:
+      return conclude(visit, result, dependencies);
   }
 };
 
-/** The steps, by the name of the submitted form. */
+const takePasskey: Step = async (visit, fields, dependencies) => {
+  const { pool, proving, callers, pages } = dependencies;
+  const { passkeys, ceremonies } = proving;
+  const { texts, form, interaction, response } = visit;
+  const presented = form.passkey === null ? null : ceremonies.read(fields.get("response") ?? "");
+  const used = presented && { presented, belongsTo: ceremonyOf(interaction.uid), ...whoOf(visit, callers) };
+  const verified = used && (await passkeys.verify(used));
+  const result = verified ? await inTransaction(pool, (tx) => passkeys.signIn(tx, verified, used)) : null;
+  if (result === null || result.outcome === "refused") {
+    return pages.send(response, addressPage(texts, form, { address: "" }, texts.pages.passkeys.refused));
+  }
+  await conclude(visit, result, dependencies);
+};
+
+/** Ends a visit whose person has proved who they are. */
+async function conclude(
+  visit: Visit,
+  result: Exclude<PasskeySignIn, { outcome: "refused" }>,
+  { pages, callers: { knownBrowsers } }: Dependencies,
+): Promise<void> {
+  const { request, response, interaction, texts } = visit;
+  if (result.outcome === "account-deleted") {
+    await interaction.destroy();
+    return pages.send(response, deletedPage(texts, result));
+  }
+  knownBrowsers.remember(request, response, result.accountId);
+  return finish(visit, result.accountId);
+}
+
+/** The steps, by the prompt of the visit and the name of the submitted form. */
 const steps: ReadonlyMap<string, Step> = new Map([
-  ["address", takeAddress],
-  ["code", takeCode],
-  ["resend", resend],
-  ["restart", (visit) => remember(visit, null)],
+  ["login address", takeAddress],
+  ["login code", takeCode],
+  ["login passkey", takePasskey],
+  ["login resend", resend],
+  ["login restart", (visit: Visit) => remember(visit, null)],
+  ["consent allow", (visit: Visit, _fields: URLSearchParams, { consent }: Dependencies) => consent.allow(visit)],
+  ["consent deny", (visit: Visit, _fields: URLSearchParams, { consent }: Dependencies) => consent.deny(visit)],
 ]);

@@ -11,6 +11,8 @@ export interface SignInForm {
   readonly formTargets: readonly string[];
   /** True where the first administrator signs in, whose name is asked for too. */
   readonly asksName: boolean;
+  /** The ceremony of a passkey; null where browsers allow none. */
+  readonly passkey: { readonly options: string; readonly script: string } | null;
 }
 
 /** The typed values of the first page. */
@@ -19,7 +21,11 @@ export interface TypedPerson {
   readonly name?: string;
 }
 
-const guarded = ({ guard }: SignInForm, step: string): Html => html`<input type="hidden" name="guard" value="${guard}">
+/** Hidden fields of a form: its CSRF token, and its step. */
+export const guarded = (
+  { guard }: SignInForm,
+  step: string,
+): Html => html`<input type="hidden" name="guard" value="${guard}">
 <input type="hidden" name="step" value="${step}">`;
 
 const continueTo = ({ application }: SignInForm, { pages }: Texts): Html =>
@@ -31,6 +37,17 @@ const problemAbove = (problem: string | null): Html | null =>
 /** Names the texts that describe the field, the problem first. */
 const describedBy = (problem: string | null): Html =>
   problem === null ? html`aria-describedby="hint"` : html`aria-describedby="problem hint" aria-invalid="true"`;
+
+/** A form that its script shows: it signs in with a passkey, without an address. */
+function passkeyForm({ pages: { passkeys } }: Texts, form: SignInForm): Html | null {
+  if (form.passkey === null) return null;
+  return html`<form method="post" action="${form.action}" data-passkey="get" data-options="${form.passkey.options}" hidden>
+${guarded(form, "passkey")}
+<input type="hidden" name="response" value="">
+<p class="problem" role="alert" data-problem hidden>${passkeys.cancelled}</p>
+<button type="submit">${passkeys.signIn}</button>
+</form>`;
+}
 
 /** Step one asks for the address. */
 export function addressPage(texts: Texts, form: SignInForm, typed: TypedPerson, problem: string | null): Page {
@@ -50,7 +67,9 @@ ${form.asksName ? nameField(texts, typed.name ?? "") : null}
 <input id="address" name="address" type="email" value="${typed.address}" maxlength="254" autocomplete="email" autocapitalize="none"
  spellcheck="false" required autofocus ${describedBy(problem)}>
 <button type="submit" class="main">${signIn.sendCode}</button>
-</form>`,
+</form>
+${passkeyForm(texts, form)}`,
+    ...(form.passkey !== null && { script: form.passkey.script }),
   };
 }
 

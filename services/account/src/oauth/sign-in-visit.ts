@@ -5,6 +5,7 @@ import type Provider from "oidc-provider";
 import { errors, type Interaction } from "oidc-provider";
 import { formTargetOf } from "../pages/page.ts";
 import type { Pages } from "../pages/pages.ts";
+import type { Ceremonies } from "../passkeys/ceremonies.ts";
 import type { Texts } from "../texts/texts.ts";
 import { type FollowedLink, followedLink, type IssuerSettings } from "./issuer-settings.ts";
 import { isForm, readFormBody } from "./request-form.ts";
@@ -34,6 +35,7 @@ interface SentCode {
 interface Dependencies {
   readonly settings: IssuerSettings;
   readonly pages: Pick<Pages, "textsFor">;
+  readonly ceremonies: Pick<Ceremonies, "isPossible" | "requestOptions">;
 }
 
 /** Opens the visit of the sign-in `uid`; null when the browser's cookie belongs to another one, or it has ended. */
@@ -42,16 +44,24 @@ export async function openVisit(
   uid: string,
   request: IncomingMessage,
   response: ServerResponse,
-  { settings, pages }: Dependencies,
+  { settings, pages, ceremonies }: Dependencies,
 ): Promise<Visit | null> {
   const interaction = await interactionOf(provider, request, response);
-  if (interaction?.uid !== uid || interaction.prompt.name !== "login") return null;
+  if (interaction?.uid !== uid || !prompts.has(interaction.prompt.name)) return null;
   const link = followedLink(settings.address.issuer, interaction.params);
   const asksName = link?.folder === "first-link";
-  const form = { ...(await formOf(provider, interaction, settings)), asksName };
+  const passkey = passkeyOf(uid, settings, ceremonies);
+  const form = { ...(await formOf(provider, interaction, settings)), asksName, passkey };
   const texts = pages.textsFor(request.headers, interaction.params.ui_locales);
   return { provider, request, response, interaction, form, link, texts };
 }
+
+/** The prompts that these pages answer. */
+const prompts: ReadonlySet<string> = new Set(["login", "consent"]);
+
+/** The id of a request, for the audit. */
+export const requestId = (response: ServerResponse): string | null =>
+  String(response.getHeader("x-request-id") ?? "") || null;
 
 async function interactionOf(
   provider: Provider,
@@ -66,18 +76,31 @@ async function interactionOf(
   }
 }
 
+/** The ceremony of a sign-in. */
+export const ceremonyOf = (uid: string): string => `use ${uid}`;
+
+function passkeyOf(
+  uid: string,
+  { address: { issuer } }: Pick<IssuerSettings, "address">,
+  { isPossible, requestOptions }: Dependencies["ceremonies"],
+): SignInForm["passkey"] {
+  if (!isPossible) return null;
+  return { options: JSON.stringify(requestOptions(ceremonyOf(uid))), script: `${issuer}/passkeys.js` };
+}
+
 async function formOf(
   provider: Provider,
   { uid, params }: Interaction,
   { address, cookieKeys: [key = ""] }: IssuerSettings,
-): Promise<Omit<SignInForm, "asksName">> {
+): Promise<Omit<SignInForm, "asksName" | "passkey">> {
   const client = await provider.Client.find(String(params.client_id));
   return {
     action: `${address.path}/sign-in/${uid}`,
     // The cookie binds a sign-in to one browser; the token shows that a form comes from its page.
     guard: createHmac("sha256", key).update(`sign-in form ${uid}`).digest("base64url"),
     application: client?.clientName ?? String(params.client_id),
-    formTargets: [formTargetOf(String(params.redirect_uri))],
+    // A device's sign-in leads to no other address.
+    formTargets: typeof params.redirect_uri === "string" ? [formTargetOf(params.redirect_uri)] : [],
   };
 }
 

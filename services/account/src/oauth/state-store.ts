@@ -59,6 +59,7 @@ export function createStateStore(pool: Pool, sealer: Sealer) {
       const { rows } = await pool.query<Row>(findState, [model, stateDigest(id)]);
       return rows[0] && payloadFrom(rows[0], sealer);
     },
+    /** Finds a session by its `uid`, or a device's request by the code that its user types. */
     async findByUid(model: string, uid: string): Promise<StatePayload | undefined> {
       const { rows } = await pool.query<Row>(findByUid, [model, stateDigest(uid)]);
       return rows[0] && payloadFrom(rows[0], sealer);
@@ -66,7 +67,7 @@ export function createStateStore(pool: Pool, sealer: Sealer) {
     async save(model: string, id: string, payload: StatePayload, expiresAt: Date): Promise<void> {
       const digest = stateDigest(id);
       const sealed = sealer.seal(JSON.stringify(payload), placeOf(model, digest));
-      const uid = textOf(payload.uid);
+      const uid = textOf(payload.uid) ?? textOf(payload.userCode);
       const values = [textOf(payload.grantId), uid === null ? null : stateDigest(uid), textOf(payload.accountId)];
       await pool.query(saveState, [model, digest, sealed, ...values, expiresAt]);
     },

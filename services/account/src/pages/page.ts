@@ -36,15 +36,17 @@ const styleOf = ({
 @media (prefers-color-scheme:dark){:root{--page:#131316;--text:#f1f1f4;--line:#9aa0a6;--alarm:#f2b8b5}}
 body{background:var(--page);color:var(--text);font:1rem/1.5 system-ui,sans-serif;margin:0 auto;max-width:26rem;padding:2rem 1rem}
 header{font-weight:600}
-header img{display:block;max-height:3rem;max-width:100%}
+header img,.logo{display:block;max-height:3rem;max-width:100%}
 h1{font-size:1.5rem;line-height:1.2}
 h2{font-size:1.125rem;margin-top:2rem}
 label{display:block;font-weight:600}
 input{background:var(--page);border:.0625rem solid var(--line);border-radius:.375rem;box-sizing:border-box;color:inherit;font:inherit;margin:.25rem 0 1rem;padding:.6rem;width:100%}
-#code{font-family:ui-monospace,monospace;font-size:1.5rem;letter-spacing:.15em}
+.large,#code{font-family:ui-monospace,monospace;font-size:1.5rem;letter-spacing:.15em}
 button{background:var(--page);border:.0625rem solid var(--line);border-radius:.375rem;color:var(--text);cursor:pointer;font:inherit;font-weight:600;min-height:2.75rem;padding:.5rem 1rem}
 .main{background:${color};color:${textColorOn(color)}}
 form+form{margin-top:.75rem}
+ul{padding-left:1.25rem}
+a{color:inherit;display:inline-block;padding:.3rem 0}
 .buttons{display:flex;flex-wrap:wrap;gap:.75rem}
 :focus-visible{outline:.2rem solid var(--text);outline-offset:.15rem}
 .problem{border-left:.25rem solid var(--alarm);padding-left:.75rem}
@@ -58,10 +60,14 @@ export interface Page {
   readonly content: Html;
   /** Other sites that a form may lead to: the application to which a sign-in returns. */
   readonly formTargets?: readonly string[];
+  /** The URL of the one script that the page may run. */
+  readonly script?: string;
+  /** Images beside the logo of the deployment: https URLs. */
+  readonly images?: readonly string[];
 }
 
-/** Writes the whole page, without scripts and external resources. Its title mentions a mistake in a form. */
-export function pageText({ status, texts, title, content }: Page, brand: Brand): string {
+/** Writes the whole page, without external resources but the named ones. Its title mentions a mistake in a form. */
+export function pageText({ status, texts, title, content, script }: Page, brand: Brand): string {
   const { name, logoUrl } = brand;
   const logo = logoUrl === null ? name : html`<img src="${logoUrl}" alt="${name}">`;
   const shownTitle = status === 422 ? fill(texts.pages.titleOfMistake, { title }) : title;
@@ -72,7 +78,7 @@ export function pageText({ status, texts, title, content }: Page, brand: Brand):
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
 <title>${shownTitle} – ${name}</title>
-<style>${new Html(styleOf(brand))}</style>
+<style>${new Html(styleOf(brand))}</style>${script === undefined ? null : html`\n<script src="${script}" defer></script>`}
 </head>
 <body>
 <header>${logo}</header>
@@ -86,14 +92,19 @@ ${content}
 }
 
 /**
- * Builds the content security policy of a page: it allows styles, the logo and form targets, and forbids scripts and
- * framing.
+ * Builds the content security policy of a page: it allows styles, images, form targets and the one script of a page that
+ * has any, and forbids framing.
  */
-export function pagePolicy(brand: Brand, formTargets: readonly string[] = []): Readonly<Record<string, string>> {
+export function pagePolicy(
+  brand: Brand,
+  { formTargets = [], images = [], script }: Pick<Page, "formTargets" | "images" | "script">,
+): Readonly<Record<string, string>> {
+  const shown = [...(brand.logoUrl === null ? [] : [brand.logoUrl]), ...images];
   const policy = [
     "default-src 'none'",
     `style-src 'sha256-${createHash("sha256").update(styleOf(brand)).digest("base64")}'`,
-    ...(brand.logoUrl === null ? [] : [`img-src ${imageSourceOf(brand.logoUrl)}`]),
+    ...(shown.length === 0 ? [] : [`img-src ${shown.map(imageSourceOf).join(" ")}`]),
+    ...(script === undefined ? [] : [`script-src ${script}`]),
     `form-action ${["'self'", ...formTargets].join(" ")}`,
     "frame-ancestors 'none'",
     "base-uri 'none'",

@@ -17,7 +17,7 @@ export function createPages({ configuration }: Pick<Configured, "configuration">
   /** Writes a page with its policy and the headers that the edge of the routes would add. */
   function write(page: Page) {
     const shown = brand();
-    const policy = pagePolicy(shown, page.formTargets);
+    const policy = pagePolicy(shown, page);
     const headers = { ...policy, "Cache-Control": "no-store", "Content-Type": pageType };
     return { text: pageText(page, shown), policy, headers };
   }

@@ -1,0 +1,243 @@
+import type { Clock, ErrorDetail } from "@signalbox/core";
+import { connectionField, field, type PageLimits } from "@signalbox/graphql";
+import {
+  created,
+  type HttpResponse,
+  listPage,
+  ok,
+  pageOf,
+  pageParameters,
+  type Refusal,
+  type Routes,
+  refused,
+  strongEtag,
+} from "@signalbox/http";
+import { conflict, type Edges, edgesOf, type OwnRow, operation, tooMany } from "@signalbox/service";
+import { z } from "zod";
+import type { ApplicationStore } from "./application-store.ts";
+import type { Applications, IssuedSecret } from "./applications.ts";
+import {
+  ApplicationPatch,
+  ApplicationResource,
+  applicationExample,
+  IssuedApplication,
+  liveSecretsOf,
+  NewApplication,
+  SecretRotation,
+  type StoredApplication,
+  viewApplication,
+} from "./stored-application.ts";
+
+export interface ApplicationApi {
+  readonly applications: Applications;
+  readonly applicationStore: Pick<ApplicationStore, "find" | "lock" | "list">;
+  readonly pageLimits: PageLimits;
+  readonly clock: Clock;
+}
+
+const base = "/api/v1/oauth/applications";
+const one = `${base}/:application_id` as const;
+const administration = { scopes: ["account:admin"] } as const;
+const change = { ...administration, stepUp: true } as const;
+const missing = "There is no such application.";
+const names = { keysInInput: true, names: { application_id: "id" } } as const;
+
+const invalid = ({ problems }: { readonly problems: readonly ErrorDetail[] }): Refusal => ({
+  code: "validation_error",
+  message: problems[0]?.message ?? "",
+  details: [...problems],
+});
+
+const etagOf = ({ id, revision }: StoredApplication): string => strongEtag(revision, id);
+
+/** The applications that people sign in to, for administrators, at both edges. */
+export function applicationApi(parts: ApplicationApi): Edges {
+  const { applicationStore, pageLimits: limits, clock } = parts;
+  const fields = {
+    Query: {
+      oauthApplications: connectionField<unknown, object, StoredApplication>(administration, {
+        limits,
+        read: (range) => applicationStore.list(range),
+      }),
+      oauthApplication: field<unknown, { readonly id: string }>(administration, (_parent, { id }) =>
+        applicationStore.find(id),
+      ),
+    },
+    OauthApplication: { secrets: (shown: StoredApplication) => liveSecretsOf(shown, clock.now()) },
+  };
+  const edges = edgesOf(
+    { ...writes(parts), ...secretWrites(parts) },
+    { errors: "account", exampleIds: { application_id: applicationExample.id }, fields },
+  );
+  addReads(edges.routes, parts);
+  return edges;
+}
+
+function addReads(routes: Routes, { applicationStore, pageLimits, clock }: ApplicationApi): void {
+  routes.get(base, {
+    operationId: "oauthApplications",
+    summary: "List the applications that people sign in to, newest first",
+    description:
+      "Those that were created here, without the built-in `console` and `cli` and those of `account.oauth.applications`.",
+    auth: administration,
+    query: z.object(pageParameters(pageLimits)),
+    responses: { 200: pageOf(ApplicationResource) },
+    handle: ({ query }) =>
+      listPage(
+        query,
+        (range) => applicationStore.list(range),
+        (listed) => viewApplication(listed, clock.now()),
+      ),
+  });
+
+  routes.get(one, {
+    operationId: "oauthApplication",
+    summary: "Read an application that people sign in to",
+    description: "Without the texts of its secrets, which only its creation and a rotation show.",
+    auth: administration,
+    responses: { 200: ApplicationResource, 404: "error" },
+    async handle({ params }) {
+      const found = await applicationStore.find(params.application_id);
+      return found ? show(found, clock) : refused(404, "not_found", { message: missing });
+    },
+  });
+}
+
+const show = (application: StoredApplication, clock: Clock): HttpResponse =>
+  ok(viewApplication(application, clock.now()), { etag: etagOf(application) });
+
+const viewIssued = ({ application, secret }: IssuedSecret, clock: Clock) => ({
+  ...viewApplication(application, clock.now()),
+  client_id: application.id,
+  client_secret: secret,
+});
+
+const locked = (
+  applicationStore: Pick<ApplicationStore, "lock">,
+): OwnRow<StoredApplication, { application_id: string }> => ({
+  find: (tx, { params }) => applicationStore.lock(tx, params.application_id),
+  etag: etagOf,
+  missing,
+});
+
+const issuedGraph = {
+  payload: {
+    oauthApplication: ({ application }: IssuedSecret) => application,
+    clientSecret: ({ secret }: IssuedSecret) => secret,
+  },
+  type: "IssuedOauthApplicationPayload",
+} as const;
+
+function writes({ applications, applicationStore, clock }: ApplicationApi) {
+  const of = locked(applicationStore);
+  return {
+    createOauthApplication: operation({
+      summary: "Create an application that people sign in to",
+      description: "The answer shows the secret of a server, once.",
+      auth: change,
+      audit: "application.create",
+      input: NewApplication,
+      create: (tx, { caller, input }) => applications.create(tx, caller, input),
+      refusals: {
+        invalid,
+        "limit-reached": ({ max }) =>
+          tooMany("applications", `There are ${max} applications; delete one that is not needed.`),
+        "no-issuer": conflict(
+          "applications",
+          "no_issuer",
+          "People sign in at another issuer here. Create the application there.",
+        ),
+      },
+      rest: {
+        post: base,
+        responses: { 201: IssuedApplication, 409: "error" },
+        idempotent: "sealed",
+        answer: (issued) =>
+          created(`${base}/${issued.application.id}`, viewIssued(issued, clock), { etag: etagOf(issued.application) }),
+      },
+      graph: issuedGraph,
+    }),
+    updateOauthApplication: operation({
+      summary: "Change an application that people sign in to",
+      description: "Its type and its party stay. Tokens keep their scopes until they end, within the hour.",
+      auth: change,
+      audit: "application.update",
+      input: ApplicationPatch,
+      of,
+      change: (tx, application, { caller, input }) => applications.update(tx, caller, application, input),
+      refusals: { invalid },
+      rest: {
+        patch: one,
+        mergePatch: true,
+        responses: { 200: ApplicationResource },
+        idempotent: true,
+        answer: ({ application }) => show(application, clock),
+      },
+      graph: { payload: { oauthApplication: ({ application }) => application }, ...names },
+    }),
+    deleteOauthApplication: operation({
+      summary: "Delete an application that people sign in to",
+      description: "Nobody can sign in to it any more, and its tokens end everywhere within two seconds.",
+      auth: change,
+      audit: "application.delete",
+      of,
+      change: (tx, application, { caller }) => applications.delete(tx, caller, application),
+      rest: { delete: one, responses: { 204: "empty" }, idempotent: true },
+      graph: {
+        payload: { deletedOauthApplicationId: (_, { params }) => params.application_id },
+        type: "DeleteOauthApplicationPayload",
+        ...names,
+      },
+    }),
+  };
+}
+
+function secretWrites({ applications, applicationStore, clock }: ApplicationApi) {
+  const of = locked(applicationStore);
+  return {
+    rotateOauthApplicationSecret: operation({
+      summary: "Give a server application another secret",
+      description:
+        "The answer shows the secret, once. The old one keeps working for `overlap_seconds`; until then another rotation is 409, unless its `overlap_seconds` is 0, which ends every older secret at once.",
+      auth: change,
+      audit: "application.rotate_secret",
+      input: SecretRotation,
+      of,
+      change: (tx, application, { caller, input }) =>
+        applications.rotate(tx, caller, application, input.overlap_seconds),
+      refusals: {
+        "no-secret": conflict(
+          "type",
+          "unsupported",
+          "Only a server has a secret: others run where users could read it.",
+        ),
+        "already-rotated": conflict(
+          "overlap_seconds",
+          "already_rotated",
+          "Two secrets are valid. Rotate after the older one has ended, or with an overlap of 0 seconds.",
+        ),
+      },
+      rest: {
+        post: `${one}/secret/rotate`,
+        responses: { 200: IssuedApplication, 409: "error" },
+        idempotent: "sealed",
+        answer: (issued) => ok(viewIssued(issued, clock), { etag: etagOf(issued.application) }),
+      },
+      graph: { ...issuedGraph, ...names },
+    }),
+    deletePreviousOauthApplicationSecrets: operation({
+      summary: "End the overlap of a rotation: only the newest secret of an application works",
+      description: "For an older secret that may have leaked. Without one it changes nothing.",
+      auth: change,
+      audit: "application.rotate_secret",
+      of,
+      change: (tx, application, { caller }) => applications.removePrevious(tx, caller, application),
+      rest: { delete: `${one}/secret/previous`, responses: { 204: "empty" }, idempotent: true },
+      graph: {
+        payload: { oauthApplicationId: (_, { params }) => params.application_id },
+        type: "DeletePreviousOauthApplicationSecretsPayload",
+        ...names,
+      },
+    }),
+  };
+}

@@ -1,0 +1,196 @@
+import { createApiKey, digestApiKey, parseApiKey, sameDigest } from "@signalbox/auth";
+import { displayName, examples, identifier, liveValues, overlapSeconds, scopes, timestamp } from "@signalbox/contracts";
+import { type ErrorDetail, randomId } from "@signalbox/core";
+import { isLive, type RotatingValue, viewValue } from "@signalbox/storage";
+import { z } from "zod";
+import { type Application, applicationTypes, redirectUri } from "./application.ts";
+
+/** An application that an administrator created, with its secrets. */
+export interface StoredApplication extends Application {
+  readonly scopes: NonNullable<Application["scopes"]>;
+  /** Newest first; only a `server` has any. */
+  readonly secrets: readonly ApplicationSecret[];
+  readonly revision: number;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** A secret, of which only the digest is stored. */
+export interface ApplicationSecret extends RotatingValue {
+  readonly digest: Buffer;
+}
+
+const uris = (what: string) => z.array(redirectUri).max(20).describe(what);
+
+const fields = {
+  name: displayName.meta({ examples: ["Harbour log"] }),
+  redirect_uris: uris(
+    "The addresses that a sign-in may return to, compared exactly; a loopback one of a native application may have any port. None for a device.",
+  ),
+  post_logout_redirect_uris: uris("The addresses that a sign-out may return to."),
+  scopes: z
+    .array(z.enum(scopes))
+    .max(scopes.length)
+    .describe("The most that its tokens may do; an empty list lets people sign in and nothing else."),
+  logo_url: z
+    .url({ protocol: /^https$/ })
+    .max(500)
+    .regex(/^[^\s;,'"@]+$/u, "an address without a user, blanks, quotes, commas and semicolons")
+    .nullable()
+    .describe("Shown where a person is asked for consent."),
+  consent: z
+    .enum(["none", "ask"])
+    .describe(
+      "`ask` shows the person what it asks for, once in each sign-in; an application of a third party always asks.",
+    ),
+};
+
+/** The input of a new application. */
+export const NewApplication = z
+  .strictObject({
+    name: fields.name,
+    type: z
+      .enum(applicationTypes)
+      .describe(
+        "`browser` (a page with a script), `server` (it keeps a secret), `native` (on the person's machine) or `device` (without a browser).",
+      ),
+    redirect_uris: fields.redirect_uris.default([]).meta({ examples: [["https://harbour.example/callback"]] }),
+    post_logout_redirect_uris: fields.post_logout_redirect_uris.default([]),
+    scopes: fields.scopes.meta({ examples: [["account:read", "images:read"]] }),
+    logo_url: fields.logo_url.default(null),
+    party: z.enum(["first", "third"]).default("first").describe("`third` was made by somebody else."),
+    consent: fields.consent.optional(),
+  })
+  .meta({ id: "NewOauthApplication" })
+  .register(examples, {
+    example: {
+      name: "Harbour log",
+      type: "server",
+      redirect_uris: ["https://harbour.example/callback"],
+      scopes: ["account:read", "images:read"],
+      party: "third",
+    },
+  });
+
+/** The input of a change. Type and party stay: another kind of application is another application. */
+export const ApplicationPatch = z
+  .strictObject(fields)
+  .partial()
+  .meta({ id: "OauthApplicationPatch" })
+  .register(examples, { example: { name: "Harbour log", scopes: ["account:read"] } });
+
+/** The input of a rotation. */
+export const SecretRotation = z.strictObject({
+  overlap_seconds: overlapSeconds("the old secret works beside the new one").default(86_400),
+});
+
+export const ApplicationResource = z
+  .object({
+    id: identifier("The application, its `client_id`"),
+    name: z.string().describe("The name that people read."),
+    type: z.enum(applicationTypes).describe("Where it runs; only a `server` has secrets."),
+    redirect_uris: z.array(z.string()).describe("The addresses that a sign-in may return to."),
+    post_logout_redirect_uris: z.array(z.string()).describe("The addresses that a sign-out may return to."),
+    scopes: z.array(z.enum(scopes)).describe("The most that its tokens may do."),
+    logo_url: z.string().nullable().describe("Shown where a person is asked for consent; null without one."),
+    party: z.enum(["first", "third"]).describe("`third` was made by somebody else."),
+    consent: z.enum(["none", "ask"]).describe("`ask` shows the person what it asks for, once in each sign-in."),
+    secrets: liveValues("secrets"),
+    created_at: timestamp.describe("The time of its creation."),
+    updated_at: timestamp.describe("The time of its last change."),
+  })
+  .meta({ id: "OauthApplication", description: "An application that people sign in to." });
+
+export const applicationExample: z.output<typeof ApplicationResource> = {
+  id: "app_3tRq8Lc5WfYkKb0ZnVxPsd",
+  name: "Harbour log",
+  type: "server",
+  redirect_uris: ["https://harbour.example/callback"],
+  post_logout_redirect_uris: [],
+  scopes: ["account:read", "images:read"],
+  logo_url: null,
+  party: "third",
+  consent: "ask",
+  secrets: [{ id: "aps_9Kw3Rb0TqNfYp5LcVz8MxJ", created_at: "2026-01-01T09:00:00.000Z", ends_at: null }],
+  created_at: "2026-01-01T09:00:00.000Z",
+  updated_at: "2026-01-01T09:00:00.000Z",
+};
+
+examples.add(ApplicationResource, { example: applicationExample });
+
+/** An application with a secret, shown once; null for one that has none. */
+export const IssuedApplication = ApplicationResource.extend({
+  client_id: z.string().describe("The id under the name that OAuth libraries expect."),
+  client_secret: z.string().nullable().describe("The secret, shown only once; null without one."),
+})
+  .meta({ id: "IssuedOauthApplication" })
+  .register(examples, {
+    example: {
+      ...applicationExample,
+      client_id: applicationExample.id,
+      client_secret: "sbx_app_0Signalbox0Example0Secret00000000000",
+    },
+  });
+
+/** Shows an application to administrators. */
+export const viewApplication = (one: StoredApplication, now: Date): z.output<typeof ApplicationResource> => ({
+  id: one.id,
+  name: one.name,
+  type: one.type,
+  redirect_uris: [...one.redirectUris],
+  post_logout_redirect_uris: [...one.postLogoutRedirectUris],
+  scopes: [...one.scopes],
+  logo_url: one.logoUrl,
+  party: one.party,
+  consent: one.consent,
+  secrets: liveSecretsOf(one, now).map(viewValue),
+  created_at: one.createdAt.toISOString(),
+  updated_at: one.updatedAt.toISOString(),
+});
+
+export const liveSecretsOf = ({ secrets }: Pick<StoredApplication, "secrets">, now: Date) =>
+  secrets.filter((secret) => isLive(secret, now));
+
+/** Takes the place of the environment in API keys, so that scanners that know our keys find these secrets too. */
+const prefix = "app";
+
+/** Makes a secret `sbx_app_…` with what is stored of it. */
+export function makeSecret(now: Date): { readonly secret: string; readonly stored: ApplicationSecret } {
+  const secret = createApiKey(prefix);
+  const digest = Buffer.from(digestApiKey(secret));
+  return { secret, stored: { id: randomId("aps"), createdAt: now, endsAt: null, digest } };
+}
+
+/** Returns true for a live secret of the application. Compares all in constant time. */
+export function acceptsApplicationSecret(application: StoredApplication, text: string, now: Date): boolean {
+  if (parseApiKey(text)?.environment !== prefix) return false;
+  const digest = digestApiKey(text);
+  return liveSecretsOf(application, now).filter((secret) => sameDigest(secret.digest, digest)).length > 0;
+}
+
+type Judged = Pick<Application, "type" | "redirectUris" | "postLogoutRedirectUris" | "party" | "consent">;
+
+/** Lists what does not fit together in an application; each rule spans several fields. */
+export function problemsOf({ type, redirectUris, party, consent, ...rest }: Judged): readonly ErrorDetail[] {
+  const problems: ErrorDetail[] = [];
+  const wrong = (field: string, message: string) => problems.push({ field, code: "invalid", message });
+  if (type === "device" && redirectUris.length > 0) wrong("redirect_uris", "A device has no address to return to.");
+  if (type !== "device" && redirectUris.length === 0) {
+    problems.push({
+      field: "redirect_uris",
+      code: "required",
+      message: "Name the addresses that a sign-in returns to.",
+    });
+  }
+  for (const [field, all] of [
+    ["redirect_uris", redirectUris],
+    ["post_logout_redirect_uris", rest.postLogoutRedirectUris],
+  ] as const) {
+    all.forEach((uri, at) => {
+      const isWeb = /^https?:/i.test(uri);
+      if (!isWeb && type !== "native") wrong(`${field}[${at}]`, "Only a native application has a scheme of its own.");
+    });
+  }
+  if (party === "third" && consent === "none") wrong("consent", "An application of a third party asks for consent.");
+  return problems;
+}

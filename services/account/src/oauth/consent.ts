@@ -1,0 +1,150 @@
+import { isScope } from "@signalbox/contracts";
+import { inTransaction } from "@signalbox/storage";
+import { type Client, type Grant, interactionPolicy, type KoaContextWithOIDC } from "oidc-provider";
+import type { AccountStore } from "../accounts/account-store.ts";
+import type { Audit } from "../audit/audit.ts";
+import { labelOf } from "../contacts/contact.ts";
+import { html, type Page } from "../pages/page.ts";
+import type { Pages } from "../pages/pages.ts";
+import { fill } from "../texts/texts.ts";
+import { limitOf, withinLimit } from "./application-clients.ts";
+import { claimsByScope } from "./claims.ts";
+import { scopeList } from "./device-pages.ts";
+import { guarded } from "./sign-in-pages.ts";
+import { requestId, type Visit } from "./sign-in-visit.ts";
+
+/** Our metadata of a client, if it is an application. */
+const kept = (client: Client | undefined) =>
+  (client ?? {}) as Readonly<Record<"application_consent" | "application_party", unknown>>;
+
+/** Returns true for an application that needs the person's consent. */
+export const asksConsent = (client: Client | undefined): boolean => kept(client).application_consent === "ask";
+
+/** Finds the grant that the person gave in this sign-in. */
+export async function givenGrant({ oidc }: KoaContextWithOIDC): Promise<Grant | undefined> {
+  const { client, session, result, account } = oidc;
+  const id = result?.consent?.grantId ?? session?.grantIdFor(client?.clientId ?? "");
+  const grant = id === undefined ? undefined : await oidc.provider.Grant.find(id);
+  return grant?.accountId === account?.accountId && grant?.clientId === client?.clientId ? grant : undefined;
+}
+
+/** Asks for consent until the grant of this sign-in covers what the application asks for. */
+export const consentMissing = new interactionPolicy.Check(
+  "consent_missing",
+  "the person has not consented to this",
+  "consent_required",
+  ({ oidc }) => asksConsent(oidc.client) && (oidc.promptPending("consent") || !covers(oidc)),
+);
+
+function covers({ grant, requestParamOIDCScopes, requestParamScopes, resourceServers }: KoaContextWithOIDC["oidc"]) {
+  if (!grant) return false;
+  const granted = new Set(grant.getOIDCScope().split(" "));
+  if ([...requestParamOIDCScopes].some((scope) => !granted.has(scope))) return false;
+  return Object.entries(resourceServers ?? {}).every(([resource, { scopes }]) => {
+    const given = new Set(grant.getResourceScope(resource).split(" "));
+    return [...requestParamScopes].every((scope) => !scopes.has(scope) || given.has(scope));
+  });
+}
+
+interface Asked {
+  readonly client: Client | undefined;
+  readonly ofApi: readonly string[];
+}
+
+function consentPage(
+  { texts, form }: Visit,
+  { client, ofApi }: Asked,
+  names: { readonly account: string; readonly server: string },
+): Page {
+  const { consent } = texts.pages;
+  const values = { application: form.application, ...names };
+  const logo = client?.logoUri;
+  const isForeign = kept(client).application_party === "third";
+  return {
+    status: 200,
+    texts,
+    title: consent.title,
+    formTargets: form.formTargets,
+    images: logo === undefined ? [] : [logo],
+    content: html`${logo === undefined ? null : html`<p><img class="logo" src="${logo}" alt=""></p>`}
+<p>${fill(consent.text, values)}</p>
+${isForeign ? html`<p>${fill(consent.foreign, values)}</p>` : null}
+${scopeList(texts, ofApi)}
+<div class="buttons">
+<form method="post" action="${form.action}">
+${guarded(form, "allow")}
+<button type="submit" class="main">${consent.allow}</button>
+</form>
+<form method="post" action="${form.action}">
+${guarded(form, "deny")}
+<button type="submit">${consent.deny}</button>
+</form>
+</div>`,
+  };
+}
+
+interface Dependencies {
+  readonly accountStore: Pick<AccountStore, "find">;
+  readonly audit: Pick<Audit, "record">;
+  readonly pool: Parameters<typeof inTransaction>[0];
+  readonly clientAddress: (request: Visit["request"]) => string | null;
+  readonly audience: string;
+  readonly pages: Pages;
+}
+
+/** The page on which a person allows an application to use the account, or does not. */
+export function createConsent({ accountStore, audit, pool, clientAddress, audience, pages }: Dependencies) {
+  /** The requested scopes that this application may have. */
+  async function askedBy({ provider, interaction: { params } }: Visit) {
+    const client = await provider.Client.find(String(params.client_id));
+    const asked = String(params.scope ?? "").split(" ");
+    const ofApi = withinLimit(limitOf(client), asked.filter(isScope));
+    const ofPerson = asked.filter((scope) => scope === "offline_access" || scope in claimsByScope);
+    return { client, ofApi, ofPerson };
+  }
+
+  return {
+    async page(visit: Visit): Promise<Page | null> {
+      const account = await accountStore.find(visit.interaction.session?.accountId ?? "");
+      if (!account) return null;
+      return consentPage(visit, await askedBy(visit), { account: labelOf(account), server: pages.brand().name });
+    },
+
+    /** Grants the application what it asked for, and goes back to it. */
+    async allow(visit: Visit): Promise<void> {
+      const { provider, request, response, interaction } = visit;
+      const accountId = interaction.session?.accountId ?? "";
+      const { client, ofApi, ofPerson } = await askedBy(visit);
+      const clientId = client?.clientId ?? "";
+      const grant = new provider.Grant({ accountId, clientId });
+      grant.addOIDCScope(ofPerson.join(" "));
+      grant.addResourceScope(audience, ofApi.join(" "));
+      const grantId = await grant.save();
+      const by = {
+        kind: "owner",
+        accountId,
+        credential: clientId,
+        address: clientAddress(request),
+        requestId: requestId(response),
+      } as const;
+      const reason = [...ofPerson, ...ofApi].join(" ");
+      await inTransaction(pool, (tx) =>
+        audit.record(tx, by, { action: "application.consent", accountId, subject: clientId, reason }),
+      );
+      await provider.interactionFinished(
+        request,
+        response,
+        { consent: { grantId } },
+        { mergeWithLastSubmission: true },
+      );
+    },
+
+    /** Goes back to the application with nothing. */
+    async deny({ provider, request, response }: Visit): Promise<void> {
+      const refusal = { error: "access_denied", error_description: "the person did not allow it" };
+      await provider.interactionFinished(request, response, refusal, { mergeWithLastSubmission: false });
+    },
+  };
+}
+
+export type Consent = ReturnType<typeof createConsent>;

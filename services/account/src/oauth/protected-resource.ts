@@ -1,0 +1,52 @@
+import type { RequestListener } from "node:http";
+import { parseIssuers } from "@signalbox/auth";
+import { scopes } from "@signalbox/contracts";
+import { errorBody } from "@signalbox/core";
+import { defaultMessages, isNotModified, strongEtag } from "@signalbox/http";
+import type { Configured } from "../properties.ts";
+import { mountPath } from "./issuer-settings.ts";
+
+/** The prefix of the metadata of protected resources on a host; the path of the resource follows (RFC 9728 §3.1). */
+export const resourceMetadataPrefix = "/.well-known/oauth-protected-resource";
+
+const methods = "GET, HEAD, OPTIONS";
+
+/** Describes the API as a protected resource, so that a client finds the issuers of its tokens (RFC 9728). */
+export function createProtectedResource({ configuration }: Pick<Configured, "configuration">): RequestListener {
+  const resource = configuration.get("http.base-url");
+  const others = parseIssuers(configuration.get("auth.issuers")).map(({ issuer }) => issuer);
+  const document = JSON.stringify({
+    resource,
+    authorization_servers: others.length > 0 ? others : [`${resource}${mountPath}`],
+    scopes_supported: scopes,
+    bearer_methods_supported: ["header"],
+    resource_name: configuration.get("server.name"),
+  });
+  const etag = strongEtag(document, resourceMetadataPrefix);
+  // An edge may have removed the path of the deployment.
+  const { pathname } = new URL(resource);
+  const paths = new Set([resourceMetadataPrefix, `${resourceMetadataPrefix}${pathname.replace(/\/$/, "")}`]);
+
+  return ({ method = "", url = "", headers }, response) => {
+    const [path = ""] = url.split("?", 1);
+    response.setHeader("Access-Control-Allow-Origin", "*");
+    if (!paths.has(path)) return refuse(404, "not_found");
+    if (method === "OPTIONS") return void response.writeHead(204, { Allow: methods }).end();
+    if (method !== "GET" && method !== "HEAD") return refuse(405, "method_not_allowed");
+    response.setHeader("Cache-Control", "public, max-age=300");
+    response.setHeader("ETag", etag);
+    if (isNotModified({ headers }, etag)) return void response.writeHead(304).end();
+    response.writeHead(200, { "Content-Type": "application/json" }).end(method === "HEAD" ? undefined : document);
+
+    function refuse(status: number, code: "not_found" | "method_not_allowed"): void {
+      const requestId = String(response.getHeader("X-Request-Id") ?? "");
+      const body = errorBody({
+        code,
+        message: defaultMessages[code],
+        requestId,
+        docs: configuration.get("http.error-docs"),
+      });
+      response.writeHead(status, { "Content-Type": "application/json", Allow: methods }).end(JSON.stringify(body));
+    }
+  };
+}
