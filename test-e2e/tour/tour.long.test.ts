@@ -126,7 +126,14 @@ async function filledIn(script: string, reader: Reader): Promise<string> {
 
 /** In this order, because later pages may use what earlier ones leave. */
 const ofCallers = [
-  ...["use-the-api", "call-from-a-browser", "query-the-graph", "upload-from-a-browser", "debug-deliveries", "replay-after-an-outage"],
+  ...[
+    "use-the-api",
+    "call-from-a-browser",
+    "query-the-graph",
+    "upload-from-a-browser",
+    "debug-deliveries",
+    "replay-after-an-outage",
+  ],
   ...["create-a-service-client", "rotate-a-key", "find-leaked-keys"],
   ...["connect-a-sender", "migrate-a-secret", "read-and-replay", "act-as-a-hub"],
   ...["subscribe-and-resume", "rotate-the-sealing-key", "rotate-secrets", "consume-events", "verify-deliveries"],
