@@ -35,6 +35,11 @@ export const benches: Readonly<Record<string, Bench>> = {
       "One account that publishes events of 1 KB over HTTP on PostgreSQL with fsync, against a server that only answers; the same beside an endpoint that refuses connections.",
     load: () => import("./publish.ts"),
   },
+  pull: {
+    description:
+      "Messages of 1 KB of a pull endpoint on PostgreSQL with fsync: 200 a second to waiting polls, also beside a consumer that is a million behind, and a backlog.",
+    load: () => import("./pull.ts"),
+  },
   start: {
     description: "`npm start` until every service serves, in an empty folder and then on its data.",
     load: () => import("./start.ts"),

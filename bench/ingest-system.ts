@@ -80,7 +80,8 @@ export async function startPublishSystem(opened: AsyncDisposableStack) {
   await eventLog.close();
   const sink = await startSink();
   opened.defer(() => sink.close());
-  return { sink, delivery: await startService("webhook-delivery", { server, account }, opened) };
+  const delivery = await startService("webhook-delivery", { server, account }, opened);
+  return { sink, delivery, databaseUrl: server.url("webhook_delivery") };
 }
 
 /** Starts a PostgreSQL that flushes every commit, unlike that of the tests. */

@@ -3,7 +3,7 @@ import { createSender, eventually, freePort, type TestPerson, testPerson } from 
 import { Pool } from "undici";
 import { percentile, rounded } from "./bench-parts.ts";
 import { cpuMsOf } from "./delivery.ts";
-import { least, most } from "./figure.ts";
+import { least, most } from "./history.ts";
 import { startPublishSystem } from "./ingest-system.ts";
 import { pacedLoad } from "./paced-load.ts";
 

@@ -71,6 +71,7 @@ async function entries(): Promise<string[]> {
   ];
   const others = [
     "services/account/src/first-key-cli.ts",
+    "services/account/src/first-link-cli.ts",
     "infra/docker/migrate.ts",
     "infra/backup/backup.ts",
     "infra/embedded/start.ts",

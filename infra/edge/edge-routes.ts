@@ -33,6 +33,7 @@ export const edgeRoutes: readonly EdgeRoute[] = [
   { prefix: "/api/account", service: "account" },
   { prefix: "/api/accounts", service: "account" },
   { prefix: "/api/settings", service: "account" },
+  { prefix: "/api/v1/invitations", service: "account" },
   { prefix: "/oauth", service: "account" },
   { prefix: "/.well-known/oauth-authorization-server", service: "account" },
   { prefix: "/openapi/account.json", service: "account" },

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { createFirstKey } from "@signalbox/account-service/first-key";
+import { createFirstLink } from "@signalbox/account-service/first-link";
 import type { Configuration } from "@signalbox/config";
 import { errorDocsAt, type ServiceName, systemClock } from "@signalbox/core";
 import type { eventsProperties } from "@signalbox/events";
@@ -35,12 +36,15 @@ import { refuseFolderInUse } from "../engines/postgres/start-postgres.ts";
 import { embeddedDefaults, eventsDatabase, type Surroundings } from "./embedded-defaults.ts";
 import { embeddedServices } from "./embedded-services.ts";
 import { type FirstKey, keptFirstKey } from "./first-key.ts";
+import type { CreateFirstLink } from "./first-link.ts";
 import { openDatabases } from "./open-databases.ts";
 import { type EmbeddedParts, openSharedParts } from "./open-shared-parts.ts";
 import type { processProperties } from "./process-properties.ts";
 import { hasServiceDatabases, keptSealingKey } from "./sealing-key.ts";
 import { loadServiceConfiguration, type Sources } from "./service-configurations.ts";
 import { whileStarting } from "./while-starting.ts";
+
+type JobContext = Parameters<typeof createFirstKey>[0];
 
 interface StartEmbedded {
   readonly configuration: Pick<Configuration<RuntimeProperties & typeof processProperties>, "get">;
@@ -58,6 +62,8 @@ export interface EmbeddedAddresses extends FirstKey {
   readonly managementUrl: string;
   /** Pages for a person to open; the page at `/` shows them as well. */
   readonly links: ReturnType<typeof publicLinksAt>;
+  /** Creates a link that signs the first administrator in; null when there is no need of one. */
+  readonly firstLink: CreateFirstLink;
 }
 
 /**
@@ -112,16 +118,16 @@ export async function startEmbedded(given: StartEmbedded): Promise<EmbeddedAddre
   const contexts = await Promise.all(
     embeddedServices.map((service) => build(service, surroundings, given, services, managed, { ...shared, eventsUrl })),
   );
-  const account: unknown = contexts.find(({ service }) => service === "account");
-
+  const account = contexts.find(({ service }) => service === "account") as unknown as JobContext;
   const key = await keptFirstKey({
     dataDirectory,
     authorize: services.get("account")?.authorizeManagement,
-    create: () => createFirstKey(account as Parameters<typeof createFirstKey>[0]),
+    create: () => createFirstKey(account),
   });
   startup.done();
   doors.front.open();
-  return { baseUrl: doors.http.url, managementUrl: doors.management.url, links: doors.links, ...key };
+  const firstLink: CreateFirstLink = (options) => createFirstLink(account, options);
+  return { baseUrl: doors.http.url, managementUrl: doors.management.url, links: doors.links, firstLink, ...key };
 }
 
 /**

@@ -4,6 +4,7 @@ import { ConfigurationError, environment, loadConfiguration, startHelp, startOpt
 import { systemClock } from "@signalbox/core";
 import { createHealth, createRunner, runtimeProperties, runUntilStopped } from "@signalbox/runtime";
 import { createLogger } from "@signalbox/telemetry";
+import { linkOption, offerFirstLinks } from "./first-link.ts";
 import { processProperties } from "./process-properties.ts";
 import { foreignNames } from "./service-configurations.ts";
 import { startEmbedded } from "./start-embedded.ts";
@@ -12,7 +13,8 @@ import { createProgress } from "./while-starting.ts";
 import { whyRefused } from "./why-refused.ts";
 
 const startedMs = systemClock.steadyMs();
-const argv = process.argv.slice(2);
+const given = process.argv.slice(2);
+const argv = given.filter((argument) => argument !== linkOption);
 const variables = environment();
 const { profile, directory = process.cwd() } = startOptions(argv, variables);
 const sources = { argv, environment: variables, directory, profile };
@@ -56,12 +58,20 @@ try {
     tellFailure,
     tell: (line) => process.stderr.write(`${line}\n`),
     start: async () => {
-      const given = { configuration, sources, dataDirectory, log, runner, health, tell: progress.tell };
-      const addresses = await startEmbedded(given);
+      const parts = { configuration, sources, dataDirectory, log, runner, health, tell: progress.tell };
+      const addresses = await startEmbedded(parts);
       progress.stop();
       const apiKeyFile = join(dataDirectory, "first-key");
       const startMs = systemClock.steadyMs() - startedMs;
       process.stdout.write(welcome({ ...addresses, apiKeyFile, startMs }, process.cwd()));
+      const isWanted = given.includes(linkOption);
+      await offerFirstLinks({
+        create: addresses.firstLink,
+        isWanted,
+        runner,
+        input: process.stdin,
+        output: process.stdout,
+      });
     },
   });
 } catch (error) {

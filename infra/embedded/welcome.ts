@@ -17,7 +17,7 @@ export function welcome(
     apiKeyFile,
     replaced,
     startMs,
-  }: EmbeddedAddresses & {
+  }: Omit<EmbeddedAddresses, "firstLink"> & {
     readonly apiKeyFile: string;
     readonly startMs: number;
   },

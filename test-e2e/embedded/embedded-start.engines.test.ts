@@ -7,7 +7,7 @@ import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { eventsDatabase } from "@signalbox/infra/embedded/embedded-defaults.ts";
-import { eventually } from "@signalbox/testing";
+import { createFormVisitor, eventually } from "@signalbox/testing";
 import { createClient, expectStatus } from "../journey/client.ts";
 import {
   newDataDirectory,
@@ -62,6 +62,7 @@ test("a start says what it does, and where everything is, the base URL first", a
     assert.ok(process.stdout.includes(text), text);
   }
   assert.equal(process.stdout.match(/^ {2}curl /gm)?.length, 3);
+  assert.doesNotMatch(process.stdout, /first-link/, "its output may be a log file, so nobody's link is there");
   const page = await fetch(baseUrl, { headers: { accept: "text/html" } });
   const links = [...(await page.text()).matchAll(/<a href="([^"]+)">/g)].map(
     ([, href = ""]) => new URL(href, page.url),
@@ -94,6 +95,19 @@ test("mails are printed, so a new contact address can be confirmed from the term
   expectStatus(confirm, 200);
   const account = expectStatus(await send("/api/account/", { headers }), 200).json;
   assert.deepEqual([account.contact_address, account.contact_address_verified], [contact_address, true]);
+});
+
+test("the link that --link prints signs the first administrator in, with a code from the terminal", async () => {
+  const process = runEmbedded(await freshFolder(), {}, ["--link"]);
+  opened.defer(async () => void (await process.kill()));
+  const [link = ""] = await process.waitForOutput(/^http\S+\/oauth\/first-link\/sbx_link_\S+$/m);
+  const visitor = createFormVisitor(new URL(link).origin);
+  const asked = await visitor.submit(await visitor.open(link), { name: "Ada", address: "ada@example.org" }, "address");
+  const [, code = ""] = await eventually(() => /To: ada@example\.org[\s\S]*?\s(\d{8})\s/.exec(process.stderr));
+  const last = await visitor.submit(asked, { code }, "code");
+  assert.match(last.text, /You are signed in as “Ada”/);
+  const token = link.slice(link.lastIndexOf("_") + 1);
+  assert.ok(!process.stderr.includes(token), "the link is on standard output alone, and in no line of the log");
 });
 
 test("what is kept is readable for this user alone", async () => {

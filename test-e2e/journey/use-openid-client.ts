@@ -13,6 +13,7 @@ const application = { client_id: "console", name: "Console", redirect_uris: ["ht
 export const openidProperties = ({ url }: Mailbox) => ({
   "mail.url": url,
   "account.oauth.applications": JSON.stringify([application]),
+  "account.registration": "open",
 });
 
 /** The two ways to discover the issuer: OpenID Connect Discovery and RFC 8414. */

@@ -6,6 +6,7 @@ import { createHistory, type History, operationsOf } from "./history.ts";
 import type { Random } from "./random.ts";
 import { openScene, type Scene, wantedTypes } from "./scene.ts";
 import type { LedgerSystem } from "./systems/ledger-system.ts";
+import { PullConsumers } from "./witnesses/consumers.ts";
 import { readFinals } from "./witnesses/finals.ts";
 import { sampleHealth } from "./witnesses/health.ts";
 import type { createProber } from "./witnesses/prober.ts";
@@ -49,6 +50,7 @@ export async function runRound(course: Course, fault: Fault, name: string, rando
   const first = fault.comesFirst ? await makeFault(course, fault, history, random) : null;
   const scene = await openScene({ ...course, history, random, round: name, stopped: quiet.signal });
   const subscribers = new Subscribers(scene);
+  const consumers = new PullConsumers(scene, receiver);
   const writing = writers.map((writer) => writer.run(scene));
   const probing = prober.run(history, over.signal);
   const sampling = sampleHealth(system, history.now, over.signal);
@@ -62,6 +64,7 @@ export async function runRound(course: Course, fault: Fault, name: string, rando
     const quietAt = history.now();
     const residue = await settle(scene);
     const settleMs = history.now() - quietAt;
+    await consumers.finish();
     const finals = await readFinals(scene);
     over.abort();
     const health = await sampling;
@@ -84,7 +87,7 @@ export async function runRound(course: Course, fault: Fault, name: string, rando
   } finally {
     quiet.abort();
     over.abort();
-    await Promise.allSettled([...writing, probing, sampling, subscribers.close()]);
+    await Promise.allSettled([...writing, probing, sampling, subscribers.close(), consumers.finish()]);
   }
 }
 

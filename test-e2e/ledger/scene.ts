@@ -13,7 +13,7 @@ export const publishedType = {
   enforcement: "block",
 } as const;
 
-/** A person with an account, a partner who posts to it, and three endpoints. */
+/** A person with an account, a partner who posts to it, and endpoints. `second` is a named consumer of `pulled`. */
 export interface Member {
   readonly account: string;
   readonly http: Http;
@@ -23,7 +23,7 @@ export interface Member {
   readonly owner: Http;
   readonly source: { readonly id: string; readonly secret: Buffer };
   /** Names of the endpoints at the receiver, with their ids in the product. */
-  readonly endpoints: Readonly<Record<"main" | "paused" | "deleted", { readonly name: string; readonly id: string }>>;
+  readonly endpoints: Readonly<Record<keyof typeof wantedTypes, { readonly name: string; readonly id: string }>>;
   /** Images whose titles are numbered. */
   readonly images: readonly string[];
 }
@@ -51,6 +51,8 @@ export const wantedTypes = {
   main: ["image.*", "webhook.received", publishedType.name],
   paused: ["image.updated"],
   deleted: ["image.updated"],
+  pulled: ["image.updated", publishedType.name],
+  second: ["image.updated", publishedType.name],
 } as const;
 
 const memberCount = 3;
@@ -90,13 +92,22 @@ async function openMember(given: Surroundings, index: number): Promise<Member> {
   const partner = { name: "Partner", scheme: "standard-webhooks", secret: `whsec_${secret.toString("base64")}` };
   const source = (await must(http, "/api/v1/webhooks/sources", { body: partner })).json.id;
   await must(http, "/api/v1/webhooks/event-types", { body: publishedType });
+  const path = "/api/v1/webhooks/endpoints";
+  const retries = { retry_schedule_seconds: [0, ...Array<number>(19).fill(1)] };
   const endpoint = async (kind: keyof typeof wantedTypes) => {
     const name = `${round}-${index}-${kind}`;
-    const settings = { retry_schedule_seconds: [0, ...Array<number>(19).fill(1)], timeout_seconds: 2 };
-    const body = { url: receiver.urlOf(name), event_types: wantedTypes[kind], settings };
-    return { name, id: (await must(http, "/api/v1/webhooks/endpoints", { body })).json.id as string };
+    const target =
+      kind === "pulled"
+        ? { type: "pull", settings: { ...retries, ordered: true } }
+        : { url: receiver.urlOf(name), settings: { ...retries, timeout_seconds: 2 } };
+    const body = { ...target, event_types: wantedTypes[kind] };
+    return { name, id: (await must(http, path, { body })).json.id as string };
   };
+  const pulled = await endpoint("pulled");
+  await must(http, `${path}/${pulled.id}/consumers/second`, { method: "PUT", body: {} });
   const endpoints = {
+    pulled,
+    second: { name: `${round}-${index}-second`, id: pulled.id },
     main: await endpoint("main"),
     paused: await endpoint("paused"),
     deleted: await endpoint("deleted"),

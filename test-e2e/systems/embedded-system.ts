@@ -55,7 +55,11 @@ export async function newDataDirectory(): Promise<string> {
 }
 
 /** Runs the start without waiting for it, as for starts that must fail. */
-export function runEmbedded(dataDirectory: string, properties: SystemOptions["properties"] = {}): TestProcess {
+export function runEmbedded(
+  dataDirectory: string,
+  properties: SystemOptions["properties"] = {},
+  options: readonly string[] = [],
+): TestProcess {
   const all = {
     "embedded.data-directory": dataDirectory,
     "http.port": "0",
@@ -65,7 +69,7 @@ export function runEmbedded(dataDirectory: string, properties: SystemOptions["pr
     ...properties,
   };
   const args = Object.entries(all).map(([name, value]) => `--${name}=${value}`);
-  return startProcess(startScript, args, {}, { ownGroup: true });
+  return startProcess(startScript, [...args, ...options], {}, { ownGroup: true });
 }
 
 /** Removes the data of a system; after a kill that includes its database server, which still runs. */

@@ -134,6 +134,7 @@ const ofCallers = [
     "debug-deliveries",
     "replay-after-an-outage",
   ],
+  "receive-without-a-public-address",
   ...["create-a-service-client", "rotate-a-key", "find-leaked-keys"],
   ...["connect-a-sender", "migrate-a-secret", "read-and-replay", "act-as-a-hub"],
   ...["subscribe-and-resume", "rotate-the-sealing-key", "rotate-secrets", "consume-events", "verify-deliveries"],

@@ -22,11 +22,7 @@ export const docsPages: Generator = {
   folders: async () => [],
   generate: async () => {
     const { renderSite } = await import("../site/render-site.ts");
-    const pages = [
-      ...(await readPages("docs/how-to", "how-to")),
-      ...(await readPages("docs/reference", "reference")),
-      ...(await readPages("docs/reference/senders", "senders")),
-    ];
+    const pages = [...(await readPages("docs/how-to", "how-to")), ...(await readPages("docs/reference", "reference"))];
     return new Map([[target, JSON.stringify(renderSite(pages))]]);
   },
 };

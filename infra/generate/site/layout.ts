@@ -12,7 +12,7 @@ interface Layout {
 const menu = [
   ["docs", "How to"],
   ["docs/reference", "Reference"],
-  ["docs/senders", "Senders of webhooks"],
+  ["docs/reference/senders", "Senders of webhooks"],
   ["docs/api", "API reference"],
   ["docs/events", "Event catalogue"],
   ["docs/errors", "Error codes"],

@@ -47,12 +47,18 @@ export function stateRefusal(account: StateOfAccount, access: AccessKind): AppEr
  * credential is an API key with `account:security`.
  */
 export function requireStepUp(principal: Principal, clock: Clock): void {
-  const { kind, authTimeMs } = principal.credential;
-  if (kind === "api-key" && principal.scopes.has("account:security")) return;
-  if (kind === "token" && authTimeMs !== null && clock.nowMs() - authTimeMs <= stepUpMaxAgeMs) return;
+  if (principal.credential.kind === "api-key" && principal.scopes.has("account:security")) return;
+  if (recentUntil(principal, clock) !== null) return;
   throw new AppError("forbidden", "This change needs a recent sign-in.", {
     details: [{ field: "authorization", code: stepUpRequired, message: "Sign in again, then repeat the request." }],
   });
+}
+
+/** Returns the end of the time in which the caller's sign-in counts as recent; null for one that does not. */
+export function recentUntil({ credential: { kind, authTimeMs } }: Principal, clock: Clock): Date | null {
+  if (kind !== "token" || authTimeMs === null) return null;
+  const endMs = authTimeMs + stepUpMaxAgeMs;
+  return clock.nowMs() <= endMs ? new Date(endMs) : null;
 }
 
 const stepUpRequired = "step_up_required";

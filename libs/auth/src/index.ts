@@ -1,5 +1,6 @@
 export {
   describeState,
+  recentUntil,
   requireScopes,
   requireState,
   requireStepUp,

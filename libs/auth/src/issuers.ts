@@ -36,6 +36,11 @@ const Issuer = z.strictObject({
   "roles-claim": z.string().min(1).optional(),
   /** Maps the issuer's role names to ours. A missing name counts for nothing; by default our own names count. */
   roles: z.record(z.string(), z.enum(roles)).default(ownRoleNames),
+  /**
+   * The logins that get an account at their first use: any, or only those whose verified address was invited. People
+   * with an account sign in either way.
+   */
+  provision: z.enum(["any", "invited"]).default("any"),
   /** The mark of a client's token: `claim` (present) or `claim=value`. Default: `sub` equals `client_id`, `azp` or `cid`. */
   "client-claim": z.string().min(1).optional(),
 });

@@ -23,6 +23,7 @@ export const PrincipalAnswer = z.object({
     kind: z.enum(["token", "api-key", "client"]),
     id: z.string(),
     token_id: z.string().optional(),
+    issuer: z.string().optional(),
     auth_time: z.iso.datetime().nullable(),
     issued_at: z.iso.datetime().optional(),
   }),
@@ -54,7 +55,7 @@ export type PrincipalAnswer = z.output<typeof PrincipalAnswer>;
 /** The principal in the form in which it crosses the network. */
 export function answerFromPrincipal(principal: Principal): PrincipalAnswer {
   const { profile, stateChange: change } = principal;
-  const { kind, id, tokenId, authTimeMs, issuedAtMs } = principal.credential;
+  const { kind, id, tokenId, issuer, authTimeMs, issuedAtMs } = principal.credential;
   return {
     account_id: principal.accountId,
     state: principal.state,
@@ -66,6 +67,7 @@ export function answerFromPrincipal(principal: Principal): PrincipalAnswer {
       kind,
       id,
       ...(tokenId !== undefined && { token_id: tokenId }),
+      ...(issuer !== undefined && { issuer }),
       auth_time: authTimeMs === null ? null : new Date(authTimeMs).toISOString(),
       ...(issuedAtMs !== undefined && { issued_at: new Date(issuedAtMs).toISOString() }),
     },
@@ -76,7 +78,7 @@ export function answerFromPrincipal(principal: Principal): PrincipalAnswer {
 
 export function principalFromAnswer(answer: PrincipalAnswer): Principal {
   const { profile, state_change: change } = answer;
-  const { kind, id, token_id, auth_time, issued_at } = answer.credential;
+  const { kind, id, token_id, issuer, auth_time, issued_at } = answer.credential;
   return {
     accountId: answer.account_id,
     state: answer.state,
@@ -88,6 +90,7 @@ export function principalFromAnswer(answer: PrincipalAnswer): Principal {
       kind,
       id,
       ...(token_id !== undefined && { tokenId: token_id }),
+      ...(issuer !== undefined && { issuer }),
       authTimeMs: auth_time === null ? null : Date.parse(auth_time),
       ...(issued_at !== undefined && { issuedAtMs: Date.parse(issued_at) }),
     },

@@ -33,6 +33,8 @@ export interface PrincipalCredential {
   readonly id: string;
   /** The name of this one token when `id` covers more: a client, or the person whose tokens have no `jti`. */
   readonly tokenId?: string;
+  /** Our name of the token's issuer; absent for an API key. */
+  readonly issuer?: string;
   /** Time of the person's last sign-in (`auth_time`, OpenID Connect Core §2), in milliseconds. */
   readonly authTimeMs: number | null;
   /** `iat` of a token of another issuer, 0 when it has none. Signing out everywhere ends tokens by it. */

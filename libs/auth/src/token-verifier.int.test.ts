@@ -268,6 +268,7 @@ test("the keys of an issuer in this process are read at each token, without a re
 });
 
 const ownIssuer = {
+  provision: "any" as const,
   name: builtInIssuer,
   issuer: "https://signalbox.example/oauth",
   audience: "https://signalbox.example",

@@ -8,6 +8,7 @@ import * as apiKey from "./events/credential-events.ts";
 import * as serviceClient from "./events/credential-events.ts";
 import * as image from "./events/image-events.ts";
 import * as imageRender from "./events/image-events.ts";
+import * as invitation from "./events/invitation-events.ts";
 import * as delivery from "./events/webhook-delivery-events.ts";
 import * as endpoint from "./events/webhook-endpoint-events.ts";
 import * as source from "./events/webhook-source-events.ts";
@@ -26,6 +27,9 @@ const declarations = [
   serviceClient.serviceClientCreatedEvent,
   serviceClient.serviceClientUpdatedEvent,
   serviceClient.serviceClientRevokedEvent,
+  invitation.invitationCreatedEvent,
+  invitation.invitationAcceptedEvent,
+  invitation.invitationRevokedEvent,
   image.imageCreatedEvent,
   image.imageUpdatedEvent,
   image.imageDeletedEvent,

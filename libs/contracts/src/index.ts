@@ -56,7 +56,13 @@ export {
   accountSettingsExample,
 } from "./resources/account.ts";
 export { AuditEntryResource, auditEntryExample } from "./resources/audit-entry.ts";
-export { ApiKeyResource, apiKeyExample, ServiceClientResource, serviceClientExample } from "./resources/credentials.ts";
+export {
+  ApiKeyResource,
+  apiKeyExample,
+  CurrentCredentialResource,
+  ServiceClientResource,
+  serviceClientExample,
+} from "./resources/credentials.ts";
 export { displayName, displayNameOr } from "./resources/display-name.ts";
 export { examples, identifier, liveValues, overlapSeconds, timestamp } from "./resources/fields.ts";
 export { FlagDefinition } from "./resources/flag.ts";
@@ -67,6 +73,7 @@ export {
   imageStatuses,
   imageVisibilities,
 } from "./resources/image.ts";
+export { InvitationResource, invitationExample, invitationStatuses } from "./resources/invitation.ts";
 export {
   BackupResource,
   ConsumerGroupResource,
@@ -90,6 +97,7 @@ export {
   webhookDeliveryStatuses,
   webhookEndpointExample,
   webhookEndpointScopes,
+  webhookEndpointTypes,
   webhookFormats,
   webhookSignatures,
 } from "./resources/webhook-endpoint.ts";

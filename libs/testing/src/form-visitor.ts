@@ -40,6 +40,9 @@ export function createFormVisitor(baseUrl: string, ask: Ask = fetch) {
   return {
     cookies,
     open: (url: string | URL) => send(String(url)),
+    /** Sends a form that the page need not have. */
+    post: (url: string | URL, fields: Record<string, string>) =>
+      send(String(url), { method: "POST", body: new URLSearchParams(fields) }),
     /** Presses the one button of a page whose form posts to the page's own address. */
     press: (page: Seen) => send(page.url.href, { method: "POST", body: new URLSearchParams() }),
     /** Fills in the form of this step (or the first form) and submits it. */

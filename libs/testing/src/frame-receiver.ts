@@ -111,7 +111,7 @@ interface Frame {
 const headBytes = 9;
 
 /** Builds a frame (RFC 9113 §4.1). */
-export function frameOf(type: number, flags: number, id: number, payload: Buffer = Buffer.alloc(0)): Buffer {
+function frameOf(type: number, flags: number, id: number, payload: Buffer = Buffer.alloc(0)): Buffer {
   const head = Buffer.alloc(headBytes);
   head.writeUIntBE(payload.length, 0, 3);
   head[3] = type;
@@ -121,7 +121,7 @@ export function frameOf(type: number, flags: number, id: number, payload: Buffer
 }
 
 /** Splits the bytes into complete frames and the rest. */
-export function takeFrames(bytes: Buffer): { readonly frames: Frame[]; readonly rest: Buffer<ArrayBuffer> } {
+function takeFrames(bytes: Buffer): { readonly frames: Frame[]; readonly rest: Buffer<ArrayBuffer> } {
   const frames: Frame[] = [];
   let rest = Buffer.from(bytes);
   while (rest.length >= headBytes) {

@@ -103,7 +103,7 @@ export async function createMailbox(): Promise<Mailbox> {
 }
 
 /** Reads a mail of one plain text part (RFC 5322, RFC 2045, RFC 2047), without the code that wrote it. */
-export function readMail(raw: string) {
+function readMail(raw: string) {
   const end = raw.indexOf("\r\n\r\n");
   const headers = new Map(
     raw

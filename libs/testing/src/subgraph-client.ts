@@ -19,7 +19,7 @@ export function createSubgraphClient(internalUrl: string): SubgraphClient {
 export const internalToken = "internal-token-of-the-signalbox-tests";
 
 /** The headers of the gateway's requests to an internal listener: the internal token, and the verified principal. */
-export function internalHeaders(who: Pick<TestPerson, "principal"> | null): Record<string, string> {
+function internalHeaders(who: Pick<TestPerson, "principal"> | null): Record<string, string> {
   return {
     [internalTokenHeader]: internalToken,
     ...(who && { [principalHeader]: encodePrincipal(who.principal) }),

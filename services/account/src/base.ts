@@ -71,5 +71,6 @@ export function openBase(context: Configured, { pool, outbox, accessStates }: Op
     verifiedAddresses,
     statusTransitions,
     provisioning,
+    firstValues,
   };
 }

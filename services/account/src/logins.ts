@@ -4,8 +4,11 @@ import type { Pool } from "@signalbox/storage";
 import type { Base } from "./base.ts";
 import { createOneTimeCodes } from "./codes/one-time-codes.ts";
 import type { Credentials } from "./credentials/open-credentials.ts";
+import { createFirstLinkStore } from "./first-link/first-link.ts";
+import { createFirstLinks } from "./first-link/first-links.ts";
 import { createIdentities } from "./identities/identities.ts";
 import { createIdentityStore } from "./identities/identity.ts";
+import type { Registration } from "./invitations/registration.ts";
 import type { LimiterOf } from "./oauth/callers.ts";
 import { createIssuedTokens } from "./oauth/issued-tokens.ts";
 import { type BuiltInIssuer, openIssuer } from "./oauth/issuer.ts";
@@ -46,6 +49,7 @@ interface SignInDependencies {
   readonly base: Base;
   readonly proofs: Proofs;
   readonly credentials: Credentials;
+  readonly registration: Registration;
   readonly pages: Pages;
   /** Counts requests over all services; absent in a process without a listener. */
   readonly limiterOf?: LimiterOf | undefined;
@@ -54,7 +58,7 @@ interface SignInDependencies {
 /** Opens the sign-ins, and the built-in issuer unless another one is configured. */
 export function openSignIns(context: Configured, dependencies: SignInDependencies) {
   const { configuration, clock } = context;
-  const { base, proofs, credentials, pages, limiterOf = localLimits(context) } = dependencies;
+  const { base, proofs, credentials, registration, pages, limiterOf = localLimits(context) } = dependencies;
   const { pool, accountStore, access, audit, notices } = base;
   const stateStore = createStateStore(pool, base.sealer);
   const signInStore = createSignInStore(pool);
@@ -69,7 +73,7 @@ export function openSignIns(context: Configured, dependencies: SignInDependencie
     clock,
   });
   const signIns = createSignIns({
-    provisioning: base.provisioning,
+    registration,
     oneTimeCodes: proofs.oneTimeCodes,
     mails: base.mails,
     signInMails: createSignInMails({ keys: configuration.get("secrets.keys"), clock }),
@@ -78,20 +82,40 @@ export function openSignIns(context: Configured, dependencies: SignInDependencie
     auditRefusals: base.auditRefusals,
     clock,
   });
-  const { serviceClientStore } = credentials;
-  const issuing = { base, stateStore, issuedTokens, signIns, signInStore, serviceClientStore, pages, limiterOf };
-  return { issuedTokens, signInStore, signInList, issuer: openIssuer(context, issuing) };
+  const firstLinks = createFirstLinks({
+    oneTimeCodes: proofs.oneTimeCodes,
+    firstLinkStore: createFirstLinkStore(pool),
+    accountStore,
+    accountRecords: base.accountRecords,
+    verifiedAddresses: base.verifiedAddresses,
+    audit,
+    clock,
+  });
+  const issuer = openIssuer(context, {
+    base,
+    stateStore,
+    issuedTokens,
+    signIns,
+    firstLinks,
+    signInStore,
+    serviceClientStore: credentials.serviceClientStore,
+    pages,
+    limiterOf,
+  });
+  return { issuedTokens, signInStore, signInList, firstLinks, issuer };
 }
 
 interface LoginDependencies {
   readonly base: Base;
   readonly proofs: Pick<Proofs, "stepUpStore">;
   readonly credentials: Pick<Credentials, "apiKeyStore">;
+  readonly registration: Registration;
   readonly issuer: BuiltInIssuer | null;
 }
 
 /** Opens the logins of accounts at any issuer, and the principals of tokens and keys. */
-export function openLogins(context: Configured, { base, proofs, credentials, issuer }: LoginDependencies) {
+export function openLogins(context: Configured, dependencies: LoginDependencies) {
+  const { base, proofs, credentials, registration, issuer } = dependencies;
   const { configuration, clock } = context;
   const { pool, accountStore, access, audit, auditRefusals, notices, provisioning } = base;
   const tokens = issuer?.tokens ?? createTokens(context, parseIssuers(configuration.get("auth.issuers")));
@@ -110,6 +134,7 @@ export function openLogins(context: Configured, { base, proofs, credentials, iss
     accountStore,
     apiKeyStore: credentials.apiKeyStore,
     provisioning,
+    registration,
     stepUpStore: proofs.stepUpStore,
     auditRefusals,
     access,

@@ -55,6 +55,32 @@ export const properties = defineProperties({
     reload: "live",
     effect: "New accounts wait in `pending` until a contact address is verified, unless their token says it is.",
   },
+  "account.registration": {
+    type: "string",
+    default: "invited",
+    choices: ["closed", "invited", "domains", "open"],
+    secrecy: "internal",
+    reload: "live",
+    guarded: true,
+    effect:
+      "People who get an account by their first sign-in at the built-in issuer: nobody, invited ones, those with an address of account.registration.domains too, or everybody.",
+  },
+  "account.registration.domains": {
+    type: "list",
+    default: [],
+    pattern: "[a-z0-9]([a-z0-9.-]*[a-z0-9])?",
+    maxLength: 253,
+    secrecy: "internal",
+    reload: "live",
+    guarded: true,
+    effect: "Domains of mail addresses that may register when account.registration is `domains`, without subdomains.",
+  },
+  "account.invitations.max": count(
+    100,
+    10_000,
+    "items",
+    "Maximum number of open invitations of one account, and of its invitation mails in an hour.",
+  ),
   "account.contact.objection-window": {
     ...count(
       72,

@@ -15,6 +15,8 @@ import {
   prismaAdapter,
 } from "@signalbox/storage";
 import { createAccounts } from "./accounts/accounts.ts";
+import { createAccountCreation } from "./administration/account-creation.ts";
+import { createAccountReference } from "./administration/account-reference.ts";
 import { createAccountRoles } from "./administration/account-roles.ts";
 import { createAccountSearchStore } from "./administration/account-search-store.ts";
 import { createLastAdministrator } from "./administration/last-administrator.ts";
@@ -26,12 +28,17 @@ import { type Base, type Opened, openBase } from "./base.ts";
 import { confirmationPath } from "./contacts/contact-link.ts";
 import { createContactLinkListener } from "./contacts/contact-link-pages.ts";
 import { openContacts } from "./contacts/open-contacts.ts";
-import { openCredentials } from "./credentials/open-credentials.ts";
+import { type Credentials, openCredentials } from "./credentials/open-credentials.ts";
 import { createAccountPurge } from "./deletion/account-purge.ts";
 import { createPurgeStore } from "./deletion/purge-store.ts";
 import { type EdgeParts, serviceEdges } from "./edges.ts";
 import { type AccountExport, createAccountExport, openRemoteSections, ownSectionsOf } from "./export/account-export.ts";
+import { firstLinkPath } from "./first-link/first-link.ts";
+import { createFirstLinkListener } from "./first-link/first-link-pages.ts";
 import { PrismaClient } from "./generated/prisma/client.ts";
+import { invitationsPath } from "./invitations/invitation.ts";
+import { createInvitationListener } from "./invitations/invitation-pages.ts";
+import { openInvitations } from "./invitations/open-invitations.ts";
 import { openLogins, openProofs, openSignIns } from "./logins.ts";
 import { sealedMails } from "./mail/mail-queue.ts";
 import type { LimiterOf } from "./oauth/callers.ts";
@@ -118,25 +125,56 @@ export function openCapabilities(context: Configured, opened: OpenedAccount) {
   const proofs = openProofs(context, base, counting);
   const credentials = openCredentials(context, base);
   const pages = createPages(context);
-  const signIns = openSignIns(context, { base, proofs, credentials, pages, limiterOf });
+  const invitations = openInvitations(context, base);
+  const { registration } = invitations;
+  const signIns = openSignIns(context, { base, proofs, credentials, registration, pages, limiterOf });
   const { issuer, issuedTokens } = signIns;
-  const logins = openLogins(context, { base, proofs, credentials, issuer });
+  const logins = openLogins(context, { base, proofs, credentials, registration, issuer });
   const { identities } = logins;
   const signsInByMail = issuer !== null;
   const contacts = openContacts(context, { base, proofs, identities, issuedTokens, signsInByMail });
-  const administration = openAdministration(context, base, signsInByMail);
-  return { base, proofs, credentials, pages, signIns, logins, contacts, administration };
+  const administration = openAdministration(context, { base, credentials, rolesAreOurs: signsInByMail });
+  return { base, proofs, credentials, pages, invitations, signIns, logins, contacts, administration };
+}
+
+interface AdministrationDependencies {
+  readonly base: Base;
+  readonly credentials: Credentials;
+  /** True when roles are granted here. */
+  readonly rolesAreOurs: boolean;
 }
 
 /** Opens the operations on accounts by their owners and administrators, and the reads of the audit. */
-function openAdministration({ configuration, clock }: Configured, base: Base, rolesAreOurs: boolean) {
-  const { pool, outbox, accountStore, audit, access, statusTransitions } = base;
+function openAdministration(
+  { configuration, clock }: Configured,
+  { base, credentials, rolesAreOurs }: AdministrationDependencies,
+) {
+  const { pool, outbox, accountStore, accountRecords, audit, access, statusTransitions, firstValues } = base;
+  const { apiKeys } = credentials;
+  const accountReference = createAccountReference({ accountStore, accountRecords, audit, clock });
   const lastAdministrator = createLastAdministrator(rolesAreOurs);
   const auditDaysKept = () => configuration.get("account.audit.retention-days");
   return {
     rolesAreOurs,
     statuses: createStatuses({ accountStore, statusTransitions, lastAdministrator, audit, clock }),
-    accountRoles: createAccountRoles({ accountStore, access, audit, clock, lastAdministrator, rolesAreOurs }),
+    accountRoles: createAccountRoles({
+      accountStore,
+      accountReference,
+      access,
+      audit,
+      clock,
+      lastAdministrator,
+      rolesAreOurs,
+    }),
+    accountCreation: createAccountCreation({
+      accountStore,
+      apiKeys,
+      audit,
+      outbox,
+      clock,
+      firstValues,
+      rolesAreOurs,
+    }),
     accountSearch: createAccountSearchStore({ prisma: new PrismaClient({ adapter: prismaAdapter(pool) }) }),
     administratorReads: createAdministratorReads({ pool, audit, clock }),
     auditStore: createAuditStore({ pool, clock, retentionDays: auditDaysKept }),
@@ -185,7 +223,7 @@ export function edgePartsOf(
   { configuration, clock }: Configured,
   { capabilities, accountExport, pageLimits }: EdgeDependencies,
 ): EdgeParts {
-  const { base, proofs, credentials, pages, signIns, logins, contacts, administration } = capabilities;
+  const { base, proofs, credentials, pages, invitations, signIns, logins, contacts, administration } = capabilities;
   const { accountStore, accountRecords } = base;
   const { contactChanges, contactConfirmations, contactLinks } = contacts;
   return {
@@ -197,9 +235,11 @@ export function edgePartsOf(
     contactConfirmations,
     contactLinks,
     pages,
+    invitations: invitations.invitations,
     stepUps: proofs.stepUps,
     identities: logins.identities,
     signInList: signIns.signInList,
+    signInStore: signIns.signInStore,
     apiKeyStore: credentials.apiKeyStore,
     apiKeys: credentials.apiKeys,
     serviceClientStore: credentials.serviceClientStore,
@@ -209,6 +249,7 @@ export function edgePartsOf(
     administratorReads: administration.administratorReads,
     accountSearch: administration.accountSearch,
     accountRoles: administration.accountRoles,
+    accountCreation: administration.accountCreation,
     accountExport,
     pageLimits,
     clock,
@@ -216,12 +257,17 @@ export function edgePartsOf(
 }
 
 /** The first match answers. */
-function issuerMounts(context: Configured, { base, contacts, signIns: { issuer }, pages }: Capabilities): Mounts {
+function issuerMounts(context: Configured, capabilities: Capabilities): Mounts {
+  const { base, contacts, invitations, signIns, pages } = capabilities;
+  const { issuer, firstLinks } = signIns;
   if (issuer === null) return {};
   const { pool, accountStore } = base;
   const { contactLinks } = contacts;
+  const { invitationAcceptance } = invitations;
   return {
     [confirmationPath]: createContactLinkListener(context, { pool, accountStore, contactLinks, issuer, pages }),
+    [invitationsPath]: createInvitationListener(context, { pool, accountStore, invitationAcceptance, issuer, pages }),
+    [firstLinkPath]: createFirstLinkListener(context, { firstLinks, issuer, pages }),
     [mountPath]: issuer.listener,
     [metadataPrefix]: issuer.listener,
   };

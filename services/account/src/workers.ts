@@ -6,6 +6,8 @@ import type { Base } from "./base.ts";
 import type { ApiKeys } from "./credentials/api-keys.ts";
 import type { ServiceClients } from "./credentials/service-clients.ts";
 import type { AccountPurge } from "./deletion/account-purge.ts";
+import { firstLinkRetention } from "./first-link/first-link.ts";
+import { invitationRetention } from "./invitations/invitation-store.ts";
 import { noticeRetention } from "./mail/notices.ts";
 import type { BuiltInIssuer } from "./oauth/issuer.ts";
 import type { Properties } from "./properties.ts";
@@ -18,6 +20,8 @@ export const retention: readonly RetentionRule[] = [
   { name: "code retention", table: "one_time_codes", column: "expires_at", keepMs: hours(24) },
   // Long enough to answer a late person that the link has expired, rather than that it is unknown.
   { name: "contact link retention", table: "contact_links", column: "expires_at", keepMs: hours(24 * 30) },
+  firstLinkRetention,
+  invitationRetention,
   signInMailRetention,
   ...signInRetention,
   { name: "step-up allowance retention", table: "step_up_allowances", column: "last_used_at", keepMs: hours(1) },

@@ -22,6 +22,7 @@ test("the first use of an identity makes its account, with every field present",
     {
       id: "",
       display_name: "Ada",
+      external_id: null,
       contact_address: "ada@example.org",
       contact_address_verified: true,
       pending_contact_address: null,

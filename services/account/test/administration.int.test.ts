@@ -31,6 +31,8 @@ test("an administrator reads any account, with what its owner sees and what only
   assert.deepEqual(body, {
     ...shared,
     roles: ["owner"],
+    scopes_max: null,
+    metadata: {},
     status_changed_by: null,
     recovery_requested_at: null,
     purged_at: null,

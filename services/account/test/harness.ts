@@ -24,6 +24,8 @@ import { createService } from "../src/service.ts";
 interface Options {
   /** Moved by hand; the system's by default. */
   readonly clock?: Clock;
+  /** Further members of the issuer's entry in `auth.issuers`. */
+  readonly issuer?: object;
 }
 
 type Overrides = NonNullable<Parameters<typeof testContext<typeof properties>>[2]>;
@@ -84,7 +86,7 @@ export async function startAccount(overrides: Overrides = {}, options: Options =
     "mail.url": mailbox.url,
     "secrets.keys": `test:${Buffer.alloc(32, 7).toString("base64")}`,
     "auth.issuers": JSON.stringify([
-      { name: "corp", issuer: issuer.issuer, audience: issuer.audience, "roles-claim": "roles" },
+      { name: "corp", issuer: issuer.issuer, audience: issuer.audience, "roles-claim": "roles", ...options.issuer },
     ]),
     "http.strict-responses": true,
     ...overrides,

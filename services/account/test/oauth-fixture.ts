@@ -16,6 +16,8 @@ export const startIssuer = (overrides: Overrides = {}, options: Options = {}): P
   const given = {
     "auth.issuers": "[]",
     "http.base-url": baseUrl,
+    // Most tests are about people who need no invitation.
+    "account.registration": "open",
     // All people of a test share one client address.
     "http.rate-limit.anonymous.requests": 10_000,
     "http.rate-limit.failed-sign-in.requests": 10_000,

@@ -25,7 +25,7 @@ test("another service learns who a token is for, and the account is made on the 
   assert.deepEqual([body.state, body.epoch, body.roles], ["active", 0, ["owner"]]);
   assert.deepEqual([...body.scopes].sort(), [...scopesOfRole("owner")].sort());
   const times = { auth_time: "2023-11-14T22:13:20.000Z", issued_at: new Date(iat * 1000).toISOString() };
-  assert.deepEqual(body.credential, { kind: "token", id: "jti:corp:one", ...times });
+  assert.deepEqual(body.credential, { kind: "token", id: "jti:corp:one", issuer: "corp", ...times });
   assert.ok(Date.parse(body.expires_at) > account.context.clock.nowMs());
 });
 

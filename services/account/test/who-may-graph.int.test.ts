@@ -39,6 +39,25 @@ const fields: Readonly<Record<string, Field>> = {
   "Query.account": { ...adminRead, text: ({ accountId }) => `{ account(id: "${accountId}") { id } }` },
   "Query.accountsAuditLog": { ...adminRead, text: () => "{ accountsAuditLog(first: 1) { edges { cursor } } }" },
   "Query.accounts": { ...adminRead, text: () => "{ accounts(first: 1) { edges { cursor } } }" },
+  "Query.invitation": { ...adminRead, text: () => '{ invitation(id: "inv_x") { id } }' },
+  "Query.invitations": { ...adminRead, text: () => "{ invitations(first: 1) { edges { cursor } } }" },
+  "Mutation.createInvitation": {
+    scope: "account:admin",
+    inState: adminWrite,
+    text: () => "mutation { createInvitation(input: {}) { errors { message } } }",
+  },
+  "Mutation.resendInvitation": {
+    scope: "account:admin",
+    inState: adminWrite,
+    text: () => `mutation { resendInvitation(input: { id: "inv_x" }) { errors { message } } }`,
+    admitted: "NOT_FOUND",
+  },
+  "Mutation.revokeInvitation": {
+    scope: "account:admin",
+    inState: adminWrite,
+    text: () => `mutation { revokeInvitation(input: { id: "inv_x" }) { errors { message } } }`,
+    admitted: "NOT_FOUND",
+  },
   "Mutation.updateAccount": {
     ...ownWrite(null),
     text: () => `mutation { updateAccount(input: { displayName: "Eve" }) { errors { message } } }`,
@@ -126,6 +145,12 @@ const fields: Readonly<Record<string, Field>> = {
     text: ({ accountId }) =>
       `mutation { setAccountStatus(input: { accountId: "${accountId}", status: suspended, reason: "x" }) { errors { message } } }`,
   },
+  "Mutation.createAccount": {
+    scope: "account:admin",
+    inState: [403, 403, 403, 403, 403],
+    text: () =>
+      `mutation { createAccount(input: { displayName: "x", key: { name: "x", scopes: ["account:read"] } }) { key } }`,
+  },
   "Mutation.setAccountRoles": {
     scope: "account:admin",
     inState: adminWrite,
@@ -160,11 +185,20 @@ const fields: Readonly<Record<string, Field>> = {
   },
   ...Object.fromEntries(
     [
-      ...["displayName", "contactAddress", "contactAddressVerified", "pendingContactAddress", "locale", "timezone"],
+      ...[
+        "displayName",
+        "externalId",
+        "contactAddress",
+        "contactAddressVerified",
+        "pendingContactAddress",
+        "locale",
+        "timezone",
+      ],
       ...["status", "statusChangedAt", "statusReason", "createdAt", "updatedAt"],
     ].map((name) => [`Account.${name}`, { ...ownRead("account:read"), text: () => `{ viewer { ${name} } }` }]),
   ),
   "Account.settings": { ...ownRead("account:read"), text: ({ accountId }) => entity(accountId, "settings { locale }") },
+  "Account.credential": { ...ownRead("account:read"), scope: null, text: () => "{ viewer { credential { id } } }" },
   "Account.apiKeys": { ...ownRead("account:read"), text: () => "{ viewer { apiKeys { edges { cursor } } } }" },
   "Account.serviceClients": {
     ...ownRead("account:read"),

@@ -21,6 +21,8 @@ const secure = (status: number, body?: unknown): Operation => ({
 });
 /** An administrator's; the ids are the administrator's own, which the other account does not have. */
 const ending = (status: number): Operation => ({ scope: "account:admin", inState: [403, status, 403, 403, 403] });
+const invited = { address: "invited@example.org", scopes_max: ["account:read"] };
+const customer = { display_name: "Customer", key: { name: "first", scopes: ["account:read"] } };
 const whole = { display_name: "Eve", locale: "en", timezone: "UTC" };
 const settings = { locale: "de", timezone: "UTC", notifications: { product_updates: true } };
 
@@ -68,6 +70,7 @@ const operations: Readonly<Record<string, Operation<Scope | Anyone>>> = {
   "DELETE /api/account/api-keys/{key_id}": secure(204),
   // These callers have no key.
   "DELETE /api/account/current-api-key/": { scope: "any", inState: [404, 404, 404, 404, 403] },
+  "GET /api/account/credential/": { ...ownRead("account:read"), scope: "any" },
   "POST /api/account/clients/": secure(409, { name: "robot", scopes: ["account:security"] }),
   "GET /api/account/clients/": ownRead("account:read"),
   "GET /api/account/clients/{client_id}": ownRead("account:read"),
@@ -75,6 +78,13 @@ const operations: Readonly<Record<string, Operation<Scope | Anyone>>> = {
   "POST /api/account/clients/{client_id}/secret/rotate": secure(200, {}),
   "DELETE /api/account/clients/{client_id}/secret/previous": secure(204),
   "DELETE /api/account/clients/{client_id}": secure(204),
+  "POST /api/v1/invitations/": { ...ending(201), also: "account:read", body: invited },
+  "GET /api/v1/invitations/": adminRead,
+  "GET /api/v1/invitations/{invitation_id}": { ...adminRead, inState: [404, 404, 404, 403, 403] },
+  "POST /api/v1/invitations/{invitation_id}/resend": ending(404),
+  "DELETE /api/v1/invitations/{invitation_id}": ending(404),
+  // This caller has none of the scopes of an owner.
+  "POST /api/accounts/": { scope: "account:admin", inState: [403, 403, 403, 403, 403], body: customer },
   "GET /api/accounts/": adminRead,
   "GET /api/accounts/audit/": adminRead,
   "GET /api/accounts/{account_id}": adminRead,

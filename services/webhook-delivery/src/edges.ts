@@ -13,6 +13,8 @@ import { type EventTypes, eventTypeApi } from "./event-types/event-types.ts";
 import type { EventStore } from "./events/event-store.ts";
 import { eventApi } from "./events/events.ts";
 import type { PublishEvents } from "./events/publish-events.ts";
+import { consumerApi } from "./pull/consumer-api.ts";
+import { type Pull, pullApi } from "./pull/pull-api.ts";
 import type { TestEndpoint } from "./queue/test-endpoint.ts";
 import { type Replays, replayApi } from "./replays/replays.ts";
 import type { SigningKeyStore } from "./signing-keys/signing-key-store.ts";
@@ -29,6 +31,7 @@ interface Operations {
   readonly publishEvents: PublishEvents;
   readonly eventTypes: EventTypes;
   readonly replays: Replays;
+  readonly pull: Pull;
 }
 
 /** The stores that callers read from. */
@@ -50,10 +53,12 @@ interface Parts {
 /** The routes of this service, and its fields of the graph. */
 export function serviceEdges({ operations, stores, pageLimits, clock }: Parts): Edges {
   const { endpoints, endpointSecrets, endpointStatus, testEndpoint, signingKeys } = operations;
-  const { deliveries, publishEvents, eventTypes, replays } = operations;
+  const { deliveries, publishEvents, eventTypes, replays, pull } = operations;
   const { endpointStore, signingKeyStore, deliveryStore, eventStore, eventTypeStore } = stores;
   const loadEndpoint = ownRows(({ accountId }, ids) => endpointStore.findMany(accountId, ids));
   return joinEdges([
+    // Before the paths of endpoints, which would take `listen` for an id.
+    pullApi(pull),
     endpointApi({
       endpoints,
       endpointSecrets,
@@ -67,6 +72,7 @@ export function serviceEdges({ operations, stores, pageLimits, clock }: Parts): 
     eventApi({ publishEvents, eventStore, pageLimits }),
     eventTypeApi({ eventTypes, eventTypeStore, pageLimits }),
     replayApi({ replays, loadEndpoint, pageLimits, clock }),
+    consumerApi(pull),
     signingKeyApi({ signingKeys, signingKeyStore, clock }),
   ]);
 }

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
+import type { Principal } from "@signalbox/auth";
 import { mayAccess, WebhookEndpointResource } from "@signalbox/contracts";
 import { hours, seconds } from "@signalbox/core";
 import { exportRoutes } from "@signalbox/http";
@@ -18,7 +19,7 @@ import { viewEndpoint } from "./endpoints/endpoint.ts";
 import { createEndpointSecrets } from "./endpoints/endpoint-secrets.ts";
 import { createEndpointStatus } from "./endpoints/endpoint-status.ts";
 import { createEndpointStore } from "./endpoints/endpoint-store.ts";
-import { createEndpoints } from "./endpoints/endpoints.ts";
+import { createEndpoints, type Endpoints } from "./endpoints/endpoints.ts";
 import { createRemovals } from "./endpoints/removals.ts";
 import { createSecretStore, openingWith, sealedColumns } from "./endpoints/secret-store.ts";
 import { createEnforcedTypes, createEventChecks } from "./event-types/event-checks.ts";
@@ -30,6 +31,11 @@ import { createPublicationCounts } from "./events/publication-counts.ts";
 import { createPublishEvents, publishedEvents } from "./events/publish-events.ts";
 import { createOperators, openAdministrators } from "./operators/operators.ts";
 import type { Properties } from "./properties.ts";
+import { createConsumerStore } from "./pull/consumer-store.ts";
+import { createConsumers } from "./pull/consumers.ts";
+import { createEndLeases } from "./pull/end-leases.ts";
+import { createListening } from "./pull/listening.ts";
+import { createMessageStreams } from "./pull/message-stream.ts";
 import { idleMsMax } from "./queue/claim-loop.ts";
 import { orderRetention } from "./queue/delivery-order.ts";
 import { openEngine } from "./queue/open-engine.ts";
@@ -58,7 +64,7 @@ export async function createService(context: Context): Promise<ServiceParts> {
   const outbound = openOutbound(context);
 
   const owned = createEndpointOperations(context, opened, { stores, outbound, wake });
-  const { signingKeys, endpoints, endpointSecrets, endpointStatus } = owned;
+  const { endpointStatus } = owned;
   const engine = openEngine(context, opened, { endpointStore, endpointStatus, outbound, mayWrite, wakeUp });
   const { fanOut, deliveryQueue, testEndpoint } = engine;
   const removals = createRemovals({ pool, endpointStore, outbox, clock });
@@ -72,20 +78,12 @@ export async function createService(context: Context): Promise<ServiceParts> {
   const administratorsAmong = openAdministrators(context);
   const operators = createOperators({ pool, endpointStore, endpointStatus, administratorsAmong });
   const { publishEvents, eventTypes, publicationCounts } = createPublishing(context, opened, { stores, fanOut });
-  startWorkers(runner, { engine, deliveryDays, removals, replays, operators, publicationCounts, accessStates, wake });
+  const pull = createPull(context, opened, { stores, endpoints: owned.endpoints, engine: engine.pull });
+  const workers = { engine, pull, deliveryDays, removals, replays, operators, publicationCounts, accessStates, wake };
+  startWorkers(runner, workers);
   observeQueue(context.metrics, pool);
 
-  const operations = {
-    endpoints,
-    endpointSecrets,
-    endpointStatus,
-    testEndpoint,
-    signingKeys,
-    deliveries,
-    publishEvents,
-    eventTypes,
-    replays,
-  };
+  const operations = { ...owned, testEndpoint, deliveries, publishEvents, eventTypes, replays, pull };
   return serve({
     title: "Signalbox webhooks",
     sendsWebhooks: true,
@@ -189,6 +187,40 @@ function createPublishing(
       tracer,
     }),
     eventTypes: createEventTypes({ eventTypeStore, enforcedTypes, schemaThreads, outbox, clock }),
+  };
+}
+
+interface PullParts {
+  readonly stores: Stores;
+  readonly endpoints: Endpoints;
+  readonly engine: ReturnType<typeof openEngine>["pull"];
+}
+
+/** Creates the operations of the consumers of pull endpoints. */
+function createPull(
+  { configuration, clock, log }: Context,
+  { pool, outbox, accessStates }: OpenedService,
+  { stores: { endpointStore, eventStore, deliveryStore }, endpoints, engine }: PullParts,
+) {
+  const { pullMessages, pullWaits, openLeases } = engine;
+  const isOutdated = ({ accountId, epoch, credential: { id, tokenId } }: Principal) =>
+    (accessStates.stateOf(accountId)?.epoch ?? 0) > epoch ||
+    [id, tokenId].some((one) => one !== undefined && accessStates.isRevoked(one));
+  return {
+    ...engine,
+    listening: createListening({ pool, endpoints, endpointStore, outbox, clock }),
+    messageStreams: createMessageStreams({ pullMessages, pullWaits, openLeases, clock, log, isOutdated }),
+    endLeases: createEndLeases({ pullMessages, deliveryStore, clock }),
+    consumers: createConsumers({
+      pool,
+      consumerStore: createConsumerStore(pool),
+      endpointStore,
+      eventStore,
+      outbox,
+      clock,
+      pullWaits,
+      consumersMax: () => configuration.get("webhook-delivery.pull.consumers-max"),
+    }),
   };
 }
 

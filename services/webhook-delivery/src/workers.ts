@@ -7,12 +7,25 @@ import type { DeliveryDays } from "./delivery-days.ts";
 import type { Removals } from "./endpoints/removals.ts";
 import type { PublicationCounts } from "./events/publication-counts.ts";
 import type { Operators } from "./operators/operators.ts";
+import type { Consumers } from "./pull/consumers.ts";
+import type { Listening } from "./pull/listening.ts";
+import type { OpenLeases } from "./pull/open-leases.ts";
+import type { PullMessages } from "./pull/pull-messages.ts";
 import type { ClaimLoop } from "./queue/claim-loop.ts";
 import type { OrderHolds } from "./queue/order-holds.ts";
 import type { Replays } from "./replays/replays.ts";
 
 interface WorkerDependencies {
-  readonly engine: { readonly claims: ClaimLoop; readonly orderHolds: OrderHolds };
+  readonly engine: {
+    readonly claims: ClaimLoop;
+    readonly orderHolds: OrderHolds;
+  };
+  readonly pull: {
+    readonly pullMessages: Pick<PullMessages, "expireStep">;
+    readonly consumers: Pick<Consumers, "fillStep">;
+    readonly openLeases: Pick<OpenLeases, "look">;
+    readonly listening: Pick<Listening, "endStep">;
+  };
   readonly deliveryDays: DeliveryDays;
   readonly removals: Pick<Removals, "removeStep">;
   readonly replays: Pick<Replays, "step">;
@@ -31,12 +44,17 @@ const saveCountsEveryMs = seconds(5);
 
 /** Starts the workers of this service. */
 export function startWorkers(runner: Runner, dependencies: WorkerDependencies): void {
-  const { engine, deliveryDays, removals, replays, operators, publicationCounts, accessStates, wake } = dependencies;
+  const { engine, pull, deliveryDays, removals, replays, operators, publicationCounts, accessStates, wake } =
+    dependencies;
   const { claims, orderHolds } = engine;
   runner.worker("deliveries", (signal, beat) => claims.run(signal, beat));
   runner.every("orphaned leases", takeOverEveryMs, () => claims.takeOver());
   runner.every("probes", seconds(2), () => claims.probe());
   runner.every("order holds", seconds(1), () => orderHolds.parkStep());
+  runner.every("expired leases", seconds(0.5), () => pull.pullMessages.expireStep());
+  runner.every("leases of streams", seconds(1), () => pull.openLeases.look());
+  runner.every("ends of listening", seconds(2), () => pull.listening.endStep());
+  runner.every("starts of consumers", seconds(1), () => pull.consumers.fillStep());
   runner.every("replays", seconds(1), () => replays.step());
   runner.every("day tables", hours(1), () => deliveryDays.keep());
   runner.every("removals", seconds(1), () => removals.removeStep());
@@ -56,7 +74,7 @@ const oldestDue = sql(
   `select coalesce(max(extract(epoch from statement_timestamp() - first.due_at)), 0)::float8 as age
    from endpoints as p cross join lateral (
      select due_at from delivery_queue where endpoint_id = p.id order by due_at limit 1) as first
-   where p.status = 'enabled' and p.deleted_at is null and first.due_at < statement_timestamp()
+   where p.status = 'enabled' and p.type = 'push' and p.deleted_at is null and first.due_at < statement_timestamp()
      and coalesce(p.settings->'rate', 'null') = 'null' and (p.released_at is null or first.due_at > p.released_at)`,
 );
 

@@ -34,6 +34,7 @@ test("a new endpoint shows its secret once, and every other field always", async
     { ...shown, id: "", secrets: [], created_at: "", updated_at: "" },
     {
       id: "",
+      type: "push",
       ...given,
       description: null,
       scope: "account",
@@ -55,6 +56,7 @@ test("a new endpoint shows its secret once, and every other field always", async
         format: "envelope",
       },
       secrets: [],
+      ends_at: null,
       created_at: "",
       updated_at: "",
     },
@@ -245,8 +247,8 @@ test("a hundred endpoints of a query are one statement, and those of others are 
   const { clock, log } = delivery.context;
   const pageLimits = { maxPageSize: () => 100, pageSize: () => 20 };
   const typeDefs = await readFile(new URL("../schema.graphql", import.meta.url), "utf8");
-  const parts = { operations: {}, stores: { endpointStore }, pageLimits, clock };
-  const { resolvers } = serviceEdges(parts as Parameters<typeof serviceEdges>[0]);
+  const parts = { operations: { pull: {} }, stores: { endpointStore }, pageLimits, clock };
+  const { resolvers } = serviceEdges(parts as unknown as Parameters<typeof serviceEdges>[0]);
   const served = await serveListener(createSubgraph({ typeDefs, resolvers, clock, log }));
   const ids = Array.from({ length: 100 }, (_, at) => [own.id, foreign.id, `whe_${at}`][at % 3]);
   const of = ids.map((id) => ({ __typename: "WebhookEndpoint", id }));

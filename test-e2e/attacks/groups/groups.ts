@@ -5,6 +5,7 @@ import type { Group } from "./group.ts";
 import { hostileServers } from "./hostile-servers.ts";
 import { http } from "./http.ts";
 import { ingestTokens } from "./ingest-tokens.ts";
+import { leases } from "./leases.ts";
 import { limits } from "./limits.ts";
 import { neighbours } from "./neighbours.ts";
 import { oauth } from "./oauth.ts";
@@ -17,6 +18,7 @@ import { why } from "./why.ts";
 export const groups: readonly Group[] = [
   credentials,
   crossAccount,
+  leases,
   scopes,
   why,
   ingestTokens,

@@ -2,6 +2,7 @@ import { expectStatus } from "../../journey/client.ts";
 import { type Attack, attack, type Control, control, type Finding } from "../runner/attack.ts";
 import { type Application, applications, type IssuingScene, type SignedIn } from "../scene/issuing-scene.ts";
 import type { Group } from "./group.ts";
+import { invitationRows } from "./invitations.ts";
 import { issuedTokenRows } from "./issued-tokens.ts";
 import { clientRows, codeRows, refreshRows } from "./oauth-grants.ts";
 import { authorizationMutations, type ClientSecret, redirectMutations } from "./oauth-tables.ts";
@@ -20,6 +21,7 @@ export const oauth: Group = {
       ...clientRows(scene, client, other),
       ...refreshRows(scene),
       ...(await issuedTokenRows(scene, person)),
+      ...(await invitationRows(scene, person, stranger)),
     ];
   },
 };

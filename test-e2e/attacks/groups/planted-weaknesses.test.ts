@@ -12,6 +12,7 @@ import { isRefused } from "./hostile-servers.ts";
 import { guarding, isPrivate } from "./http.ts";
 import { jwtForgeries } from "./jwt-forgeries.ts";
 import { keyForgeries } from "./key-forgeries.ts";
+import { givesNoMessage } from "./leases.ts";
 import { waitsLittle } from "./neighbours.ts";
 import { givesNothing } from "./oauth.ts";
 import { isNoToken } from "./oauth-grants.ts";
@@ -41,6 +42,15 @@ const table: readonly Row<never>[] = [
       error(404, "not_found"),
       error(500, "server_error"),
       error(503, "unavailable"),
+    ],
+  }),
+  row("leases", givesNoMessage("not_found"), {
+    good: [error(404, "not_found")],
+    weak: [
+      plantedAnswer(200, { items: [] }),
+      error(404, "not_found", { message: "a letter for the victim" }),
+      error(409, "conflict"),
+      error(500, "server_error"),
     ],
   }),
   row("cross-account", missingTo(["victim@example.org"]), {

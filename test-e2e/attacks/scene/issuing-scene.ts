@@ -55,6 +55,7 @@ export async function openIssuingScene(
   const system = await start({
     ...limits(),
     "mail.url": mailbox.url,
+    "account.registration": "open",
     "account.oauth.applications": JSON.stringify(Object.values(applications)),
   });
   const send = createClient(system.baseUrl);

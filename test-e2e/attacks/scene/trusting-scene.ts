@@ -185,7 +185,7 @@ export interface Crown extends ServedListener {
   readonly visits: ReadonlySet<string>;
 }
 
-export async function createCrown(): Promise<Crown> {
+async function createCrown(): Promise<Crown> {
   const visits = new Set<string>();
   const served = await serveListener((request, response) => {
     visits.add(request.url ?? "");

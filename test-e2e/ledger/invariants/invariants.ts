@@ -9,6 +9,7 @@ import {
   revisedOnce,
 } from "./outside.ts";
 import { publishedOnce, replayedOnce } from "./publishing.ts";
+import { pulledInOrder, pulledOnce } from "./pulling.ts";
 import { bytesAreWhole, everyOkIsReadable, keyedOnce, noLostUpdate } from "./reading.ts";
 import { signedUrlsHold } from "./signed-urls.ts";
 import { toldInOrder } from "./telling.ts";
@@ -26,6 +27,8 @@ export const invariants: readonly Invariant[] = [
   deliveredOnce,
   publishedOnce,
   replayedOnce,
+  pulledOnce,
+  pulledInOrder,
   toldInOrder,
   signedUrlsHold,
   endedStaysEnded,

@@ -228,6 +228,26 @@ const planted: readonly (readonly [what: string, invariant: string, plant: Plant
   ],
   ["a URL that holds is refused", "signed-urls-hold", (good) => withVerdict(good, "let in", "refused")],
   [
+    "a message comes again after its acknowledgement",
+    "pulled-once",
+    (good) => ({
+      ...good,
+      operations: good.operations.map((one) =>
+        one.op === "pull" ? { ...one, invokedAt: one.invokedAt + 1_000, endedAt: one.endedAt + 1_000 } : one,
+      ),
+    }),
+  ],
+  [
+    "the second message of a subject comes beside the first",
+    "pulled-in-order",
+    (good) => ({
+      ...good,
+      operations: good.operations.map((one) =>
+        one.op === "pull-ack" ? { ...one, invokedAt: one.invokedAt + 5_000, endedAt: one.endedAt + 5_000 } : one,
+      ),
+    }),
+  ],
+  [
     "a delivery is held for ever",
     "nothing-left",
     (good) => ({ ...good, residue: { ...good.residue, "deliveries held": 1 } }),

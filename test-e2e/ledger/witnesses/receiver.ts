@@ -9,6 +9,8 @@ export interface LedgerReceiver {
   urlOf(endpoint: string): string;
   /** All receipts since the start, oldest first. */
   readonly receipts: readonly (Receipt & { readonly subject: string })[];
+  /** Adds what a consumer took from a pull endpoint. */
+  note(receipt: Receipt & { readonly subject: string }): void;
   close(): Promise<void>;
 }
 
@@ -36,6 +38,7 @@ export async function createLedgerReceiver(random: Random, now: () => number): P
   return {
     urlOf: (endpoint) => `http://127.0.0.1:${port}/${endpoint}`,
     receipts,
+    note: (receipt) => void receipts.push(receipt),
     close: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

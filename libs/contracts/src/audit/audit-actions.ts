@@ -14,6 +14,7 @@ type AuditSubject =
   | "identity"
   | "token"
   | "sign_in"
+  | "invitation"
   | "image"
   | "image_upload"
   | "webhook_source"
@@ -46,6 +47,7 @@ export const auditActions = {
   "account.purge": ofAccount("The personal data of the deleted account was erased."),
   "account.grant_role": ofAccount("The account was given the roles that the reason names."),
   "account.take_role": ofAccount("The roles that the reason names were taken from the account."),
+  "account.create_first_link": ofAccount("A link that signs the first administrator in was made on the host."),
   "account.request_recovery": ofAccount("The owner asked to have the disabled account back."),
   "account.contact_confirm": ofAccount("The pending contact address was confirmed."),
   "account.contact_cancel": ofAccount("The change of the contact address was cancelled."),
@@ -62,6 +64,10 @@ export const auditActions = {
   "sign_in.end": of("sign_in", "A sign-in was ended with all that came of it."),
   "identity.link": of("identity", "A login was added to the account."),
   "identity.unlink": of("identity", "A login was removed from the account."),
+  "invitation.create": of("invitation", "An administrator invited a person."),
+  "invitation.resend": of("invitation", "An administrator sent an invitation again, with a new link."),
+  "invitation.revoke": of("invitation", "An administrator revoked an invitation."),
+  "invitation.accept": of("invitation", "The invitation of an administrator was accepted with this account."),
   "api_key.create": of("api_key", "An API key was created."),
   "api_key.update": of("api_key", "An API key was renamed."),
   "api_key.rotate": of("api_key", "An API key was replaced by another one."),

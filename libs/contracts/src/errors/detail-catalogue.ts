@@ -168,6 +168,22 @@ export const detailCatalogue: Readonly<Record<DetailCode, CodeExplanation>> = {
     meaning: "The key has been replaced by a newer one.",
     remedy: "Rotate the newer one.",
   },
+  already_invited: {
+    meaning: "The address has an open invitation already.",
+    remedy: "Resend that one, or revoke it first.",
+  },
+  invitation_ended: {
+    meaning: "The invitation was accepted or revoked.",
+    remedy: "Invite the person again.",
+  },
+  registration_closed: {
+    meaning: "No new account can be made by signing in, so nobody could accept.",
+    remedy: "Set `account.registration` to `invited`, or make the account yourself.",
+  },
+  external_id_taken: {
+    meaning: "Another account has this id already.",
+    remedy: "Find that account with `external_id`, or choose another id.",
+  },
   already_rotated: {
     meaning: "A secret from before the last rotation is still valid.",
     remedy: "Wait until it ends, or rotate with an overlap of 0 seconds.",

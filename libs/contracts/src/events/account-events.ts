@@ -12,8 +12,9 @@ import { changed, identifier, timestamp } from "../resources/fields.ts";
 const topic = "signalbox.account.v1";
 const subject = "account id";
 const audience = "account";
-/** The members about the last change of status came later; records from before are still in the log. */
-const data = AccountResource.partial({ status_changed_at: true, status_reason: true }).extend({ changed });
+/** These members came later; records from before are still in the log. */
+const late = { status_changed_at: true, status_reason: true, external_id: true } as const;
+const data = AccountResource.partial(late).extend({ changed });
 
 export const accountCreatedEvent = defineEvent({
   name: "account.created",

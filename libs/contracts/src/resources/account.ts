@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { accountStates } from "../access/account-state.ts";
-import { roles } from "../access/scopes.ts";
+import { roles, scopes } from "../access/scopes.ts";
 import { examples, identifier, timestamp } from "./fields.ts";
 
 const links = z
@@ -16,6 +16,10 @@ export const AccountResource = z
   .object({
     id: identifier("The account"),
     display_name: z.string().describe("The name that other people see."),
+    external_id: z
+      .string()
+      .nullable()
+      .describe("The id of the account in another system, by an administrator; unique in this deployment."),
     contact_address: z.string().nullable().describe("The verified address, or null."),
     contact_address_verified: z.boolean().describe("True when a code confirmed the contact address."),
     pending_contact_address: z.string().nullable().describe("A new address that is not confirmed yet."),
@@ -35,6 +39,7 @@ export type AccountResource = z.output<typeof AccountResource>;
 export const accountExample: AccountResource = {
   id: "acc_5Yb0cPq7TnV2sKxW9mRdLh",
   display_name: "Ada Byron",
+  external_id: null,
   contact_address: "ada@example.org",
   contact_address_verified: true,
   pending_contact_address: null,
@@ -55,6 +60,11 @@ export const AdministeredAccountResource = AccountResource.extend({
   roles: z
     .array(z.enum(roles))
     .describe("Roles of the account at the built-in issuer. Tokens of another issuer bring their own."),
+  scopes_max: z
+    .array(z.enum(scopes))
+    .nullable()
+    .describe("The scopes of the account at most, in tokens and keys alike; null for all that its roles bring."),
+  metadata: z.record(z.string(), z.string()).describe("Texts of administrators by name, at most 20."),
   status_changed_by: z
     .enum(["owner", "administrator", "system"])
     .nullable()
@@ -79,6 +89,9 @@ examples.add(AdministeredAccountResource, {
     ...accountExample,
     status: "suspended",
     roles: ["owner"],
+    scopes_max: null,
+    external_id: "customer-4711",
+    metadata: { plan: "pro" },
     status_changed_at: "2026-01-03T08:15:00.000Z",
     status_changed_by: "administrator",
     status_reason: "Payment failed three times.",

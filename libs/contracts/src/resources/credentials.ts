@@ -81,3 +81,42 @@ export const serviceClientExample: ServiceClientResource = {
 };
 
 examples.add(ServiceClientResource, { example: serviceClientExample });
+
+/** The credential of a request, as `GET /api/account/credential` shows it to its holder. */
+export const CurrentCredentialResource = z
+  .object({
+    account_id: identifier("The account that it acts for"),
+    kind: z.enum(["token", "api-key", "client"]).describe("`token` is the access token of a person."),
+    id: z.string().describe("The id of the key or client, or the name of the token, as the audit shows it."),
+    name: z
+      .string()
+      .nullable()
+      .describe("The name of the key or client, or the browser of the sign-in; null when none is known."),
+    sign_in_id: identifier("The sign-in at the built-in issuer that a token comes from").nullable(),
+    issuer: z.string().nullable().describe("The name of the token's issuer, `signalbox` for the built-in one."),
+    scopes: z.array(z.enum(scopes)).describe("The scopes that it has now."),
+    roles: z.array(z.enum(roles)).describe("The roles that it has now."),
+    expires_at: timestamp.nullable().describe("Null when it does not expire."),
+    recent_sign_in_until: timestamp
+      .nullable()
+      .describe(
+        "End of the time in which the sign-in is recent enough for sensitive changes; null when it is not, and for keys and clients.",
+      ),
+  })
+  .meta({ id: "CurrentCredential", description: "The credential of this request." })
+  .register(examples, {
+    example: {
+      account_id: "acc_5Yb0cPq7TnV2sKxW9mRdLh",
+      kind: "api-key",
+      id: apiKeyExample.id,
+      name: apiKeyExample.name,
+      sign_in_id: null,
+      issuer: null,
+      scopes: apiKeyExample.scopes,
+      roles: [],
+      expires_at: null,
+      recent_sign_in_until: null,
+    },
+  });
+
+export type CurrentCredentialResource = z.output<typeof CurrentCredentialResource>;

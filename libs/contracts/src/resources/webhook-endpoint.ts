@@ -2,6 +2,7 @@ import { z } from "zod";
 import { examples, identifier, jsonValue, liveValues, timestamp } from "./fields.ts";
 
 export const webhookEndpointScopes = ["account", "all"] as const;
+export const webhookEndpointTypes = ["push", "pull"] as const;
 const webhookEndpointStatuses = ["enabled", "paused", "disabled"] as const;
 
 /** Signatures besides the two families that every delivery carries. */
@@ -51,7 +52,11 @@ const WebhookEndpointSettings = z.object({
 export const WebhookEndpointResource = z
   .object({
     id: identifier("The endpoint"),
-    url: z.string().describe("The address that deliveries are sent to."),
+    type: z
+      .enum(webhookEndpointTypes)
+      .optional()
+      .describe("`push` posts to the URL; `pull` keeps messages until a consumer takes them."),
+    url: z.string().describe("The address that deliveries are sent to; empty for a pull endpoint."),
     description: z.string().nullable().describe("A text for people."),
     event_types: z.array(z.string()).describe("Names of events, or a prefix that ends in `*`."),
     scope: z
@@ -63,6 +68,10 @@ export const WebhookEndpointResource = z
     disabled_reason: z.string().nullable().describe("Why it is disabled, when it is."),
     settings: WebhookEndpointSettings.describe("The settings of the endpoint."),
     secrets: liveValues("secrets").optional(),
+    ends_at: timestamp
+      .nullable()
+      .optional()
+      .describe("When an endpoint for listening is deleted, unless its stream goes on; null for any other."),
     created_at: timestamp,
     updated_at: timestamp,
   })
@@ -72,6 +81,7 @@ export type WebhookEndpointResource = z.output<typeof WebhookEndpointResource>;
 
 export const webhookEndpointExample: WebhookEndpointResource = {
   id: "whe_01kdzq5a7m2n4p6q8r0s1t3v5w",
+  type: "push",
   url: "https://receiver.example/hooks",
   description: "Order system",
   event_types: ["image.*"],
@@ -94,6 +104,7 @@ export const webhookEndpointExample: WebhookEndpointResource = {
     format: "envelope",
   },
   secrets: [{ id: "whk_01kdzq5a7m2n4p6q8r0s1t3v5w", created_at: "2026-01-01T09:00:00.000Z", ends_at: null }],
+  ends_at: null,
   created_at: "2026-01-01T09:00:00.000Z",
   updated_at: "2026-01-01T09:00:00.000Z",
 };
@@ -107,6 +118,11 @@ export const WebhookDeliveryResource = z
   .object({
     id: identifier("The delivery, sent as `X-Delivery-Id`"),
     endpoint_id: identifier("The endpoint"),
+    consumer: z
+      .string()
+      .nullable()
+      .optional()
+      .describe("The named consumer of a pull endpoint; null for the endpoint itself."),
     event_id: identifier("The event"),
     event_type: z.string().describe("The name of the event type."),
     status: z.enum(webhookDeliveryStatuses).describe("The state of the delivery."),
@@ -124,6 +140,7 @@ export type WebhookDeliveryResource = z.output<typeof WebhookDeliveryResource>;
 export const webhookDeliveryExample: WebhookDeliveryResource = {
   id: "whd_01kdzq6b8n3p5q7r9s1t2v4w6x",
   endpoint_id: "whe_01kdzq5a7m2n4p6q8r0s1t3v5w",
+  consumer: null,
   event_id: "019b7f71-aaf9-7c12-8e5f-0d4d6a2b9c11",
   event_type: "image.created",
   status: "exhausted",

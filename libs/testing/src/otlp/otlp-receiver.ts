@@ -78,7 +78,7 @@ interface ExportRequest {
 }
 
 /** Parses an export request in the JSON of the OTLP specification: ids in hex, enumerations as numbers. */
-export function jsonSpans(body: Buffer): ReceivedSpan[] {
+function jsonSpans(body: Buffer): ReceivedSpan[] {
   const { resourceSpans = [] } = JSON.parse(body.toString("utf8")) as ExportRequest;
   return resourceSpans.flatMap(({ resource, scopeSpans = [] }) => {
     const about = attributesOf(resource?.attributes);
@@ -136,7 +136,7 @@ export interface ReceivedSpan {
 }
 
 /** In the order of `SpanKind` in opentelemetry/proto/trace/v1/trace.proto. */
-export const spanKinds = ["unspecified", "internal", "server", "client", "producer", "consumer"] as const;
+const spanKinds = ["unspecified", "internal", "server", "client", "producer", "consumer"] as const;
 
 /** `STATUS_CODE_ERROR` of the same file. */
-export const failedStatus = 2;
+const failedStatus = 2;

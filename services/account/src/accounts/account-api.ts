@@ -140,7 +140,7 @@ function settingsOperations({ accounts }: AccountApi, { settingsPatch, settingsR
 }
 
 const scalars = [
-  ...(["displayName", "contactAddress", "contactAddressVerified", "pendingContactAddress"] as const),
+  ...(["displayName", "externalId", "contactAddress", "contactAddressVerified", "pendingContactAddress"] as const),
   ...(["locale", "timezone", "status", "statusChangedAt", "statusReason"] as const),
   ...(["createdAt", "updatedAt"] as const),
 ];

@@ -1,6 +1,6 @@
 import { setImmediate as endOfTurn } from "node:timers/promises";
-import { type AccountState, isRole, type TransitionActor } from "@signalbox/contracts";
-import { type Pool, sql, type Tx, table } from "@signalbox/storage";
+import { type AccountState, isRole, isScope, type TransitionActor } from "@signalbox/contracts";
+import { advisoryLock, type Pool, sql, type Tx, table } from "@signalbox/storage";
 import { columns } from "../generated/columns.ts";
 import type { Account } from "./account.ts";
 import { canonicalAddress } from "./account-fields.ts";
@@ -18,9 +18,11 @@ interface ReadAccount extends Account {
 }
 
 /** An account as its row stores it. */
-export type AccountRow = Omit<Account, "status" | "roles" | "statusActor"> & {
+export type AccountRow = Omit<Account, "status" | "roles" | "scopesMax" | "statusActor" | "metadata"> & {
   status: string;
   roles: string[];
+  scopesMax: string[];
+  metadata: unknown;
   statusActor: string | null;
 };
 
@@ -45,6 +47,8 @@ const kept: ReadonlySet<string> = new Set(["id", "createdAt", "purgeBegunAt"]);
 const names = Object.keys(columns.accounts) as (keyof typeof columns.accounts)[];
 const saveAccount = accounts.update(...names.filter((name) => !kept.has(name)));
 
+const findByExternalId = sql("account.find-by-external-id", "select id from accounts where external_id = $1");
+
 const insertIdentity = sql(
   "identity.insert",
   `insert into identities (issuer, subject, account_id, created_at) values ($1, $2, $3, $4) on conflict do nothing`,
@@ -57,6 +61,7 @@ export function createAccountStore(pool: Pool) {
   return {
     find: readTogether(findMany),
     findMany,
+    holderOf,
 
     async findByIdentity({ issuer, subject }: Identity): Promise<Account | null> {
       const { rows } = await pool.query<AccountRow>(findByIdentity, [issuer, subject]);
@@ -83,7 +88,16 @@ export function createAccountStore(pool: Pool) {
       const { rowCount } = await tx.query(insertIdentity, [issuer, subject, account.id, account.createdAt]);
       return rowCount === 1;
     },
+
+    /** Inserts an account without a login, which only its keys act for. */
+    insertWithoutLogin: (tx: Tx, account: Account) => accounts.insert(tx, rowFrom(account)),
   };
+
+  /** Finds the account that has this id in another system. Until the transaction ends no other account takes it. */
+  async function holderOf(tx: Tx, externalId: string): Promise<string | null> {
+    await advisoryLock(tx, `external id ${externalId}`);
+    return (await tx.query<{ id: string }>(findByExternalId, [externalId])).rows[0]?.id ?? null;
+  }
 
   async function findMany(accountIds: readonly string[]): Promise<ReadAccount[]> {
     const { rows } = await pool.query<AccountRow & { version: string }>(readAccounts, [accountIds]);
@@ -104,6 +118,8 @@ export function accountFrom(row: AccountRow): Account {
     status: row.status as AccountState,
     statusActor: row.statusActor as TransitionActor | null,
     roles: row.roles.filter(isRole),
+    scopesMax: row.scopesMax.filter(isScope),
+    metadata: row.metadata as Account["metadata"],
   };
 }
 

@@ -1,10 +1,12 @@
 import type { Principal } from "@signalbox/auth";
-import type {
-  AccountResource,
-  AccountSettingsResource,
-  AccountState,
-  Role,
-  TransitionActor,
+import {
+  type AccountResource,
+  type AccountSettingsResource,
+  type AccountState,
+  type Role,
+  type Scope,
+  scopesOfRole,
+  type TransitionActor,
 } from "@signalbox/contracts";
 import { strongEtag } from "@signalbox/http";
 
@@ -12,6 +14,10 @@ import { strongEtag } from "@signalbox/http";
 export interface Account {
   readonly id: string;
   readonly displayName: string;
+  /** The id of the account in another system; unique. */
+  readonly externalId: string | null;
+  /** Texts of administrators, which the owner does not see. */
+  readonly metadata: Readonly<Record<string, string>>;
   readonly contactAddress: string | null;
   readonly contactAddressVerified: boolean;
   /** A new address that is not confirmed yet. */
@@ -21,6 +27,8 @@ export interface Account {
   readonly productUpdates: boolean;
   readonly status: AccountState;
   readonly roles: readonly Role[];
+  /** The scopes that the roles bring at most; empty for all of them. */
+  readonly scopesMax: readonly Scope[];
   readonly revision: bigint;
   readonly settingsRevision: bigint;
   readonly accessEpoch: number;
@@ -56,11 +64,18 @@ export const stateOf = ({
 
 type AccountStatus = Pick<Account, "status" | "statusChangedAt" | "statusReason">;
 
+/** The scopes that the account has by its roles, within its bound. */
+export function scopesOfAccount({ roles, scopesMax }: Pick<Account, "roles" | "scopesMax">): ReadonlySet<Scope> {
+  const brought = roles.flatMap((role) => scopesOfRole(role));
+  return new Set(scopesMax.length === 0 ? brought : brought.filter((scope) => scopesMax.includes(scope)));
+}
+
 /** Shows the account to its owner: REST, GraphQL and events share this view. */
 export function viewAccount(account: Account): AccountResource {
   return {
     id: account.id,
     display_name: account.displayName,
+    external_id: account.externalId,
     contact_address: account.contactAddress,
     contact_address_verified: account.contactAddressVerified,
     pending_contact_address: account.pendingContactAddress,

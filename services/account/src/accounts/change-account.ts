@@ -19,11 +19,18 @@ export interface ChangedAccount {
   readonly settingsFields: readonly string[];
 }
 
-type Compared = "displayName" | "contactAddress" | "contactAddressVerified" | "pendingContactAddress" | "locale";
+type Compared =
+  | "displayName"
+  | "externalId"
+  | "contactAddress"
+  | "contactAddressVerified"
+  | "pendingContactAddress"
+  | "locale";
 type Field = Compared | "timezone" | "productUpdates";
 
 const accountNames: Readonly<Partial<Record<Field, string>>> = {
   displayName: "display_name",
+  externalId: "external_id",
   contactAddress: "contact_address",
   contactAddressVerified: "contact_address_verified",
   pendingContactAddress: "pending_contact_address",

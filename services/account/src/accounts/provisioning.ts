@@ -20,8 +20,13 @@ interface ProvisioningDependencies {
   readonly firstValues: () => FirstValues;
 }
 
-interface NewAccount {
+/** The roles of a new account, and the scopes that they bring at most. */
+export type AccountGrant = Pick<Account, "roles" | "scopesMax">;
+
+export interface NewAccount {
   readonly claims: ProfileClaims;
+  /** Default: the role `owner` with all its scopes. */
+  readonly grant?: AccountGrant | undefined;
   /** The login that the account belongs to. */
   readonly identityOf: (account: Account) => Identity;
   /** The id of the presented credential, for the audit. */
@@ -43,13 +48,13 @@ export function createProvisioning(dependencies: ProvisioningDependencies) {
 
     /**
      * Returns the account of a login, creating it at the first use. Only then do the claims count: later the owner
-     * decides.
+     * decides. `createFirst` may refuse the account.
      */
-    async provision({ identity, claims, credential }: FirstUse): Promise<Account> {
+    async provision({ identity, claims, credential }: FirstUse, createFirst = create): Promise<Account> {
       const known = await accountStore.findByIdentity(identity);
       if (known) return known;
       try {
-        return await inTransaction(pool, (tx) => create(tx, { claims, credential, identityOf: () => identity }));
+        return await inTransaction(pool, (tx) => createFirst(tx, { claims, credential, identityOf: () => identity }));
       } catch (error) {
         const winner = error instanceof CreatedMeanwhile ? await accountStore.findByIdentity(identity) : null;
         if (winner) return winner;
@@ -59,8 +64,8 @@ export function createProvisioning(dependencies: ProvisioningDependencies) {
   };
 
   /** Creates the account of a login that has none. @throws CreatedMeanwhile when another transaction was first. */
-  async function create(tx: Tx, { claims, identityOf, credential }: NewAccount): Promise<Account> {
-    const account = await newAccount(tx, claims, dependencies);
+  async function create(tx: Tx, { claims, grant, identityOf, credential }: NewAccount): Promise<Account> {
+    const account = { ...(await newAccount(tx, claims, dependencies)), ...grant };
     if (!(await accountStore.insert(tx, account, identityOf(account)))) throw new CreatedMeanwhile();
     const by = { kind: "owner", accountId: account.id, credential, address: null, requestId: null } as const;
     await audit.record(tx, by, { action: "account.create" });
@@ -105,6 +110,8 @@ export function firstAccount(claims: ProfileClaims, values: FirstValues, now: Da
   const contactAddress = verified ? usable(claims.email, checkContactAddress) : null;
   return {
     id,
+    externalId: null,
+    metadata: {},
     displayName:
       displayName.safeParse(claims.name).data ??
       displayName.safeParse(claims.preferred_username).data ??
@@ -117,6 +124,7 @@ export function firstAccount(claims: ProfileClaims, values: FirstValues, now: Da
     productUpdates: false,
     status: values.requireVerifiedContact && !verified ? "pending" : "active",
     roles: ["owner"],
+    scopesMax: [],
     revision: 1n,
     settingsRevision: 1n,
     accessEpoch: 0,

@@ -4,15 +4,17 @@ import type { Clock } from "@signalbox/core";
 import type { Refusal } from "@signalbox/http";
 import { conflict } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
-import { z } from "zod";
 import type { AccessAnnouncements } from "../access/access-announcements.ts";
-import type { Account } from "../accounts/account.ts";
+import { type Account, scopesOfAccount } from "../accounts/account.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
+import type { AccountGrant } from "../accounts/provisioning.ts";
 import { type Audit, actorOf } from "../audit/audit.ts";
+import type { AccountByAdministrator, AccountReference, ReferenceOutcome } from "./account-reference.ts";
 import { type LastAdministrator, refusedLastAdministrator } from "./last-administrator.ts";
 
 interface AccountRolesDependencies {
   readonly accountStore: Pick<AccountStore, "save">;
+  readonly accountReference: AccountReference;
   readonly access: Pick<AccessAnnouncements, "invalidate">;
   readonly audit: Pick<Audit, "record">;
   readonly clock: Clock;
@@ -21,56 +23,65 @@ interface AccountRolesDependencies {
   readonly rolesAreOurs: boolean;
 }
 
+type ChangeOutcome = RolesOutcome | ReferenceOutcome;
+
 export type RolesOutcome =
   | { outcome: "changed"; account: Account }
   | { outcome: "last-administrator" | "roles-by-issuer" | "erased" };
-
-/** The complete list of roles that an administrator sets; absent, none changes. */
-export const RolesByAdministrator = z.strictObject({
-  roles: z
-    .array(z.enum(roleNames))
-    .min(1)
-    .max(roleNames.length)
-    .meta({ description: "All roles of the account.", examples: [["owner", "operator"]] })
-    .optional(),
-});
 
 /** The audit actions of a change of roles. */
 export const roleActions = ["account.grant_role", "account.take_role"] as const;
 
 export type AccountRoles = ReturnType<typeof createAccountRoles>;
 
-/** The roles of accounts, which administrators grant and take. */
+/** The roles of accounts and the bound of their scopes, which administrators set. */
 export function createAccountRoles(dependencies: AccountRolesDependencies) {
-  const { accountStore, access, audit, clock, lastAdministrator, rolesAreOurs } = dependencies;
+  const { accountStore, accountReference, access, audit, clock, lastAdministrator, rolesAreOurs } = dependencies;
 
   return {
-    /**
-     * Sets the roles of a locked account. Administrators cannot grant more than they have themselves. Every service
-     * looks the account's credentials up again: tokens and keys alike lose the scopes of a revoked role.
-     */
-    async set(tx: Tx, caller: Caller, account: Account, wanted: readonly Role[]): Promise<RolesOutcome> {
+    /** Changes what only administrators change: the roles, their bound, and the reference to another system. */
+    async change(tx: Tx, caller: Caller, account: Account, changes: AccountByAdministrator): Promise<ChangeOutcome> {
+      const { roles: wanted = account.roles, scopes_max: max } = changes;
       const roles = roleNames.filter((role) => wanted.includes(role));
-      const granted = roles.filter((role) => !account.roles.includes(role));
-      const taken = account.roles.filter((role) => !roles.includes(role));
-      if (granted.length + taken.length === 0) return { outcome: "changed", account };
-      requireStepUp(caller, clock);
-      requireScopes(caller, [...new Set(granted.flatMap((role) => scopesOfRole(role)))]);
-      if (!rolesAreOurs) return { outcome: "roles-by-issuer" };
-      if (account.purgeBegunAt !== null) return { outcome: "erased" };
-      if (taken.includes("admin") && (await lastAdministrator.isLast(tx, caller, account))) {
-        return { outcome: "last-administrator" };
-      }
-      const changed = await access.invalidate(tx, { ...account, roles });
-      await accountStore.save(tx, changed);
-      const by = actorOf(caller, "administrator");
-      for (const [at, action] of roleActions.entries()) {
-        const reason = [granted, taken][at]?.join(" ");
-        if (reason) await audit.record(tx, by, { action, accountId: account.id, fields: ["roles"], reason });
-      }
-      return { outcome: "changed", account: changed };
+      const scopesMax = max === undefined ? account.scopesMax : (max ?? []);
+      const set = await setAccess(tx, caller, account, { roles, scopesMax });
+      return set.outcome === "changed" ? accountReference.change(tx, caller, set.account, changes) : set;
     },
   };
+
+  /**
+   * Sets the roles of a locked account and their bound. Administrators cannot grant more than they have themselves.
+   * Every service looks the account's credentials up again: tokens and keys alike lose the scopes that are taken.
+   */
+  async function setAccess(tx: Tx, caller: Caller, account: Account, wanted: AccountGrant): Promise<RolesOutcome> {
+    const granted = wanted.roles.filter((role) => !account.roles.includes(role));
+    const taken = account.roles.filter((role) => !wanted.roles.includes(role));
+    const isSameBound = wanted.scopesMax.join() === account.scopesMax.join();
+    if (granted.length + taken.length === 0 && isSameBound) return { outcome: "changed", account };
+    requireStepUp(caller, clock);
+    const [had, has] = [scopesOfAccount(account), scopesOfAccount(wanted)];
+    const gained = [...has].filter((scope) => !had.has(scope));
+    requireScopes(caller, [...new Set([...granted.flatMap((role) => scopesOfRole(role)), ...gained])]);
+    if (!rolesAreOurs && granted.length + taken.length > 0) return { outcome: "roles-by-issuer" };
+    if (account.purgeBegunAt !== null) return { outcome: "erased" };
+    const stepsDown = had.has("account:admin") && !has.has("account:admin");
+    if ((taken.includes("admin") || stepsDown) && (await lastAdministrator.isLast(tx, caller, account))) {
+      return { outcome: "last-administrator" };
+    }
+    const changed = await access.invalidate(tx, { ...account, ...wanted });
+    await accountStore.save(tx, changed);
+    await note(tx, caller, account.id, [granted, taken], isSameBound);
+    return { outcome: "changed", account: changed };
+  }
+
+  async function note(tx: Tx, caller: Caller, accountId: string, roles: readonly Role[][], isSameBound: boolean) {
+    const by = actorOf(caller, "administrator");
+    for (const [at, action] of roleActions.entries()) {
+      const reason = roles[at]?.join(" ");
+      if (reason) await audit.record(tx, by, { action, accountId, fields: ["roles"], reason });
+    }
+    if (!isSameBound) await audit.record(tx, by, { action: "account.update", accountId, fields: ["scopes_max"] });
+  }
 }
 
 /** Maps a refused change of roles to its answer. */

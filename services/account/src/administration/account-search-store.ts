@@ -5,6 +5,7 @@ import { z } from "zod";
 import type { Account } from "../accounts/account.ts";
 import { accountFrom } from "../accounts/account-store.ts";
 import type { Prisma, PrismaClient } from "../generated/prisma/client.ts";
+import { externalId } from "./account-reference.ts";
 
 /**
  * Filters of the list of accounts: query parameters in REST, arguments in GraphQL. Names are stored in NFC and searched
@@ -18,7 +19,8 @@ export const accountFilter = {
     .min(2)
     .max(254)
     .optional()
-    .describe("A part of the name or a contact address, or a whole id."),
+    .describe("A part of the name, a contact address or the external id, or a whole id."),
+  external_id: externalId.optional().describe("The whole id of the account in another system."),
   recovery_requested: booleanParameter()
     .optional()
     .describe("True for accounts whose owners ask for their recovery, false for the others."),
@@ -42,9 +44,10 @@ export function createAccountSearchStore({ prisma }: { readonly prisma: PrismaCl
 }
 
 function narrowed(filter: AccountFilter): Prisma.AccountWhereInput {
-  const { status, search, recovery_requested, created_after, created_before } = filter;
+  const { status, search, external_id, recovery_requested, created_after, created_before } = filter;
   return {
     ...(status !== undefined && { status }),
+    ...(external_id !== undefined && { externalId: external_id }),
     ...(search !== undefined && { OR: found(search) }),
     ...(recovery_requested !== undefined && { recoveryRequestedAt: recovery_requested ? { not: null } : null }),
     createdAt: { ...(created_after && { gt: created_after }), ...(created_before && { lt: created_before }) },
@@ -55,5 +58,11 @@ function found(search: string): Prisma.AccountWhereInput[] {
   // Prisma passes the text to LIKE unescaped.
   const contains = search.replace(/[\\%_]/g, "\\$&");
   const part = { contains, mode: "insensitive" } as const;
-  return [{ id: search }, { displayName: part }, { contactAddress: part }, { pendingContactAddress: part }];
+  return [
+    { id: search },
+    { displayName: part },
+    { contactAddress: part },
+    { pendingContactAddress: part },
+    { externalId: part },
+  ];
 }

@@ -1,11 +1,14 @@
-import { AdministeredAccountResource, accountExample } from "@signalbox/contracts";
+import { AdministeredAccountResource, accountExample, examples } from "@signalbox/contracts";
+import type { Clock } from "@signalbox/core";
 import { connectionField, field, filterFrom, type PageLimits } from "@signalbox/graphql";
 import {
+  created,
   type HttpResponse,
   listPage,
   ok,
   pageOf,
   pageParameters,
+  type Refusal,
   type Routes,
   refused,
   strongEtag,
@@ -15,9 +18,13 @@ import { z } from "zod";
 import { type Account, viewAccount } from "../accounts/account.ts";
 import type { Accounts } from "../accounts/accounts.ts";
 import type { AdministratorReads } from "../audit/administrator-reads.ts";
+import { viewApiKey } from "../credentials/api-key.ts";
+import { IssuedApiKey } from "../credentials/api-keys.ts";
 import { statusActions } from "../statuses/change-status.ts";
 import { refusedTransition, StatusByAdministrator, type Statuses } from "../statuses/statuses.ts";
-import { type AccountRoles, RolesByAdministrator, refusedRoles, roleActions } from "./account-roles.ts";
+import { type AccountCreation, accountWithKeyExample, newAccountRules } from "./account-creation.ts";
+import { AccountByAdministrator, refusedExternalId, refusedTexts } from "./account-reference.ts";
+import { type AccountRoles, refusedRoles, roleActions } from "./account-roles.ts";
 import { type AccountSearchStore, accountFilter } from "./account-search-store.ts";
 
 export interface AdministrationApi {
@@ -26,8 +33,11 @@ export interface AdministrationApi {
   readonly accountSearch: AccountSearchStore;
   readonly statuses: Pick<Statuses, "changeByAdministrator">;
   readonly accountRoles: AccountRoles;
+  readonly accountCreation: AccountCreation;
+  readonly supportedLocales: () => readonly string[];
   readonly administratorReads: AdministratorReads;
   readonly pageLimits: PageLimits;
+  readonly clock: Clock;
 }
 
 const base = "/api/accounts/";
@@ -41,7 +51,10 @@ export function administrationApi(parts: AdministrationApi): Edges {
     Query: { account: accountById(parts), accounts: allAccounts(parts) },
     Account: { administration: administrationOf(parts) },
   };
-  const edges = edgesOf(changes(parts), { errors: "account", exampleIds: { account_id: accountExample.id }, fields });
+  const edges = edgesOf(
+    { ...creation(parts), ...changes(parts) },
+    { errors: "account", exampleIds: { account_id: accountExample.id }, fields },
+  );
   addReads(edges.routes, parts);
   return edges;
 }
@@ -60,16 +73,21 @@ function changes({ accounts, statuses, accountRoles }: AdministrationApi) {
   } as const;
   return {
     setAccountRoles: operation({
-      summary: "Change the roles of an account",
+      summary: "Change the roles, the external id or the metadata of an account",
       description:
-        "Grants and revokes roles. A change needs a recent sign-in, and every scope of the granted roles. The only administrator keeps the role (409).",
+        "Other roles need a recent sign-in, and every scope of the granted roles; the only administrator keeps the role (409). An absent member stays, inside `metadata` too, where null removes a text.",
       auth: { ...administration, stepUpFor: "other roles" },
-      audit: roleActions,
-      input: RolesByAdministrator,
+      audit: [...roleActions, "account.update"],
+      input: AccountByAdministrator,
       of,
-      change: (tx, account, { caller, input: { roles = account.roles } }) =>
-        accountRoles.set(tx, caller, account, roles),
-      refusals: { "last-administrator": refusedRoles, "roles-by-issuer": refusedRoles, erased: refusedRoles },
+      change: (tx, account, { caller, input }) => accountRoles.change(tx, caller, account, input),
+      refusals: {
+        "last-administrator": refusedRoles,
+        "roles-by-issuer": refusedRoles,
+        erased: refusedRoles,
+        "external-id-taken": refusedExternalId,
+        "too-many-texts": refusedTexts,
+      },
       rest: {
         patch: one,
         mergePatch: true,
@@ -77,7 +95,7 @@ function changes({ accounts, statuses, accountRoles }: AdministrationApi) {
         idempotent: true,
         answer: show,
       },
-      graph,
+      graph: { ...graph, raw: ["metadata"] },
     }),
     setAccountStatus: operation({
       summary: "Change the status of an account",
@@ -99,6 +117,58 @@ function changes({ accounts, statuses, accountRoles }: AdministrationApi) {
     }),
   };
 }
+
+const createRefusals = {
+  "external-id-taken": refusedExternalId,
+  "roles-by-issuer": ({ outcome }: { readonly outcome: "roles-by-issuer" }) => refusedRoles({ outcome }),
+  "beyond-roles": ({ scopes }: { readonly scopes: readonly string[] }): Refusal => {
+    const message = `The account would not have ${scopes.join(" and ")}.`;
+    return { code: "validation_error", message, details: [{ field: "key.scopes", code: "not_allowed", message }] };
+  },
+  "key-refused": ({ refusal }: { readonly refusal: Refusal }) => refusal,
+};
+
+function creation({ accountCreation, supportedLocales, clock }: AdministrationApi) {
+  return {
+    createAccount: operation({
+      summary: "Make an account for a customer or a service",
+      description:
+        "Without a person: its first key acts for it, and is shown once. Needs every scope of the role and of the key.",
+      auth: { ...administration, stepUp: true },
+      audit: ["account.create", "api_key.create"],
+      input: newAccountRules(supportedLocales),
+      create: (tx, { caller, input }) => accountCreation.create(tx, caller, input),
+      refusals: createRefusals,
+      rest: {
+        post: base,
+        responses: { 201: AccountWithKey, 409: "error" },
+        idempotent: "sealed",
+        answer: ({ account, credential, secret }) =>
+          created(
+            `${base}${account.id}`,
+            {
+              ...viewAdministered(account),
+              api_key: { ...viewApiKey(credential, clock.now()), key: secret },
+            },
+            { etag: etagOfAdministered(account) },
+          ),
+      },
+      graph: {
+        payload: {
+          account: ({ account }) => account,
+          apiKey: ({ credential }) => credential,
+          key: ({ secret }) => secret,
+        },
+        type: "AccountWithKeyPayload",
+        raw: ["metadata"],
+      },
+    }),
+  };
+}
+
+const AccountWithKey = AdministeredAccountResource.extend({ api_key: IssuedApiKey })
+  .meta({ id: "AccountWithKey", description: "A new account with its first key, shown only once." })
+  .register(examples, { example: accountWithKeyExample });
 
 function addReads(
   routes: Routes,
@@ -161,8 +231,10 @@ const administrationOf = ({ loadAccount }: AdministrationApi) =>
   field<Pick<Account, "id">, unknown>(administration, async ({ id }, _args, context) => {
     const account = await loadAccount(context, id);
     if (!account) return null;
-    const { roles, statusChangedAt, statusActor, statusReason, recoveryRequestedAt, purgedAt } = account;
-    return { roles, statusChangedAt, statusChangedBy: statusActor, statusReason, recoveryRequestedAt, purgedAt };
+    const { roles, metadata, statusChangedAt, statusActor, statusReason, recoveryRequestedAt, purgedAt } = account;
+    const scopesMax = account.scopesMax.length === 0 ? null : account.scopesMax;
+    const change = { statusChangedAt, statusChangedBy: statusActor, statusReason };
+    return { roles, scopesMax, metadata, ...change, recoveryRequestedAt, purgedAt };
   });
 
 const showAdministered = (account: Account): HttpResponse =>
@@ -173,6 +245,8 @@ function viewAdministered(account: Account): AdministeredAccountResource {
   return {
     ...viewAccount(account),
     roles: [...account.roles],
+    scopes_max: account.scopesMax.length === 0 ? null : [...account.scopesMax],
+    metadata: { ...account.metadata },
     status_changed_by: account.statusActor,
     recovery_requested_at: account.recoveryRequestedAt?.toISOString() ?? null,
     purged_at: account.purgedAt?.toISOString() ?? null,
@@ -181,9 +255,12 @@ function viewAdministered(account: Account): AdministeredAccountResource {
 }
 
 /**
- * Changes with the recovery request and the roles, which the owner's validator ignores because the owner does not see
- * them.
+ * Changes with the recovery request, the roles with their bound and the metadata, which the owner's validator ignores
+ * because the owner does not see them.
  */
-function etagOfAdministered({ id, revision, roles, recoveryRequestedAt }: Account): string {
-  return strongEtag(revision, `administered-account ${id} ${roles.join()} ${recoveryRequestedAt?.getTime() ?? ""}`);
+function etagOfAdministered({ id, revision, roles, scopesMax, metadata, recoveryRequestedAt }: Account): string {
+  // The database keeps the texts in an order of its own.
+  const texts = Object.entries(metadata).sort(([one], [other]) => (one < other ? -1 : 1));
+  const parts = [id, roles, scopesMax, texts, recoveryRequestedAt?.getTime() ?? null];
+  return strongEtag(revision, `administered-account ${JSON.stringify(parts)}`);
 }

@@ -15,7 +15,8 @@ export interface LastAdministrator {
 
 const findAnother = sql(
   "administrators.find-another",
-  `select 1 from accounts where status = 'active' and 'admin' = any (roles) and id <> $1 limit 1`,
+  `select 1 from accounts where status = 'active' and 'admin' = any (roles)
+     and (scopes_max = '{}' or 'account:admin' = any (scopes_max)) and id <> $1 limit 1`,
 );
 
 /** @param rolesAreOurs true when roles are granted here, false when the issuer of the tokens brings them */

@@ -159,10 +159,10 @@ export interface ApiKeyApi extends CredentialApi {
   readonly clock: Clock;
 }
 
-const IssuedApiKey = ApiKeyResource.extend({
+export const IssuedApiKey = ApiKeyResource.extend({
   key: z.string().describe("The key itself, shown only once."),
 })
-  .meta({ id: "IssuedApiKey" })
+  .meta({ id: "IssuedApiKey", description: "An API key with the key itself, shown only once." })
   .register(examples, {
     example: { ...apiKeyExample, hint: "sbx_live_0Sig", key: "sbx_live_0Signalbox0Example0Key000000002VAzzd" },
   });

@@ -85,7 +85,7 @@ export function createCredentials<C extends Credential>(kind: CredentialKind<C>,
       const issued = kind.make({ ...wanted, accountId: account.id, createdBy: creatorOf(caller) }, now);
       await store.insert(tx, issued.credential);
       const [subject, fields] = [issued.credential.id, ["name", "scopes", "expires_at"]];
-      await audit.record(tx, by, { action: `${audited}.create`, subject, fields });
+      await audit.record(tx, by, { action: `${audited}.create`, accountId: account.id, subject, fields });
       await outbox.append(tx, [kind.created(issued.credential)]);
       await dependencies.notices.queue(tx, account, kind.notice(issued.credential, shownAddress(caller)));
       return { outcome: "issued", ...issued };

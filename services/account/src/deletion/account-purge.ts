@@ -74,6 +74,8 @@ function tombstoneOf(account: Account, now: Date): Account {
   return {
     ...account,
     displayName: "",
+    externalId: null,
+    metadata: {},
     contactAddress: null,
     contactAddressVerified: false,
     pendingContactAddress: null,

@@ -29,8 +29,14 @@ const tables = [
   "oauth_state",
   "sign_in_grants",
   "sign_ins",
+  "invitations",
+  "first_links",
 ];
-const erasures = tables.map((table) => sql(`purge.${table}`, `delete from ${table} where account_id = $1`));
+const erasures = [
+  ...tables.map((table) => sql(`purge.${table}`, `delete from ${table} where account_id = $1`)),
+  // They hold the address that the account was invited by.
+  sql("purge.accepted-invitations", "delete from invitations where accepted_by = $1"),
+];
 
 /**
  * Entries of administrators stay as they are. Unnamed statements are planned with their values, and lock only the days

@@ -12,6 +12,7 @@ const contents: { readonly [Kind in MailKind]: Extract<MailContent, { kind: Kind
   "contact-cleared": { kind: "contact-cleared", link },
   "contact-change-undone": { kind: "contact-change-undone" },
   "step-up-code": { kind: "step-up-code", code },
+  invitation: { kind: "invitation", inviter: "Ada", role: "owner", link: "https://signalbox.example/l" },
   "sign-in-code": { kind: "sign-in-code", code },
   "api-key-created": { kind: "api-key-created", key: "sbx_dev_Ab", address },
   "client-created": { kind: "client-created", client: "cli_1", address },

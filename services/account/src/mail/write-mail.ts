@@ -14,6 +14,8 @@ interface MailValues extends NoticeValues {
   readonly "contact-change-undone": object;
   /** To the verified address of a signed-in person whose next step needs more proof. */
   readonly "step-up-code": { readonly code: string };
+  /** To a person whom an administrator invites. */
+  readonly invitation: { readonly inviter: string; readonly role: string; readonly link: string };
   /** To a person who signs in with this address. */
   readonly "sign-in-code": { readonly code: string };
 }
@@ -61,6 +63,7 @@ const reasons: Readonly<Record<MailKind, keyof Texts["mailReasons"]>> = {
   "contact-cleared": "account",
   "contact-change-undone": "entered",
   "step-up-code": "account",
+  invitation: "entered",
   "sign-in-code": "entered",
   "api-key-created": "account",
   "client-created": "account",

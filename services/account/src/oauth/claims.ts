@@ -1,4 +1,4 @@
-import { isScope, type Role, scopes, scopesOfRole } from "@signalbox/contracts";
+import { isScope, type Role, scopes } from "@signalbox/contracts";
 import type { Clock } from "@signalbox/core";
 import {
   type AccessToken,
@@ -8,7 +8,7 @@ import {
   type Account as ProviderAccount,
   type ResourceServer,
 } from "oidc-provider";
-import type { Account } from "../accounts/account.ts";
+import { type Account, scopesOfAccount } from "../accounts/account.ts";
 import type { IssuerSettings } from "./issuer-settings.ts";
 import { serviceClientOf } from "./provider-clients.ts";
 
@@ -17,6 +17,7 @@ export function providerAccountFrom(account: Account): ProviderAccount {
   return {
     accountId: account.id,
     roles: account.roles,
+    scopes: [...scopesOfAccount(account)],
     claims: () => ({
       sub: account.id,
       name: account.displayName,
@@ -60,8 +61,7 @@ function secondsLeft({ oidc: { client } }: KoaContextWithOIDC, clock: Clock): nu
 function offeredScopes(ctx: KoaContextWithOIDC): readonly string[] {
   const client = serviceClientOf(ctx.oidc.client);
   if (client) return scopesOfClient(ctx, client.scopes);
-  const roles = rolesOf(ctx.oidc.account);
-  return roles ? [...new Set(roles.flatMap((role) => scopesOfRole(role)))] : scopes;
+  return (ctx.oidc.account?.scopes as readonly string[] | undefined) ?? scopes;
 }
 
 /**

@@ -86,6 +86,7 @@ export function trustedIssuer({ issuer, audience }: IssuerAddress): Issuer {
     "scopes-max": scopes.filter((scope) => !privilegedScopes.has(scope)),
     "roles-claim": "roles",
     roles: ownRoleNames,
+    provision: "any",
   };
 }
 
@@ -169,26 +170,48 @@ const ownClientId = "signalbox.pages";
 const ownPages = (issuer: string): Application => ({
   client_id: ownClientId,
   name: "Signalbox",
-  redirect_uris: [redirectOf(issuer)],
+  redirect_uris: ownFolders.map((folder) => redirectOf(issuer, folder)),
   post_logout_redirect_uris: [],
 });
 
-const redirectOf = (issuer: string): string => `${issuer}/contact-links`;
+/** The folders of our own pages behind links: a sign-in returns to one, with the token of the link as its state. */
+const ownFolders = ["contact-links", "invitations", "first-link"] as const;
+
+type OwnFolder = (typeof ownFolders)[number];
+
+const redirectOf = (issuer: string, folder: OwnFolder): string => `${issuer}/${folder}`;
+
+/** A link whose reader signs in. */
+export interface FollowedLink {
+  readonly folder: OwnFolder;
+  readonly token: string;
+  /** The address that is offered at the sign-in. */
+  readonly address?: string | null;
+}
 
 /**
  * Builds the request for a sign-in that returns to a link. The browser's session counts afterwards: the returned code
  * is useless, because its verifier is thrown away.
  */
-export function signInUrl(issuer: string, linkToken: string): string {
+export function signInUrl(issuer: string, { folder, token, address }: FollowedLink): string {
   const request = new URLSearchParams({
     client_id: ownClientId,
-    redirect_uri: redirectOf(issuer),
+    redirect_uri: redirectOf(issuer, folder),
     response_type: "code",
     scope: "openid",
     prompt: "login",
-    state: linkToken,
+    state: token,
     code_challenge: randomBytes(32).toString("base64url"),
     code_challenge_method: "S256",
+    ...(address && { login_hint: address }),
   });
   return `${issuer}/authorize?${request}`;
+}
+
+/** Returns the link whose page a sign-in comes from; null for any other sign-in. */
+export function followedLink(issuer: string, params: Readonly<Record<string, unknown>>): FollowedLink | null {
+  const { client_id, redirect_uri, state } = params;
+  const folder = ownFolders.find((one) => redirect_uri === redirectOf(issuer, one));
+  const isOurs = client_id === ownClientId && folder !== undefined && typeof state === "string";
+  return isOurs ? { folder, token: state } : null;
 }

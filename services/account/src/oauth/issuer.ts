@@ -6,6 +6,7 @@ import { startRetention } from "@signalbox/storage";
 import type Provider from "oidc-provider";
 import type { Base } from "../base.ts";
 import type { ServiceClientStore } from "../credentials/service-client.ts";
+import type { FirstLinks } from "../first-link/first-links.ts";
 import type { Pages } from "../pages/pages.ts";
 import { createTokens } from "../principals/principals.ts";
 import type { Configured } from "../properties.ts";
@@ -16,7 +17,7 @@ import { createSigningKeys, type KeyRing, type SigningKeys } from "../signing-ke
 import { createAdapter } from "./adapter.ts";
 import { type Callers, createCallers, type LimiterOf, type RequestLimits } from "./callers.ts";
 import { type IssuedTokens, issuedTokenRetention } from "./issued-tokens.ts";
-import { type IssuerSettings, issuerSettings, signInUrl, trustedIssuer } from "./issuer-settings.ts";
+import { type FollowedLink, type IssuerSettings, issuerSettings, signInUrl, trustedIssuer } from "./issuer-settings.ts";
 import { createListener } from "./listener.ts";
 import { createPresentedToken, type PresentedToken } from "./presented-token.ts";
 import { createProvider } from "./provider.ts";
@@ -37,8 +38,8 @@ export interface BuiltInIssuer {
   signedInAccount(request: IncomingMessage, response: ServerResponse): Promise<string | null>;
   /** Counts requests of browsers. */
   readonly limits: Pick<RequestLimits, "page">;
-  /** The address at which a browser signs in, even if already signed in, and returns to a confirming link. */
-  signInUrl(linkToken: string): string;
+  /** The address at which a browser signs in, even if already signed in, and returns to a link. */
+  signInUrl(link: FollowedLink): string;
   /** Creates the first signing key if there is none, and the provider that signs with it. */
   open(): Promise<void>;
   /** Starts the workers that rotate the signing keys and delete expired records. */
@@ -50,6 +51,7 @@ interface Dependencies {
   readonly stateStore: StateStore;
   readonly issuedTokens: IssuedTokens;
   readonly signIns: SignIns;
+  readonly firstLinks: FirstLinks;
   readonly signInStore: Pick<SignInStore, "note" | "findBySession">;
   readonly serviceClientStore: Pick<ServiceClientStore, "findUsable" | "findById" | "touch">;
   readonly pages: Pages;
@@ -60,7 +62,7 @@ interface Dependencies {
 export function openIssuer(context: Configured, dependencies: Dependencies): BuiltInIssuer | null {
   const { configuration, clock, log } = context;
   if (parseIssuers(configuration.get("auth.issuers")).length > 0) return null;
-  const { base, signIns, pages, limiterOf } = dependencies;
+  const { base, signIns, firstLinks, pages, limiterOf } = dependencies;
   const { pool, sealer } = base;
   const settings = issuerSettings(context);
   const { address } = settings;
@@ -73,7 +75,7 @@ export function openIssuer(context: Configured, dependencies: Dependencies): Bui
   const presentedToken = createPresentedToken(tokens);
   const make = providerOf(context, dependencies, { settings, callers, presentedToken });
   const provider = onePerKeyRing(signingKeys, make);
-  const answerSignIn = createSignInListener({ pool, settings, signIns, callers, pages });
+  const answerSignIn = createSignInListener({ pool, settings, signIns, firstLinks, callers, pages });
 
   return {
     tokens,
@@ -84,7 +86,7 @@ export function openIssuer(context: Configured, dependencies: Dependencies): Bui
       return (await current.Session.get(current.createContext(request, response))).accountId ?? null;
     },
     limits,
-    signInUrl: (linkToken) => signInUrl(address.issuer, linkToken),
+    signInUrl: (link) => signInUrl(address.issuer, link),
     async open() {
       await signingKeys.keep();
       provider();

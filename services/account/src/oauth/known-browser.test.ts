@@ -66,15 +66,15 @@ test("the cookie is for the issuer alone, over TLS, and not for scripts", () => 
   assert.ok(!line.includes("acc_1"));
 });
 
-const form = { action: "/oauth/sign-in/1", guard: "guard", application: "<Notes>", formTargets: [] };
+const form = { action: "/oauth/sign-in/1", guard: "guard", application: "<Notes>", formTargets: [], asksName: false };
 const sent = { typed: "ada@example.org", lifeMs: 600_000 };
 
 for (const locale of textLocales) {
   test(`${locale}: every page of a sign-in names its language and has all its values, escaped`, () => {
     const texts = textsFor([locale]);
     const pages = [
-      addressPage(texts, form, "", null),
-      addressPage(texts, form, "a", texts.pages.signIn.notAnAddress),
+      addressPage(texts, form, { address: "" }, null),
+      addressPage(texts, { ...form, asksName: true }, { address: "a", name: "<Ada>" }, texts.pages.signIn.notAnAddress),
       codePage(texts, form, sent, null),
       codePage(texts, form, sent, texts.pages.code.wrong),
       deletedPage(texts, { at: new Date("2026-01-03T08:15:00Z"), reason: "<Notes>" }),

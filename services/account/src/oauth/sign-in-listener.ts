@@ -1,17 +1,28 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { displayName } from "@signalbox/contracts";
 import { addressBucket } from "@signalbox/http";
 import { inTransaction, type Pool } from "@signalbox/storage";
 import type Provider from "oidc-provider";
 import { checkContactAddress, normalized } from "../accounts/account-fields.ts";
 import type { RefusedCode } from "../codes/code-answers.ts";
 import { lifeMs } from "../codes/one-time-codes.ts";
+import type { FirstLinkOutcome, FirstLinks } from "../first-link/first-links.ts";
 import type { Page } from "../pages/page.ts";
 import type { Pages } from "../pages/pages.ts";
-import type { SendOutcome, SignIns } from "../sign-ins/sign-ins.ts";
+import type { SendOutcome, SignInOutcome, SignIns } from "../sign-ins/sign-ins.ts";
 import { fill, minutesIn } from "../texts/texts.ts";
 import { type Callers, tellCount } from "./callers.ts";
 import type { IssuerSettings } from "./issuer-settings.ts";
-import { addressPage, codePage, deletedPage, lostPage, refusedPage, tooManyPage } from "./sign-in-pages.ts";
+import {
+  addressPage,
+  codePage,
+  deletedPage,
+  firstLinkEndedPage,
+  lostPage,
+  notRegisteredPage,
+  refusedPage,
+  tooManyPage,
+} from "./sign-in-pages.ts";
 import { finish, guardedFields, openVisit, remember, sentCodeOf, type Visit } from "./sign-in-visit.ts";
 
 export type SignInListener = ReturnType<typeof createSignInListener>;
@@ -20,6 +31,7 @@ interface Dependencies {
   readonly pool: Pool;
   readonly settings: IssuerSettings;
   readonly signIns: Pick<SignIns, "sendCode" | "complete">;
+  readonly firstLinks: Pick<FirstLinks, "complete">;
   readonly callers: Callers;
   readonly pages: Pages;
 }
@@ -55,7 +67,7 @@ function pageOf(visit: Visit): Page {
   if (sent) return askCode(visit, sent.typed, null);
   const hint = visit.interaction.params.login_hint;
   const isAddress = typeof hint === "string" && checkContactAddress(hint) === null;
-  return addressPage(visit.texts, visit.form, isAddress ? hint : "", null);
+  return addressPage(visit.texts, visit.form, { address: isAddress ? hint : "" }, null);
 }
 
 type CodeProblem = RefusedCode | "notSentAgain";
@@ -70,14 +82,16 @@ type Step = (visit: Visit, fields: URLSearchParams, dependencies: Dependencies) 
 
 const takeAddress: Step = async (visit, fields, dependencies) => {
   const { texts, response, form } = visit;
-  const { pages } = dependencies;
-  const typed = normalized(fields.get("address") ?? "").trim();
-  if (checkContactAddress(typed) !== null) {
-    return pages.send(response, addressPage(texts, form, typed.slice(0, 254), texts.pages.signIn.notAnAddress));
-  }
-  const result = await sendCode(visit, typed, dependencies);
-  if (result.outcome === "sent") return remember(visit, { typed, to: result.to });
-  pages.send(response, addressPage(texts, form, typed, texts.pages.signIn.notSent));
+  const { signIn, firstLink } = texts.pages;
+  const address = normalized(fields.get("address") ?? "").trim();
+  const name = form.asksName ? displayName.safeParse(fields.get("name") ?? "").data : "";
+  const typed = { address: address.slice(0, 254), name: (fields.get("name") ?? "").slice(0, 100) };
+  const refuse = (problem: string) => dependencies.pages.send(response, addressPage(texts, form, typed, problem));
+  if (name === undefined) return refuse(firstLink.notAName);
+  if (checkContactAddress(address) !== null) return refuse(signIn.notAnAddress);
+  const result = await sendCode(visit, address, dependencies);
+  if (result.outcome !== "sent") return refuse(signIn.notSent);
+  return remember(visit, { typed: address, to: result.to, ...(form.asksName && { name }) });
 };
 
 const resend: Step = async (visit, _fields, dependencies) => {
@@ -102,11 +116,12 @@ function sendCode(visit: Visit, address: string, dependencies: Dependencies): Pr
   return inTransaction(pool, (tx) => signIns.sendCode(tx, address, by), { key: `sign-in ${browser?.id ?? client}` });
 }
 
-const takeCode: Step = async (visit, fields, { pool, signIns, callers: { clientAddress, knownBrowsers }, pages }) => {
-  const { request, response, interaction, form, texts } = visit;
+const takeCode: Step = async (visit, fields, { pool, signIns, firstLinks, callers, pages }) => {
+  const { clientAddress, knownBrowsers } = callers;
+  const { request, response, interaction, form, link, texts } = visit;
   const { locale } = texts;
   const sent = sentCodeOf(visit);
-  if (!sent) return pages.send(response, addressPage(texts, form, "", null));
+  if (!sent) return pages.send(response, addressPage(texts, form, { address: "" }, null));
   const code = (fields.get("code") ?? "").slice(0, 64);
   const signIn = interaction.uid;
   const by = {
@@ -115,11 +130,27 @@ const takeCode: Step = async (visit, fields, { pool, signIns, callers: { clientA
     requestId: String(response.getHeader("x-request-id") ?? "") || null,
   };
   const who = { browser: knownBrowsers.of(request), userAgent: request.headers["user-agent"], by };
-  const typed = { signIn, address: sent.to, code, locale, ...who };
-  const result = await inTransaction(pool, (tx) => signIns.complete(tx, typed));
+  const invitation = link?.folder === "invitations" ? link.token : null;
+  const typed = { signIn, address: sent.to, code, locale, invitation, ...who };
+  const result = await inTransaction<SignInOutcome | FirstLinkOutcome>(pool, (tx) =>
+    link?.folder === "first-link"
+      ? firstLinks.complete(tx, { ...typed, token: link.token, name: sent.name ?? "" })
+      : signIns.complete(tx, typed),
+  );
   switch (result.outcome) {
     case "code-refused":
       return pages.send(response, askCode(visit, sent.typed, result.why));
+    case "address-taken":
+      return pages.send(
+        response,
+        addressPage(texts, form, { address: sent.typed, name: sent.name ?? "" }, texts.pages.firstLink.addressTaken),
+      );
+    case "first-link-ended":
+      await interaction.destroy();
+      return pages.send(response, firstLinkEndedPage(texts, 410));
+    case "not-registered":
+      await interaction.destroy();
+      return pages.send(response, notRegisteredPage(texts, pages.brand()));
     case "account-deleted":
       await interaction.destroy();
       return pages.send(response, deletedPage(texts, result));

@@ -1,4 +1,4 @@
-import { type Html, html, type Page } from "../pages/page.ts";
+import { type Brand, type Html, html, type Page } from "../pages/page.ts";
 import type { Deletion } from "../sign-ins/sign-ins.ts";
 import { fill, minutesIn, type Texts, timeIn } from "../texts/texts.ts";
 
@@ -9,6 +9,14 @@ export interface SignInForm {
   readonly application: string;
   /** Origins to which the browser returns after the sign-in. */
   readonly formTargets: readonly string[];
+  /** True where the first administrator signs in, whose name is asked for too. */
+  readonly asksName: boolean;
+}
+
+/** The typed values of the first page. */
+export interface TypedPerson {
+  readonly address: string;
+  readonly name?: string;
 }
 
 const guarded = ({ guard }: SignInForm, step: string): Html => html`<input type="hidden" name="guard" value="${guard}">
@@ -25,7 +33,7 @@ const describedBy = (problem: string | null): Html =>
   problem === null ? html`aria-describedby="hint"` : html`aria-describedby="problem hint" aria-invalid="true"`;
 
 /** Step one asks for the address. */
-export function addressPage(texts: Texts, form: SignInForm, typed: string, problem: string | null): Page {
+export function addressPage(texts: Texts, form: SignInForm, typed: TypedPerson, problem: string | null): Page {
   const { signIn } = texts.pages;
   return {
     status: problem === null ? 200 : 422,
@@ -36,14 +44,18 @@ export function addressPage(texts: Texts, form: SignInForm, typed: string, probl
 ${problemAbove(problem)}
 <form method="post" action="${form.action}">
 ${guarded(form, "address")}
+${form.asksName ? nameField(texts, typed.name ?? "") : null}
 <label for="address">${signIn.address}</label>
 <p class="hint" id="hint">${signIn.addressHint}</p>
-<input id="address" name="address" type="email" value="${typed}" maxlength="254" autocomplete="email" autocapitalize="none"
+<input id="address" name="address" type="email" value="${typed.address}" maxlength="254" autocomplete="email" autocapitalize="none"
  spellcheck="false" required autofocus ${describedBy(problem)}>
 <button type="submit" class="main">${signIn.sendCode}</button>
 </form>`,
   };
 }
+
+const nameField = ({ pages }: Texts, name: string): Html => html`<label for="name">${pages.firstLink.name}</label>
+<input id="name" name="name" type="text" value="${name}" maxlength="100" autocomplete="name" required>`;
 
 /** A sent code: the address as typed, and the lifetime of the code. */
 export interface CodeOnItsWay {
@@ -88,6 +100,18 @@ export function deletedPage(texts: Texts, { at, reason }: Deletion): Page {
   const { title, text, reason: given } = texts.pages.deleted;
   const why = reason === null ? null : html`<p>${fill(given, { reason })}</p>`;
   return { status: 403, texts, title, content: html`<p>${fill(text, { at: timeIn(texts, at, "UTC") })}</p>\n${why}` };
+}
+
+/** Shown only after the code, so strangers do not learn whether the address has an account. */
+export function notRegisteredPage(texts: Texts, { name: server }: Brand): Page {
+  const { title, text } = texts.pages.notRegistered;
+  return { status: 403, texts, title, content: html`<p>${fill(text, { server })}</p>` };
+}
+
+/** The link of the first administrator was used, has expired or was replaced. */
+export function firstLinkEndedPage(texts: Texts, status: number): Page {
+  const { title, text } = texts.pages.firstLinkEnded;
+  return { status, texts, title, content: html`<p>${text}</p>` };
 }
 
 /** The sign-in has ended, was started in another browser, or cookies are disabled. */

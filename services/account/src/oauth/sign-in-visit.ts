@@ -6,7 +6,7 @@ import { errors, type Interaction } from "oidc-provider";
 import { formTargetOf } from "../pages/page.ts";
 import type { Pages } from "../pages/pages.ts";
 import type { Texts } from "../texts/texts.ts";
-import type { IssuerSettings } from "./issuer-settings.ts";
+import { type FollowedLink, followedLink, type IssuerSettings } from "./issuer-settings.ts";
 import { isForm, readFormBody } from "./request-form.ts";
 import type { SignInForm } from "./sign-in-pages.ts";
 
@@ -17,6 +17,8 @@ export interface Visit {
   readonly response: ServerResponse;
   readonly interaction: Interaction;
   readonly form: SignInForm;
+  /** The link of ours that the person follows; null for any other sign-in. */
+  readonly link: FollowedLink | null;
   /** Texts in the person's language, which stays the same from page to page. */
   readonly texts: Texts;
 }
@@ -25,6 +27,8 @@ export interface Visit {
 interface SentCode {
   readonly typed: string;
   readonly to: string;
+  /** The name of the first administrator, where it was asked for. */
+  readonly name?: string | undefined;
 }
 
 interface Dependencies {
@@ -42,9 +46,11 @@ export async function openVisit(
 ): Promise<Visit | null> {
   const interaction = await interactionOf(provider, request, response);
   if (interaction?.uid !== uid || interaction.prompt.name !== "login") return null;
-  const form = await formOf(provider, interaction, settings);
+  const link = followedLink(settings.address.issuer, interaction.params);
+  const asksName = link?.folder === "first-link";
+  const form = { ...(await formOf(provider, interaction, settings)), asksName };
   const texts = pages.textsFor(request.headers, interaction.params.ui_locales);
-  return { provider, request, response, interaction, form, texts };
+  return { provider, request, response, interaction, form, link, texts };
 }
 
 async function interactionOf(
@@ -64,7 +70,7 @@ async function formOf(
   provider: Provider,
   { uid, params }: Interaction,
   { address, cookieKeys: [key = ""] }: IssuerSettings,
-): Promise<SignInForm> {
+): Promise<Omit<SignInForm, "asksName">> {
   const client = await provider.Client.find(String(params.client_id));
   return {
     action: `${address.path}/sign-in/${uid}`,

@@ -10,9 +10,9 @@ import {
   type PrincipalSource,
   principalsPath,
 } from "@signalbox/auth";
-import { scopesOfRole } from "@signalbox/contracts";
 import { isAppError } from "@signalbox/core";
 import { createRoutes, ok, refused } from "@signalbox/http";
+import { scopesOfAccount } from "../accounts/account.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
 
 interface PrincipalRoutes {
@@ -60,9 +60,7 @@ export function principalRoutes({ principals, accountStore, rolesAreOurs }: Prin
     async handle({ body }) {
       if (!rolesAreOurs) return ok({ administrators: null });
       const found = await accountStore.findMany(body.account_ids);
-      const administrators = found.filter(({ roles }) =>
-        roles.some((role) => scopesOfRole(role).includes("account:admin")),
-      );
+      const administrators = found.filter((account) => scopesOfAccount(account).has("account:admin"));
       return ok({ administrators: administrators.map(({ id }) => id) });
     },
   });

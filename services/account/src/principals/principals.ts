@@ -16,17 +16,17 @@ import {
   type TokenVerifier,
   type VerifiedToken,
 } from "@signalbox/auth";
-import { scopesOfRole } from "@signalbox/contracts";
 import { AppError } from "@signalbox/core";
 import type { AuditRefusals } from "@signalbox/service";
 import type { AccessAnnouncements } from "../access/access-announcements.ts";
-import { type Account, stateOf } from "../accounts/account.ts";
+import { type Account, scopesOfAccount, stateOf } from "../accounts/account.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
 import type { Provisioning } from "../accounts/provisioning.ts";
 import type { Refusal } from "../audit/audit.ts";
 import type { ApiKey } from "../credentials/api-key.ts";
 import { type CredentialStatus, statusOf } from "../credentials/credential.ts";
 import type { CredentialStore } from "../credentials/credential-store.ts";
+import type { Registration } from "../invitations/registration.ts";
 import type { Configured } from "../properties.ts";
 import { type StepUpStore, steppedUp } from "../step-up/step-up-store.ts";
 
@@ -35,6 +35,7 @@ interface Dependencies {
   readonly accountStore: Pick<AccountStore, "find">;
   readonly apiKeyStore: Pick<CredentialStore<ApiKey>, "findByDigest" | "touch">;
   readonly provisioning: Pick<Provisioning, "provision">;
+  readonly registration: Pick<Registration, "ofLogin">;
   readonly stepUpStore: Pick<StepUpStore, "find">;
   readonly auditRefusals: Pick<AuditRefusals, "record">;
   readonly access: Pick<AccessAnnouncements, "hasUnannounced">;
@@ -51,7 +52,7 @@ export function createPrincipals(
   dependencies: Dependencies,
 ): PrincipalSource {
   const { tokens, accountStore, apiKeyStore, auditRefusals, access, rolesAreOurs } = dependencies;
-  const within = rolesAreOurs ? withinRolesOf : (_account: Account, access: Access) => access;
+  const within = rolesAreOurs ? withinRolesOf : withinBoundOf;
 
   return {
     resolve({ kind, value }: PresentedCredential) {
@@ -102,10 +103,11 @@ export function createPrincipals(
 /** A token of the built-in issuer names its account. The first use of another issuer's token creates the account. */
 async function accountOf(
   { issuer, subject, id, claims }: VerifiedToken,
-  { accountStore, provisioning }: Pick<Dependencies, "accountStore" | "provisioning">,
+  { accountStore, provisioning, registration }: Pick<Dependencies, "accountStore" | "provisioning" | "registration">,
 ): Promise<Account> {
   if (issuer !== builtInIssuer) {
-    return provisioning.provision({ identity: { issuer, subject }, claims, credential: id });
+    const firstUse = { identity: { issuer, subject }, claims, credential: id };
+    return provisioning.provision(firstUse, (tx, wanted) => registration.ofLogin(tx, issuer, wanted));
   }
   const account = await accountStore.find(String(claims.account_id));
   if (account && account.purgedAt === null) return account;
@@ -127,11 +129,17 @@ type Access = Pick<Principal, "scopes" | "roles">;
 
 /** A revoked role takes its scopes from tokens and keys, however they were created. */
 function withinRolesOf(account: Account, { scopes, roles }: Access): Access {
-  const brought = new Set(account.roles.flatMap((role) => scopesOfRole(role)));
+  const brought = scopesOfAccount(account);
   return {
     roles: roles.filter((role) => account.roles.includes(role)),
     scopes: new Set([...scopes].filter((scope) => brought.has(scope))),
   };
+}
+
+/** The roles of another issuer's tokens stay as they are, within the bound of the account. */
+function withinBoundOf({ scopesMax }: Account, { scopes, roles }: Access): Access {
+  if (scopesMax.length === 0) return { scopes, roles };
+  return { roles, scopes: new Set([...scopes].filter((scope) => scopesMax.includes(scope))) };
 }
 
 function principalOf(
@@ -156,10 +164,10 @@ function endedKeyUsed({ id, accountId }: ApiKey, status: CredentialStatus): Refu
 /** A service client is identified by its own id, so that its tokens share one allowance and end with it. */
 function credentialOf(token: VerifiedToken): PrincipalCredential {
   const { issuer, kind, id, tokenId, subject, authTimeMs, claims } = token;
-  if (issuer === builtInIssuer && kind === "client") return { kind, id: subject, tokenId, authTimeMs: null };
+  if (issuer === builtInIssuer && kind === "client") return { kind, id: subject, tokenId, issuer, authTimeMs: null };
   // The built-in issuer revokes its tokens one by one.
   const issuedAt = issuer !== builtInIssuer && { issuedAtMs: (claims.iat ?? 0) * 1000 };
-  return { kind, id, ...(tokenId !== id && { tokenId }), authTimeMs, ...issuedAt };
+  return { kind, id, ...(tokenId !== id && { tokenId }), issuer, authTimeMs, ...issuedAt };
 }
 
 /** Creates the verifier of these issuers' tokens. `localKeys` has the keys of issuers in this process. */

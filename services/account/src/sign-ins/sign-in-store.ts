@@ -75,6 +75,10 @@ const selectAlive = `select ${signIns.columns}, ${isOfToken("$3")} as current fr
 const listSignIns = sql("sign-in.list", `${selectAlive} and ${newestFirst(4)}`);
 const findSignIn = sql("sign-in.find", `${selectAlive} and id = $4`);
 const findBySession = sql("sign-in.find-by-session", "select id from sign_ins where account_id = $1 and session = $2");
+const findByToken = sql(
+  "sign-in.find-by-token",
+  `select id, browser from sign_ins where account_id = $1 and ${isOfToken("$2")}`,
+);
 const listGrants = sql("sign-in.grants", `select grant_id as "grantId" from sign_in_grants where sign_in_id = $1`);
 const removeGrants = sql("sign-in.remove-grants", "delete from sign_in_grants where sign_in_id = $1");
 const removeSignIn = sql("sign-in.remove", "delete from sign_ins where id = $1");
@@ -100,6 +104,11 @@ export function createSignInStore(pool: Pool) {
     /** Finds the sign-in of a session, alive or not. */
     async findBySession(db: Queryable, accountId: string, session: Buffer): Promise<Pick<SignIn, "id"> | null> {
       return (await db.query<Pick<SignIn, "id">>(findBySession, [accountId, session])).rows[0] ?? null;
+    },
+
+    /** Finds the sign-in that an access token comes from. */
+    async findByToken(accountId: string, jti: string): Promise<Pick<SignIn, "id" | "browser"> | null> {
+      return (await pool.query<Pick<SignIn, "id" | "browser">>(findByToken, [accountId, jti])).rows[0] ?? null;
     },
 
     /** Notes a grant of a session, and the sign-in at the first grant. */

@@ -5,11 +5,11 @@ import type { AuditRefusals } from "@signalbox/service";
 import { advisoryLock, sql, type Tx } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
 import { canonicalAddress } from "../accounts/account-fields.ts";
-import type { Provisioning } from "../accounts/provisioning.ts";
 import type { Actor, Audit, Refusal } from "../audit/audit.ts";
 import { codeRefusal, type RefusedCode } from "../codes/code-answers.ts";
 import type { CodePlace } from "../codes/one-time-code-store.ts";
 import type { OneTimeCodes } from "../codes/one-time-codes.ts";
+import type { Registration } from "../invitations/registration.ts";
 import type { Mails } from "../mail/mails.ts";
 import type { Notices } from "../mail/notices.ts";
 import type { KnownBrowser } from "../oauth/callers.ts";
@@ -41,6 +41,8 @@ export interface TypedCode {
   readonly code: string;
   /** The page's language, for a new account. */
   readonly locale: string;
+  /** The token of the invitation that the person follows; null without one. */
+  readonly invitation: string | null;
   /** The browser, if it has signed in before. */
   readonly browser: Pick<KnownBrowser, "knows"> | null;
   /** The browser's `User-Agent`. */
@@ -52,6 +54,7 @@ export interface TypedCode {
 export type SignInOutcome =
   | { outcome: "signed-in"; accountId: string }
   | { outcome: "code-refused"; why: RefusedCode }
+  | { outcome: "not-registered" }
   | ({ outcome: "account-deleted" } & Deletion);
 
 /** The deletion of an account, as its owner reads it. */
@@ -64,7 +67,7 @@ interface Dependencies {
   readonly audit: Pick<Audit, "record">;
   readonly auditRefusals: Pick<AuditRefusals, "record">;
   readonly clock: Clock;
-  readonly provisioning: Pick<Provisioning, "create">;
+  readonly registration: Pick<Registration, "register">;
   readonly oneTimeCodes: Pick<OneTimeCodes, "issue" | "redeem">;
   readonly mails: Mails;
   readonly signInMails: SignInMails;
@@ -82,8 +85,8 @@ export function createSignIns(dependencies: Dependencies) {
       sendCode(tx, address, by, dependencies),
 
     /**
-     * Redeems the code and signs in to the account with that verified contact address, or to a new one. The address
-     * stays locked meanwhile, so it never gets two accounts.
+     * Redeems the code and signs in to the account with that verified contact address, or to a new one where the person
+     * may register. The address stays locked meanwhile, so it never gets two accounts.
      */
     async complete(tx: Tx, typed: TypedCode): Promise<SignInOutcome> {
       const { signIn, address, code } = typed;
@@ -97,7 +100,9 @@ export function createSignIns(dependencies: Dependencies) {
       // The account has changed the spelling since, and the reader of that mailbox has to prove it.
       if (known && known.contactAddress !== address) return { outcome: "code-refused", why: "used-up" };
       await signInMails.answered(tx, signIn);
-      const account = known ?? (await newAccount(tx, typed, dependencies.provisioning));
+      const account = known ?? (await newAccount(tx, typed, dependencies.registration));
+      // Only the reader of the mailbox learns that the address has no account.
+      if (account === null) return { outcome: "not-registered" };
       const { id: accountId, status, statusReason: reason } = account;
       const by = ownerBy(accountId, typed);
       if (!maySignIn({ status })) {
@@ -147,10 +152,11 @@ async function tellOfBrowser(
 
 function newAccount(
   tx: Tx,
-  { address, locale, by }: TypedCode,
-  provisioning: Pick<Provisioning, "create">,
-): Promise<Account> {
-  return provisioning.create(tx, {
+  { address, locale, invitation, by }: TypedCode,
+  registration: Pick<Registration, "register">,
+): Promise<Account | null> {
+  const person = { address, invitation, by };
+  return registration.register(tx, person, {
     claims: { email: address, email_verified: true, locale },
     identityOf: ({ id }) => ({ issuer: builtInIssuer, subject: id }),
     credential: by.credential,
@@ -164,7 +170,7 @@ function newAccount(
 export const maySignIn = ({ status }: Pick<Account, "status">): boolean => status !== "deleted";
 
 /** A code works only in the sign-in that requested it, so that other requests can neither end nor try it. */
-const codePlace = (signIn: string, address: string): CodePlace => ({
+export const codePlace = (signIn: string, address: string): CodePlace => ({
   purpose: "sign-in",
   subject: `${canonicalAddress(address)} ${signIn}`,
 });

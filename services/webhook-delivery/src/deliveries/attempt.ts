@@ -1,5 +1,6 @@
 import { draft, type EventDraft, examples, identifier, timestamp, webhookDeliveryExample } from "@signalbox/contracts";
 import { z } from "zod";
+import { splitId } from "../endpoints/endpoint-id.ts";
 import type { Delivery } from "./delivery.ts";
 import type { Judgement } from "./judge-attempt.ts";
 
@@ -100,7 +101,7 @@ export const AttemptResource = z
 export const viewAttempt = (attempt: Attempt) => ({
   id: attempt.id,
   delivery_id: attempt.deliveryId,
-  endpoint_id: attempt.endpointId,
+  endpoint_id: splitId(attempt.endpointId).endpointId,
   number: attempt.number,
   started_at: attempt.startedAt.toISOString(),
   duration_ms: attempt.durationMs,
@@ -118,10 +119,16 @@ export const viewAttempt = (attempt: Attempt) => ({
 
 /** Creates the event that reports one attempt. */
 export function attemptedEvent(
-  { id: deliveryId, endpointId, accountId, eventType }: Pick<Delivery, "id" | "endpointId" | "accountId" | "eventType">,
+  {
+    id: deliveryId,
+    endpointId: rowId,
+    accountId,
+    eventType,
+  }: Pick<Delivery, "id" | "endpointId" | "accountId" | "eventType">,
   { id, number, status, error, durationMs, startedAt }: Attempt,
   outcome: Judgement["outcome"],
 ): EventDraft {
+  const { endpointId } = splitId(rowId);
   const data = {
     id,
     delivery_id: deliveryId,

@@ -8,6 +8,7 @@ import { audited, type Edges, edgesOf, type Load, list, operation, ownRows, reco
 import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
 import { type Endpoint, requireScopeOf } from "../endpoints/endpoint.ts";
+import { splitId } from "../endpoints/endpoint-id.ts";
 import type { EndpointStore } from "../endpoints/endpoint-store.ts";
 import { type EventStore, readerOf } from "../events/event-store.ts";
 import type { DeliveryQueue } from "../queue/delivery-queue.ts";
@@ -31,7 +32,7 @@ export function createDeliveries({ deliveryQueue, endpointStore, outbox, clock, 
   return {
     /** Attempts a delivery again, now. While its endpoint is paused or disabled it is held. */
     async retry(tx: Tx, caller: Caller, delivery: Delivery): Promise<Delivery> {
-      const endpoint = await endpointStore.find(caller.accountId, delivery.endpointId);
+      const endpoint = await endpointStore.find(caller.accountId, splitId(delivery.endpointId).endpointId);
       if (endpoint) requireScopeOf(endpoint, caller);
       await deliveryQueue.requeue(tx, delivery);
       await outbox.append(tx, [audited(caller, { action: "webhook_delivery.retry", subject: delivery.id })]);
@@ -176,7 +177,8 @@ function fieldsOf(
     WebhookEndpoint: { deliveries: deliveriesOfEndpoint, attempts: attemptsOf("endpointId") },
     WebhookDelivery: {
       nextAttemptAt: ({ status, nextAttemptAt }: Delivery) => (status === "pending" ? nextAttemptAt : null),
-      endpoint: ({ endpointId }: Delivery, _, context) => loadEndpoint(context, endpointId),
+      consumer: ({ endpointId }: Delivery) => splitId(endpointId).consumer,
+      endpoint: ({ endpointId }: Delivery, _, context) => loadEndpoint(context, splitId(endpointId).endpointId),
       event: ({ id }: Delivery, _, context) => loadEvent(context, id),
       attemptLog: attemptsOf("deliveryId"),
     },

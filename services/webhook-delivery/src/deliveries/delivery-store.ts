@@ -1,4 +1,5 @@
 import { type ListRange, newestFirst, type Pool, rangeValues, sql, type Tx, table } from "@signalbox/storage";
+import { splitId } from "../endpoints/endpoint-id.ts";
 import { columns } from "../generated/columns.ts";
 import { lockOrder } from "../queue/delivery-order.ts";
 import type { Attempt } from "./attempt.ts";
@@ -9,7 +10,7 @@ const deliveries = table("deliveries", columns.deliveries, ["status", "exhausted
 const attempts = table("delivery_attempts", columns.delivery_attempts);
 
 const endpointsOf = `(select id, status from endpoints
-   where account_id = $1 and deleted_at is null and ($2::text is null or id = $2)) as p`;
+   where account_id = $1 and deleted_at is null and ($2::text is null or id = $2 or consumer_of = $2)) as p`;
 const findDelivery = sql(
   "delivery.find",
   `select ${deliveries.columns}, case when d.status = 'pending' and ((
@@ -132,7 +133,9 @@ export function createDeliveryStore({ pool, mayWrite }: StoreDependencies) {
         deliveryId,
         ...rangeValues(range),
       ]);
-      return endpointId === undefined ? rows : rows.filter((attempt) => attempt.endpointId === endpointId);
+      return endpointId === undefined
+        ? rows
+        : rows.filter((attempt) => splitId(attempt.endpointId).endpointId === endpointId);
     },
   };
 }

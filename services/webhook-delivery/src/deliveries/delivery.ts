@@ -1,4 +1,5 @@
 import { draft, type EventDraft, type WebhookDeliveryResource } from "@signalbox/contracts";
+import { splitId } from "../endpoints/endpoint-id.ts";
 
 /** One delivery of one event to one endpoint. */
 export interface Delivery {
@@ -20,7 +21,8 @@ export interface Delivery {
 export function viewDelivery(delivery: Delivery): WebhookDeliveryResource {
   return {
     id: delivery.id,
-    endpoint_id: delivery.endpointId,
+    endpoint_id: splitId(delivery.endpointId).endpointId,
+    consumer: splitId(delivery.endpointId).consumer,
     event_id: delivery.eventId,
     event_type: delivery.eventType,
     status: delivery.status,

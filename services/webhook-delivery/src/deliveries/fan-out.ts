@@ -4,7 +4,10 @@ import { type Clock, minutes } from "@signalbox/core";
 import type { Tx } from "@signalbox/storage";
 import { wants } from "../endpoints/endpoint.ts";
 import type { AccountEndpoints, EndpointDirectory, SigningEndpoint } from "../endpoints/endpoint-directory.ts";
+import { splitId } from "../endpoints/endpoint-id.ts";
 import { isCustomName } from "../events/custom-event.ts";
+import { lockStreams } from "../pull/consumer-store.ts";
+import type { PullWaits } from "../pull/pull-waits.ts";
 import type { AttemptLoop } from "../queue/attempt-loop.ts";
 import type { DeliveryAccess } from "../queue/claim-loop.ts";
 import { lockOrder, orderPlaces } from "../queue/delivery-order.ts";
@@ -26,6 +29,8 @@ export interface FanOutDependencies {
   readonly clock: Clock;
   /** Wakes the loop of claims. */
   readonly wake: () => void;
+  /** Wakes who waits for messages of a pull endpoint, in every instance. */
+  readonly pullWaits: Pick<PullWaits, "announce">;
 }
 
 interface Planned extends NewDelivery {
@@ -42,7 +47,7 @@ export type FanOut = ReturnType<typeof createFanOut>;
 
 /** Creates the fan-out: one delivery of each event for each endpoint that wants it. */
 export function createFanOut(parts: FanOutDependencies) {
-  const { directory, lanes, leases, attempts, clock, wake } = parts;
+  const { directory, lanes, leases, attempts, clock, wake, pullWaits } = parts;
   return {
     /**
      * Stores the deliveries of the events, and after the commit makes the first attempts without a look into the queue.
@@ -58,16 +63,19 @@ export function createFanOut(parts: FanOutDependencies) {
         const { instance, leaseMs } = leases;
         const subscribers = await subscribersOf(clock, [...accounts, ofOperators], events);
         const planned = await withOrder(tx, plan(parts, subscribers, events, instance !== null));
+        await lockStreams(tx, streamsOf(planned));
         const arrived = planned.some(({ leased }) => leased) ? leases.expect() : () => {};
         const terms = { leaseMs, instance };
         const { stale, created, leasedUntil } = await insertDeliveries(tx, accounts, ofOperators, planned, terms, kept);
         if (stale.length === 0) {
           const isCreated = new Set(created);
           return tx.afterCommit(() => {
-            const queued = planned.filter(({ leased, order }) => !leased && !order?.waits);
-            for (const { endpointId } of queued) lanes.setBacklog(endpointId, true);
+            const due = planned.filter(({ leased, order }) => !leased && !order?.waits);
+            const { push = [], pull = [] } = Object.groupBy(due, ({ endpoint }) => endpoint.type);
+            for (const { endpointId } of push) lanes.setBacklog(endpointId, true);
             // A claim for endpoints without room would find nothing to do; they wake the loop when they have room again.
-            if (queued.some(({ endpointId }) => lanes.roomOf(endpointId, false) > 0)) wake();
+            if (push.some(({ endpointId }) => lanes.roomOf(endpointId, false) > 0)) wake();
+            pullWaits.announce(pull.map(({ endpointId }) => endpointId));
             startAttempts(attempts, planned, isCreated, leasedUntil);
             arrived();
           });
@@ -78,6 +86,10 @@ export function createFanOut(parts: FanOutDependencies) {
     },
   };
 }
+
+/** Lists the pull endpoints among the targets. */
+const streamsOf = (planned: readonly Planned[]): string[] =>
+  planned.flatMap(({ endpoint: { id, type, consumerOf } }) => (type === "pull" ? [consumerOf ?? id] : []));
 
 /**
  * Gives the deliveries of ordered endpoints their places. A delivery that waits for another of its key is not leased.
@@ -116,7 +128,9 @@ function plan(
    * Decides if the delivery starts from memory. After the first one of an endpoint that does not, none of its others
    * does.
    */
-  function isLeased({ id, url, status, accountId, settings }: SigningEndpoint, bytes: number, take: Take): boolean {
+  function isLeased(endpoint: SigningEndpoint, bytes: number, take: Take): boolean {
+    const { id, type, url, status, accountId, settings } = endpoint;
+    if (type === "pull") return false;
     const first = () => ({ host: hostOf(url), left: memory.firstRoomOf(id) });
     const lane = lanes.get(id) ?? first();
     lanes.set(id, lane);
@@ -202,7 +216,7 @@ const clockSkewMs = minutes(3);
  */
 function isSubscriber(endpoint: SigningEndpoint, event: OutgoingEvent): boolean {
   const isOlder = event.createdAt.getTime() < endpoint.createdAt.getTime() - clockSkewMs;
-  if (isOlder || endpoint.id === event.aboutEndpoint || !wants(endpoint, event.names)) return false;
+  if (isOlder || splitId(endpoint.id).endpointId === event.aboutEndpoint || !wants(endpoint, event.names)) return false;
   return event.version === versionFor(endpoint, event.type) && endpoint.filter(event.data);
 }
 

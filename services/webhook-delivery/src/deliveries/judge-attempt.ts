@@ -8,6 +8,8 @@ export interface AttemptResult {
   readonly retryAfterMs: number | null;
   /** Instruction of the receiver in the header `webhook-delivery`. */
   readonly control: DeliveryControl | null;
+  /** Delay that a consumer chose instead of that of the schedule. */
+  readonly delayMs?: number | null;
 }
 
 /** Instructions of a receiver: give up this message, or disable the endpoint. */
@@ -61,6 +63,7 @@ export function judgeAttempt(
   const scheduledMs = scheduleMs[number];
   const isRefused = status !== null && status >= 300 && status < 500 && !transientStatuses.has(status);
   if (scheduledMs === undefined || (isRefused && number >= refusedAttemptsMax)) return { outcome: "exhausted" };
+  if (result.delayMs != null) return { outcome: "retry", delayMs: Math.max(delayMsMin, result.delayMs) };
   const waitMs = Math.max(delayMsMin, scheduledMs * (1 + jitter * random));
   const askedMs = Math.min(result.retryAfterMs ?? 0, retryAfterMsMax);
   return { outcome: "retry", delayMs: Math.round(Math.max(waitMs, askedMs)) };

@@ -41,7 +41,10 @@ export function endpointApi(parts: EndpointApi): Edges {
       ...declareActions(parts),
       ...secretOperations(parts.endpointSecrets, ownEndpoint(parts.endpointStore)),
     },
-    { exampleIds: { id: webhookEndpointExample.id } },
+    {
+      exampleIds: { id: webhookEndpointExample.id },
+      fields: { WebhookEndpoint: { url: ({ type, url }: Endpoint) => (type === "pull" ? "" : url) } },
+    },
   );
 }
 
@@ -176,15 +179,17 @@ function declareActions({ endpointStatus, testEndpoint, endpointStore }: Endpoin
       async act({ caller, params }) {
         const endpoint = await endpointStore.find(caller.accountId, params.id);
         if (endpoint === null) return { outcome: "missing" } as const;
+        if (endpoint.type === "pull") return { outcome: "pull" } as const;
         return (await testEndpoint(caller, endpoint)) ?? ({ outcome: "cannot-send" } as const);
       },
       refusals: {
         missing: { code: "not_found", message: missing },
+        pull: { code: "conflict", message: "A pull endpoint has no URL; publish an event and take its message." },
         "cannot-send": { code: "unavailable", message: "The service cannot send now." },
       },
       rest: {
         post: `${one}/test`,
-        responses: { 200: AttemptResource, 503: "error" },
+        responses: { 200: AttemptResource, 409: "error", 503: "error" },
         deadlineMs: testDeadlineMs,
         answer: (attempt) => ok(viewAttempt(attempt)),
       },

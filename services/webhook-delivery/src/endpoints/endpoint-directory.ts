@@ -99,9 +99,10 @@ export interface StoredAccount extends Omit<AccountEndpoints, "endpoints"> {
 }
 
 /** An endpoint as read from JSON: times are texts. */
-interface StoredEndpoint extends Omit<Endpoint, "createdAt" | "updatedAt"> {
+interface StoredEndpoint extends Omit<Endpoint, "createdAt" | "updatedAt" | "endsAt"> {
   readonly createdAt: string;
   readonly updatedAt: string;
+  readonly endsAt: string | null;
   readonly secrets: readonly StoredSecret[];
   readonly credentials: Readonly<Record<string, string>> | null;
 }
@@ -125,17 +126,20 @@ export function openAccount(account: StoredAccount, opening: Opening): AccountEn
 }
 
 function openEndpoint(stored: StoredEndpoint, keys: readonly LiveSecret[], opening: Opening): SigningEndpoint {
-  const { credentials, createdAt, updatedAt, ...rest } = stored;
-  const endpoint = endpointFromRow({ ...rest, createdAt: new Date(createdAt), updatedAt: new Date(updatedAt) });
+  const { credentials, createdAt, updatedAt, endsAt, ...rest } = stored;
+  const times = { createdAt: new Date(createdAt), updatedAt: new Date(updatedAt), endsAt: endsAt && new Date(endsAt) };
+  const endpoint = endpointFromRow({ ...rest, ...times } as Endpoint);
   const { settings } = endpoint;
+  // The secrets of a consumer are those of its endpoint.
+  const owner = stored.consumerOf ?? stored.id;
   const credentialOf = (name: string): string | null => {
     const sealed = credentials?.[name];
-    return sealed === undefined ? null : opening.credential(stored.id, name, sealed);
+    return sealed === undefined ? null : opening.credential(owner, name, sealed);
   };
   const filter = settings.filter === null ? acceptAll : compileFilter(settings.filter);
   return {
     ...endpoint,
-    secrets: withTimes(stored.secrets).map((one) => ({ ...one, secret: opening.secret(stored.id, one.sealed) })),
+    secrets: withTimes(stored.secrets).map((one) => ({ ...one, secret: opening.secret(owner, one.sealed) })),
     signingKeys: settings.signatures.includes("v1a") ? keys : [],
     filter: typeof filter === "function" ? filter : acceptAll,
     headers: headersOf(endpoint, credentialOf),

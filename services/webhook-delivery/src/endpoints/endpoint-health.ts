@@ -63,6 +63,8 @@ async function judgeOne(
       await outbox.append(tx, [endpointFailing(endpoint, window.failingSince)]);
       return;
     case "disable":
+      // Nobody would probe a pull endpoint, and its consumers cost nothing while they fail.
+      if (endpoint.type === "pull") return;
       await endpointStatus.disable(tx, endpoint, "failing");
       await planProbe(tx, id, new Date(now.getTime() + probeEveryMs));
       return;

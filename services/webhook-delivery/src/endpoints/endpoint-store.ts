@@ -30,14 +30,17 @@ const value = "'id', id, 'createdAt', created_at, 'endsAt', expires_at";
 const liveSecrets = `(select jsonb_agg(jsonb_build_object(${value}) order by created_at desc, id desc) from endpoint_secrets
   where endpoint_id = endpoints.id and (expires_at is null or expires_at > statement_timestamp()))`;
 const select = `select ${endpoints.columns}, ${liveSecrets} as secrets from endpoints`;
-const findEndpoint = sql("endpoint.find", `${select} where id = $1 and account_id = $2 and deleted_at is null`);
+const findEndpoint = sql(
+  "endpoint.find",
+  `${select} where id = $1 and account_id = $2 and consumer_of is null and deleted_at is null`,
+);
 const findEndpoints = sql(
   "endpoint.find-many",
-  `${select} where id = any($1) and account_id = $2 and deleted_at is null`,
+  `${select} where id = any($1) and account_id = $2 and consumer_of is null and deleted_at is null`,
 );
 const listEndpoints = sql(
   "endpoint.list",
-  `${select} where account_id = $1 and deleted_at is null and ${newestFirst(2)}`,
+  `${select} where account_id = $1 and consumer_of is null and deleted_at is null and ${newestFirst(2)}`,
 );
 const lockEndpoint = sql("endpoint.lock", "select from endpoints where id = $1 and account_id = $2 for update");
 const lockEndpointById = sql("endpoint.lock-by-id", `${select} where id = $1 and deleted_at is null for update`);
@@ -47,12 +50,12 @@ const lockEndpoints = sql(
 );
 const countEndpoints = sql(
   "endpoint.count",
-  "select count(*)::int as count from endpoints where account_id = $1 and deleted_at is null",
+  "select count(*)::int as count from endpoints where account_id = $1 and consumer_of is null and deleted_at is null",
 );
-const removeEndpoint = sql("endpoint.remove", "update endpoints set deleted_at = $2 where id = $1");
+const removeEndpoint = sql("endpoint.remove", "update endpoints set deleted_at = $2 where id = $1 or consumer_of = $1");
 const releaseEndpoint = sql(
   "endpoint.release",
-  "update endpoints set released_at = statement_timestamp() where id = $1",
+  "update endpoints set released_at = statement_timestamp() where id = $1 or consumer_of = $1",
 );
 const accountsOf = sql(
   "endpoint.accounts",
@@ -62,8 +65,9 @@ const accountsOf = sql(
    from unnest($1::text[]) as a (account_id) cross join lateral (
      select ${fingerprintOf("p")}::text as fingerprint, coalesce(jsonb_agg(to_jsonb(p) || jsonb_build_object('secrets', (
          select jsonb_agg(jsonb_build_object(${value}, 'sealed', sealed) order by created_at desc, id desc)
-         from endpoint_secrets where endpoint_id = p.id), 'credentials', (
-         select jsonb_object_agg(name, sealed) from endpoint_credentials where endpoint_id = p.id)) order by p.id), '[]')
+         from endpoint_secrets where endpoint_id = coalesce(p."consumerOf", p.id)), 'credentials', (
+         select jsonb_object_agg(name, sealed) from endpoint_credentials
+         where endpoint_id = coalesce(p."consumerOf", p.id))) order by p.id), '[]')
        as endpoints
      from (select ${endpoints.columns} from endpoints where account_id = a.account_id and deleted_at is null) as p
    ) as account`,
@@ -73,6 +77,13 @@ const operatorsNow = sql(
   `select ${fingerprintOf("p")}::text as fingerprint, array(
      select distinct account_id from endpoints where scope = 'all' and deleted_at is null) as "accountIds"
    from endpoints p where scope = 'all' and deleted_at is null`,
+);
+/** Consumers have the settings and the status of their endpoint. */
+const alignConsumers = sql(
+  "endpoint.align-consumers",
+  `update endpoints as c set description = p.description, event_types = p.event_types, status = p.status,
+     disabled_reason = p.disabled_reason, settings = p.settings, revision = c.revision + 1, updated_at = p.updated_at
+   from endpoints as p where p.id = $1 and c.consumer_of = $1`,
 );
 const touchEndpoints = sql(
   "endpoint.touch-all",
@@ -121,7 +132,11 @@ export function createEndpointStore(pool: Pool, opening: Opening) {
     insert: (tx: Tx, endpoint: Endpoint): Promise<void> => endpoints.insert(tx, endpoint),
     /** Increments the revision of every endpoint of the account, so that copies in memory are looked up again. */
     touchAll: async (tx: Tx, accountId: string): Promise<void> => void (await tx.query(touchEndpoints, [accountId])),
-    save: async (tx: Tx, endpoint: Endpoint): Promise<void> => void (await saveEndpoint(tx, endpoint)),
+    /** Saves the endpoint, and what its consumers have in common with it. */
+    async save(tx: Tx, endpoint: Endpoint): Promise<void> {
+      await saveEndpoint(tx, endpoint);
+      if (endpoint.type === "pull") await tx.query(alignConsumers, [endpoint.id]);
+    },
     /** Records the time of release. Deliveries due by then were held, and go out slowly. */
     release: async (tx: Tx, id: string): Promise<void> => void (await tx.query(releaseEndpoint, [id])),
     /** Hides the endpoint at once; a worker removes it with its deliveries. */

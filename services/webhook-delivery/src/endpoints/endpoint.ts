@@ -7,18 +7,25 @@ import {
   type WebhookEndpointResource,
   webhookEndpointExample,
   webhookEndpointScopes,
+  webhookEndpointTypes,
   webhookEventTypes,
 } from "@signalbox/contracts";
 import { newId, type Patch } from "@signalbox/core";
 import { type RotatingValue, viewValue } from "@signalbox/storage";
 import { z } from "zod";
 import { isCustomName } from "../events/custom-event.ts";
+import { splitId } from "./endpoint-id.ts";
 import { defaultSettings, type EndpointSettings, type GivenSettings, SettingsBody } from "./endpoint-settings.ts";
 
 /** An endpoint of an account: the URL that its events are delivered to. Its secret is stored apart, sealed. */
 export interface Endpoint {
   readonly id: string;
   readonly accountId: string;
+  /** `push` posts to the URL; `pull` keeps messages until a consumer takes them. */
+  readonly type: NonNullable<WebhookEndpointResource["type"]>;
+  /** The endpoint that this row is a named consumer of; null for an endpoint itself. */
+  readonly consumerOf: string | null;
+  /** `noUrl` for a pull endpoint. */
   readonly url: string;
   readonly description: string | null;
   readonly eventTypes: readonly string[];
@@ -30,13 +37,20 @@ export interface Endpoint {
   /** The secrets that sign now, newest first, without their texts. */
   readonly secrets: readonly RotatingValue[];
   readonly revision: number;
+  /** Time at which an endpoint for listening is deleted, unless its stream goes on. */
+  readonly endsAt: Date | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
+/** Stands for the URL of a pull endpoint. Nobody can have this name, in case a former version posts to it. */
+export const noUrl = "https://pull.invalid/";
+
 /** A new endpoint as its owner wants it. Absent settings get the service's defaults. */
-export type NewEndpoint = Pick<Endpoint, "url" | "description" | "eventTypes" | "scope"> & {
+export type NewEndpoint = Pick<Endpoint, "type" | "description" | "eventTypes" | "scope"> & {
+  readonly url?: string | undefined;
   readonly settings?: GivenSettings | undefined;
+  readonly endsAt?: Date;
 };
 
 /** Fields that an owner may change. Settings are merged into the current ones. */
@@ -57,7 +71,7 @@ function isKnown(filter: string): boolean {
 
 /** Names of custom events of the account, or a prefix of them. */
 const customFilter = /^[a-z][a-z0-9_]*((\.[a-z0-9_]+){1,4}|(\.[a-z0-9_]+){0,3}\.\*)$/;
-const eventTypes = z
+export const eventTypes = z
   .array(z.string().min(1).max(200).refine(isKnown, { error: "No event has this name or prefix." }))
   .min(1)
   .max(100)
@@ -66,7 +80,11 @@ const eventTypes = z
 /** Input of a new endpoint. */
 export const CreateEndpointBody = z
   .strictObject({
-    url,
+    type: z
+      .enum(webhookEndpointTypes)
+      .default("push")
+      .describe("`pull` has no URL: consumers take its messages. It cannot be changed."),
+    url: url.optional(),
     description: description.default(null),
     event_types: eventTypes,
     scope: z
@@ -108,13 +126,15 @@ export const endpointFieldNames = {
 
 /** Creates a new endpoint in its first revision. */
 export function endpointFrom(
-  wanted: Omit<NewEndpoint, "settings"> & Pick<Endpoint, "settings">,
+  wanted: Omit<NewEndpoint, "settings" | "url"> & Pick<Endpoint, "settings" | "url">,
   accountId: string,
   at: Date,
 ): Endpoint {
   return {
+    endsAt: null,
     ...wanted,
     id: newId("whe", at.getTime()),
+    consumerOf: null,
     accountId,
     status: "enabled",
     disabledReason: null,
@@ -157,8 +177,9 @@ export function wants(endpoint: Pick<Endpoint, "eventTypes">, names: readonly st
 /** Returns the endpoint as its owner sees it, in the API and in every event. */
 export function viewEndpoint(endpoint: Endpoint): WebhookEndpointResource {
   return {
-    id: endpoint.id,
-    url: endpoint.url,
+    id: splitId(endpoint.id).endpointId,
+    type: endpoint.type,
+    url: endpoint.type === "pull" ? "" : endpoint.url,
     description: endpoint.description,
     event_types: [...endpoint.eventTypes],
     scope: endpoint.scope,
@@ -166,6 +187,7 @@ export function viewEndpoint(endpoint: Endpoint): WebhookEndpointResource {
     disabled_reason: endpoint.disabledReason,
     settings: endpoint.settings,
     secrets: endpoint.secrets.map(viewValue),
+    ends_at: endpoint.endsAt?.toISOString() ?? null,
     created_at: endpoint.createdAt.toISOString(),
     updated_at: endpoint.updatedAt.toISOString(),
   };

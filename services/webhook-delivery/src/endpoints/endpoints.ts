@@ -15,6 +15,7 @@ import {
   endpointFrom,
   endpointUpdated,
   type NewEndpoint,
+  noUrl,
   requireScopeOf,
 } from "./endpoint.ts";
 import { defaultSettings, settle } from "./endpoint-settings.ts";
@@ -46,11 +47,12 @@ export function createEndpoints(dependencies: EndpointDependencies) {
       requireScopeOf(wanted, caller);
       if (wanted.scope === "all") requireStepUp(caller, clock);
       if (!mayRegister()) return { outcome: "switched-off" } as const;
-      const url = targetOf(outbound, wanted.url);
+      const url = urlOf(outbound, wanted);
       const max = endpointsMax();
       if ((await endpointStore.lockCount(tx, accountId)) >= max) return { outcome: "limit-reached", max } as const;
       const at = clock.now();
       const { settings, credentials } = settle(defaultSettings, wanted.settings ?? {}, at);
+      requireFitting(wanted, settings);
       const made = endpointFrom({ ...wanted, url, settings }, accountId, at);
       const secret = createEndpointSecret();
       if (settings.signatures.includes("v1a")) await signingKeys.ensure(tx, accountId);
@@ -91,8 +93,10 @@ async function updateEndpoint(
   { settings, url, ...fields }: EndpointChange,
 ): Promise<Endpoint> {
   requireScopeOf(endpoint, caller);
-  const target = url === undefined || url === endpoint.url ? endpoint.url : targetOf(outbound, url);
+  const isSame = url === undefined || url === endpoint.url;
+  const target = isSame ? endpoint.url : urlOf(outbound, { type: endpoint.type, url });
   const settled = settle(endpoint.settings, settings ?? {}, clock.now());
+  requireFitting(endpoint, settled.settings);
   const wanted = { ...patched(endpoint, { ...fields, url: target }), settings: settled.settings };
   const changed = changedMembers(endpoint, wanted, endpointFieldNames);
   if (settled.credentials.size > 0 && !changed.includes("settings")) changed.push("settings");
@@ -105,6 +109,25 @@ async function updateEndpoint(
   const entry = audited(caller, { action: "webhook_endpoint.update", subject: endpoint.id, fields: changed });
   await outbox.append(tx, [endpointUpdated(updated, changed), entry]);
   return updated;
+}
+
+/** Returns the URL of a push endpoint. @throws AppError `validation_error` on `url` that is missing or not allowed */
+function urlOf(outbound: Pick<OutboundClient, "check">, { type, url }: Pick<NewEndpoint, "type" | "url">): string {
+  if (type === "push" && url === undefined) throw refusedUrl("required", "A push endpoint needs a URL.");
+  if (type === "pull" && url !== undefined) throw refusedUrl("not_allowed", "A pull endpoint has no URL.");
+  return url === undefined ? noUrl : targetOf(outbound, url);
+}
+
+/** Settings of a connection, which a pull endpoint does not make. */
+const pushOnly = ["timeout_seconds", "client_certificate"] as const;
+
+/** @throws AppError `validation_error` for a setting that has no meaning for the type */
+function requireFitting({ type }: Pick<Endpoint, "type">, settings: Endpoint["settings"]): void {
+  const set = type === "pull" ? pushOnly.filter((name) => settings[name] !== null) : [];
+  if (set.length === 0) return;
+  const message = "A pull endpoint makes no connection.";
+  const details = set.map((name) => ({ field: `settings.${name}`, code: "not_allowed" as const, message }));
+  throw new AppError("validation_error", message, { details });
 }
 
 /**

@@ -57,7 +57,8 @@ const removeSecrets = sql(
   "removal.secrets",
   `with settings as (delete from endpoint_credentials where endpoint_id = $1),
    health as (delete from endpoint_health where endpoint_id = $1),
-   rate as (delete from endpoint_rates where endpoint_id = $1)
+   rate as (delete from endpoint_rates where endpoint_id = $1),
+   consumer as (delete from pull_consumers where endpoint_id = $1)
    delete from endpoint_secrets where endpoint_id = $1`,
 );
 const removeEndpoint = sql("removal.endpoint", "delete from endpoints where id = $1 and deleted_at is not null");
@@ -120,7 +121,8 @@ export function createRemovals({ pool, endpointStore, outbox, clock }: RemovalDe
       const owned = await endpointStore.lockAllOf(tx, accountId);
       for (const { id } of owned) await endpointStore.remove(tx, id, clock.now());
       await tx.query(purge, [accountId]);
-      if (owned.length > 0) await outbox.append(tx, owned.map(endpointDeleted));
+      const shown = owned.filter(({ consumerOf }) => consumerOf === null);
+      if (shown.length > 0) await outbox.append(tx, shown.map(endpointDeleted));
     },
 
     /** Removes one batch; returns "again" while there may be more. */

@@ -29,7 +29,7 @@ type AskAdministrators = (accountIds: readonly string[]) => Promise<ReadonlySet<
 const findOperators = sql(
   "operator.find",
   `select id, account_id as "accountId" from endpoints
-   where scope = 'all' and deleted_at is null and disabled_reason is distinct from 'scope'`,
+   where scope = 'all' and consumer_of is null and deleted_at is null and disabled_reason is distinct from 'scope'`,
 );
 
 export type Operators = ReturnType<typeof createOperators>;

@@ -60,7 +60,8 @@ export async function attemptDelivery(
   return { attempt, result };
 }
 
-interface Message {
+/** The request of an attempt. */
+export interface Message {
   readonly headers: Record<string, string>;
   readonly body: Buffer;
 }
@@ -69,7 +70,11 @@ interface Message {
  * Builds the request of an attempt, or returns the error when one of the owner's settings is missing: then nothing is
  * sent.
  */
-function messageOf(delivery: LeasedDelivery, endpoint: SigningEndpoint, at: Date): Message | "header" | "certificate" {
+export function messageOf(
+  delivery: LeasedDelivery,
+  endpoint: SigningEndpoint,
+  at: Date,
+): Message | "header" | "certificate" {
   const { settings, headers: own, certificate } = endpoint;
   if (own === null) return "header";
   if (certificate === "missing") return "certificate";

@@ -1,6 +1,7 @@
 import type { WakeUp } from "@signalbox/runtime";
 import type { EndpointDirectory } from "../endpoints/endpoint-directory.ts";
 import type { EndpointHealth } from "../endpoints/endpoint-health.ts";
+import type { PullWaits } from "../pull/pull-waits.ts";
 import type { AttemptLoop } from "./attempt-loop.ts";
 import type { DeliveryQueue, LeasedDelivery, WaitingEndpoint } from "./delivery-queue.ts";
 import type { EndpointRates } from "./endpoint-rates.ts";
@@ -19,6 +20,8 @@ export interface ClaimLoopDependencies {
   /** Decides which accounts may act now, and when that is known. Deliveries of others wait. */
   readonly access: DeliveryAccess;
   readonly wakeUp: WakeUp;
+  /** Wakes who waits for messages of a pull endpoint. */
+  readonly pullWaits: Pick<PullWaits, "wake">;
 }
 
 /** Judgements of the accounts' states about deliveries. */
@@ -77,10 +80,14 @@ export class ClaimLoop {
 
   /** Runs one turn; returns the milliseconds until something is due, 0 when more may be due already. */
   async #turn(): Promise<number> {
-    const { deliveryQueue, access, lanes } = this.#parts;
+    const { deliveryQueue, access, lanes, pullWaits } = this.#parts;
     await this.#followChanges();
     const waiting = (await deliveryQueue.waiting()).filter(({ accountId }) => access.mayWrite(accountId));
-    const due = waiting.filter(({ dueInMs }) => dueInMs <= 0);
+    const { push: due = [], pull = [] } = Object.groupBy(
+      waiting.filter(({ dueInMs }) => dueInMs <= 0),
+      ({ type }) => type,
+    );
+    for (const { id } of pull) pullWaits.wake(id);
     lanes.setBacklogs(new Set(due.map(({ id }) => id)));
     const moreInMs = await this.#take(due);
     if (moreInMs <= 0) return 0;

@@ -1,3 +1,4 @@
+import type { WebhookEndpointResource } from "@signalbox/contracts";
 import { columnsOf, type Pool, sql, type Tx } from "@signalbox/storage";
 import type { Delivery } from "../deliveries/delivery.ts";
 import { advanceIdleKeys, type OrderKey } from "./delivery-order.ts";
@@ -35,6 +36,7 @@ export interface LeasedDelivery {
 export interface WaitingEndpoint {
   readonly id: string;
   readonly accountId: string;
+  readonly type: NonNullable<WebhookEndpointResource["type"]>;
   readonly url: string;
   /** Time until its first delivery is due; negative when overdue. */
   readonly dueInMs: number;
@@ -55,7 +57,7 @@ const waiting = sql(
        select endpoint_id, due_at from delivery_queue where endpoint_id > first.endpoint_id
        order by endpoint_id, due_at limit 1) as next
    )
-   select p.id, p.account_id as "accountId", p.url,
+   select p.id, p.account_id as "accountId", p.type, p.url,
      extract(epoch from least(first.due_at, statement_timestamp() + interval '1 day') - statement_timestamp())::float8 * 1000 as "dueInMs",
      coalesce(nullif(p.settings->'rate', 'null'), case when first.due_at <= p.released_at
        then '${JSON.stringify(releaseRate)}'::jsonb end) as rate

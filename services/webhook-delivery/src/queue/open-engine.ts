@@ -2,6 +2,7 @@ import { seconds } from "@signalbox/core";
 import type { OutboundClient } from "@signalbox/net";
 import type { ServiceContext, WakeUp } from "@signalbox/runtime";
 import type { OpenedService } from "@signalbox/service";
+import type { Pool } from "@signalbox/storage";
 import type { Tracer } from "@signalbox/telemetry";
 import { createFanOut } from "../deliveries/fan-out.ts";
 import { createEndpointDirectory } from "../endpoints/endpoint-directory.ts";
@@ -9,6 +10,10 @@ import { createEndpointHealth, type HealthLimits } from "../endpoints/endpoint-h
 import type { EndpointStatus } from "../endpoints/endpoint-status.ts";
 import type { EndpointStore } from "../endpoints/endpoint-store.ts";
 import type { Properties } from "../properties.ts";
+import { OpenLeases } from "../pull/open-leases.ts";
+import { createPullMessages } from "../pull/pull-messages.ts";
+import { createPullQueue } from "../pull/pull-queue.ts";
+import { PullWaits } from "../pull/pull-waits.ts";
 import { attemptDelivery } from "./attempt-delivery.ts";
 import { type Attempt, AttemptLoop } from "./attempt-loop.ts";
 import { AttemptResults } from "./attempt-results.ts";
@@ -65,6 +70,7 @@ export function openEngine(
   const attemptMsMax = () => Math.max(timeoutMs(), ownTimeoutMsMax);
   const attempts = new AttemptLoop({ lanes, leases, attempt, results, clock, log, attemptMsMax, wake });
   const endpointRates = createEndpointRates(pool);
+  const pullWaits = openPullWaits(context, opened);
   const claims = new ClaimLoop({
     lanes,
     leases,
@@ -75,14 +81,41 @@ export function openEngine(
     endpointHealth,
     access,
     wakeUp,
+    pullWaits,
   });
+  const pull = { pullWaits, directory, endpointRates, leases, results, access };
   return {
     claims,
     deliveryQueue,
+    pull: openPull(context, pool, pull),
     orderHolds: createOrderHolds({ pool, outbox, log, mayWrite, wake }),
-    fanOut: createFanOut({ directory, lanes, leases, attempts, access, clock, wake }),
+    fanOut: createFanOut({ directory, lanes, leases, attempts, access, clock, wake, pullWaits }),
     testEndpoint: createEndpointTest({ pool, directory, lanes, leases, results, attempt, outbox, clock }),
   };
+}
+
+type PullParts = Omit<Parameters<typeof createPullMessages>[0], "pullQueue" | "openLeases" | "clock" | "log">;
+
+/** Opens the path of a message: queue, lease, result. */
+function openPull({ clock, log }: ServiceContext<Properties>, pool: Pool, parts: PullParts) {
+  const openLeases = new OpenLeases(pool);
+  const pullMessages = createPullMessages({ ...parts, pullQueue: createPullQueue(pool), openLeases, clock, log });
+  return { pullMessages, openLeases, pullWaits: parts.pullWaits };
+}
+
+/** Opens the waits for messages of pull endpoints, which end when the process leaves. */
+function openPullWaits({ configuration, runner }: ServiceContext<Properties>, { pool }: OpenedService): PullWaits {
+  const pullWaits = new PullWaits(pool, {
+    all: configuration.get("webhook-delivery.pull.waits-max"),
+    perAccount: configuration.get("webhook-delivery.pull.waits-max-per-account"),
+  });
+  runner.defer("pull waits", () => pullWaits.close());
+  runner.onDrain(
+    "pull waits",
+    () => pullWaits.drain(),
+    () => pullWaits.count,
+  );
+  return pullWaits;
 }
 
 /** Makes each attempt in a span of the trace of its event. */

@@ -50,7 +50,7 @@ const record = sql(
      returning q.delivery_id as id
    ), postponed as (
      update delivery_queue as q
-     set due_at = statement_timestamp() + delay_ms * interval '1 ms', leased_by = null from given
+     set due_at = statement_timestamp() + delay_ms * interval '1 ms', leased_by = null, lease_id = null from given
      where delay_ms is not null and q.endpoint_id = given.endpoint_id and q.due_at = given.leased_until
        and q.delivery_id = given.id
      returning q.delivery_id as id

@@ -1,0 +1,53 @@
+import { defineEvent } from "../define-event.ts";
+import { changed } from "../resources/fields.ts";
+import { InvitationResource, invitationExample } from "../resources/invitation.ts";
+
+const topic = "signalbox.account.v1";
+const subject = "invitation id";
+/** Addresses of people who are no customers yet are for operators only. */
+const audience = "operator";
+const data = InvitationResource.extend({ changed });
+
+export const invitationCreatedEvent = defineEvent({
+  name: "invitation.created",
+  version: 1,
+  topic,
+  subject,
+  audience,
+  description: "An administrator invited a person, by address or by a link.",
+  data,
+  example: { ...invitationExample, changed: [] },
+});
+
+export const invitationAcceptedEvent = defineEvent({
+  name: "invitation.accepted",
+  version: 1,
+  topic,
+  subject,
+  audience,
+  description: "The invited person accepted, with a new account or with an existing one.",
+  data,
+  example: {
+    ...invitationExample,
+    status: "accepted",
+    accepted_at: "2026-01-02T10:00:00.000Z",
+    accepted_by: "acc_8Wd3Hq6NpTzV1sJxK4mRbG",
+    changed: ["status", "accepted_at", "accepted_by"],
+  },
+});
+
+export const invitationRevokedEvent = defineEvent({
+  name: "invitation.revoked",
+  version: 1,
+  topic,
+  subject,
+  audience,
+  description: "An administrator revoked an invitation that nobody had accepted.",
+  data,
+  example: {
+    ...invitationExample,
+    status: "revoked",
+    revoked_at: "2026-01-02T10:00:00.000Z",
+    changed: ["status", "revoked_at"],
+  },
+});

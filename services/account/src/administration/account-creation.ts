@@ -1,0 +1,122 @@
+import { type Caller, requireScopes } from "@signalbox/auth";
+import {
+  AdministeredAccountResource,
+  apiKeyExample,
+  displayName,
+  examples,
+  roles,
+  type Scope,
+} from "@signalbox/contracts";
+import type { Clock } from "@signalbox/core";
+import type { Outbox } from "@signalbox/events";
+import type { Refusal } from "@signalbox/http";
+import type { Tx } from "@signalbox/storage";
+import { z } from "zod";
+import { type Account, scopesOfAccount } from "../accounts/account.ts";
+import { ruledText } from "../accounts/account-body.ts";
+import { accountCreated } from "../accounts/account-events.ts";
+import { checkLocale, checkTimezone } from "../accounts/account-fields.ts";
+import type { AccountStore } from "../accounts/account-store.ts";
+import { type FirstValues, firstAccount } from "../accounts/provisioning.ts";
+import { type Audit, actorOf } from "../audit/audit.ts";
+import type { ApiKey } from "../credentials/api-key.ts";
+import type { ApiKeys } from "../credentials/api-keys.ts";
+import { newCredential, refusedCredential } from "../credentials/credential.ts";
+import type { Issued } from "../credentials/credentials.ts";
+import { externalId, newMetadata, scopesMax } from "./account-reference.ts";
+
+/** The input of a new account. */
+export const newAccountRules = (supportedLocales: () => readonly string[]) =>
+  z.strictObject({
+    display_name: displayName.meta({ examples: ["Customer 4711"] }),
+    external_id: externalId.nullable().default(null).describe("The id of the account in another system; unique."),
+    metadata: newMetadata.default({}),
+    role: z.enum(roles).default("owner").describe("The role of the account."),
+    scopes_max: scopesMax.default(null),
+    locale: ruledText((locale) => checkLocale(supportedLocales())(locale), "unsupported")
+      .optional()
+      .meta({ description: "Default: the deployment's.", examples: ["en"] }),
+    timezone: ruledText(checkTimezone, "unsupported")
+      .default("UTC")
+      .meta({ description: "An IANA time zone.", examples: ["Europe/Berlin"] }),
+    key: newCredential("key", "A subset of the account's scopes and of your own.").describe(
+      "The first key, which acts for the account.",
+    ),
+  });
+
+type NewAccount = z.output<ReturnType<typeof newAccountRules>>;
+
+interface Dependencies {
+  readonly accountStore: Pick<AccountStore, "holderOf" | "insertWithoutLogin">;
+  readonly apiKeys: Pick<ApiKeys, "create">;
+  readonly audit: Pick<Audit, "record">;
+  readonly outbox: Pick<Outbox, "append">;
+  readonly clock: Clock;
+  readonly firstValues: () => FirstValues;
+  /** True when roles are granted here; with another issuer only keys have them, and those are the owner's. */
+  readonly rolesAreOurs: boolean;
+}
+
+export type CreationOutcome =
+  | ({ outcome: "created"; account: Account } & Issued<ApiKey>)
+  | { outcome: "external-id-taken" | "roles-by-issuer" }
+  | { outcome: "beyond-roles"; scopes: readonly Scope[] }
+  | { outcome: "key-refused"; refusal: Refusal };
+
+export type AccountCreation = ReturnType<typeof createAccountCreation>;
+
+/** Accounts without a person, which administrators make for customers and services. */
+export function createAccountCreation(dependencies: Dependencies) {
+  const { accountStore, apiKeys, audit, outbox, clock, firstValues, rolesAreOurs } = dependencies;
+
+  return {
+    /** Creates an active account with its first key. */
+    async create(tx: Tx, caller: Caller, wanted: NewAccount): Promise<CreationOutcome> {
+      const account = startAccount(wanted, firstValues(), clock.now());
+      const held = scopesOfAccount(account);
+      requireScopes(caller, [...held]);
+      if (!rolesAreOurs && wanted.role !== "owner") return { outcome: "roles-by-issuer" };
+      const beyond = wanted.key.scopes.filter((scope) => !held.has(scope));
+      if (beyond.length > 0) return { outcome: "beyond-roles", scopes: beyond };
+      if (account.externalId !== null && (await accountStore.holderOf(tx, account.externalId)) !== null) {
+        return { outcome: "external-id-taken" };
+      }
+      await accountStore.insertWithoutLogin(tx, account);
+      const by = actorOf(caller, "administrator");
+      await audit.record(tx, by, { action: "account.create", accountId: account.id });
+      await outbox.append(tx, [accountCreated(account)]);
+      const { expires_at: expiresAt, ...key } = wanted.key;
+      const issued = await apiKeys.create(tx, caller, account, { ...key, expiresAt }, by);
+      if (issued.outcome === "issued") return { ...issued, outcome: "created", account };
+      // A new account reaches no limit of keys, and keys need no issuer.
+      if (issued.outcome !== "invalid") throw new Error(`the first key could not be made: ${issued.outcome}`);
+      return { outcome: "key-refused", refusal: ofKey(refusedCredential(issued, "key")) };
+    },
+  };
+}
+
+/** Builds the account as it begins: active, because nobody has to confirm an address. */
+function startAccount(wanted: NewAccount, values: FirstValues, now: Date): Account {
+  const { display_name: name, locale = values.defaultLocale, timezone: zoneinfo } = wanted;
+  return {
+    ...firstAccount({ name, locale, zoneinfo }, values, now),
+    status: "active",
+    externalId: wanted.external_id,
+    metadata: wanted.metadata,
+    roles: [wanted.role],
+    scopesMax: wanted.scopes_max ?? [],
+  };
+}
+
+/** The faults of the key under their place in the body. */
+const ofKey = ({ details = [], ...refusal }: Refusal): Refusal => ({
+  ...refusal,
+  details: details.map((detail) => ({ ...detail, field: `key.${detail.field}` })),
+});
+
+const shownExample = examples.get(AdministeredAccountResource)?.example as AdministeredAccountResource;
+
+export const accountWithKeyExample = {
+  ...shownExample,
+  api_key: { ...apiKeyExample, hint: "sbx_live_0Sig", key: "sbx_live_0Signalbox0Example0Key000000002VAzzd" },
+};

@@ -1,0 +1,89 @@
+import type { Caller } from "@signalbox/auth";
+import { scopes } from "@signalbox/contracts";
+import { createOutbox } from "@signalbox/events";
+import type { ServiceContext } from "@signalbox/runtime";
+import { databaseOptions, inTransaction, openPool, type Tx } from "@signalbox/storage";
+import { createMetrics } from "@signalbox/telemetry";
+import type { Account } from "./accounts/account.ts";
+import { type Actor, actorOf } from "./audit/audit.ts";
+import { type Base, openBase } from "./base.ts";
+import type { Configured, Properties } from "./properties.ts";
+
+export type JobContext = Pick<ServiceContext<Properties>, "service" | "configuration" | "log" | "tracer" | "clock">;
+
+/** The first account, in the transaction of a job on the host. */
+interface FirstAccount {
+  readonly tx: Tx;
+  readonly account: Account;
+  /** The person who runs the job, who acts for the first account. */
+  readonly operator: Caller;
+  readonly by: Actor;
+  readonly base: Base;
+  readonly configured: Configured;
+}
+
+/** The login of the first account. No issuer of tokens can have this name. */
+const identity = { issuer: "@first-key", subject: "administrator" };
+const claims = { name: "Administrator" };
+const firstCredential = "first-key";
+
+/**
+ * Runs a job for the first account: active, with the role `admin` (CONTRACT §1). It needs a database that the service
+ * has migrated. Its events leave through the relay of the running service.
+ */
+export async function withFirstAccount<Result>(
+  { service, configuration, log, tracer, clock }: JobContext,
+  applicationName: string,
+  work: (first: FirstAccount) => Promise<Result>,
+): Promise<Result> {
+  const closes: (() => unknown)[] = [];
+  const runner = { defer: (_name: string, close: () => unknown) => void closes.push(close) };
+  // Never scraped: the process ends within moments.
+  const metrics = createMetrics({ service });
+  const pool = openPool({ ...databaseOptions(configuration), max: 2, applicationName, log, metrics, runner });
+  try {
+    const maxBytes = configuration.get("events.message.max-bytes");
+    const outbox = createOutbox({ pool, service, log, metrics, clock, tracer, maxBytes });
+    const configured = { configuration, log, clock, metrics, tracer };
+    const base = openBase(configured, { pool, outbox });
+    const { id } = await base.provisioning.provision({ identity, claims, credential: firstCredential });
+    return await inTransaction(pool, async (tx) => {
+      const { account, operator, by } = await lockAdministrator(tx, id, base);
+      return work({ tx, account, operator, by, base, configured });
+    });
+  } finally {
+    for (const close of closes.reverse()) await close();
+  }
+}
+
+async function lockAdministrator(tx: Tx, accountId: string, { accountStore, audit, statusTransitions }: Base) {
+  let account = await accountStore.lock(tx, accountId);
+  if (!account) throw new Error("the first account is gone");
+  const operator = operatorOf(account);
+  const by = actorOf(operator, "administrator");
+  if (account.roles.join() !== "admin") {
+    account = { ...account, roles: ["admin"] };
+    await accountStore.save(tx, account);
+    await audit.record(tx, by, { action: "account.grant_role", fields: ["roles"], reason: "admin" });
+  }
+  if (account.status !== "active") {
+    const activated = await statusTransitions.move(tx, by, account, { to: "active", reason: "first key" });
+    if (activated.outcome === "changed") account = activated.account;
+  }
+  return { account, operator, by };
+}
+
+/** A person who may run this on the host is an administrator, and acts for the first account. */
+function operatorOf({ id, status, accessEpoch }: Account): Caller {
+  return {
+    accountId: id,
+    state: status,
+    epoch: accessEpoch,
+    scopes: new Set(scopes),
+    roles: ["admin"],
+    credential: { kind: "api-key", id: firstCredential, authTimeMs: null },
+    expiresAt: null,
+    requestId: firstCredential,
+    clientAddress: null,
+  };
+}

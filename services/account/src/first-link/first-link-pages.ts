@@ -1,0 +1,42 @@
+import type { RequestListener } from "node:http";
+import { labelOf } from "../contacts/contact.ts";
+import type { BuiltInIssuer } from "../oauth/issuer.ts";
+import { firstLinkEndedPage } from "../oauth/sign-in-pages.ts";
+import { createLinkListener, type OpenedLink } from "../pages/link-listener.ts";
+import { html, type Page } from "../pages/page.ts";
+import type { Pages } from "../pages/pages.ts";
+import type { Configured } from "../properties.ts";
+import { fill } from "../texts/texts.ts";
+import { firstLinkPath } from "./first-link.ts";
+import type { FirstLinks } from "./first-links.ts";
+
+interface Dependencies {
+  readonly firstLinks: Pick<FirstLinks, "find">;
+  readonly issuer: Pick<BuiltInIssuer, "signedInAccount" | "signInUrl" | "limits">;
+  readonly pages: Pages;
+}
+
+/**
+ * The pages behind a first link. Opening one leads to the sign-in pages, which ask for a name and an address, and uses
+ * nothing up.
+ */
+export function createFirstLinkListener(context: Configured, dependencies: Dependencies): RequestListener {
+  const { issuer, pages } = dependencies;
+  const open = (link: OpenedLink) => openPage(link, dependencies);
+  return createLinkListener(context, { path: firstLinkPath, issuer, pages, show: open, use: open });
+}
+
+async function openPage(
+  { token, signedInTo, headers }: OpenedLink,
+  { firstLinks, issuer, pages }: Dependencies,
+): Promise<Page | { readonly location: string }> {
+  const texts = pages.textsFor(headers);
+  const found = await firstLinks.find(token);
+  if (found?.isOpen) return { location: issuer.signInUrl({ folder: "first-link", token }) };
+  if (found && found.account.id === signedInTo) {
+    const { title, text } = texts.pages.firstLinkUsed;
+    const content = html`<p>${fill(text, { account: labelOf(found.account) })}</p>`;
+    return { status: 200, texts, title, content };
+  }
+  return firstLinkEndedPage(texts, found ? 410 : 404);
+}

@@ -1,0 +1,207 @@
+import { InvitationResource, invitationExample, invitationStatuses } from "@signalbox/contracts";
+import type { Clock } from "@signalbox/core";
+import { connectionField, field, filterFrom, type PageLimits } from "@signalbox/graphql";
+import {
+  created,
+  type HttpResponse,
+  listPage,
+  ok,
+  pageOf,
+  pageParameters,
+  type Refusal,
+  type Routes,
+  refused,
+} from "@signalbox/http";
+import { conflict, type Edges, edgesOf, type OwnRow, operation, tooMany } from "@signalbox/service";
+import { z } from "zod";
+import {
+  type Invitation,
+  InvitationWithLink,
+  newInvitation,
+  statusOfInvitation,
+  viewInvitation,
+} from "./invitation.ts";
+import type { Invitations, SentInvitation } from "./invitations.ts";
+
+export interface InvitationApi {
+  readonly invitations: Invitations;
+  readonly supportedLocales: () => readonly string[];
+  readonly pageLimits: PageLimits;
+  readonly clock: Clock;
+}
+
+const base = "/api/v1/invitations/";
+const one = `${base}:invitation_id` as const;
+const read = { scopes: ["account:admin"] } as const;
+const write = { scopes: ["account:admin"], stepUp: true } as const;
+const missing = "There is no such invitation.";
+const filter = { status: z.enum(invitationStatuses).optional().describe("Only invitations with this status.") };
+const Filter = z.strictObject(filter);
+
+/** The invitations of this deployment, for administrators, at both edges. */
+export function invitationApi(parts: InvitationApi): Edges {
+  const fields = {
+    Query: { invitations: allInvitations(parts), invitation: invitationById(parts) },
+    Invitation: {
+      status: (invitation: Invitation) => statusOfInvitation(invitation, parts.clock.now()),
+      scopesMax: ({ scopesMax }: Invitation) => (scopesMax.length === 0 ? null : scopesMax),
+      invitedBy: ({ accountId }: Invitation) => accountId,
+      mailedAt: ({ mailed }: Invitation) => mailed.at(-1) ?? null,
+    },
+  };
+  const exampleIds = { invitation_id: invitationExample.id };
+  const edges = edgesOf(changes(parts), { errors: "account", exampleIds, fields });
+  addReads(edges.routes, parts);
+  return edges;
+}
+
+const limitRefusals = {
+  "limit-reached": ({ max }: { readonly max: number }) =>
+    tooMany("invitations", `You have ${max} open invitations, or sent as many within an hour; revoke some or wait.`),
+  "address-limit": tooMany("address", "This address was sent five invitations within a day; wait until tomorrow."),
+};
+
+const unprocessable = (field: string, code: "passed" | "too_big" | "not_allowed" | "required", message: string) =>
+  ({ code: "validation_error", message, details: [{ field, code, message }] }) satisfies Refusal;
+
+const createRefusals = {
+  ...limitRefusals,
+  "invalid-end": ({ why }: { readonly why: "passed" | "too_big" }) =>
+    unprocessable("expires_at", why, why === "passed" ? "This time has passed." : "Must be at most 30 days from now."),
+  "beyond-role": ({ scopes }: { readonly scopes: readonly string[] }) =>
+    unprocessable("scopes_max", "not_allowed", `The role does not bring ${scopes.join(" and ")}.`),
+  "already-invited": ({ id }: { readonly id: string }) =>
+    conflict("address", "already_invited", `The address has the open invitation ${id}; resend or revoke that one.`),
+  closed: conflict("registration", "registration_closed", "Registration is closed: account.registration is `closed`."),
+  "roles-by-issuer": conflict("role", "roles_by_issuer", "Roles come with the tokens of your identity provider."),
+  "address-needed": unprocessable(
+    "address",
+    "required",
+    "With another identity provider an invitation has an address.",
+  ),
+} as const;
+
+function changes(parts: InvitationApi) {
+  return { ...declareInvitation(parts), ...declareChanges(parts) };
+}
+
+/** The invitation with its link, as an answer shows it. */
+const withLink = ({ invitation, url }: SentInvitation, clock: Clock) => ({
+  ...viewInvitation(invitation, clock.now()),
+  url,
+});
+
+const sentGraph = {
+  payload: { invitation: ({ invitation }: SentInvitation) => invitation, url: ({ url }: SentInvitation) => url },
+  type: "SentInvitationPayload",
+} as const;
+
+function declareInvitation({ invitations, supportedLocales, clock }: InvitationApi) {
+  return {
+    createInvitation: operation({
+      summary: "Invite a person",
+      description:
+        "Mails the address a link, or makes one to pass on by hand, shown once. The invited person sees who invites to what and accepts with a new account or an existing one. Needs every scope that the invitation brings.",
+      auth: write,
+      audit: "invitation.create",
+      input: newInvitation(supportedLocales),
+      create: (tx, { caller, input }) => invitations.create(tx, caller, input),
+      refusals: createRefusals,
+      rest: {
+        post: base,
+        responses: { 201: InvitationWithLink, 409: "error" },
+        idempotent: "sealed",
+        answer: (sent) => created(`${base}${sent.invitation.id}`, withLink(sent, clock)),
+      },
+      graph: sentGraph,
+    }),
+  };
+}
+
+function declareChanges({ invitations, clock }: InvitationApi) {
+  const of: OwnRow<Invitation, { readonly invitation_id: string }> = {
+    find: (tx, { params }) => invitations.lock(tx, params.invitation_id),
+    missing,
+  };
+  const keys = { keysInInput: true, names: { invitation_id: "id" } } as const;
+  return {
+    resendInvitation: operation({
+      summary: "Send an invitation again",
+      description:
+        "With a new link, which ends the earlier one and is valid for at least 7 days. An expired invitation is open again.",
+      auth: write,
+      audit: "invitation.resend",
+      of,
+      change: (tx, invitation, { caller }) => invitations.resend(tx, caller, invitation),
+      refusals: {
+        ...limitRefusals,
+        ended: ({ status }) =>
+          conflict("status", "invitation_ended", `The invitation is ${status}; invite the person again.`),
+      },
+      rest: {
+        post: `${one}/resend`,
+        responses: { 200: InvitationWithLink },
+        idempotent: "sealed",
+        answer: (sent) => ok(withLink(sent, clock)),
+      },
+      graph: { ...sentGraph, ...keys },
+    }),
+    revokeInvitation: operation({
+      summary: "Revoke an invitation",
+      description: "Its link stops working at once. One that was accepted or revoked stays as it is.",
+      auth: read,
+      audit: "invitation.revoke",
+      of,
+      change: (tx, invitation, { caller }) => invitations.revoke(tx, caller, invitation),
+      rest: {
+        delete: one,
+        responses: { 200: InvitationResource },
+        idempotent: true,
+        answer: (invitation): HttpResponse => ok(viewInvitation(invitation, clock.now())),
+      },
+      graph: { payload: "invitation", ...keys },
+    }),
+  };
+}
+
+function addReads(routes: Routes, { invitations, pageLimits, clock }: InvitationApi): void {
+  routes.get(base, {
+    operationId: "invitations",
+    summary: "List invitations, newest first",
+    description: "Those of all administrators, ended ones included for 30 days.",
+    auth: read,
+    query: z.object({ ...filter, ...pageParameters(pageLimits) }),
+    responses: { 200: pageOf(InvitationResource) },
+    handle: ({ query }) =>
+      listPage(
+        query,
+        (range) => invitations.list(query.status ?? null, clock.now(), range),
+        (invitation) => viewInvitation(invitation, clock.now()),
+      ),
+  });
+
+  routes.get(one, {
+    operationId: "invitation",
+    summary: "Read an invitation",
+    description: "Without its link, which was mailed, or shown once to the administrator who made it.",
+    auth: read,
+    responses: { 200: InvitationResource, 404: "error" },
+    async handle({ params }) {
+      const invitation = await invitations.find(params.invitation_id);
+      if (!invitation) return refused(404, "not_found", { message: missing });
+      return ok(viewInvitation(invitation, clock.now()));
+    },
+  });
+}
+
+const invitationById = ({ invitations }: InvitationApi) =>
+  field<unknown, { readonly id: string }>(read, (_parent, { id }) => invitations.find(id));
+
+const allInvitations = ({ invitations, pageLimits: limits, clock }: InvitationApi) =>
+  connectionField<unknown, Readonly<Record<string, unknown>>, Invitation>(read, {
+    limits,
+    read: (range, _parent, _context, args) => {
+      const { status } = filterFrom(Filter, args);
+      return invitations.list(status ?? null, clock.now(), range);
+    },
+  });

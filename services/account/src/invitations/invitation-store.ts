@@ -1,0 +1,93 @@
+import { hours } from "@signalbox/core";
+import {
+  type ListRange,
+  newestFirst,
+  type Pool,
+  type Queryable,
+  type RetentionRule,
+  rangeValues,
+  sql,
+  type Tx,
+  table,
+} from "@signalbox/storage";
+import { columns } from "../generated/columns.ts";
+import { type Invitation, type InvitationRow, invitationFrom } from "./invitation.ts";
+
+const invitations = table("invitations", columns.invitations);
+
+const isUnused = "accepted_at is null and revoked_at is null";
+const statusAt = (now: string) => `case when accepted_at is not null then 'accepted'
+  when revoked_at is not null then 'revoked' when expires_at <= ${now} then 'expired' else 'open' end`;
+
+const select = `select ${invitations.columns} from invitations`;
+const findOne = sql("invitation.find", `${select} where id = $1`);
+const lockOne = sql("invitation.lock", `${select} where id = $1 for update`);
+const findByDigest = sql("invitation.find-by-digest", `${select} where digest = $1`);
+const lockByDigest = sql("invitation.lock-by-digest", `${select} where digest = $1 for update`);
+const lockOpenTo = sql(
+  "invitation.lock-open-to",
+  `${select} where canonical_address = $1 and ${isUnused} and expires_at > $2
+   order by created_at desc, id desc limit 1 for update`,
+);
+const list = sql(
+  "invitation.list",
+  `${select} where ($1::text is null or ${statusAt("$2::timestamptz")} = $1) and ${newestFirst(3)}`,
+);
+const save = invitations.update("digest", "expiresAt", "mailed", "acceptedAt", "acceptedBy", "revokedAt");
+
+const countOfAccount = sql(
+  "invitation.count-of-account",
+  `select count(*) filter (where ${isUnused} and expires_at > $2)::int as open,
+     coalesce(sum((select count(*) from unnest(mailed) as at where at > $3)), 0)::int as mails
+   from invitations where account_id = $1`,
+);
+const countMailsTo = sql(
+  "invitation.count-mails-to",
+  `select count(*)::int as mails from invitations, unnest(mailed) as at where canonical_address = $1 and at > $2`,
+);
+
+export type InvitationStore = ReturnType<typeof createInvitationStore>;
+
+/** Invitations in PostgreSQL. */
+export function createInvitationStore(pool: Pool) {
+  const first = async (db: Queryable, statement: typeof findOne, values: Parameters<Queryable["query"]>[1]) => {
+    const [row] = (await db.query<InvitationRow>(statement, values)).rows;
+    return row ? invitationFrom(row) : null;
+  };
+  return {
+    find: (id: string) => first(pool, findOne, [id]),
+    lock: (tx: Tx, id: string) => first(tx, lockOne, [id]),
+    findByDigest: (digest: Uint8Array) => first(pool, findByDigest, [digest]),
+    lockByDigest: (tx: Tx, digest: Uint8Array) => first(tx, lockByDigest, [digest]),
+    /** Locks the newest open invitation to an address, in its canonical form. */
+    lockOpenTo: (tx: Tx, canonical: string, now: Date) => first(tx, lockOpenTo, [canonical, now]),
+
+    /** Lists invitations of all administrators, newest first; null lists every status. */
+    async list(status: string | null, now: Date, range: ListRange): Promise<Invitation[]> {
+      const { rows } = await pool.query<InvitationRow>(list, [status, now, ...rangeValues(range)]);
+      return rows.map(invitationFrom);
+    },
+
+    insert: (tx: Tx, invitation: Invitation) => invitations.insert(tx, invitation),
+    save: async (tx: Tx, invitation: Invitation) => void (await save(tx, invitation)),
+
+    /** Counts the open invitations of an account, and its invitation mails since a time. */
+    async countOfAccount(tx: Tx, accountId: string, now: Date, since: Date) {
+      const { rows } = await tx.query<{ open: number; mails: number }>(countOfAccount, [accountId, now, since]);
+      return rows[0] ?? { open: 0, mails: 0 };
+    },
+
+    /** Counts the invitation mails to an address since a time, by any account. */
+    async countMailsTo(tx: Tx, canonical: string, since: Date): Promise<number> {
+      return (await tx.query<{ mails: number }>(countMailsTo, [canonical, since])).rows[0]?.mails ?? 0;
+    },
+  };
+}
+
+/** Long enough to answer a late person that the invitation has expired, rather than that it is unknown. */
+export const invitationRetention: RetentionRule = {
+  name: "invitation retention",
+  table: "invitations",
+  column: "expires_at",
+  keepMs: hours(24 * 30),
+};

@@ -1,0 +1,84 @@
+import { field } from "@signalbox/graphql";
+import { createRoutes, ok, refusedWith } from "@signalbox/http";
+import { type Edges, edgesOf, joinEdges, operation, tooMany } from "@signalbox/service";
+import { z } from "zod";
+import type { Endpoint } from "../endpoints/endpoint.ts";
+import { ConsumerBody, ConsumersResource, consumerExample, viewConsumer } from "./consumer.ts";
+import type { Consumers } from "./consumers.ts";
+import { noMessages, type Pull } from "./pull-api.ts";
+import { ConsumerName } from "./pull-message.ts";
+
+const all = "/api/v1/webhooks/endpoints/:id/consumers" as const;
+const one = `${all}/:name` as const;
+const read = { scopes: ["webhooks:read"] } as const;
+const write = { scopes: ["webhooks:write"] } as const;
+const audit = "webhook_endpoint.update";
+const params = z.object({ id: z.string(), name: ConsumerName });
+
+/** The consumers of pull endpoints, at both edges. */
+export function consumerApi(parts: Pull): Edges {
+  const { consumers } = parts;
+  const fields = {
+    WebhookEndpoint: {
+      consumers: field(read, ({ id, type }: Endpoint, _args, { caller }) =>
+        type === "pull" ? consumers.list(caller, id) : [],
+      ),
+    },
+    WebhookConsumer: { from: ({ start }: { readonly start: string | null }) => start },
+  };
+  const exampleIds = { name: consumerExample.name ?? "" };
+  return joinEdges([edgesOf(declareWrites(consumers), { exampleIds, fields }), { routes: listRoute(parts) }]);
+}
+
+function listRoute({ consumers, pullMessages }: Pull) {
+  const routes = createRoutes();
+  routes.get(all, {
+    operationId: "webhookConsumers",
+    summary: "List the consumers of a pull endpoint with their lag",
+    description: "The first one has no name: it is the endpoint itself, as polls without `consumer` read it.",
+    auth: read,
+    responses: { 200: ConsumersResource, 404: "error", 409: "error" },
+    async handle({ caller, params: { id } }) {
+      const found = await pullMessages.rowsOf(caller, id);
+      if (found.outcome !== "found") return refusedWith(noMessages[found.outcome]);
+      return ok({ items: (await consumers.list(caller, id)).map(viewConsumer) });
+    },
+  });
+  return routes;
+}
+
+function declareWrites(consumers: Consumers) {
+  return {
+    putWebhookConsumer: operation({
+      summary: "Make a named consumer of a pull endpoint",
+      description:
+        "It reads the same stream at its own place, from `now`, a time or an event on. The same request again changes nothing; another start is refused, because the place of a consumer is what it has acknowledged.",
+      auth: write,
+      audit,
+      params,
+      input: ConsumerBody,
+      prepare: ({ caller, input: { from } }) => consumers.startOf(caller, from),
+      create: (tx, { caller, params: path, input }, from) => consumers.put(tx, caller, path, input.from, from),
+      refusals: {
+        ...noMessages,
+        leaving: { code: "conflict", message: "A deleted consumer of this name is being removed. Try again shortly." },
+        exists: { code: "conflict", message: "The consumer has another start. Delete it first to start again." },
+        "limit-reached": ({ max }) =>
+          tooMany("consumers", `The endpoint has ${max} consumers; delete one that is not needed.`),
+      },
+      rest: { put: one, responses: { 204: "empty" } },
+    }),
+    deleteWebhookConsumer: operation({
+      summary: "Delete a consumer with its deliveries",
+      auth: write,
+      audit,
+      params,
+      create: (tx, { caller, params: path }) => consumers.delete(tx, caller, path),
+      refusals: {
+        ...noMessages,
+        "no-consumer": { code: "not_found", message: "The endpoint has no consumer of this name." },
+      },
+      rest: { delete: one, responses: { 204: "empty" } },
+    }),
+  };
+}

@@ -1,0 +1,164 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { AppError, type Clock, type ErrorDetail } from "@signalbox/core";
+import type { Delivery } from "../deliveries/delivery.ts";
+import type { DeliveryStore } from "../deliveries/delivery-store.ts";
+import { judgeLease, type LeaseOutcome, type Verdict } from "./lease-verdict.ts";
+import type { PullMessages } from "./pull-messages.ts";
+import type { LeaseRecord, PullRow } from "./pull-queue.ts";
+
+interface EndDependencies {
+  readonly pullMessages: Pick<PullMessages, "settle" | "extend" | "records">;
+  readonly deliveryStore: Pick<DeliveryStore, "findMany">;
+  readonly clock: Clock;
+}
+
+interface EndedLease {
+  readonly leaseId: string;
+  readonly decision: string | null;
+  readonly nextAttemptAt: Date | null;
+  readonly repeated: boolean;
+}
+
+/** A lease that could not be ended as its caller wanted. */
+interface Refused {
+  readonly index: number;
+  readonly record: LeaseRecord | null;
+  readonly outcome: LeaseOutcome | "unknown";
+}
+
+export type EndLeases = ReturnType<typeof createEndLeases>;
+
+/** Time that a request waits for another one that is ending the same lease. */
+const inProgressMsMax = 2_000;
+const inProgressStepMs = 50;
+
+/**
+ * Creates the ends of leases. Every live lease of a request is ended, also beside others that cannot be: those are
+ * named in the refusal. The same request again has no further effect.
+ */
+export function createEndLeases(parts: EndDependencies) {
+  const { pullMessages } = parts;
+  return {
+    /** Acknowledges messages, or gives them back. @throws AppError naming the leases that cannot be ended so */
+    async end(rows: readonly PullRow[], leaseIds: readonly string[], verdict: Verdict & { kind: "ack" | "nack" }) {
+      const settled = await pullMessages.settle(rows, leaseIds, verdict);
+      const records = await settledRecords(parts, rows, leaseIds);
+      const refused = refusedOf(parts, leaseIds, records, verdict.kind);
+      if (refused.length > 0) throw await refusal(parts, rows, leaseIds, refused);
+      return leaseIds.map((leaseId): EndedLease => {
+        const { decision = null, nextAttemptAt = null } = records.get(leaseId) ?? {};
+        return { leaseId, decision, nextAttemptAt, repeated: !settled.has(leaseId) };
+      });
+    },
+
+    /** Moves the ends of leases. @throws AppError naming the leases that are not live */
+    async extend(rows: readonly PullRow[], leaseIds: readonly string[], leaseMs: number) {
+      const extended = await pullMessages.extend(rows, leaseIds, leaseMs);
+      if (extended.length === leaseIds.length) return extended;
+      const live = new Set(extended.map(({ leaseId }) => leaseId));
+      const gone = leaseIds.filter((id) => !live.has(id));
+      const records = await settledRecords(parts, rows, gone);
+      const refused = leaseIds.flatMap((id, index): Refused[] => {
+        if (live.has(id)) return [];
+        const record = records.get(id) ?? null;
+        // An acknowledged lease cannot be extended, whatever ended it.
+        return [{ index, record, outcome: outcomeOf(parts, record, "extend") }];
+      });
+      throw await refusal(parts, rows, leaseIds, refused);
+    },
+  };
+}
+
+/** Returns the records, once no lease among them is just being ended by another request. */
+async function settledRecords(
+  { pullMessages, clock }: EndDependencies,
+  rows: readonly PullRow[],
+  ids: readonly string[],
+) {
+  for (let waitedMs = 0; ; waitedMs += inProgressStepMs) {
+    const records = new Map((await pullMessages.records(rows, ids)).map((record) => [record.leaseId, record]));
+    const isOpen = [...records.values()].some((record) => judgeLease(record, "ack", clock.nowMs()) === "in-progress");
+    if (!isOpen || waitedMs >= inProgressMsMax) return records;
+    await sleep(inProgressStepMs);
+  }
+}
+
+function outcomeOf({ clock }: EndDependencies, record: LeaseRecord | null, wanted: "ack" | "nack" | "extend") {
+  if (record === null) return "unknown" as const;
+  if (wanted !== "extend") return judgeLease(record, wanted, clock.nowMs());
+  const outcome = judgeLease(record, "nack", clock.nowMs());
+  return outcome === "done" ? "given-back" : outcome;
+}
+
+const refusedOf = (
+  parts: EndDependencies,
+  leaseIds: readonly string[],
+  records: ReadonlyMap<string, LeaseRecord>,
+  wanted: "ack" | "nack",
+): Refused[] =>
+  leaseIds.flatMap((id, index) => {
+    const record = records.get(id) ?? null;
+    const outcome = outcomeOf(parts, record, wanted);
+    return outcome === "done" ? [] : [{ index, record, outcome }];
+  });
+
+/** Builds the refusal, which says of each lease what happened since. */
+async function refusal(
+  { deliveryStore }: EndDependencies,
+  rows: readonly PullRow[],
+  leaseIds: readonly string[],
+  refused: readonly Refused[],
+): Promise<AppError> {
+  const accountId = rows[0]?.accountId ?? "";
+  const deliveryIds = refused.flatMap(({ record }) => record?.deliveryId ?? []);
+  const found = await deliveryStore.findMany(accountId, deliveryIds);
+  const deliveries = new Map(found.map((delivery) => [delivery.id, delivery]));
+  const details = refused.map(({ index, record, outcome }): ErrorDetail => {
+    const delivery = deliveries.get(record?.deliveryId ?? "") ?? null;
+    return { field: `lease_ids[${index}]`, ...wordsOf(outcome, delivery) };
+  });
+  const done = leaseIds.length - refused.length;
+  const rest = done === 0 ? "" : ` The other ${done} ended as requested.`;
+  if (refused.some(({ outcome }) => outcome === "in-progress")) {
+    const message = "Another request is ending one of these leases. Send the request again.";
+    return new AppError("unavailable", message, { details, retryAfterSeconds: 1 });
+  }
+  const isUnknown = refused.every(({ outcome }) => outcome === "unknown");
+  const some = refused.length === 1 ? "A lease" : `${refused.length} leases`;
+  return isUnknown
+    ? new AppError("not_found", `${some} cannot be found at this endpoint.${rest}`, { details })
+    : new AppError("conflict", `${some} ended before.${rest}`, { details });
+}
+
+function wordsOf(outcome: Refused["outcome"], delivery: Delivery | null): Omit<ErrorDetail, "field"> {
+  switch (outcome) {
+    case "unknown":
+      return { code: "invalid", message: "This endpoint has no such lease." };
+    case "acknowledged":
+      return { code: "transition_not_allowed", message: "The message was acknowledged under this lease." };
+    case "given-back":
+      return { code: "transition_not_allowed", message: `The message was given back; ${sinceOf(delivery)}.` };
+    case "in-progress":
+      return { code: "transition_not_allowed", message: "Another request is ending this lease." };
+    case "expired":
+    case "done":
+      return { code: "expired", message: `The lease has expired; ${sinceOf(delivery)}.` };
+  }
+}
+
+/** Says what became of the message after its lease. */
+function sinceOf(delivery: Delivery | null): string {
+  if (delivery === null) return "the message will be given to a consumer again";
+  const { status, attempts, nextAttemptAt } = delivery;
+  switch (status) {
+    case "succeeded":
+      return `attempt ${attempts} was acknowledged`;
+    case "exhausted":
+      return `attempt ${attempts} was the last, and the delivery is exhausted`;
+    case "parked":
+      return "the delivery is parked";
+    case "held":
+    case "pending":
+      return `attempt ${attempts + 1} is due ${nextAttemptAt === null ? "now" : `at ${nextAttemptAt.toISOString()}`}`;
+  }
+}
