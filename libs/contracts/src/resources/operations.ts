@@ -24,7 +24,20 @@ export const InstanceResource = z
     last_seen_seconds: seconds("since it last reported; each reports once a minute"),
     pending_restart: z.array(z.string()).describe("Properties whose new value waits for a restart."),
   })
-  .meta({ id: "Instance" });
+  .meta({ id: "Instance" })
+  .register(examples, {
+    example: {
+      service: "images",
+      instance: "images_7Qn2vLx0RbTf4HsYk8JmCw",
+      version: "1.4.0",
+      state: "running",
+      started_at: "2026-01-01T09:00:00.000Z",
+      applied_revision: "17",
+      lag_seconds: 0,
+      last_seen_seconds: 12,
+      pending_restart: [],
+    },
+  });
 
 /** A named worker of an instance, as it last reported. */
 export const WorkerResource = z
@@ -37,7 +50,18 @@ export const WorkerResource = z
     last_beat_at: timestamp.nullable().describe("Null for a worker that is not judged by its progress."),
     last_seen_seconds: seconds("since the instance reported this"),
   })
-  .meta({ id: "Worker" });
+  .meta({ id: "Worker" })
+  .register(examples, {
+    example: {
+      service: "images",
+      instance: "images_7Qn2vLx0RbTf4HsYk8JmCw",
+      worker: "outbox relay",
+      state: "running",
+      restarts: 0,
+      last_beat_at: "2026-01-01T09:00:59.600Z",
+      last_seen_seconds: 12,
+    },
+  });
 
 /** A consumer group with its lag. */
 export const ConsumerGroupResource = z
@@ -53,7 +77,18 @@ export const ConsumerGroupResource = z
       .nullable()
       .describe("Messages that failed, and those behind them; null for a group without a database."),
   })
-  .meta({ id: "ConsumerGroup" });
+  .meta({ id: "ConsumerGroup" })
+  .register(examples, {
+    example: {
+      group: "images.facts",
+      service: "images",
+      messages: 3,
+      seconds: 0.8,
+      topics: [{ topic: "signalbox.account.v1", messages: 3, seconds: 0.8 }],
+      members: [{ member: "member_1aWxQEJJBJGA942NPfeyBg", partitions: 12 }],
+      parked: { messages: 2, oldest_seconds: 41.5 },
+    },
+  });
 
 /** The events of a service that wait to be published. */
 export const OutboxResource = z
@@ -63,7 +98,8 @@ export const OutboxResource = z
     oldest_seconds: seconds("that the oldest has waited; 0 for none"),
     dead: count("Events that the log refused: see `dead-events`."),
   })
-  .meta({ id: "Outbox" });
+  .meta({ id: "Outbox" })
+  .register(examples, { example: { service: "images", waiting: 2, oldest_seconds: 0.1, dead: 0 } });
 
 const messageShape = {
   id: z.string(),
@@ -77,6 +113,28 @@ const messageShape = {
   version,
 };
 
+const messageExample = {
+  service: "images" as const,
+  since: "2026-01-01T09:00:00.000Z",
+  topic: "signalbox.account.v1",
+  key: "acc_5Yb0cPq7TnV2sKxW9mRdLh",
+  event_id: "0197a1c2-7b30-7c11-9d8e-2f1a5b6c7d8e",
+  event_type: "account.deleted.v1",
+  reason: "Error: the store does not answer",
+  version: "ezDpvQr3twWEyUWXe5MQ28",
+};
+
+const deadLetterExample = {
+  ...messageExample,
+  id: "images.facts:signalbox.account.v1:3:1041",
+  consumer: "images.facts",
+  attempts: 4,
+  partition: 3,
+  offset: "1041",
+  bytes: 412,
+};
+const deadEventExample = { ...messageExample, id: "images:0197a1c2-7b30-7c11-9d8e-2f1a5b6c7d8e", bytes: 412 };
+
 /** A message that a consumer gave up. */
 export const DeadLetterResource = z
   .object({
@@ -87,12 +145,14 @@ export const DeadLetterResource = z
     offset: z.string(),
     bytes: count("Size of the body."),
   })
-  .meta({ id: "DeadLetter" });
+  .meta({ id: "DeadLetter" })
+  .register(examples, { example: deadLetterExample });
 
 /** An event that the log refused for good. */
-export const DeadEventResource = z.object({ ...messageShape, bytes: count("Size of the body.") }).meta({
-  id: "DeadEvent",
-});
+export const DeadEventResource = z
+  .object({ ...messageShape, bytes: count("Size of the body.") })
+  .meta({ id: "DeadEvent" })
+  .register(examples, { example: deadEventExample });
 
 /** A key whose first message failed, with the messages behind it. */
 export const ParkedKeyResource = z
@@ -103,7 +163,17 @@ export const ParkedKeyResource = z
     messages: count("Messages of the key with the first; counted up to 10,000."),
     next_at: timestamp.describe("When the first message is tried next."),
   })
-  .meta({ id: "ParkedKey" });
+  .meta({ id: "ParkedKey" })
+  .register(examples, {
+    example: {
+      ...messageExample,
+      id: "images.facts:acc_5Yb0cPq7TnV2sKxW9mRdLh",
+      consumer: "images.facts",
+      attempts: 2,
+      messages: 5,
+      next_at: "2026-01-01T09:01:10.000Z",
+    },
+  });
 
 /** The body of a message, for an operator. */
 const decodedShape = {
@@ -111,12 +181,19 @@ const decodedShape = {
   body: z.unknown().describe("The event, masked: numbers, ids, times and words of the catalogue are shown."),
 };
 
+const decodedExample = {
+  headers: { ce_type: "account.deleted.v1", ce_subject: "acc_5Yb0cPq7TnV2sKxW9mRdLh" },
+  body: { id: "acc_5Yb0cPq7TnV2sKxW9mRdLh", status: "deleted" },
+};
+
 export const DeadLetterDetail = z
   .object({ ...DeadLetterResource.shape, ...decodedShape })
-  .meta({ id: "DeadLetterWithBody" });
+  .meta({ id: "DeadLetterWithBody" })
+  .register(examples, { example: { ...deadLetterExample, ...decodedExample } });
 export const DeadEventDetail = z
   .object({ ...DeadEventResource.shape, ...decodedShape })
-  .meta({ id: "DeadEventWithBody" });
+  .meta({ id: "DeadEventWithBody" })
+  .register(examples, { example: { ...deadEventExample, ...decodedExample } });
 
 /** A backup, where the deployment names their folder. */
 export const BackupResource = z
@@ -127,7 +204,16 @@ export const BackupResource = z
     release: z.string(),
     verified_at: timestamp.nullable().describe("When `npm run backup -- verify` last found it whole; null for never."),
   })
-  .meta({ id: "Backup" });
+  .meta({ id: "Backup" })
+  .register(examples, {
+    example: {
+      name: "monday",
+      taken_at: "2026-01-05T03:00:00.000Z",
+      age_seconds: 3_600,
+      release: "1.4.0",
+      verified_at: "2026-01-05T03:10:00.000Z",
+    },
+  });
 
 const operationReason = z
   .string()
@@ -137,7 +223,11 @@ const operationReason = z
   .describe("Why; it stands in the audit.")
   .meta({ examples: ["The image was deleted since."] });
 
-const dryRun = z.boolean().default(false).describe("True only says what would happen.");
+const dryRun = z
+  .boolean()
+  .default(false)
+  .describe("True only says what would happen.")
+  .meta({ examples: [false] });
 
 /** The input of an action that loses nothing. */
 export const OperationInput = z.strictObject({ dry_run: dryRun }).meta({ id: "OperationInput" });
@@ -151,9 +241,15 @@ export const OperationWithReasonInput = z
 export const operationOutcome = <Target extends z.ZodType>(target: Target, id: string) =>
   z
     .object({
-      dry_run: z.boolean(),
-      done: z.boolean().describe("False for a dry run."),
-      effect: z.string().describe("What was done, or would be."),
+      dry_run: z.boolean().meta({ examples: [false] }),
+      done: z
+        .boolean()
+        .describe("False for a dry run.")
+        .meta({ examples: [true] }),
+      effect: z
+        .string()
+        .describe("What was done, or would be.")
+        .meta({ examples: ["The message was removed for good."] }),
       target,
     })
     .meta({ id });

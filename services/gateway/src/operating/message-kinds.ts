@@ -14,6 +14,7 @@ export interface MessageKind {
   readonly item: z.ZodType<{ readonly id: string; readonly since: string; readonly version: string }>;
   readonly noun: string;
   readonly plural: string;
+  readonly exampleId: string;
   readonly summary: string;
   /** The resource with the decoded body, where it can be read. */
   readonly detail?: { readonly schema: z.ZodType<{ readonly version: string }>; readonly audit: AuditAction };
@@ -31,6 +32,7 @@ const deadLetters: MessageKind = {
   item: DeadLetterResource,
   noun: "DeadLetter",
   plural: "deadLetters",
+  exampleId: "images.facts:signalbox.account.v1:3:1041",
   summary: "List the messages that consumers gave up, oldest first",
   detail: { schema: DeadLetterDetail, audit: "dead_letter.read" },
   actions: [
@@ -56,6 +58,7 @@ const deadEvents: MessageKind = {
   item: DeadEventResource,
   noun: "DeadEvent",
   plural: "deadEvents",
+  exampleId: "images:0197a1c2-7b30-7c11-9d8e-2f1a5b6c7d8e",
   summary: "List the events that the log refused, oldest first",
   detail: { schema: DeadEventDetail, audit: "dead_event.read" },
   actions: [
@@ -80,6 +83,7 @@ const parkedKeys: MessageKind = {
   item: ParkedKeyResource,
   noun: "ParkedKey",
   plural: "parkedKeys",
+  exampleId: "images.facts:acc_5Yb0cPq7TnV2sKxW9mRdLh",
   summary: "List the keys whose messages wait behind a failed one, longest first",
   actions: [
     {

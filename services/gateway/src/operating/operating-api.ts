@@ -72,7 +72,10 @@ function addStates(routes: Routes, ask: AskServices): void {
     responses: {
       200: z.object({
         items: z.array(BackupResource),
-        is_watched: z.boolean().describe("False where the deployment names no folder, or it cannot be read."),
+        is_watched: z
+          .boolean()
+          .describe("False where the deployment names no folder, or it cannot be read.")
+          .meta({ examples: [true] }),
         unavailable,
       }),
     },
@@ -109,7 +112,7 @@ function addMessageList(routes: Routes, ask: AskServices, { collection, item, pl
       200: z.object({
         items: z.array(item),
         next_cursor: z.string().optional().describe("Opaque; send it as `cursor` to get the next page."),
-        has_more: z.boolean(),
+        has_more: z.boolean().meta({ examples: [false] }),
         unavailable,
       }),
     },
@@ -164,7 +167,8 @@ function decoded(cursor: string): unknown {
 }
 
 function addMessageActions(routes: Routes, ask: AskServices, kind: MessageKind): void {
-  const { collection, item, noun, detail, actions } = kind;
+  const { collection, item, noun, detail, actions, exampleId } = kind;
+  const exampleIds = { id: exampleId };
   const one = `${base}/${collection}/:id` as const;
   if (detail) {
     routes.get(one, {
@@ -173,6 +177,7 @@ function addMessageActions(routes: Routes, ask: AskServices, kind: MessageKind):
       description: "Texts that people or partners wrote are masked. The read is an entry in your audit.",
       auth: read,
       audit: detail.audit,
+      exampleIds,
       responses: { 200: detail.schema, 404: "error" },
       async handle({ caller, signal, params }) {
         const path = `${operatingBase}${collection}/${encodeURIComponent(params.id)}`;
@@ -189,6 +194,7 @@ function addMessageActions(routes: Routes, ask: AskServices, kind: MessageKind):
       description: `${description} \`If-Match\` has the version that you have read, in quotes; a dry run may leave it out.`,
       auth: write,
       audit,
+      exampleIds,
       body: needsReason ? OperationWithReasonInput : OperationInput,
       responses: { 200: outcome, 404: "error", 409: "error" },
       async handle({ caller, signal, params, body, headers }) {
