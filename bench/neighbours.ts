@@ -8,8 +8,7 @@ import {
   serveListener,
 } from "@signalbox/testing";
 import { createClient } from "../test-e2e/journey/client.ts";
-import { keepUp } from "../test-e2e/neighbours/keep-up.ts";
-import { type Neighbour, type Neighbourhood, neighbours } from "../test-e2e/neighbours/neighbours.ts";
+import { keepUp, type Neighbour, type Neighbourhood, neighbours } from "../test-e2e/neighbours/neighbours.ts";
 import { removeData, startEmbeddedSystem } from "../test-e2e/systems/embedded-system.ts";
 import { percentile, rounded } from "./bench-parts.ts";
 import { type BenchResult, most } from "./history.ts";

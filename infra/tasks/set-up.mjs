@@ -126,7 +126,7 @@ function sourcesStamp() {
   const generators = ["infra/generate", "infra/generate/generators", "infra/generate/site"].flatMap((folder) =>
     childrenOf(folder).map((name) => `${folder}/${name}`),
   );
-  const pages = ["docs/how-to", "docs/reference", "docs/reference/senders"].flatMap((folder) =>
+  const pages = ["docs/how-to", "docs/reference"].flatMap((folder) =>
     childrenOf(folder)
       .filter((name) => name.endsWith(".md"))
       .map((name) => `${folder}/${name}`),

@@ -3,7 +3,7 @@ import { after, before, test } from "node:test";
 import { isShown, rings } from "../observe/rings.ts";
 import { type RunningPrometheus, startPrometheus } from "../observe/start-prometheus.ts";
 import { services, startEnginesSystem } from "../systems/engines-system.ts";
-import { openFaultyEngines } from "../systems/faulty-engines.ts";
+import { openFaultyEngines } from "../systems/system-engines.ts";
 import { blobsAway, brokerAway, cacheAway, databaseAway, enginesSilent } from "./engine-outages.ts";
 import { openScene, type Scene, whileAsking, withoutRestarts } from "./scene.ts";
 

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createReceiver, eventually, type Receiver, readFixture } from "@signalbox/testing";
 import { type Answer, type Client, createClient, expectStatus } from "../journey/client.ts";
 import { type EnginesSystem, services } from "../systems/engines-system.ts";
-import type { FaultyEngines, Outage } from "../systems/faulty-engines.ts";
+import type { FaultyEngines, Outage } from "../systems/system-engines.ts";
 
 /**
  * The scene of every fault scenario: a system that has worked before, a subscriber, and a partner who posts webhooks.

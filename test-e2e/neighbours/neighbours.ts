@@ -1,9 +1,9 @@
 import { createHmac } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Receiver } from "@signalbox/testing";
 import { photoForm } from "../attacks/groups/owned-things.ts";
 import type { Headers } from "../audit/world.ts";
 import { type Answer, type Client, expectStatus } from "../journey/client.ts";
-import type { Load } from "./keep-up.ts";
 
 /** The system and the servers that both accounts use. */
 export interface Neighbourhood {
@@ -155,5 +155,36 @@ function signed() {
   return {
     body,
     headers: { "content-type": "application/json", "x-hub-signature-256": `sha256=${signature}`, ...github },
+  };
+}
+
+/** Requests of one account. */
+export interface Load {
+  /** Concurrent requests. */
+  readonly lanes: number;
+  /** Number of requests in all; without it they go on until the load is disposed. */
+  readonly times?: number;
+  readonly request: (at: number) => Promise<Answer>;
+}
+
+/** A refused client of ours waits this long, so that the load is that of the system and not of its clients. */
+const refusedMs = 100;
+
+/** Keeps the load up until it is disposed. A request without an answer is a part of the load. */
+export function keepUp({ lanes, times = Number.POSITIVE_INFINITY, request }: Load): AsyncDisposable {
+  let at = 0;
+  let isOver = false;
+  const lane = async (): Promise<void> => {
+    while (!isOver && at < times) {
+      const answer = await request(at++).catch(() => null);
+      if (answer === null || answer.status >= 400) await sleep(refusedMs);
+    }
+  };
+  const all = Promise.all(Array.from({ length: lanes }, lane));
+  return {
+    async [Symbol.asyncDispose]() {
+      isOver = true;
+      await all;
+    },
   };
 }

@@ -1,7 +1,15 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { engineNamed, enginesFolder, freePort, startOwnEngine } from "@signalbox/infra/engines/index.ts";
+import { alerts } from "@signalbox/infra/observe/alerts/alerts.ts";
 import { rulesFile } from "@signalbox/infra/observe/alerts/rules-file.ts";
+import { boards } from "@signalbox/infra/observe/dashboards/dashboards.ts";
+import { metricCatalogue } from "@signalbox/telemetry";
+import { eventually } from "@signalbox/testing";
+import type { System } from "../systems/system.ts";
 
 export interface Sample {
   readonly metric: Readonly<Record<string, string>>;
@@ -47,4 +55,74 @@ export async function startPrometheus(managementUrls: ReadonlyMap<string, string
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+const seriesMax = 1_500;
+
+/** Metrics that appear only with failures, which a journey does not have. */
+const onlyInTrouble = [
+  "signalbox_http_limited_total",
+  "signalbox_outbox_publish_failures_total",
+  "signalbox_outbox_dead_total",
+  "signalbox_consumer_expired_total",
+  "signalbox_dead_letters_total",
+  "signalbox_audit_refusals_left_out_total",
+  "signalbox_webhook_rejections_dropped_total",
+  "signalbox_worker_restarts_total",
+  // Present when a manifest or supergraph is watched.
+  "signalbox_graphql_reload_failures_total",
+  // Present when the server ends a subscription.
+  "signalbox_live_subscriptions_ended_total",
+];
+
+/**
+ * Checks the metrics of a used system: the texts pass Prometheus' own check, no metric exceeds its number of series,
+ * and some process exposes each metric of the catalogue.
+ */
+export async function assertMetrics({ managementUrls }: Pick<System, "managementUrls">): Promise<void> {
+  const exposed = new Set<string>();
+  for (const [service, url] of managementUrls) {
+    const response = await fetch(`${url}/management/metrics`, { headers: { accept: "text/plain" } });
+    assert.equal(response.headers.get("content-type"), "text/plain; version=0.0.4; charset=utf-8");
+    const body = await response.text();
+    assert.equal(await promtool(["check", "metrics"], body), "", service);
+    const series = body.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+    assert.ok(series.length <= seriesMax, `${service} exposes ${series.length} series`);
+    for (const line of series) exposed.add(/^[a-z_]+/.exec(line)?.[0] ?? "");
+  }
+  const isExposed = (name: string) => exposed.has(name) || exposed.has(`${name}_count`);
+  const missing = Object.keys(metricCatalogue).filter((name) => !isExposed(name) && !onlyInTrouble.includes(name));
+  assert.deepEqual(missing, [], "metrics that no process exposes");
+}
+
+/**
+ * Checks that every dashboard query finds data in a used system, and that every alert can be evaluated. A share of
+ * requests needs some between two scrapes, so requests continue.
+ */
+export async function assertQueries(
+  prometheus: RunningPrometheus,
+  { baseUrl }: Pick<System, "baseUrl">,
+): Promise<void> {
+  const queries = boards.flatMap(({ title, rows }) =>
+    rows.flatMap(({ panels }) =>
+      panels.flatMap((panel) => panel.queries.map(({ expr }) => ({ name: `${title}, ${panel.title}`, expr }))),
+    ),
+  );
+  for (const { name, expr } of queries) {
+    const asked = expr.replaceAll("$__rate_interval", "1m").replaceAll("$service", ".*");
+    const findsData = async () => {
+      await (await fetch(`${baseUrl}/api/v2/settings/`)).arrayBuffer();
+      return (await prometheus.query(asked)).length > 0;
+    };
+    await eventually(findsData, { timeoutMs: 60_000, message: `${name}: ${asked} finds data` });
+  }
+  for (const { expr } of alerts) await prometheus.query(expr);
+}
+
+/** Returns promtool's findings; empty when all is well. */
+async function promtool(args: readonly string[], input: string): Promise<string> {
+  const child = spawn("promtool", args, { stdio: ["pipe", "pipe", "pipe"] });
+  child.stdin.end(input);
+  const [out, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  return out + errors;
 }

@@ -6,8 +6,7 @@ import { type Answer, type ClientRequest, createClient, expectStatus } from "../
 import { type EmbeddedSystem, removeData, startEmbeddedSystem } from "../systems/embedded-system.ts";
 import { expectNoFault, expectRefusal } from "./expect-refusal.ts";
 import { type PublishedRoute, publishedRoutes } from "./published-routes.ts";
-import { rubbishBodies, rubbishQueries, rubbishSegments } from "./rubbish-bodies.ts";
-import { rubbishOperations } from "./rubbish-operations.ts";
+import { rubbishBodies, rubbishOperations, rubbishQueries, rubbishSegments } from "./rubbish-input.ts";
 
 const opened = new AsyncDisposableStack();
 let system: EmbeddedSystem;

@@ -6,9 +6,8 @@ import { environment } from "@signalbox/config";
 import { repositoryFolder } from "@signalbox/infra/engines/engine-folders.ts";
 import { createOidcIssuer, eventually } from "@signalbox/testing";
 import { freePorts } from "../systems/start-nginx.ts";
-import { type Clone, cloneRepository } from "./clone.ts";
+import { type Clone, cloneRepository, openTerminal, type Terminal } from "./clone.ts";
 import { commandsOf, missingIn } from "./read-page.ts";
-import { openTerminal, type Terminal } from "./terminal.ts";
 
 const opened = new AsyncDisposableStack();
 let clone: Clone;

@@ -1,5 +1,4 @@
-import { keepUp } from "../../neighbours/keep-up.ts";
-import { type Neighbour, neighbours as situations } from "../../neighbours/neighbours.ts";
+import { keepUp, type Neighbour, neighbours as situations } from "../../neighbours/neighbours.ts";
 import { type Attack, attack, control, type Finding } from "../runner/attack.ts";
 import type { TrustingScene } from "../scene/trusting-scene.ts";
 import type { Group } from "./group.ts";

@@ -180,7 +180,7 @@ function worldOf({ send, people, administrator, mailbox, photo, photos, receiver
 }
 
 /** A server that must never be reached: it offers what an attacker wants. */
-export interface Crown extends ServedListener {
+interface Crown extends ServedListener {
   /** Requested paths. */
   readonly visits: ReadonlySet<string>;
 }
