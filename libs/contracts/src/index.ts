@@ -44,7 +44,7 @@ export { eventsReference } from "./documents/events-reference.ts";
 export { eventJsonSchema } from "./documents/json-schema.ts";
 export { draft, draftProblems, type EventDraft, unknownMembers } from "./draft.ts";
 export { detailCatalogue } from "./errors/detail-catalogue.ts";
-export { type CodeExplanation, errorCatalogue } from "./errors/error-catalogue.ts";
+export { errorCatalogue } from "./errors/error-catalogue.ts";
 export { RenditionRequest, RenditionResult } from "./events/image-events.ts";
 export { maskEventData } from "./mask-event.ts";
 export { publishedProperties } from "./published-properties.ts";
