@@ -67,9 +67,13 @@ test("a start says what it does, and where everything is, the base URL first", a
   const links = [...(await page.text()).matchAll(/<a href="([^"]+)">/g)].map(
     ([, href = ""]) => new URL(href, page.url),
   );
-  for (const { href } of links) assert.ok(process.stdout.includes(` ${href}\n`), `${href} is printed and shown`);
+  const shown = links.map(({ href }) => href);
+  const printed = [...process.stdout.matchAll(/^ {2}\w+ {2,}(http\S+)$/gm)].map(([, url = ""]) => url);
+  assert.equal(printed.length, 6, process.stdout);
+  for (const url of printed) assert.ok(shown.includes(url), `${url} is printed and shown`);
   assert.equal((await fetch(links.find(({ pathname }) => pathname.endsWith("/ready")) ?? "")).status, 200);
-  assert.equal((await fetch(baseUrl)).status, 404, "programs get what they get at every path that nobody has");
+  const { links: forPrograms } = (await (await fetch(baseUrl)).json()) as { links: Record<string, string> };
+  assert.deepEqual(Object.values(forPrograms).toSorted(), shown.toSorted(), "programs get the same links");
   const [, photo = ""] = /'file=@(.+)'/.exec(process.stdout) ?? [];
   assert.ok((await stat(photo)).isFile(), "the picture of the upload command");
   process.signalGroup("SIGINT");
