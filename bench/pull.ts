@@ -3,7 +3,7 @@ import { createSender, type TestPerson, testPerson } from "@signalbox/testing";
 import { Pool } from "undici";
 import { benchParts, percentile, rounded } from "./bench-parts.ts";
 import { cpuMsOf } from "./delivery.ts";
-import { least, most } from "./figure.ts";
+import { least, most } from "./history.ts";
 import { startPublishSystem } from "./ingest-system.ts";
 import { pacedLoad } from "./paced-load.ts";
 

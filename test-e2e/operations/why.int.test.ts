@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { after, before, test } from "node:test";
 import { createOidcIssuer, createReceiver, eventually, type OidcIssuer, type Receiver } from "@signalbox/testing";
-import { trusting } from "../enforcement/enforcement.ts";
 import { type EmbeddedSystem, removeData, startEmbeddedSystem } from "../systems/embedded-system.ts";
+import { trusting } from "../systems/trusted-people.ts";
 
 let issuer: OidcIssuer;
 let receiver: Receiver;
