@@ -7,14 +7,10 @@ import type Provider from "oidc-provider";
 import type { ApplicationStore } from "../applications/application-store.ts";
 import type { Base } from "../base.ts";
 import type { ServiceClientStore } from "../credentials/service-client.ts";
-import type { FirstLinks } from "../first-link/first-links.ts";
 import type { Pages } from "../pages/pages.ts";
-import type { Ceremonies } from "../passkeys/ceremonies.ts";
-import type { Passkeys } from "../passkeys/passkeys.ts";
 import { createTokens } from "../principals/principals.ts";
 import type { Configured } from "../properties.ts";
 import type { SignInStore } from "../sign-ins/sign-in-store.ts";
-import type { SignIns } from "../sign-ins/sign-ins.ts";
 import type { PrivateJwk } from "../signing-keys/signing-key.ts";
 import { createSigningKeys, type KeyRing, type SigningKeys } from "../signing-keys/signing-keys.ts";
 import { createAdapter } from "./adapter.ts";
@@ -32,7 +28,7 @@ import { createProviderClients, isApplicationId } from "./provider-clients.ts";
 import { createGrantRecords, providerConfiguration } from "./provider-configuration.ts";
 import { createProviderPages } from "./provider-pages.ts";
 import { createRefreshTokens } from "./refresh-tokens.ts";
-import { createSignInListener } from "./sign-in-listener.ts";
+import { createSignInListener, type Proving } from "./sign-in-listener.ts";
 import { createSignOut } from "./sign-out.ts";
 import { type StateStore, stateRetention } from "./state-store.ts";
 
@@ -58,14 +54,6 @@ interface Stores {
   readonly signInStore: Pick<SignInStore, "note" | "findBySession">;
   readonly serviceClientStore: Pick<ServiceClientStore, "findUsable" | "findById" | "touch">;
   readonly applicationStore: Pick<ApplicationStore, "find">;
-}
-
-/** The ways in which a person proves who they are. */
-export interface Proving {
-  readonly signIns: SignIns;
-  readonly firstLinks: FirstLinks;
-  readonly passkeys: Passkeys;
-  readonly ceremonies: Ceremonies;
 }
 
 interface Dependencies {

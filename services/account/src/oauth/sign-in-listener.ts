@@ -6,15 +6,15 @@ import type Provider from "oidc-provider";
 import { checkContactAddress, normalized } from "../accounts/account-fields.ts";
 import type { RefusedCode } from "../codes/code-answers.ts";
 import { lifeMs } from "../codes/one-time-codes.ts";
-import type { FirstLinkOutcome } from "../first-link/first-links.ts";
+import type { FirstLinkOutcome, FirstLinks } from "../first-link/first-links.ts";
 import type { Page } from "../pages/page.ts";
 import type { Pages } from "../pages/pages.ts";
-import type { PasskeySignIn } from "../passkeys/passkeys.ts";
-import type { SendOutcome, SignInOutcome } from "../sign-ins/sign-ins.ts";
+import type { Ceremonies } from "../passkeys/ceremonies.ts";
+import type { PasskeySignIn, Passkeys } from "../passkeys/passkeys.ts";
+import type { SendOutcome, SignInOutcome, SignIns } from "../sign-ins/sign-ins.ts";
 import { fill, minutesIn } from "../texts/texts.ts";
 import { type Callers, tellCount } from "./callers.ts";
 import type { Consent } from "./consent.ts";
-import type { Proving } from "./issuer.ts";
 import type { IssuerSettings } from "./issuer-settings.ts";
 import {
   addressPage,
@@ -38,6 +38,14 @@ import {
 } from "./sign-in-visit.ts";
 
 export type SignInListener = ReturnType<typeof createSignInListener>;
+
+/** The ways in which a person proves who they are. */
+export interface Proving {
+  readonly signIns: SignIns;
+  readonly firstLinks: FirstLinks;
+  readonly passkeys: Passkeys;
+  readonly ceremonies: Ceremonies;
+}
 
 interface Dependencies {
   readonly pool: Pool;
@@ -130,7 +138,9 @@ function sendCode(visit: Visit, address: string, dependencies: Dependencies): Pr
   const client = addressBucket(clientAddress(request));
   const browser = knownBrowsers.of(request);
   const by = { signIn: interaction.uid, client, browser, locale: texts.locale };
-  return inTransaction(pool, (tx) => proving.signIns.sendCode(tx, address, by), { key: `sign-in ${browser?.id ?? client}` });
+  return inTransaction(pool, (tx) => proving.signIns.sendCode(tx, address, by), {
+    key: `sign-in ${browser?.id ?? client}`,
+  });
 }
 
 /** The browser that signs in, and what the audit says of it. */
