@@ -53,7 +53,7 @@ test("operations in both have the same name: mutations are its changes, fields o
 
 test("operations only in the API follow the graph's grammar: reads are nouns, changes start with a verb", () => {
   const verb =
-    /^(append|cancel|complete|confirm|create|delete|disable|enable|end|evaluate|follow|import|link|pause|publish|receive|rename|replace|reprocess|request|resend|resume|retry|reveal|revoke|rotate|run|set|signOut|start|step|test|unlink|update|upload|verify)(?=[A-Z])/;
+    /^(ack|append|cancel|complete|confirm|create|delete|disable|drop|enable|end|evaluate|extend|follow|import|link|listen|nack|pause|publish|put|receive|remove|rename|replace|replay|reprocess|request|resend|resume|retry|reveal|revoke|rotate|run|set|signOut|skip|start|step|test|unlink|update|upload|verify)(?=[A-Z])/;
   const misnamed = operations.filter(
     ({ method, id = "", route }) => verb.test(id) !== (method !== "get" || route === "get /graphql"),
   );
@@ -131,15 +131,18 @@ test("every input of the graph has the members of the REST body, and requires at
 
 /** Actions of the product itself, or of the built-in issuer, which has no routes of ours. */
 const withoutRoute = [
-  "account.create",
   "account.contact_release",
+  "account.create_first_link",
   "account.purge",
   "sign_in",
   "api_key.expire",
   "api_key.use",
   "client.expire",
   "client.use",
+  "application.consent",
   "image.erase",
+  "invitation.accept",
+  "passkey.add",
   "token.revoke",
   "webhook_endpoint.disable",
   "webhook_event_type.downgrade",

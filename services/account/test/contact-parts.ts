@@ -49,7 +49,9 @@ export function contactsOf(account: Harness) {
     async personWith(address: string) {
       const claims = { sub: crypto.randomUUID(), email: address, email_verified: true };
       const headers: Headers = account.person(claims);
-      const { id } = await read(headers);
+      const { status, body } = await send("GET", path, { headers });
+      assert.equal(status, 200, JSON.stringify(body));
+      const { id } = body;
       /** The headers of a later sign-in. */
       const signInAgain = (): Headers => account.person(claims);
       return { headers, id: id as string, signInAgain };

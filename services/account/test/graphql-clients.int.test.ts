@@ -88,6 +88,9 @@ test("what a client may not be is said in the payload, by the member's name", as
 const keysPath = "/api/account/api-keys";
 const clientsPath = "/api/account/clients";
 const applicationsPath = "/api/v1/oauth/applications";
+const invitationsPath = "/api/v1/invitations/";
+/** With a link to pass on by hand, which its answer shows. */
+const newInvitation = { scopes_max: ["account:read"] };
 const able = "account:read account:security account:admin images:read";
 const newApplication = { name: "new", type: "server", redirect_uris: ["https://new.example/"], scopes: [] };
 
@@ -112,19 +115,29 @@ async function ownerWithCredentials() {
   };
   const application = await account.send("POST", applicationsPath, { headers, body: newApplication });
   const applicationId = application.body.id as string;
-  return { headers, applicationId, keyId: key.id as string, clientId: client.id, others };
+  const invitation = await account.send("POST", invitationsPath, { headers, body: newInvitation });
+  const invitationId = invitation.body.id as string;
+  return { headers, applicationId, invitationId, keyId: key.id as string, clientId: client.id, others };
 }
 
 type Owner = Awaited<ReturnType<typeof ownerWithCredentials>>;
 
 /** A request that shows a secret, for each route whose answer is kept sealed. */
-const requests: Record<string, (owner: Owner) => { path: string; body: object }> = {
+const requests: Record<string, (owner: Owner) => { path: string; body?: object }> = {
   "POST /api/account/api-keys": () => ({ path: keysPath, body: { name: "new", scopes: ["account:security"] } }),
   "POST /api/account/api-keys/:key_id/rotate": ({ keyId }) => ({ path: `${keysPath}/${keyId}/rotate`, body: {} }),
   "POST /api/account/clients": () => ({ path: clientsPath, body: { name: "new", scopes: ["account:security"] } }),
   "POST /api/account/clients/:client_id/secret/rotate": ({ clientId }) => ({
     path: `${clientsPath}/${clientId}/secret/rotate`,
     body: {},
+  }),
+  "POST /api/accounts": () => ({
+    path: "/api/accounts/",
+    body: { display_name: "Customer", scopes_max: ["account:read"], key: { name: "first", scopes: ["account:read"] } },
+  }),
+  "POST /api/v1/invitations": () => ({ path: invitationsPath, body: newInvitation }),
+  "POST /api/v1/invitations/:invitation_id/resend": ({ invitationId }) => ({
+    path: `${invitationsPath}${invitationId}/resend`,
   }),
   "POST /api/v1/oauth/applications": () => ({ path: applicationsPath, body: newApplication }),
   "POST /api/v1/oauth/applications/:application_id/secret/rotate": ({ applicationId }) => ({
@@ -148,7 +161,8 @@ for (const [operation, requestOf] of Object.entries(requests)) {
     const key = randomUUID();
     const first = await send(owner.headers, key);
     assert.ok(first.status === 200 || first.status === 201, `${first.status}`);
-    const secret = first.body.key ?? first.body.client_secret;
+    const { key: own, client_secret: ofClient, api_key: firstKey, url } = first.body;
+    const secret = own ?? ofClient ?? firstKey?.key ?? url;
     assert.ok(secret);
     for (const [who, headers] of Object.entries(owner.others)) {
       const answer = await send(headers, key);

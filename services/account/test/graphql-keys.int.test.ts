@@ -126,9 +126,6 @@ test("another code is sent five times an hour, and the change can be given up", 
   assert.equal((await resend(headers)).errors[0].extensions.code, "CONFLICT");
 });
 
-before(async () => {
-  account = await startAccount();
-});
 const { accountChanged } = subscriptions;
 /** Resolves a record as the gateway does: this subgraph resolves the payload's reference for the subscriber. */
 async function resolved(event: SubscriptionEvent, listener: Headers) {

@@ -139,7 +139,9 @@ export async function startAccount(overrides: Overrides = {}, options: Options =
 async function principalOf(headers: Record<string, string>, sendInternal: Harness["sendInternal"]): Promise<Principal> {
   const credential = credentialFrom(headers);
   if (!credential) throw new Error("these headers carry no credential");
-  return principalFromAnswer((await sendInternal(principalsPath, credential)).body);
+  const { status, body } = await sendInternal(principalsPath, credential);
+  if (status !== 200) throw new Error(`the principal of these headers was answered ${status}: ${JSON.stringify(body)}`);
+  return principalFromAnswer(body);
 }
 
 /** Reads all records of the log, as any consumer would. */

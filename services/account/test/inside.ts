@@ -1,4 +1,5 @@
 import type { Scope } from "@signalbox/contracts";
+import { randomId } from "@signalbox/core";
 import { createOutbox } from "@signalbox/events";
 import { inTransaction, openPool, prismaAdapter } from "@signalbox/storage";
 import { createMetrics, createTracer } from "@signalbox/telemetry";
@@ -39,4 +40,26 @@ export async function insertClient(
   const made = makeServiceClient(wanted, new Date());
   await inTransaction(pool, (tx) => capabilities.credentials.serviceClientStore.insert(tx, made.credential));
   return made.credential.id;
+}
+
+/** Inserts a passkey that nobody holds: only browsers of the built-in issuer add one. */
+export async function insertPasskey(
+  { pool, capabilities }: Pick<ReturnType<typeof openInside>, "pool" | "capabilities">,
+  accountId: string,
+): Promise<string> {
+  const id = randomId("psk");
+  const passkey = {
+    id,
+    accountId,
+    credentialId: Buffer.from(id),
+    name: "before",
+    publicKey: Buffer.from("key"),
+    counter: 0n,
+    transports: [],
+    synced: false,
+    createdAt: new Date(),
+    lastUsedAt: null,
+  };
+  await inTransaction(pool, (tx) => capabilities.signIns.passkeyStore.insert(tx, passkey));
+  return id;
 }

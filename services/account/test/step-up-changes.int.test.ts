@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type Harness, startAccount } from "./harness.ts";
-import { insertClient, openInside } from "./inside.ts";
+import { insertClient, insertPasskey, openInside } from "./inside.ts";
 
 let account: Harness;
 before(async () => {
@@ -26,6 +26,7 @@ const cases: Readonly<Record<string, Case>> = {
   "put /api/account/": { wants: whole, harmless: { ...whole, ...address.harmless } },
   "patch /api/account/api-keys/:key_id": renaming,
   "patch /api/account/clients/:client_id": renaming,
+  "patch /api/account/passkeys/:passkey_id": renaming,
   "patch /api/accounts/:account_id": { wants: { roles: ["operator"] }, harmless: { roles: ["owner"] } },
   "post /api/accounts/:account_id/status": {
     wants: { status: "deleted", reason: "x" },
@@ -45,9 +46,11 @@ test("a route that names changes which want a recent sign-in refuses them after 
   const made = { name: "before", scopes: ["account:read"] };
   const idOf = async (method: string, path: string, headers = fresh) =>
     (await account.send(method, path, { headers, ...(method === "POST" && { body: made }) })).body.id;
+  const own = await idOf("GET", "/api/account/");
   const ids = {
     ":key_id": await idOf("POST", "/api/account/api-keys/"),
-    ":client_id": await insertClient(inside, await idOf("GET", "/api/account/"), ["account:read"]),
+    ":client_id": await insertClient(inside, own, ["account:read"]),
+    ":passkey_id": await insertPasskey(inside, own),
     ":account_id": await idOf("GET", "/api/account/", account.person()),
   };
   const stale = account.person({ ...claims, auth_time: Math.floor(account.context.clock.nowMs() / 1000) - 901 });

@@ -2,7 +2,11 @@ import { serviceNames } from "@signalbox/core";
 import { z } from "zod";
 import { examples, timestamp } from "./fields.ts";
 
-const service = z.enum(serviceNames).meta({ examples: ["webhook-delivery"] });
+const service = z
+  .enum(serviceNames)
+  .describe("The service.")
+  .meta({ examples: ["webhook-delivery"] });
+const instance = z.string().describe("The id of the instance, new at each start.");
 const seconds = (of: string) => z.number().nonnegative().describe(`Seconds ${of}.`);
 const count = (of: string) => z.int().nonnegative().describe(of);
 const version = z
@@ -15,9 +19,9 @@ const eventType = z.string().nullable().describe("Null for a message without a r
 export const InstanceResource = z
   .object({
     service,
-    instance: z.string(),
+    instance,
     version: z.string().nullable().describe("The release that it runs; null when the deployment does not name one."),
-    state: z.enum(["running", "draining"]),
+    state: z.enum(["running", "draining"]).describe("`draining` once it was told to stop."),
     started_at: timestamp,
     applied_revision: z.string().describe("The last revision of the configuration that it applied."),
     lag_seconds: seconds("since the first revision that it has not applied; 0 when it has the newest"),
@@ -43,8 +47,8 @@ export const InstanceResource = z
 export const WorkerResource = z
   .object({
     service,
-    instance: z.string(),
-    worker: z.string(),
+    instance,
+    worker: z.string().describe("The name of the worker."),
     state: z.enum(["running", "waiting", "stopped", "gave up"]).describe("`waiting` for its restart after a failure."),
     restarts: count("Restarts after failures since the start of the instance."),
     last_beat_at: timestamp.nullable().describe("Null for a worker that is not judged by its progress."),
@@ -66,14 +70,32 @@ export const WorkerResource = z
 /** A consumer group with its lag. */
 export const ConsumerGroupResource = z
   .object({
-    group: z.string(),
+    group: z.string().describe("The name of the group on the log."),
     service,
     messages: count("Messages on the log that the group has not handled."),
     seconds: seconds("that the oldest of them has waited"),
-    topics: z.array(z.object({ topic: z.string(), messages: z.int(), seconds: z.number() })),
-    members: z.array(z.object({ member: z.string(), partitions: z.int() })).describe("The living members."),
+    topics: z
+      .array(
+        z.object({
+          topic: z.string().describe("The name of the topic."),
+          messages: count("Messages of the topic that the group has not handled."),
+          seconds: seconds("that the oldest of them has waited"),
+        }),
+      )
+      .describe("The lag by topic."),
+    members: z
+      .array(
+        z.object({
+          member: z.string().describe("The id of the member."),
+          partitions: count("Partitions that it reads."),
+        }),
+      )
+      .describe("The living members."),
     parked: z
-      .object({ messages: z.int(), oldest_seconds: z.number() })
+      .object({
+        messages: count("Messages that wait."),
+        oldest_seconds: seconds("that the oldest has waited"),
+      })
       .nullable()
       .describe("Messages that failed, and those behind them; null for a group without a database."),
   })
@@ -101,13 +123,15 @@ export const OutboxResource = z
   .meta({ id: "Outbox" })
   .register(examples, { example: { service: "images", waiting: 2, oldest_seconds: 0.1, dead: 0 } });
 
+const consumer = z.string().describe("The consumer group that could not handle the message.");
+
 const messageShape = {
-  id: z.string(),
+  id: z.string().describe("The id for actions on the message."),
   service,
   since: timestamp,
-  topic: z.string(),
-  key: z.string(),
-  event_id: z.string().nullable(),
+  topic: z.string().describe("The topic of the message."),
+  key: z.string().describe("The key that orders the message among others, such as the id of its account or image."),
+  event_id: z.string().nullable().describe("The id of the event; null for a message without a readable one."),
   event_type: eventType,
   reason,
   version,
@@ -139,31 +163,31 @@ const deadEventExample = { ...messageExample, id: "images:0197a1c2-7b30-7c11-9d8
 export const DeadLetterResource = z
   .object({
     ...messageShape,
-    consumer: z.string(),
-    attempts: z.int(),
-    partition: z.int(),
-    offset: z.string(),
+    consumer,
+    attempts: count("Tries before the consumer gave up."),
+    partition: count("The partition of the message on its topic."),
+    offset: z.string().describe("The offset of the message in its partition."),
     bytes: count("Size of the body."),
   })
-  .meta({ id: "DeadLetter" })
+  .meta({ id: "DeadLetter", description: "A message that a consumer gave up." })
   .register(examples, { example: deadLetterExample });
 
 /** An event that the log refused for good. */
 export const DeadEventResource = z
   .object({ ...messageShape, bytes: count("Size of the body.") })
-  .meta({ id: "DeadEvent" })
+  .meta({ id: "DeadEvent", description: "An event that the log refused for good." })
   .register(examples, { example: deadEventExample });
 
 /** A key whose first message failed, with the messages behind it. */
 export const ParkedKeyResource = z
   .object({
     ...messageShape,
-    consumer: z.string(),
+    consumer,
     attempts: count("Tries of the first message so far."),
     messages: count("Messages of the key with the first; counted up to 10,000."),
     next_at: timestamp.describe("When the first message is tried next."),
   })
-  .meta({ id: "ParkedKey" })
+  .meta({ id: "ParkedKey", description: "A key whose first message failed, with the messages behind it." })
   .register(examples, {
     example: {
       ...messageExample,
@@ -198,10 +222,10 @@ export const DeadEventDetail = z
 /** A backup, where the deployment names their folder. */
 export const BackupResource = z
   .object({
-    name: z.string(),
+    name: z.string().describe("The name of its folder."),
     taken_at: timestamp,
     age_seconds: seconds("since its moment"),
-    release: z.string(),
+    release: z.string().describe("The release that wrote it."),
     verified_at: timestamp.nullable().describe("When `npm run backup -- verify` last found it whole; null for never."),
   })
   .meta({ id: "Backup" })
@@ -241,7 +265,10 @@ export const OperationWithReasonInput = z
 export const operationOutcome = <Target extends z.ZodType>(target: Target, id: string) =>
   z
     .object({
-      dry_run: z.boolean().meta({ examples: [false] }),
+      dry_run: z
+        .boolean()
+        .describe("True for a dry run, which changes nothing.")
+        .meta({ examples: [false] }),
       done: z
         .boolean()
         .describe("False for a dry run.")
@@ -256,7 +283,7 @@ export const operationOutcome = <Target extends z.ZodType>(target: Target, id: s
 
 /** A service that did not answer; what the others answered is shown. */
 export const UnavailableService = z
-  .object({ service, message: z.string() })
+  .object({ service, message: z.string().describe("Why it did not answer.") })
   .meta({ id: "UnavailableService" })
   .register(examples, {
     example: { service: "images", message: "A service that this request needs does not answer." },

@@ -25,6 +25,8 @@ const tagTexts: Readonly<Record<string, string>> = {
   graphql: "The graph of all services: queries, mutations and subscriptions.",
   images: "Images: upload, import, description, variants, signed URLs and deletion.",
   webhooks: "Webhooks to the caller's endpoints and from its partners' sources.",
+  operations: "Instances, groups, outboxes and stuck messages of the whole deployment, for its operators.",
+  why: "The chain of what led to a thing and what followed from it, by its id.",
   ingest: "The addresses that partners send their webhooks to.",
   [documents]: "The front page, the documents and the files around them.",
 };

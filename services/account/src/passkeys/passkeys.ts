@@ -1,4 +1,4 @@
-import { type Caller, requireState } from "@signalbox/auth";
+import { type Caller, requireState, requireStepUp } from "@signalbox/auth";
 import { type Clock, randomId } from "@signalbox/core";
 import type { AuditRefusals } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
@@ -72,8 +72,10 @@ export function createPasskeys(dependencies: Dependencies) {
       return { outcome: "added", passkey };
     },
 
+    /** Renames a passkey. @throws AppError `forbidden` without a recent sign-in */
     async rename(tx: Tx, caller: Caller, passkey: Passkey, name: string = passkey.name): Promise<Passkey> {
       if (name === passkey.name) return passkey;
+      requireStepUp(caller, clock);
       const renamed = { ...passkey, name };
       await passkeyStore.saveName(tx, renamed);
       await audit.record(tx, caller, { action: "passkey.update", subject: passkey.id, fields: ["name"] });

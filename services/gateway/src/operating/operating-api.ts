@@ -46,7 +46,7 @@ function addStates(routes: Routes, ask: AskServices): void {
       summary,
       description,
       auth: read,
-      responses: { 200: z.object({ items: z.array(item), unavailable }) },
+      responses: { 200: z.object({ items: z.array(item).describe("All of them."), unavailable }) },
       cache: "no-store",
       async handle({ caller, signal }) {
         const joined = await ask.getAll(from, `${operatingBase}${name}`, answer, { caller, signal });
@@ -71,7 +71,7 @@ function addStates(routes: Routes, ask: AskServices): void {
     auth: read,
     responses: {
       200: z.object({
-        items: z.array(BackupResource),
+        items: z.array(BackupResource).describe("All of them."),
         is_watched: z
           .boolean()
           .describe("False where the deployment names no folder, or it cannot be read.")
@@ -102,6 +102,7 @@ function addMessageList(routes: Routes, ask: AskServices, { collection, item, pl
   routes.get(`${base}/${collection}`, {
     operationId: plural,
     summary,
+    description: "Bodies are shown one at a time, by their ids.",
     auth: read,
     query: z.object({
       service: z.enum(serviceNames).optional().describe("Only those of this service."),
@@ -110,9 +111,12 @@ function addMessageList(routes: Routes, ask: AskServices, { collection, item, pl
     }),
     responses: {
       200: z.object({
-        items: z.array(item),
+        items: z.array(item).describe("The page."),
         next_cursor: z.string().optional().describe("Opaque; send it as `cursor` to get the next page."),
-        has_more: z.boolean().meta({ examples: [false] }),
+        has_more: z
+          .boolean()
+          .describe("True when a later page exists.")
+          .meta({ examples: [false] }),
         unavailable,
       }),
     },

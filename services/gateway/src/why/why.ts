@@ -64,7 +64,7 @@ export function whyRoutes(why: Why): Routes {
     description:
       "One chain, oldest first, of what every service knows of the id: a delivery, an attempt, an event, a received webhook, a rejection, an image, an API key, an entry of the audit, a change by its `X-Request-Id`, or a refused call by its own, for 24 hours. You see what your scopes let you read; an id of another account does not exist.",
     auth: { scopes: [] },
-    responses: { 200: z.object({ items: z.array(WhyStep) }), 404: "error" },
+    responses: { 200: z.object({ items: z.array(WhyStep).describe("The chain, oldest first.") }), 404: "error" },
     cache: "no-store",
     async handle({ caller, signal, params }) {
       const items = await why(params.id, { caller, signal });

@@ -1,3 +1,4 @@
+import { webhookEndpointExample } from "@signalbox/contracts";
 import { field } from "@signalbox/graphql";
 import { createRoutes, ok, refusedWith } from "@signalbox/http";
 import { type Edges, edgesOf, joinEdges, operation, tooMany } from "@signalbox/service";
@@ -26,12 +27,12 @@ export function consumerApi(parts: Pull): Edges {
     },
     WebhookConsumer: { from: ({ start }: { readonly start: string | null }) => start },
   };
-  const exampleIds = { name: consumerExample.name ?? "" };
+  const exampleIds = { id: webhookEndpointExample.id, name: consumerExample.name ?? "" };
   return joinEdges([edgesOf(declareWrites(consumers), { exampleIds, fields }), { routes: listRoute(parts) }]);
 }
 
 function listRoute({ consumers, pullMessages }: Pull) {
-  const routes = createRoutes();
+  const routes = createRoutes({ exampleIds: { id: webhookEndpointExample.id } });
   routes.get(all, {
     operationId: "webhookConsumers",
     summary: "List the consumers of a pull endpoint with their lag",
@@ -70,6 +71,7 @@ function declareWrites(consumers: Consumers) {
     }),
     deleteWebhookConsumer: operation({
       summary: "Delete a consumer with its deliveries",
+      description: "Other consumers of the endpoint keep theirs.",
       auth: write,
       audit,
       params,

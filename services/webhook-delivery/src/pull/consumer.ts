@@ -32,7 +32,7 @@ export const ConsumerBody = z
 export const ConsumerResource = z
   .object({
     name: z.string().nullable().describe("Null for the endpoint itself, which is read without a name."),
-    from: z.string().nullable(),
+    from: z.string().nullable().describe("Where it started, as it was asked for; null for the endpoint itself."),
     status: z.enum(["copying", "ready"]).describe("`copying` while messages since its start are prepared."),
     lag: z.int().describe("Messages that it has not acknowledged; at most 100,000 are counted."),
     leased: z.int().describe("Those among them that are leased now."),
@@ -54,7 +54,7 @@ export const consumerExample: z.output<typeof ConsumerResource> = {
 examples.add(ConsumerResource, { example: consumerExample });
 
 export const ConsumersResource = z
-  .object({ items: z.array(ConsumerResource) })
+  .object({ items: z.array(ConsumerResource).describe("The endpoint itself, then its named consumers.") })
   .meta({ id: "WebhookConsumers" })
   .register(examples, { example: { items: [consumerExample] } });
 

@@ -25,7 +25,9 @@ interface ListeningDependencies {
 const ListenBody = z
   .strictObject({
     event_types: eventTypes.default(["*"]),
-    settings: SettingsBody.pick({ filter: true, format: true, signatures: true }).optional(),
+    settings: SettingsBody.pick({ filter: true, format: true, signatures: true })
+      .optional()
+      .describe("Which events it gets, and how their messages look."),
   })
   .meta({ id: "ListenToWebhooks" })
   .register(examples, { example: { event_types: ["image.*"] } });

@@ -1,4 +1,5 @@
 import type { Caller } from "@signalbox/auth";
+import { webhookEndpointExample } from "@signalbox/contracts";
 import { seconds } from "@signalbox/core";
 import { createRoutes, keptOpen, ok, refusedWith } from "@signalbox/http";
 import { type Edges, edgesOf, joinEdges, operation } from "@signalbox/service";
@@ -44,10 +45,12 @@ export const noMessages = {
 
 const noConsumer = { code: "not_found", message: "The endpoint has no consumer of this name." } as const;
 
+const exampleIds = { id: webhookEndpointExample.id };
+
 /** The messages of pull endpoints. Leases are for programs that work on messages; the graph shows their deliveries. */
 export function pullApi(parts: Pull): Edges {
   return joinEdges([
-    edgesOf({ ...declareListening(parts.listening), ...declareEnds(parts) }),
+    edgesOf({ ...declareListening(parts.listening), ...declareEnds(parts) }, { exampleIds }),
     { routes: pollRoute(parts) },
   ]);
 }
@@ -57,7 +60,7 @@ const eventStream = /(^|,)\s*text\/event-stream\s*(;|,|$)/i;
 const streamAnswer = { contentType: "text/event-stream", headers: { "x-accel-buffering": "no" } };
 
 function pollRoute({ pullMessages, pullWaits, messageStreams }: Pull) {
-  const routes = createRoutes();
+  const routes = createRoutes({ exampleIds });
   routes.get(messages, {
     operationId: "webhookMessages",
     summary: "Lease messages of a pull endpoint",

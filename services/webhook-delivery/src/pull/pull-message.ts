@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { examples, timestamp, webhookDeliveryExample } from "@signalbox/contracts";
+import { examples, identifier, timestamp, webhookDeliveryExample } from "@signalbox/contracts";
 import { z } from "zod";
 import type { Message } from "../queue/attempt-delivery.ts";
 import type { LeasedMessage } from "./pull-queue.ts";
@@ -21,12 +21,12 @@ export const ConsumerName = z
   .max(64)
   .regex(/^[a-z0-9][a-z0-9_-]*$/, { error: "Use lower-case letters, digits, - and _." });
 
-const leaseId = z.string().min(1).max(64);
 const leaseIds = z
-  .array(leaseId)
+  .array(z.string().min(1).max(64))
   .min(1)
   .max(messagesMax)
-  .refine((given) => new Set(given).size === given.length, { error: "Duplicate lease." });
+  .refine((given) => new Set(given).size === given.length, { error: "Duplicate lease." })
+  .describe("The leases, as `lease_id` of the messages names them.");
 
 /** Input of an acknowledgement. */
 export const AckBody = z.strictObject({ lease_ids: leaseIds }).meta({ id: "AckWebhookMessages" });
@@ -70,9 +70,9 @@ export const PollQuery = z.object({
 export const MessageResource = z
   .object({
     lease_id: z.string().describe("The lease, which is also the id of the attempt in the log."),
-    delivery_id: z.string(),
-    event_id: z.string(),
-    type: z.string(),
+    delivery_id: identifier("The delivery"),
+    event_id: z.string().describe("The id of the event, the same for all of its deliveries."),
+    type: z.string().describe("The type of the event."),
     attempt: z.int().describe("1 for the first."),
     lease_ends_at: timestamp,
     headers: z.record(z.string(), z.string()).describe("Headers that a push would send, the signatures among them."),
@@ -102,21 +102,23 @@ const messageExample: z.output<typeof MessageResource> = {
 };
 
 export const MessagesResource = z
-  .object({ items: z.array(MessageResource) })
+  .object({ items: z.array(MessageResource).describe("The leased messages, in their order.") })
   .meta({ id: "WebhookMessages" })
   .register(examples, { example: { items: [messageExample] } });
 
 /** Outcome of one lease after an acknowledgement or a message given back. */
 export const LeaseResults = z
   .object({
-    items: z.array(
-      z.object({
-        lease_id: z.string(),
-        decision: z.string().nullable().describe("What follows: `succeeded`, `retry` or `exhausted`."),
-        next_attempt_at: timestamp.nullable(),
-        repeated: z.boolean().describe("True when an earlier request had this effect."),
-      }),
-    ),
+    items: z
+      .array(
+        z.object({
+          lease_id: z.string().describe("The lease."),
+          decision: z.string().nullable().describe("What follows: `succeeded`, `retry` or `exhausted`."),
+          next_attempt_at: timestamp.nullable(),
+          repeated: z.boolean().describe("True when an earlier request had this effect."),
+        }),
+      )
+      .describe("The outcome of each lease, in the order of the request."),
   })
   .meta({ id: "WebhookLeaseResults" })
   .register(examples, {
@@ -124,7 +126,11 @@ export const LeaseResults = z
   });
 
 export const ExtendedLeases = z
-  .object({ items: z.array(z.object({ lease_id: z.string(), lease_ends_at: timestamp })) })
+  .object({
+    items: z
+      .array(z.object({ lease_id: z.string().describe("The lease."), lease_ends_at: timestamp }))
+      .describe("The leases with their new ends, in the order of the request."),
+  })
   .meta({ id: "ExtendedWebhookLeases" })
   .register(examples, { example: { items: [{ lease_id: leaseExample, lease_ends_at: "2026-01-01T09:05:00.000Z" }] } });
 
