@@ -16,7 +16,7 @@ const ceilings: Readonly<Record<string, readonly [files: number, lines: number]>
   config: [37, 3_820],
   gateway: [63, 6_180],
   images: [52, 5_570],
-  "webhook-delivery": [82, 10_900],
+  "webhook-delivery": [82, 10_910],
   "webhook-ingest": [43, 4_990],
 };
 
