@@ -97,9 +97,17 @@ const send = GraphiQL.createFetcher({
   url: location.pathname,
   subscriptionUrl: location.origin.replace(/^http/, "ws") + location.pathname,
 });
+/** For a moment after a change of tabs GraphiQL still has the operation of the other one. */
+const current = (params, options) => {
+  const [, operation] = /^\\s*(query|mutation|subscription)\\b/.exec(params.query) ?? [];
+  if (!operation || new RegExp("\\\\b" + params.operationName + "\\\\b").test(params.query)) return [params, options];
+  const documentAST = { kind: "Document", definitions: [{ kind: "OperationDefinition", operation }] };
+  return [{ ...params, operationName: undefined }, { ...options, documentAST }];
+};
 const query = new URLSearchParams(location.search).get("query");
 const page = React.createElement(GraphiQL, {
-  fetcher: (params, options = {}) => send(params, { ...options, headers: { ...credential(), ...options.headers } }),
+  fetcher: (params, options = {}) =>
+    send(...current(params, { ...options, headers: { ...credential(), ...options.headers } })),
   shouldPersistHeaders: false,
   ...(query === null ? { defaultTabs: ${JSON.stringify(examples.map((query) => ({ query })))} } : { query }),
 });
