@@ -60,6 +60,8 @@ const apiShell = `<h1>API reference</h1>
 <label for="key">API key or access token</label>
 <input id="key" type="password" autocomplete="off" spellcheck="false" aria-describedby="key-note">
 <p id="key-note">It stays in the memory of this page, and is sent to this deployment alone.</p>
+<button id="sign-in" type="button" hidden>Sign in instead</button>
+<p id="signed-in" role="status"></p>
 </form>
 <noscript><p>This page needs scripts.</p></noscript>
 <div id="operations"><p role="status">Loading the routes …</p></div>

@@ -60,6 +60,9 @@ const document = {
   },
 };
 
+/** The account service is not there. */
+const issuer = { issuer: "https://issuer.example/oauth", scopes_supported: ["openid"] };
+
 /** Opens a page that collects what a policy refuses and what another host is asked. */
 async function openPage(path: string): Promise<{ page: Page; problems: string[] }> {
   const page = await browser.newPage();
@@ -72,6 +75,7 @@ async function openPage(path: string): Promise<{ page: Page; problems: string[] 
     if (!request.url().startsWith(gateway.url)) problems.push(`asked ${request.url()}`);
   });
   await page.route("**/openapi.json", (route) => route.fulfill({ json: document }));
+  await page.route("**/oauth/.well-known/openid-configuration", (route) => route.fulfill({ json: issuer }));
   await page.goto(`${gateway.url}${path}`);
   return { page, problems };
 }

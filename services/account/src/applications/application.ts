@@ -43,7 +43,8 @@ export function builtInApplications(baseUrl: string): readonly Application[] {
       id: "console",
       name: "Console",
       type: "browser",
-      redirectUris: [`${console}callback`],
+      // The documents of the deployment try its routes with the same sign-in.
+      redirectUris: [`${console}callback`, `${baseUrl}/docs/api`],
       postLogoutRedirectUris: [console],
     },
     { ...ours, id: "cli", name: "Command line", type: "device", redirectUris: [] },

@@ -1,12 +1,20 @@
 /** The page of all routes: read from the OpenAPI document of this deployment, with a form that sends a request. */
 import { curlOf, typescriptOf } from "./samples.js";
 import { exampleOf, membersOf, prose, resolve } from "./schemas.js";
+import { offerSignIn } from "./sign-in.js";
 import { tryForm } from "./try-route.js";
 
 const root = new URL("../../", import.meta.url);
 const place = document.querySelector("#operations");
 const key = document.querySelector("#key");
 document.querySelector("#credential").addEventListener("submit", (event) => event.preventDefault());
+const [button, status] = ["#sign-in", "#signed-in"].map((name) => document.querySelector(name));
+const onToken = (token) => {
+  key.value = token;
+};
+void offerSignIn({ root, button, status, onToken }).catch((error) => {
+  status.textContent = `The sign-in is not there now: ${error.message}`;
+});
 
 try {
   const answer = await fetch(new URL("openapi.json", root));

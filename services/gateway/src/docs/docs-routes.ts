@@ -28,6 +28,7 @@ const assets: Readonly<Record<string, string>> = {
   "api.js": types.script,
   "samples.js": types.script,
   "schemas.js": types.script,
+  "sign-in.js": types.script,
   "try-route.js": types.script,
 };
 
@@ -76,6 +77,8 @@ export function docsRoutes(isOn: () => boolean): Routes {
       exampleIds: { folder: "how-to", page: path === "/docs/:page" ? "errors" : "use-the-api" },
       responses: { 200: { content: Object.values(types), example: "<!doctype html>" }, 308: "empty", 404: "error" },
       ownNegotiation: true,
+      // A sign-in comes back with its code, and links from elsewhere bring parameters of their own.
+      ownQuery: true,
       cache,
       vary: variesByCoding,
       async handle({ params, headers, request }) {
