@@ -86,8 +86,7 @@ export function docsRoutes(isOn: () => boolean): Routes {
         const place = parts.join("/");
         if (!isOn() && place !== "docs/errors" && place !== "docs/assets/docs.css")
           throw new AppError("not_found", "This deployment shows no documents; see /openapi.json.");
-        // Addresses in the pages are relative to the form without the slash.
-        if (/\/(\?|$)/.test(request.url ?? "")) return movedTo(`../${parts.at(-1)}`);
+        if (endsWithSlash(request.url)) return movedTo(`../${parts.at(-1)}`);
         const { folder, page = "" } = params;
         const make = () => (folder === "assets" ? assetAnswer(page) : pageAnswer(place));
         return (await answerOf(place, make))(headers);
@@ -98,6 +97,9 @@ export function docsRoutes(isOn: () => boolean): Routes {
   declare("/docs/:folder/:page", "docsFile", "Read a how-to or reference page, or a file of the pages");
   return routes;
 }
+
+/** Addresses in the pages are relative to the form without the slash. */
+const endsWithSlash = (url = ""): boolean => /\/(\?|$)/.test(url);
 
 const movedTo = (location: string): HttpResponse => ({
   status: 308,
