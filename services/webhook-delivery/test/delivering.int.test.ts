@@ -272,6 +272,24 @@ test("while a rotation overlaps, deliveries carry the signatures of both secrets
   assert.deepEqual(String(request.headers["webhook-signature"]).split(" "), both);
 });
 
+test("a 410 to an attempt from before a change of its owner does not disable the endpoint", async () => {
+  const { id } = await delivery.newEndpoint(who, { url: receiver.url, event_types: ["order.*"] });
+  const [asked, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  receiver.answer(async () => {
+    asked.resolve();
+    await gate.promise;
+    return { status: 410 };
+  });
+  await delivery.send(who, "POST", "/api/v1/webhooks/events", { body: { type: "order.created", data: {} } });
+  await asked.promise;
+  for (const action of ["pause", "resume"])
+    assert.equal((await delivery.send(who, "POST", `${endpointsPath}/${id}/${action}`)).status, 200);
+  receiver.answer({ status: 200 });
+  gate.resolve();
+  await eventually(async () => (await delivery.deliveriesOf(who, "&status=succeeded")).length === 1);
+  assert.equal((await delivery.send(who, "GET", `${endpointsPath}/${id}`)).body.status, "enabled");
+});
+
 test("410 disables the endpoint, publishes an event, and holds deliveries until it is enabled again", async () => {
   receiver.answer({ status: 410 });
   const endpoint = await newEndpoint();

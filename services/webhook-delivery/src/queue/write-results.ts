@@ -131,8 +131,9 @@ async function changeEndpoint(
 ): Promise<void> {
   if (endpoint === null || !changesEndpoint(one)) return;
   const reason = disableReason(one.result);
-  if (reason !== null) await endpointStatus.disable(tx, endpoint, reason);
-  else await endpointStatus.recover(tx, endpoint);
+  if (reason === null) return endpointStatus.recover(tx, endpoint);
+  // An answer from before a change, such as the owner's own enabling, says nothing about the endpoint as it is now.
+  if (one.endpoint.revision === endpoint.revision) await endpointStatus.disable(tx, endpoint, reason);
 }
 
 function resultOf({ delivery, attempt, judgement }: JudgedAttempt): Result {
