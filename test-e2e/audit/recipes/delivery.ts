@@ -11,6 +11,16 @@ const endpoint = (make: (person: Person, path: string) => Attempt, before: reado
     return make(person, `${endpoints}/${id}`);
   });
 
+/** A pull endpoint, with the named consumer of `before`. */
+const pullEndpoint = (make: (person: Person, path: string) => Attempt, before: string | null = null): Recipe =>
+  fresh(async (person, { send }) => {
+    const body = { type: "pull", event_types: ["order.created"] };
+    const { id } = (await send(person.headers, endpoints, { body })).json;
+    const path = `${endpoints}/${id}/consumers`;
+    if (before) await send(person.headers, `${path}/${before}`, { method: "PUT", body: { from: "now" } });
+    return make(person, path);
+  });
+
 const eventTypes = "/api/v1/webhooks/event-types";
 const eventType = (make: (person: Person, path: string) => Attempt): Recipe =>
   fresh(async (person, { send }) => {
@@ -63,6 +73,16 @@ export const deliveryRecipes: Recipes = {
     rest(person, "PATCH", path, { url: "https://hooks.example.org/b" }),
   ),
   "DELETE /api/v1/webhooks/endpoints/{id}": endpoint((person, path) => rest(person, "DELETE", path)),
+  "POST /api/v1/webhooks/endpoints/listen": fresh((person) =>
+    rest(person, "POST", `${endpoints}/listen`, { event_types: ["order.created"] }),
+  ),
+  "PUT /api/v1/webhooks/endpoints/{id}/consumers/{name}": pullEndpoint((person, path) =>
+    rest(person, "PUT", `${path}/billing`, { from: "now" }),
+  ),
+  "DELETE /api/v1/webhooks/endpoints/{id}/consumers/{name}": pullEndpoint(
+    (person, path) => rest(person, "DELETE", `${path}/billing`),
+    "billing",
+  ),
   "POST /api/v1/webhooks/endpoints/{id}/pause": endpoint((person, path) => rest(person, "POST", `${path}/pause`)),
   "POST /api/v1/webhooks/endpoints/{id}/resume": endpoint(
     (person, path) => rest(person, "POST", `${path}/resume`),

@@ -20,8 +20,10 @@ const about =
     const { send, administrator } = world;
     const wanted = await id(world);
     const message = await eventually(async () => {
-      const { items } = (await send(administrator, `${base}/${collection}?limit=200`)).json;
-      return (items as Listed[]).find((one) => one.id === wanted) ?? null;
+      const { items, unavailable } = (await send(administrator, `${base}/${collection}?limit=200`)).json;
+      const found = (items as Listed[]).find((one) => one.id === wanted);
+      if (!found) throw new Error(`${wanted} is not among ${items.length}; ${JSON.stringify(unavailable)}`);
+      return found;
     });
     return make(administrator, message);
   };
