@@ -52,10 +52,11 @@ export async function openStuckMessages({
     images,
     async buryLetter(consumer = "images.facts", service = "images") {
       const message = accountDeleted();
-      const record = { ...message, partition: 3, offset: BigInt(++offset), timestampMs: Date.now() };
+      const own = BigInt(++offset);
+      const record = { ...message, partition: 3, offset: own, timestampMs: Date.now() };
       const reason = "Error: cannot do this for ada@example.org?token=abcdefgh";
       await createDeadLetters({ service, eventLog, ...parts }).add(record, { consumer, reason, attempts: 4 });
-      return { message, id: `${consumer}:signalbox.account.v1:3:${offset}` };
+      return { message, id: `${consumer}:signalbox.account.v1:3:${own}` };
     },
     async parkTwo() {
       const messages = [accountDeleted(), accountDeleted()];

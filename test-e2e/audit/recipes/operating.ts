@@ -22,7 +22,8 @@ const about =
     const message = await eventually(async () => {
       const { items, unavailable } = (await send(administrator, `${base}/${collection}?limit=200`)).json;
       const found = (items as Listed[]).find((one) => one.id === wanted);
-      if (!found) throw new Error(`${wanted} is not among ${items.length}; ${JSON.stringify(unavailable)}`);
+      if (!found)
+        throw new Error(`${wanted} is not among ${items.map(({ id }: Listed) => id)}; ${JSON.stringify(unavailable)}`);
       return found;
     });
     return make(administrator, message);
