@@ -20,6 +20,8 @@ export interface Things {
   readonly deletion: string;
   readonly source: string;
   readonly endpoint: string;
+  /** An endpoint whose consumers pull: its messages and consumers can be read. */
+  readonly pullEndpoint: string;
   readonly delivery: string;
   /** A webhook that the source has received, refused and published again. */
   readonly received: string;
@@ -39,10 +41,11 @@ export async function ownerOfEverything(scene: TrustingScene): Promise<Owner> {
     event_types: ["account.updated"],
   });
   const announced = { filename: "theirs.jpg", mime_type: "image/jpeg", size_bytes: world.photo.length };
-  const [key, identity, source, image, deletion, upload] = await Promise.all([
+  const [key, identity, source, pullEndpoint, image, deletion, upload] = await Promise.all([
     make("/api/account/api-keys/", { name: "theirs", scopes: ["account:read"] }),
     make("/api/account/identities/", { token: scene.newcomer() }),
     make("/api/v1/webhooks/sources", { name: "Theirs", scheme: "github", secret }),
+    make("/api/v1/webhooks/endpoints", { type: "pull", event_types: ["order.created"] }),
     make("/images", photoForm(world.photo)),
     make("/images", photoForm(world.photo)),
     make("/images/uploads", announced),
@@ -52,7 +55,8 @@ export async function ownerOfEverything(scene: TrustingScene): Promise<Owner> {
   const received = await receivedAt(scene, headers, source);
   const replay = await make(`/api/v1/webhooks/sources/${source}/replays`, { from: "2026-01-01T00:00:00Z" });
   const rejection = await rejectedAt(scene, headers, source);
-  const owned = { key, identity, image, upload, deletion, source, endpoint, delivery, received, rejection, replay };
+  const deliveries = { source, endpoint, pullEndpoint, delivery, received, rejection, replay };
+  const owned = { key, identity, image, upload, deletion, ...deliveries };
   return { ...victim, things: { account: victim.id, ...owned } };
 }
 
@@ -105,6 +109,8 @@ export function pathTo(template: string, things: Things): string | null {
   };
   const byPath = [
     ["/sources/", things.source],
+    ["/endpoints/{id}/messages", things.pullEndpoint],
+    ["/endpoints/{id}/consumers", things.pullEndpoint],
     ["/endpoints/", things.endpoint],
     ["/deliveries/", things.delivery],
   ] as const;

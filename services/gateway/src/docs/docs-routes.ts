@@ -35,6 +35,10 @@ const assets: Readonly<Record<string, string>> = {
 type Answer = ReturnType<typeof createDocumentAnswer>;
 const name = z.string().max(64);
 
+/** What a sign-in begun on `/docs/api` comes back with (RFC 6749 §4.1.2, RFC 9207); the page reads it, not the server. */
+const text = z.string().max(2048);
+const signInAnswer = z.object({ code: text, state: text, iss: text, error: text, error_description: text }).partial();
+
 /** Serves the documents of the repository, the page of all routes and the events. Off, only the error codes are there. */
 export function docsRoutes(isOn: () => boolean): Routes {
   const routes = createRoutes();
@@ -77,8 +81,7 @@ export function docsRoutes(isOn: () => boolean): Routes {
       exampleIds: { folder: "how-to", page: path === "/docs/:page" ? "errors" : "use-the-api" },
       responses: { 200: { content: Object.values(types), example: "<!doctype html>" }, 308: "empty", 404: "error" },
       ownNegotiation: true,
-      // A sign-in comes back with its code, and links from elsewhere bring parameters of their own.
-      ownQuery: true,
+      ...(path === "/docs/:page" ? { query: signInAnswer } : {}),
       cache,
       vary: variesByCoding,
       async handle({ params, headers, request }) {
