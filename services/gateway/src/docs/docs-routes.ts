@@ -35,7 +35,7 @@ const assets: Readonly<Record<string, string>> = {
 type Answer = ReturnType<typeof createDocumentAnswer>;
 const name = z.string().max(64);
 
-/** What a sign-in begun on `/docs/api` comes back with (RFC 6749 §4.1.2, RFC 9207); the page reads it, not the server. */
+/** The answer to a sign-in begun on `/docs/api` (RFC 6749 §4.1.2, RFC 9207); the page reads it, not the server. */
 const text = z.string().max(2048);
 const signInAnswer = z.object({ code: text, state: text, iss: text, error: text, error_description: text }).partial();
 
