@@ -25,7 +25,10 @@ export interface NginxOptions {
   readonly listenForStatus?: string;
   /** A pattern of optional files with more `listen` directives, for example with TLS. */
   readonly listenFiles?: string;
-  /** The page that explains the error codes; a path is below the requested address, as nginx has no other. */
+  /**
+   * The page that explains the error codes. A path is below the requested address: written out, the `Host` of a stranger
+   * would be the address that a cached refusal leads to.
+   */
   readonly errorDocs?: string;
   /** A writable folder for nginx: its pid and temporary files. */
   readonly workDirectory: string;
@@ -96,8 +99,6 @@ ${["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `  ${name}_
     default req_$request_id;
   }
   # An offer of another protocol, such as the h2c of Java's HttpClient, is ignored and not passed on.
-  # The address that the client asked for, in links of refusals; odd hosts get a path.
-  map $http_host $edge_base { "~^[A-Za-z0-9._-]+(:[0-9]+)?$" $scheme://$http_host; default ""; }
   map $http_upgrade $edge_upgrade { "~*^websocket$" websocket; default ""; }
   map $edge_upgrade $connection_upgrade { websocket upgrade; default ""; }
 ${Object.entries(upstreams)
@@ -108,7 +109,7 @@ ${options.listenForStatus === undefined ? "" : statusServer(options.listenForSta
 `;
 }
 
-function server({ listen, listenFiles, upstreams, errorDocs = "$edge_base/docs/errors" }: NginxOptions): string {
+function server({ listen, listenFiles, upstreams, errorDocs = "/docs/errors" }: NginxOptions): string {
   return `  server {
     listen ${listen};${listenFiles === undefined ? "" : `\n    include ${listenFiles};`}
 ${proxying}

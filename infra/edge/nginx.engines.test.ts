@@ -18,7 +18,7 @@ interface Arrived {
   bytes: number;
 }
 
-const errorResponse = createErrorResponses(() => `${url}/docs/errors`);
+const errorResponse = createErrorResponses("/docs/errors");
 const arrived: Arrived[] = [];
 /** Answers of the service by path. */
 const answerOf = new Map<string, RequestListener>();
@@ -310,7 +310,7 @@ test("both edges answer an unpublished path identically", async (t) => {
     assert.deepEqual([one?.status, other?.status], [404, 404], path);
     for (const { error } of bodies) {
       const { code, request_id, doc_url } = error;
-      assert.deepEqual([code, request_id, doc_url], ["not_found", "asked-as-this", `${url}/docs/errors#not_found`]);
+      assert.deepEqual([code, request_id, doc_url], ["not_found", "asked-as-this", "/docs/errors#not_found"]);
     }
     for (const [name, value] of securityHeaders) assert.equal(one?.headers.get(name), value);
     for (const name of ["content-type", "x-request-id", "cache-control", ...securityHeaders.map(([name]) => name)]) {

@@ -56,8 +56,8 @@ const commands: Readonly<Record<string, (given: Given) => Promise<void>>> = {
 };
 
 function messagesOf(client: OperationsClient, collection: string, service: string | undefined) {
-  const parameters = service === undefined ? "" : `&service=${encodeURIComponent(service)}`;
-  return client.list<Message>(`${collection}?limit=200${parameters}`);
+  const parameters = service === undefined ? "" : `?service=${encodeURIComponent(service)}`;
+  return client.list<Message>(`${collection}${parameters}`);
 }
 
 const find = ({ client, collection }: Given, id: string): Promise<Message> =>

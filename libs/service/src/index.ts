@@ -18,7 +18,7 @@ export { imageJobMetrics } from "./image-job-metrics.ts";
 export { openAccess, openPrincipals } from "./open-access.ts";
 export { libraryMigrations, openDatabase } from "./open-database.ts";
 export { type EdgeLimits, openEdgeLimits } from "./open-edge-limits.ts";
-export { type OpenedService, openService } from "./open-service.ts";
+export { type OpenedService, openService, pageLimitsOf } from "./open-service.ts";
 export { openServiceLog } from "./open-service-log.ts";
 export { operatingBase, operatorOf } from "./operating/operating.ts";
 export { type Edges, edgesOf, joinEdges, list, listBelow, operation, record } from "./operations/edges.ts";

@@ -218,7 +218,8 @@ function joinRoutes(tables: readonly Routes[]): Routes {
   return joined;
 }
 
-const pageLimitsOf = (configuration: Pick<Configuration<typeof commonProperties>, "get">): PageLimits => ({
+/** Returns the sizes of pages, which are live properties. */
+export const pageLimitsOf = (configuration: Pick<Configuration<typeof commonProperties>, "get">): PageLimits => ({
   maxPageSize: () => configuration.get("limits.maxPageSize"),
   pageSize: () => configuration.get("defaults.pageSize"),
 });

@@ -93,6 +93,7 @@ interface Dependencies {
   readonly live: Pick<OpenLive, "live" | "callers">;
   /** Asks the services behind the routes of operators. */
   readonly ask: AskServices;
+  readonly pageLimits: Parameters<typeof operatingApi>[1];
   readonly why: Why;
   readonly reference: ReferenceDependencies;
   readonly security: SecurityContact;
@@ -108,6 +109,7 @@ export function serviceEdges({
   operations,
   live,
   ask,
+  pageLimits,
   why,
   reference,
   security,
@@ -165,7 +167,7 @@ export function serviceEdges({
   routes.include(graphiqlRoutes());
   routes.include(docsRoutes(showsDocs));
   routes.include(referenceRoutes(reference));
-  routes.include(operatingApi(ask));
+  routes.include(operatingApi(ask, pageLimits));
   routes.include(whyRoutes(why));
   routes.include(securityTxtRoutes(security));
   return { routes, resolvers: {} };

@@ -4,7 +4,14 @@ import { MiB } from "@signalbox/core";
 import { createHttpApp, openApiDocument } from "@signalbox/http";
 import { createInternalClient, type InternalClient } from "@signalbox/net";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
-import { type EdgeLimits, followConfiguration, openAccess, openEdgeLimits, openServiceLog } from "@signalbox/service";
+import {
+  type EdgeLimits,
+  followConfiguration,
+  openAccess,
+  openEdgeLimits,
+  openServiceLog,
+  pageLimitsOf,
+} from "@signalbox/service";
 import { openDocuments } from "./documents/documents.ts";
 import { openTrustedDocuments, type TrustedDocuments } from "./documents/trusted-documents.ts";
 import { serviceEdges } from "./edges.ts";
@@ -63,13 +70,19 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const hasPage = () => configuration.get("graphql.graphiql") && configuration.get("graphql.introspection");
   const showsDocs = () => configuration.get("docs.enabled");
   const security = { contact: configuration.get("http.security-contact"), clock };
-  const front = {
-    baseUrl: configuration.get("http.base-url"),
-    version: configuration.get("deployment.release") ?? "unreleased",
-    hasSignIn: parseIssuers(configuration.get("auth.issuers")).length === 0,
-    healthUrl: configuration.get("http.health-url"),
-  };
-  const { routes } = serviceEdges({ operations, live, ask, why, reference, security, front, hasPage, showsDocs });
+  const front = frontPageOf(configuration);
+  const { routes } = serviceEdges({
+    operations,
+    live,
+    ask,
+    pageLimits: pageLimitsOf(configuration),
+    why,
+    reference,
+    security,
+    front,
+    hasPage,
+    showsDocs,
+  });
   const own = openApiDocument(routes, openapi);
   routes.include(openapiRoutes(createMergedOpenapi({ clients, own, clock })));
   return {
@@ -78,6 +91,13 @@ export async function createService(context: ServiceContext<Properties>): Promis
     authorizeManagement,
   };
 }
+
+const frontPageOf = (configuration: ServiceContext<Properties>["configuration"]) => ({
+  baseUrl: configuration.get("http.base-url"),
+  version: configuration.get("deployment.release") ?? "unreleased",
+  hasSignIn: parseIssuers(configuration.get("auth.issuers")).length === 0,
+  healthUrl: configuration.get("http.health-url"),
+});
 
 /** Opens the executor of operations, with its cost limits. */
 async function openOperations(

@@ -33,10 +33,13 @@ export type RecordRead = (caller: Caller, read: AuditChange) => Promise<void>;
 /** The prefix of the routes by which the gateway asks for the operating state. */
 export const operatingBase = "/internal/operations/";
 
-/** The parameters of a list: the gateway joins the lists of all services by the same order. */
+/**
+ * The parameters of a list: the gateway joins the lists of all services by the same order, and asks for one more than
+ * `limits.maxPageSize`, which is 1,000 at most.
+ */
 export const OperatingRange = z.object({
   service: z.string().optional(),
-  limit: z.coerce.number().int().min(1).max(201),
+  limit: z.coerce.number().int().min(1).max(1001),
   after_at: z.iso.datetime().optional(),
   after_id: z.string().max(2048).optional(),
 });

@@ -11,7 +11,7 @@ import {
   WorkerResource,
 } from "@signalbox/contracts";
 import { AppError } from "@signalbox/core";
-import { createRoutes, integerParameter, ok, type Routes } from "@signalbox/http";
+import { createRoutes, ok, pageParameters, type Routes } from "@signalbox/http";
 import { operatingBase } from "@signalbox/service";
 import { z } from "zod";
 import type { AskServices } from "./ask-services.ts";
@@ -27,13 +27,15 @@ const owners = ["account", "images", "config", "webhook-ingest", "webhook-delive
 const ownerOf = (service: string): string | undefined =>
   owners.find((owner) => owner === (service === "image-worker" ? "images" : service));
 
+type PageLimits = Parameters<typeof pageParameters>[0];
+
 const unavailable = z.array(UnavailableService).describe("Services that did not answer; the rest is shown.");
 
 /** The operating state of the whole product for administrators: each service answers for what it owns. */
-export function operatingApi(ask: AskServices): Routes {
+export function operatingApi(ask: AskServices, pageLimits: PageLimits): Routes {
   const routes = createRoutes();
   addStates(routes, ask);
-  addMessages(routes, ask);
+  addMessages(routes, ask, pageLimits);
   return routes;
 }
 
@@ -89,16 +91,17 @@ function addStates(routes: Routes, ask: AskServices): void {
   });
 }
 
-function addMessages(routes: Routes, ask: AskServices): void {
+function addMessages(routes: Routes, ask: AskServices, pageLimits: PageLimits): void {
   for (const kind of messageKinds) {
-    addMessageList(routes, ask, kind);
+    addMessageList(routes, ask, kind, pageLimits);
     addMessageActions(routes, ask, kind);
   }
 }
 
 const Position = z.tuple([z.iso.datetime(), z.string().max(1024)]);
 
-function addMessageList(routes: Routes, ask: AskServices, { collection, item, plural, summary }: MessageKind): void {
+function addMessageList(routes: Routes, ask: AskServices, kind: MessageKind, pageLimits: PageLimits): void {
+  const { collection, item, plural, summary } = kind;
   routes.get(`${base}/${collection}`, {
     operationId: plural,
     summary,
@@ -106,8 +109,7 @@ function addMessageList(routes: Routes, ask: AskServices, { collection, item, pl
     auth: read,
     query: z.object({
       service: z.enum(serviceNames).optional().describe("Only those of this service."),
-      limit: integerParameter({ min: 1, max: 200 }).default(50).describe("Items on the page."),
-      cursor: z.string().min(1).max(2048).optional().describe("`next_cursor` of the page before."),
+      ...pageParameters(pageLimits),
     }),
     responses: {
       200: z.object({
