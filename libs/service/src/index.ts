@@ -20,7 +20,7 @@ export { libraryMigrations, openDatabase } from "./open-database.ts";
 export { type EdgeLimits, openEdgeLimits } from "./open-edge-limits.ts";
 export { type OpenedService, openService, pageLimitsOf } from "./open-service.ts";
 export { openServiceLog } from "./open-service-log.ts";
-export { operatingBase, operatorOf } from "./operating/operating.ts";
+export { operatingAuth, operatingBase, operatorOf } from "./operating/operating.ts";
 export { type Edges, edgesOf, joinEdges, list, listBelow, operation, record } from "./operations/edges.ts";
 export { keysOf, operationOf } from "./operations/graph-edge.ts";
 export { type AnyOperation, type Complete, conflict, type Flow, type OwnRow, tooMany } from "./operations/operation.ts";

@@ -1,5 +1,6 @@
 import { credentialFrom, stepUpChallenge } from "@signalbox/auth";
 import { AppError, type ErrorDetail, graphqlExtensions, isAppError, MiB } from "@signalbox/core";
+import type { PageLimits } from "@signalbox/graphql";
 import {
   bytes,
   createRoutes,
@@ -93,7 +94,7 @@ interface Dependencies {
   readonly live: Pick<OpenLive, "live" | "callers">;
   /** Asks the services behind the routes of operators. */
   readonly ask: AskServices;
-  readonly pageLimits: Parameters<typeof operatingApi>[1];
+  readonly pageLimits: PageLimits;
   readonly why: Why;
   readonly reference: ReferenceDependencies;
   readonly security: SecurityContact;

@@ -1,59 +1,43 @@
 import { DeadEventDetail, DeadEventResource, type ServiceName } from "@signalbox/contracts";
 import { type DeadEvent, dropDeadEvent, findDeadEvent, listDeadEvents, replayDeadEvent } from "@signalbox/events";
-import { ok, type Routes } from "@signalbox/http";
-import { z } from "zod";
-import { maskedMessage, namesOf } from "./message-view.ts";
+import type { Routes } from "@signalbox/http";
+import type { z } from "zod";
+import { namesOf } from "./message-view.ts";
+import { type OperatingParts, type RecordRead, startOf, versionOf } from "./operating.ts";
 import {
-  noSuch,
-  type OperatingParts,
-  OperatingRange,
-  operatingBase,
-  operatorOf,
-  type RecordRead,
-  startOf,
-  versionOf,
-} from "./operating.ts";
-import { addAction, changedMeanwhile, type OperatingAction } from "./operating-action.ts";
-
-const collection = "dead-events";
-const what = "dead event";
+  addBodyRead,
+  addStuckMessages,
+  changedMeanwhile,
+  type OperatingAction,
+  type StuckMessages,
+} from "./stuck-messages.ts";
 
 /** The events of a service that the log refused for good, for operators. Their ids are `<service>:<event id>`. */
 export function addDeadEvents(routes: Routes, parts: OperatingParts, recordRead: RecordRead): void {
   const { pool, service } = parts;
   const prefix = `${service}:`;
-  const eventIdOf = (id: string) => (id.startsWith(prefix) ? id.slice(prefix.length) : id);
-  const find = (id: string) => findDeadEvent(pool, eventIdOf(id));
   const view = (event: DeadEvent) => viewDeadEvent(service, event);
-  routes.get(`${operatingBase}${collection}`, {
+  const kind: StuckMessages<DeadEvent, typeof DeadEventResource> = {
+    collection: "dead-events",
+    what: "dead event",
     summary: "Events of this service that the log refused",
-    auth: "anonymous",
-    rateLimit: "none",
-    query: OperatingRange,
-    responses: { 200: z.object({ items: z.array(DeadEventResource) }) },
-    async handle(input) {
-      operatorOf(input, "operations:read");
-      const { after, limit } = startOf(input.query);
+    resource: DeadEventResource,
+    async list(range) {
+      const { after, limit } = startOf(range);
       const start = { limit, after: after && { ...after, id: idAfter(prefix, after.id) } };
-      return ok({ items: (await listDeadEvents(pool, start)).map(view) });
+      return (await listDeadEvents(pool, start)).map(view);
     },
-  });
-  routes.get(`${operatingBase}${collection}/:id`, {
+    find: (id) => findDeadEvent(pool, id.startsWith(prefix) ? id.slice(prefix.length) : id),
+    view,
+    actions: [replay, drop],
+  };
+  addStuckMessages(routes, parts, kind);
+  addBodyRead(routes, kind, {
     summary: "An event that the log refused, with its masked body",
-    auth: "anonymous",
+    detail: DeadEventDetail,
     audit: "dead_event.read",
-    rateLimit: "none",
-    responses: { 200: DeadEventDetail, 404: "error" },
-    async handle(input) {
-      const caller = operatorOf(input, "operations:read");
-      const event = await find(input.params.id);
-      if (event === null) throw noSuch(what);
-      await recordRead(caller, { action: "dead_event.read", subject: `${prefix}${event.id}` });
-      return ok({ ...view(event), ...maskedMessage(event.headers, event.value) });
-    },
+    recordRead,
   });
-  addAction<DeadEvent>(routes, parts, { collection, what, find, view, ...replay });
-  addAction<DeadEvent>(routes, parts, { collection, what, find, view, ...drop });
 }
 
 /** The lists of all services are joined by time and whole id: an equal time of another service sorts by its name. */
@@ -62,9 +46,7 @@ function idAfter(prefix: string, after: string): string {
   return after < prefix ? "" : "~";
 }
 
-type Act = Omit<OperatingAction<DeadEvent>, "collection" | "what" | "find" | "view">;
-
-const replay: Act = {
+const replay: OperatingAction<DeadEvent> = {
   audit: "dead_event.replay",
   needsReason: false,
   effect: () => "put back into the outbox, behind later events of its key",
@@ -73,7 +55,7 @@ const replay: Act = {
   },
 };
 
-const drop: Act = {
+const drop: OperatingAction<DeadEvent> = {
   audit: "dead_event.drop",
   needsReason: true,
   effect: () => "removed for good",

@@ -9,24 +9,18 @@ import {
   receivedAgain,
   replayRecord,
 } from "@signalbox/events";
-import { ok, type Routes, rangeOf } from "@signalbox/http";
+import { type Routes, rangeOf } from "@signalbox/http";
 import type { Tx } from "@signalbox/storage";
-import { z } from "zod";
-import { maskedMessage, namesOf } from "./message-view.ts";
+import type { z } from "zod";
+import { namesOf } from "./message-view.ts";
+import { type OperatingParts, type RecordRead, startOf, versionOf } from "./operating.ts";
 import {
-  noSuch,
-  type OperatingParts,
-  OperatingRange,
-  operatingBase,
-  operatorOf,
-  type RecordRead,
-  startOf,
-  versionOf,
-} from "./operating.ts";
-import { addAction, changedMeanwhile, type OperatingAction } from "./operating-action.ts";
-
-const collection = "dead-letters";
-const what = "dead letter";
+  addBodyRead,
+  addStuckMessages,
+  changedMeanwhile,
+  type OperatingAction,
+  type StuckMessages,
+} from "./stuck-messages.ts";
 
 /** Ids have colons where the key on the topic has slashes, so that they fit into a path. */
 const publicIdOf = (id: string): string => id.replaceAll("/", ":");
@@ -36,52 +30,38 @@ const serviceOf = (id: string): string => id.split(".", 1)[0] as string;
 export function addDeadLetters(routes: Routes, parts: OperatingParts, recordRead: RecordRead): void {
   const { eventLog, groups } = parts;
   const services = () => [...new Set(groups.map(({ service }) => service))];
-  const find = async (id: string): Promise<DeadLetter | null> => {
-    const service = services().find((one) => one === serviceOf(id));
-    return service === undefined ? null : findDeadLetter(eventLog, service, id.replaceAll(":", "/"));
-  };
-  routes.get(`${operatingBase}${collection}`, {
+  const kind: StuckMessages<DeadLetter, typeof DeadLetterResource> = {
+    collection: "dead-letters",
+    what: "dead letter",
     summary: "Dead letters of this service",
-    auth: "anonymous",
-    rateLimit: "none",
-    query: OperatingRange,
-    responses: { 200: z.object({ items: z.array(DeadLetterResource) }) },
-    async handle(input) {
-      operatorOf(input, "operations:read");
-      const { service } = input.query;
-      const asked = services().filter((one) => service === undefined || one === service);
+    resource: DeadLetterResource,
+    async list(range) {
+      const asked = services().filter((one) => range.service === undefined || one === range.service);
       const letters = (await Promise.all(asked.map((one) => listDeadLetters(eventLog, one)))).flat();
       const position = ({ time, id }: ListedDeadLetter) => ({ at: time, id: publicIdOf(id) });
-      return ok({ items: rangeOf(letters, startOf(input.query), position).map(viewDeadLetter) });
+      return rangeOf(letters, startOf(range), position).map(viewDeadLetter);
     },
-  });
-  routes.get(`${operatingBase}${collection}/:id`, {
+    async find(id) {
+      const service = services().find((one) => one === serviceOf(id));
+      return service === undefined ? null : findDeadLetter(eventLog, service, id.replaceAll(":", "/"));
+    },
+    view: (letter) => viewDeadLetter({ ...letter, bytes: letter.value?.length ?? 0 }),
+    actions: [replay(parts), drop(parts)],
+  };
+  addStuckMessages(routes, parts, kind);
+  addBodyRead(routes, kind, {
     summary: "A dead letter with its masked body",
-    auth: "anonymous",
+    detail: DeadLetterDetail,
     audit: "dead_letter.read",
-    rateLimit: "none",
-    responses: { 200: DeadLetterDetail, 404: "error" },
-    async handle(input) {
-      const caller = operatorOf(input, "operations:read");
-      const letter = await find(input.params.id);
-      if (letter === null) throw noSuch(what);
-      await recordRead(caller, { action: "dead_letter.read", subject: publicIdOf(letter.id) });
-      const { value, headers } = letter;
-      return ok({ ...viewDeadLetter({ ...letter, bytes: value?.length ?? 0 }), ...maskedMessage(headers, value) });
-    },
+    recordRead,
   });
-  const action = { collection, what, find, view: viewWhole };
-  addAction(routes, parts, { ...action, ...replay(parts) });
-  addAction(routes, parts, { ...action, ...drop(parts) });
 }
-
-type Act = Omit<OperatingAction<DeadLetter>, "collection" | "what" | "find" | "view">;
 
 /**
  * A consumer with a database gets the message back in the queue of its key, where only it looks and an id is handled
  * once; one without gets it on its topic, marked for it alone.
  */
-function replay({ outbox, groups }: OperatingParts): Act {
+function replay({ outbox, groups }: OperatingParts): OperatingAction<DeadLetter> {
   return {
     audit: "dead_letter.replay",
     needsReason: false,
@@ -103,7 +83,7 @@ const park = (tx: Tx, letter: DeadLetter): Promise<void> =>
     reason: "replayed by an operator",
   });
 
-function drop({ outbox }: OperatingParts): Act {
+function drop({ outbox }: OperatingParts): OperatingAction<DeadLetter> {
   return {
     audit: "dead_letter.drop",
     needsReason: true,
@@ -111,8 +91,6 @@ function drop({ outbox }: OperatingParts): Act {
     change: (tx, { id }) => outbox.move(tx, [droppedLetter(serviceOf(id) as ServiceName, id)]),
   };
 }
-
-const viewWhole = (letter: DeadLetter) => viewDeadLetter({ ...letter, bytes: letter.value?.length ?? 0 });
 
 function viewDeadLetter(letter: ListedDeadLetter): z.output<typeof DeadLetterResource> {
   const { id, time, consumer, attempts, origin, headers, reason, bytes } = letter;

@@ -6,7 +6,14 @@ import { actorOf, audited, sendingThrough } from "../audit/audit-entry.ts";
 import { createAuditReads } from "../audit/audit-reads.ts";
 import { addDeadEvents } from "./dead-events.ts";
 import { addDeadLetters } from "./dead-letters.ts";
-import { type AnsweredGroup, type OperatingParts, operatingBase, operatorOf, type RecordRead } from "./operating.ts";
+import {
+  type AnsweredGroup,
+  type OperatingParts,
+  operatingAuth,
+  operatingBase,
+  operatorOf,
+  type RecordRead,
+} from "./operating.ts";
 import { addParkedKeys } from "./parked-keys.ts";
 
 /**
@@ -29,8 +36,7 @@ export function operatingRoutes(parts: OperatingParts): Routes {
 function addGroups(routes: Routes, parts: OperatingParts): void {
   routes.get(`${operatingBase}groups`, {
     summary: "Consumer groups of this service",
-    auth: "anonymous",
-    rateLimit: "none",
+    ...operatingAuth,
     responses: { 200: z.object({ items: z.array(ConsumerGroupResource) }) },
     async handle(input) {
       operatorOf(input, "operations:read");
@@ -67,8 +73,7 @@ async function viewGroup(
 function addOutbox(routes: Routes, { service, pool }: OperatingParts): void {
   routes.get(`${operatingBase}outbox`, {
     summary: "The outbox of this service",
-    auth: "anonymous",
-    rateLimit: "none",
+    ...operatingAuth,
     responses: { 200: z.object({ items: z.array(OutboxResource) }) },
     async handle(input) {
       operatorOf(input, "operations:read");

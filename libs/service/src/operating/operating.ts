@@ -33,6 +33,9 @@ export type RecordRead = (caller: Caller, read: AuditChange) => Promise<void>;
 /** The prefix of the routes by which the gateway asks for the operating state. */
 export const operatingBase = "/internal/operations/";
 
+/** The admission of a route by which the gateway asks: `operatorOf` judges the administrator whom it forwards. */
+export const operatingAuth = { auth: "anonymous", rateLimit: "none" } as const;
+
 /**
  * The parameters of a list: the gateway joins the lists of all services by the same order, and asks for one more than
  * `limits.maxPageSize`, which is 1,000 at most.

@@ -8,47 +8,34 @@ import {
   retryParkedKey,
   skipParkedMessage,
 } from "@signalbox/events";
-import { ok, type Routes } from "@signalbox/http";
+import type { Routes } from "@signalbox/http";
 import type { Tx } from "@signalbox/storage";
-import { z } from "zod";
+import type { z } from "zod";
 import { namesOf } from "./message-view.ts";
-import { type OperatingParts, OperatingRange, operatingBase, operatorOf, startOf, versionOf } from "./operating.ts";
-import { addAction, changedMeanwhile, type OperatingAction } from "./operating-action.ts";
-
-const collection = "parked";
+import { type OperatingParts, startOf, versionOf } from "./operating.ts";
+import { addStuckMessages, changedMeanwhile, type OperatingAction } from "./stuck-messages.ts";
 
 /** The parked keys of a service, for operators. Their ids are `<consumer>:<key>`. */
 export function addParkedKeys(routes: Routes, parts: OperatingParts): void {
   const { pool, service, groups } = parts;
   const consumers = () => groups.filter(({ parks }) => parks).map(({ group }) => group);
-  routes.get(`${operatingBase}${collection}`, {
-    summary: "Parked keys of this service",
-    auth: "anonymous",
-    rateLimit: "none",
-    query: OperatingRange,
-    responses: { 200: z.object({ items: z.array(ParkedKeyResource) }) },
-    async handle(input) {
-      operatorOf(input, "operations:read");
-      const keys = await listParkedKeys(pool, consumers(), startOf(input.query));
-      return ok({ items: keys.map((key) => viewParkedKey(service, key)) });
-    },
-  });
-  const action = {
-    collection,
+  const view = (key: ParkedKey) => viewParkedKey(service, key);
+  addStuckMessages(routes, parts, {
+    collection: "parked",
     what: "parked key",
-    view: (key: ParkedKey) => viewParkedKey(service, key),
-    async find(id: string): Promise<ParkedKey | null> {
+    summary: "Parked keys of this service",
+    resource: ParkedKeyResource,
+    list: async (range) => (await listParkedKeys(pool, consumers(), startOf(range))).map(view),
+    async find(id) {
       const consumer = consumers().find((one) => id.startsWith(`${one}:`));
       return consumer === undefined ? null : findParkedKey(pool, consumer, id.slice(consumer.length + 1));
     },
-  };
-  addAction<ParkedKey>(routes, parts, { ...action, ...retry });
-  addAction<ParkedKey>(routes, parts, { ...action, ...skip(parts) });
+    view,
+    actions: [retry, skip(parts)],
+  });
 }
 
-type Act = Omit<OperatingAction<ParkedKey>, "collection" | "what" | "find" | "view">;
-
-const retry: Act = {
+const retry: OperatingAction<ParkedKey> = {
   audit: "parked_key.retry",
   needsReason: false,
   effect: ({ consumer }) => `made due now: ${consumer} tries it within a second`,
@@ -58,7 +45,7 @@ const retry: Act = {
   },
 };
 
-const skip = ({ service, outbox, clock }: OperatingParts): Act => ({
+const skip = ({ service, outbox, clock }: OperatingParts): OperatingAction<ParkedKey> => ({
   audit: "parked_key.skip",
   needsReason: true,
   effect: ({ messages }) => `moved to the dead letters; ${messages - 1} behind it go on`,

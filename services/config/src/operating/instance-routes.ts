@@ -1,6 +1,6 @@
 import { BackupResource, InstanceResource, type ServiceName, WorkerResource } from "@signalbox/contracts";
 import { createRoutes, ok, type Routes } from "@signalbox/http";
-import { operatingBase, operatorOf } from "@signalbox/service";
+import { operatingAuth, operatingBase, operatorOf } from "@signalbox/service";
 import { z } from "zod";
 import type { AppliedReports } from "../published/applied-reports.ts";
 import type { Backups } from "./backups.ts";
@@ -18,8 +18,7 @@ export function instanceRoutes({ reports, backups }: Dependencies): Routes {
   const routes = createRoutes();
   routes.get(`${operatingBase}instances`, {
     summary: "Instances of every service",
-    auth: "anonymous",
-    rateLimit: "none",
+    ...operatingAuth,
     responses: { 200: z.object({ items: z.array(InstanceResource) }) },
     handle(input) {
       operatorOf(input, "operations:read");
@@ -28,8 +27,7 @@ export function instanceRoutes({ reports, backups }: Dependencies): Routes {
   });
   routes.get(`${operatingBase}workers`, {
     summary: "Workers of every instance",
-    auth: "anonymous",
-    rateLimit: "none",
+    ...operatingAuth,
     responses: { 200: z.object({ items: z.array(WorkerResource) }) },
     handle(input) {
       operatorOf(input, "operations:read");
@@ -38,8 +36,7 @@ export function instanceRoutes({ reports, backups }: Dependencies): Routes {
   });
   routes.get(`${operatingBase}backups`, {
     summary: "Backups of the deployment",
-    auth: "anonymous",
-    rateLimit: "none",
+    ...operatingAuth,
     responses: { 200: z.object({ items: z.array(BackupResource), is_watched: z.boolean() }) },
     async handle(input) {
       operatorOf(input, "operations:read");

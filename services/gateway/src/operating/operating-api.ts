@@ -11,6 +11,7 @@ import {
   WorkerResource,
 } from "@signalbox/contracts";
 import { AppError } from "@signalbox/core";
+import type { PageLimits } from "@signalbox/graphql";
 import { createRoutes, ok, pageParameters, type Routes } from "@signalbox/http";
 import { operatingBase } from "@signalbox/service";
 import { z } from "zod";
@@ -26,8 +27,6 @@ const owners = ["account", "images", "config", "webhook-ingest", "webhook-delive
 /** Images answers for its worker, which has no listener. */
 const ownerOf = (service: string): string | undefined =>
   owners.find((owner) => owner === (service === "image-worker" ? "images" : service));
-
-type PageLimits = Parameters<typeof pageParameters>[0];
 
 const unavailable = z.array(UnavailableService).describe("Services that did not answer; the rest is shown.");
 
