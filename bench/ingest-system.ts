@@ -31,14 +31,7 @@ const loadFile = new URL("./ingest-load.ts", import.meta.url);
 export type IngestSystem = Awaited<ReturnType<typeof startIngestSystem>>;
 
 export async function startIngestSystem(opened: AsyncDisposableStack) {
-  const server = await ownServer(opened);
-  const account = await startAccountStandIn();
-  opened.defer(() => account.close());
-  const eventLog = await openEventLog(server.url("events"), { clientId: "bench", ...benchParts() });
-  await eventLog.ensureTopics(topics);
-  await eventLog.close();
-  const sink = await startSink();
-  opened.defer(() => sink.close());
+  const { server, account, sink } = await startSurroundings(opened);
   const start = (name: string) => startService(name, { server, account }, opened);
   const ingest = await start("webhook-ingest");
   const who = testPerson();
@@ -73,6 +66,14 @@ export async function startIngestSystem(opened: AsyncDisposableStack) {
 
 /** A system whose accounts publish events to a sink. */
 export async function startPublishSystem(opened: AsyncDisposableStack) {
+  const { server, account, sink } = await startSurroundings(opened);
+  const delivery = await startService("webhook-delivery", { server, account }, opened);
+  return { sink, delivery, databaseUrl: server.url("webhook_delivery") };
+}
+
+/** Starts a PostgreSQL that flushes every commit, unlike that of the tests. */
+/** Starts what the services need: databases, the topics, an account and a sink. */
+async function startSurroundings(opened: AsyncDisposableStack) {
   const [server, account] = [await ownServer(opened), await startAccountStandIn()];
   opened.defer(() => account.close());
   const eventLog = await openEventLog(server.url("events"), { clientId: "bench", ...benchParts() });
@@ -80,11 +81,9 @@ export async function startPublishSystem(opened: AsyncDisposableStack) {
   await eventLog.close();
   const sink = await startSink();
   opened.defer(() => sink.close());
-  const delivery = await startService("webhook-delivery", { server, account }, opened);
-  return { sink, delivery, databaseUrl: server.url("webhook_delivery") };
+  return { server, account, sink };
 }
 
-/** Starts a PostgreSQL that flushes every commit, unlike that of the tests. */
 async function ownServer(opened: AsyncDisposableStack) {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-bench-"));
   await chmod(folder, 0o755);

@@ -1,13 +1,16 @@
+import process from "node:process";
 import type { Caller } from "@signalbox/auth";
+import { environment, loadConfiguration } from "@signalbox/config";
 import { scopes } from "@signalbox/contracts";
+import { systemClock } from "@signalbox/core";
 import { createOutbox } from "@signalbox/events";
-import type { ServiceContext } from "@signalbox/runtime";
+import { knownPropertyNames, type ServiceContext } from "@signalbox/runtime";
 import { databaseOptions, inTransaction, openPool, type Tx } from "@signalbox/storage";
-import { createMetrics } from "@signalbox/telemetry";
+import { createLogger, createMetrics, createTracer } from "@signalbox/telemetry";
 import type { Account } from "./accounts/account.ts";
 import { type Actor, actorOf } from "./audit/audit.ts";
 import { type Base, openBase } from "./base.ts";
-import type { Configured, Properties } from "./properties.ts";
+import { type Configured, type Properties, properties } from "./properties.ts";
 
 export type JobContext = Pick<ServiceContext<Properties>, "service" | "configuration" | "log" | "tracer" | "clock">;
 
@@ -26,6 +29,22 @@ interface FirstAccount {
 const identity = { issuer: "@first-key", subject: "administrator" };
 const claims = { name: "Administrator" };
 const firstCredential = "first-key";
+
+/** Opens the context of a job from the service's own configuration. It logs to standard error, warnings and worse. */
+export function openJob(name: string): JobContext {
+  const service = "account";
+  const configuration = loadConfiguration({
+    service,
+    properties,
+    argv: process.argv.slice(2),
+    environment: environment(),
+    directory: process.cwd(),
+    foreignNames: knownPropertyNames(),
+  });
+  const destination = { write: (line: string) => void process.stderr.write(line) };
+  const log = createLogger({ service, instance: name, level: "warn", destination });
+  return { service, configuration, log, tracer: createTracer(service), clock: systemClock };
+}
 
 /**
  * Runs a job for the first account: active, with the role `admin` (CONTRACT §1). It needs a database that the service
