@@ -36,8 +36,14 @@ type Answer = ReturnType<typeof createDocumentAnswer>;
 const name = z.string().max(64);
 
 /** The answer to a sign-in begun on `/docs/api` (RFC 6749 §4.1.2, RFC 9207); the page reads it, not the server. */
-const text = z.string().max(2048);
-const signInAnswer = z.object({ code: text, state: text, iss: text, error: text, error_description: text }).partial();
+const text = z.string().max(2048).optional();
+const signInAnswer = z.object({
+  code: text.describe("The authorization code of a sign-in that succeeded."),
+  state: text.describe("The value with which the page began the sign-in."),
+  iss: text.describe("The issuer that answers."),
+  error: text.describe("The error code of a sign-in that failed."),
+  error_description: text.describe("A sentence that explains the error."),
+});
 
 /** Serves the documents of the repository, the page of all routes and the events. Off, only the error codes are there. */
 export function docsRoutes(isOn: () => boolean): Routes {
