@@ -71,7 +71,6 @@ export async function startPublishSystem(opened: AsyncDisposableStack) {
   return { sink, delivery, databaseUrl: server.url("webhook_delivery") };
 }
 
-/** Starts a PostgreSQL that flushes every commit, unlike that of the tests. */
 /** Starts what the services need: databases, the topics, an account and a sink. */
 async function startSurroundings(opened: AsyncDisposableStack) {
   const [server, account] = [await ownServer(opened), await startAccountStandIn()];
@@ -84,6 +83,7 @@ async function startSurroundings(opened: AsyncDisposableStack) {
   return { server, account, sink };
 }
 
+/** Starts a PostgreSQL that flushes every commit, unlike that of the tests. */
 async function ownServer(opened: AsyncDisposableStack) {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-bench-"));
   await chmod(folder, 0o755);

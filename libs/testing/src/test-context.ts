@@ -8,7 +8,8 @@ import { createLogger, createMetrics, createTracer } from "@signalbox/telemetry"
 
 const copyDirectory = "config.copy-directory";
 
-type Overrides<P> = { readonly [N in keyof P & string]?: string | number | boolean | readonly string[] };
+/** Values of properties, as if given on the command line. */
+export type Overrides<P> = { readonly [N in keyof P & string]?: string | number | boolean | readonly string[] };
 
 export interface TestContext<P extends PropertyDeclarations> extends ServiceContext<P> {
   /** The lines logged so far, parsed. Nothing is printed. */

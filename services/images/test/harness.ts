@@ -3,92 +3,54 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Clock } from "@signalbox/core";
-import { publishEvents } from "@signalbox/events";
 import { openObjectStore } from "@signalbox/storage";
 import {
-  createSender,
-  createSubgraphClient,
-  type EventReader,
-  eventLogDatabase,
-  internalToken,
-  readEvents,
-  type Send,
-  type SubgraphClient,
-  serveService,
-  serviceDatabase,
-  startAccountStandIn,
+  type Overrides,
+  type StartedService,
+  startService,
   type TestAnswer,
-  type TestContext,
   type TestPerson,
-  testContext,
-  testEventLog,
 } from "@signalbox/testing";
 import { properties } from "../src/properties.ts";
 import { createService } from "../src/service.ts";
 
-type Overrides = NonNullable<Parameters<typeof testContext<typeof properties>>[2]>;
+/** The folder of this service's migrations. */
+export const prismaDirectory = fileURLToPath(new URL("../prisma", import.meta.url));
 
-/** The images service on a database, an event log and a blob folder of its own, called over HTTP. */
-export interface Harness {
-  readonly context: TestContext<typeof properties>;
-  readonly url: string;
+/** The images service with a folder of blobs of its own. */
+export interface Harness extends StartedService<typeof properties> {
   readonly blobsFolder: string;
   readonly stagingFolder: string;
-  readonly send: Send;
   upload(
     who: TestPerson,
     file: Buffer,
     fields?: Record<string, string | string[]>,
     filename?: string,
   ): Promise<TestAnswer>;
-  /** Sends an operation as the gateway does. */
-  readonly graphql: SubgraphClient;
-  /** Waits for `count` events of an account and returns all so far, in the order of the log. */
-  readonly eventsOf: EventReader["eventsOf"];
-  /** The same for audit events. */
-  readonly auditOf: EventReader["eventsOf"];
-  /** Publishes events of other services on the log. */
-  publish(...events: Parameters<typeof publishEvents>[1]): Promise<void>;
   /** Lists the keys in the blob store. */
   blobKeys(): Promise<string[]>;
   putBlob(key: string, bytes: Buffer): Promise<void>;
-  close(): Promise<void>;
 }
 
 export async function startImages(
-  overrides: Overrides = {},
+  overrides: Overrides<typeof properties> = {},
   options: { readonly clock?: Clock } = {},
 ): Promise<Harness> {
-  const [database, events, account, folder] = await Promise.all([
-    serviceDatabase("images"),
-    eventLogDatabase(),
-    startAccountStandIn(),
-    mkdtemp(join(tmpdir(), "signalbox-images-test-")),
-  ]);
-  const context = testContext(
-    "images",
+  const folder = await mkdtemp(join(tmpdir(), "signalbox-images-test-"));
+  const service = await startService({
+    name: "images",
     properties,
-    {
-      "database.url": database.url,
-      "events.url": events.url,
+    createService,
+    topics: ["signalbox.image.v1", "signalbox.image-render.v1"],
+    overrides: {
       "blobs.url": `file:${folder}`,
-      "cache.url": "memory:",
-      "secrets.keys": `k1:${Buffer.alloc(32, 3).toString("base64")}`,
-      "internal.token": internalToken,
-      "account.internal-url": account.url,
-      "http.strict-responses": true,
       "images.import.allow": "127.0.0.1:*",
       "images.upload.directory": folder,
       ...overrides,
     },
-    options,
-  );
-  const eventLog = await testEventLog(context.configuration.get("events.url"), context);
-  const service = await serveService(context, await createService(context));
-  const audit = await readEvents(eventLog, { ...context, instance: `${context.instance}-audit` }, [
-    "signalbox.audit.v1",
-  ]);
-  const { eventsOf } = await readEvents(eventLog, context, ["signalbox.image.v1", "signalbox.image-render.v1"]);
+    ...options,
+  });
+  const { context, send, close } = service;
   const [url, accessKey, secretKey] = (["blobs.url", "blobs.access-key", "blobs.secret-key"] as const).map((name) =>
     context.configuration.get(name),
   );
@@ -98,14 +60,11 @@ export async function startImages(
     accessKey: accessKey ?? null,
     secretKey: secretKey ?? null,
   });
-  const send = createSender(service.url);
 
   return {
-    context,
-    url: service.url,
+    ...service,
     blobsFolder: folder,
     stagingFolder: folder,
-    send,
     upload(who, file, fields = {}, filename = "photo.jpg") {
       const form = new FormData();
       for (const [name, values] of Object.entries(fields))
@@ -113,10 +72,6 @@ export async function startImages(
       form.append("file", new Blob([new Uint8Array(file)]), filename);
       return send(who, "POST", "/images", { body: form });
     },
-    graphql: createSubgraphClient(service.internalUrl),
-    eventsOf,
-    auditOf: audit.eventsOf,
-    publish: (...drafts) => publishEvents({ ...context, eventLog, service: "account" }, drafts),
     putBlob: async (key, bytes) => void (await blobs.put(key, bytes, { size: bytes.length, contentType: "image/png" })),
     async blobKeys() {
       const keys = [];
@@ -127,11 +82,8 @@ export async function startImages(
       return keys;
     },
     async close() {
-      await service.close();
-      await Promise.all([database.close(), events.close(), account.close(), rm(folder, { recursive: true })]);
+      await close();
+      await rm(folder, { recursive: true });
     },
   };
 }
-
-/** The folder of this service's migrations. */
-export const prismaDirectory = fileURLToPath(new URL("../prisma", import.meta.url));
