@@ -1,7 +1,7 @@
 export { freePort, runKafkaTool } from "@signalbox/infra/engines/index.ts";
 export { pillow, runPillow } from "@signalbox/infra/engines/pillow/pillow.ts";
 export { type AccountStandIn, startAccountStandIn, type TestPerson, testPerson } from "./account-stand-in.ts";
-export { childProcesses, killProcess } from "./child-processes.ts";
+export { childProcesses, killProcess, processorMsOfChildren } from "./child-processes.ts";
 export { type ConnectProxy, startConnectProxy } from "./connect-proxy.ts";
 export { createCertificates, type TestCertificates } from "./create-certificates.ts";
 export { eventually } from "./eventually.ts";

@@ -1,13 +1,23 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createManualClock, hours, MiB, minutes } from "@signalbox/core";
-import { childProcesses, eventually, killProcess, readFixture, testPerson } from "@signalbox/testing";
+import {
+  childProcesses,
+  eventually,
+  killProcess,
+  processorMsOfChildren,
+  readFixture,
+  testPerson,
+} from "@signalbox/testing";
 import { createRenditionStore } from "../src/renditions/rendition-store.ts";
 import { startImages } from "./harness.ts";
 import { openInside } from "./inside.ts";
 
+/** Processor time that a decoder needs to start, with room. */
+const startMs = 500;
+
 /** Lists this process's image decoders that have been busy for half a second, without starting ones. */
-const busyDecoders = () => childProcesses("image-process", { busyMs: 500 });
+const busyDecoders = () => childProcesses("image-process", { busyMs: startMs });
 
 test("a small file that takes too much memory to decode is 422 with the reason, and nothing else suffers", async () => {
   const who = testPerson();
@@ -60,25 +70,25 @@ test("a rendition that crashes its process is 503, one that crashed two is 422, 
 
 test("a rendition that is too slow for its request is 503 in time, and the next request leaves it to the worker", async () => {
   const who = testPerson();
-  const images = await startImages({ "images.render.avif-pixels": 100_000_000, "limits.requestTimeoutSeconds": 4 });
+  const images = await startImages({ "images.render.avif-pixels": 100_000_000, "limits.requestTimeoutSeconds": 8 });
   try {
     const { id } = (await images.upload(who, await readFixture("photo.jpg"))).body;
     const path = `/images/${id}/content?width=2000&enlarge=true&format=avif`;
-    let busyMs = 0;
-    while ((await childProcesses("image-process", { busyMs })).length > 0) busyMs += 100;
+    const before = await processorMsOfChildren("image-process");
     const slow = images.send(who, "GET", path);
-    const [pid] = await eventually(async () => {
-      const busy = await childProcesses("image-process", { busyMs: busyMs + 100 });
-      return busy.length > 0 && busy;
+    const pid = await eventually(async () => {
+      const now = await processorMsOfChildren("image-process");
+      const busy = [...now].find(([id, usedMs]) => usedMs >= (before.get(id) ?? startMs) + 100);
+      return busy !== undefined && busy[0];
     });
-    process.kill(pid ?? 0, "SIGSTOP");
+    process.kill(pid, "SIGSTOP");
     for (const { status, body, headers } of [await slow, await images.send(who, "GET", path)]) {
       assert.deepEqual([status, body.error?.code], [503, "unavailable"]);
       assert.ok(Number(headers.get("retry-after")) > 0);
     }
     const jobs = (await images.eventsOf(who.accountId, 3)).filter(({ name }) => name === "image.render_requested");
     assert.equal(jobs.length, 2, "one for the named variants, one for the slow rendition");
-    // Another process has to start, which takes a busy machine longer than the four seconds. A form that was too slow
+    // Another process has to start, which takes a busy machine longer than the eight seconds. A form that was too slow
     // is left to the worker, which is not here: each attempt asks for one of its own.
     let width = 150;
     await eventually(
