@@ -44,6 +44,11 @@ export const benches: Readonly<Record<string, Bench>> = {
     description: "`npm start` until every service serves, in an empty folder and then on its data.",
     load: () => import("./start.ts"),
   },
+  cold: {
+    description:
+      "Publishing, ingest and queries in the first minute after a start of the embedded system on its data, against the minute after it.",
+    load: () => import("./cold.ts"),
+  },
   images: {
     description:
       "The images service against sharp alone on the same file: cold renditions, floods, stored renditions, memory.",
