@@ -49,6 +49,11 @@ export const benches: Readonly<Record<string, Bench>> = {
       "Publishing, ingest and queries in the first minute after a start of the embedded system on its data, against the minute after it.",
     load: () => import("./cold.ts"),
   },
+  costs: {
+    description:
+      "Round trips to PostgreSQL, WAL and statements of one call of each hot operation of the embedded system, with the consumers and workers behind it.",
+    load: () => import("./costs.ts"),
+  },
   images: {
     description:
       "The images service against sharp alone on the same file: cold renditions, floods, stored renditions, memory.",

@@ -46,9 +46,10 @@ test("a run is appended to the history, one row a figure, judged by its bound", 
   );
 });
 
-test("the page shows the newest figure of each name and says which are missed", async () => {
+test("the page shows the figures of the newest run of each bench and says which are missed", async () => {
   const history = await historyOf(
-    [old, [least("rate", 100, 90, "/s"), most("p99", 20, 5, "ms")]],
+    [old, [least("rate", 100, 90, "/s"), most("no longer measured", 20, 5, "ms")]],
+    [{ ...old, bench: "start" }, [most("p99", 20, 5, "ms")]],
     [recent, [least("rate", 100, 12_345.678, "/s", "bare 200/s"), most("memory", 8, 9, "MiB")]],
   );
   const page = performancePage(history);
@@ -57,7 +58,8 @@ test("the page shows the newest figure of each name and says which are missed", 
     page,
     /^\| `http` \| rate \| 12,345\.68 \/s \| bare 200\/s \| at least 100 \| met \| 2026-02-02, A \|$/m,
   );
-  assert.match(page, /^\| `http` \| p99 \| 5 ms \| – \| at most 20 \| met \| 2026-01-01, B, aaaaaaaa \|$/m);
+  assert.doesNotMatch(page, /no longer measured/);
+  assert.match(page, /^\| `start` \| p99 \| 5 ms \| – \| at most 20 \| met \| 2026-01-01, B, aaaaaaaa \|$/m);
   assert.match(page, /^\| `http` \| memory \| 9 MiB \| – \| at most 8 \| \*\*missed\*\* \| 2026-02-02, A \|$/m);
   assert.match(page, /^Machines: A quick box, 8 cores; B slow box, 2 cores\.$/m);
 });

@@ -10,7 +10,7 @@ export async function writePerformancePage(): Promise<void> {
   await writeFile(page, performancePage(await readHistory(historyFile)));
 }
 
-/** Renders the newest figure of each name, bench by bench, in the order of the table of benches. */
+/** Renders the figures of the newest runs, bench by bench, in the order of the table of benches. */
 export function performancePage(history: readonly RecordedFigure[]): string {
   const figures = newestOf(history);
   const judged = figures.filter(({ met }) => met !== null);
@@ -33,10 +33,15 @@ export function performancePage(history: readonly RecordedFigure[]): string {
   ].join("\n")}\n`;
 }
 
-/** A later row replaces an earlier one of the same name. Figures of benches that no longer exist are left out. */
+/** The figures of the newest run of each bench; what a bench no longer measures is left out. */
 function newestOf(history: readonly RecordedFigure[]): RecordedFigure[] {
-  const newest = new Map(history.map((row) => [`${row.bench}: ${row.figure}`, row]));
-  return Object.keys(benches).flatMap((name) => [...newest.values()].filter(({ bench }) => bench === name));
+  return Object.keys(benches).flatMap((name) => {
+    const rows = history.filter(({ bench }) => bench === name);
+    const last = rows.at(-1);
+    const newest = rows.filter(({ date, commit }) => date === last?.date && commit === last.commit);
+    // Run twice on one commit, the later rows hold.
+    return [...new Map(newest.map((row) => [row.figure, row])).values()];
+  });
 }
 
 function rowOf(row: RecordedFigure, machine: string): string {

@@ -78,8 +78,7 @@ test("a rendition that is too slow for its request is 503 in time, and the next 
     const slow = images.send(who, "GET", path);
     const pid = await eventually(async () => {
       const now = await processorMsOfChildren("image-process");
-      const busy = [...now].find(([id, usedMs]) => usedMs >= (before.get(id) ?? startMs) + 100);
-      return busy !== undefined && busy[0];
+      return [...now].find(([id, usedMs]) => usedMs >= (before.get(id) ?? startMs) + 100)?.[0] ?? false;
     });
     process.kill(pid, "SIGSTOP");
     for (const { status, body, headers } of [await slow, await images.send(who, "GET", path)]) {

@@ -1,0 +1,89 @@
+import { createHmac, randomUUID } from "node:crypto";
+import { readFixture } from "@signalbox/testing";
+import { type Client, type ClientRequest, createClient, expectStatus } from "../journey/client.ts";
+import type { System } from "../systems/system.ts";
+
+/** An operation that clients call often, with the round trips to PostgreSQL that each call may make. */
+export interface HotOperation {
+  readonly name: string;
+  readonly roundTripsMax: number;
+  readonly status: number;
+  /** The path and the request of the next call. */
+  readonly next: () => readonly [path: string, request: ClientRequest];
+}
+
+const secret = "a-secret-of-the-costs-01";
+const filling = "x".repeat(900);
+const query = "{ viewer { account { id } images(first: 10) { nodes { id } } } }";
+
+/** Prepares what the operations work on, as the owner of the first key. */
+export async function prepareHotOperations(
+  { baseUrl, apiKey }: Pick<System, "baseUrl" | "apiKey">,
+  receiverUrl: string,
+): Promise<HotOperation[]> {
+  const send = createClient(baseUrl, apiKey);
+  await create(send, "/api/v1/webhooks/endpoints", { url: receiverUrl, event_types: ["order.paid"] });
+  const pull = await create(send, "/api/v1/webhooks/endpoints", { type: "pull", event_types: ["order.pulled"] });
+  const source = { name: "Costs", scheme: "github", secret, forward: false };
+  const { ingest_path } = await create(send, "/api/v1/webhooks/sources", source);
+  const photo = await readFixture("photo.jpg");
+  const { id } = await create(send, "/images", formOf(photo));
+  const content = `/images/${id}/content?width=320&format=jpeg`;
+  const etag = expectStatus(await send(content), 200).headers.get("etag") ?? "";
+  let names = 0;
+  return [
+    op("read the account", 1, 200, "/api/account/"),
+    op("read the configuration", 0, 200, "/api/v1/config/"),
+    op("a query of the graph", 0, 200, "/graphql", () => ({ body: { query } })),
+    op("change the account", 28, 200, "/api/account/", () => ({
+      method: "PATCH",
+      body: { display_name: `Costs ${++names}` },
+    })),
+    op("show a stored rendition", 0, 200, content),
+    op("show a rendition that the client has", 0, 304, content, () => ({ headers: { "if-none-match": etag } })),
+    op("upload an image", 80, 201, "/images", () => ({
+      body: formOf(Buffer.concat([photo, Buffer.from(randomUUID())])),
+    })),
+    op("accept a webhook", 10, 202, ingest_path, signedWebhook),
+    op("publish an event and deliver it", 5, 202, "/api/v1/webhooks/events", () => ({
+      body: { type: "order.paid", data: { filling } },
+    })),
+    op("publish an event to a queue", 6, 202, "/api/v1/webhooks/events", () => ({
+      body: { type: "order.pulled", data: { filling } },
+    })),
+    op("poll a message", 2, 200, `/api/v1/webhooks/endpoints/${pull.id}/messages?limit=1`),
+  ];
+}
+
+const op = (
+  name: string,
+  roundTripsMax: number,
+  status: number,
+  path: string,
+  requestOf: () => ClientRequest = () => ({}),
+): HotOperation => ({ name, roundTripsMax, status, next: () => [path, requestOf()] });
+
+async function create(send: Client, path: string, body: unknown) {
+  return expectStatus(await send(path, { body }), 201).json;
+}
+
+function formOf(file: Buffer): FormData {
+  const form = new FormData();
+  form.append("file", new Blob([new Uint8Array(file)]), "photo.jpg");
+  return form;
+}
+
+/** A webhook as GitHub signs it. */
+function signedWebhook(): ClientRequest {
+  const body = Buffer.from(JSON.stringify({ id: randomUUID(), filling }));
+  const signature = createHmac("sha256", secret).update(body).digest("hex");
+  const headers = {
+    "content-type": "application/json",
+    "x-github-event": "push",
+    "x-github-delivery": randomUUID(),
+    "x-hub-signature-256": `sha256=${signature}`,
+    // The sender has no key.
+    "x-api-key": "",
+  };
+  return { headers, body };
+}

@@ -1,0 +1,153 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { systemClock } from "@signalbox/core";
+import { openPool, type Pool, sql } from "@signalbox/storage";
+import { createReceiver, eventually, testContext } from "@signalbox/testing";
+import { createClient, expectStatus } from "../journey/client.ts";
+import { newDataDirectory, removeData, startEmbeddedSystem } from "../systems/embedded-system.ts";
+import { type HotOperation, prepareHotOperations } from "./hot-operations.ts";
+
+const calls = 40;
+const warmUps = 5;
+/** Long enough for each periodic statement of the workers. */
+const idleMs = 15_000;
+const quietMs = 300;
+
+/** The cost of one call of an operation, with what it causes behind the answer. */
+export interface OperationCost {
+  readonly operation: HotOperation;
+  readonly roundTrips: number;
+  readonly walKiB: number;
+  /** The different statements that at least half of the calls send, shortened. */
+  readonly statements: readonly string[];
+}
+
+/**
+ * Calls each operation one call after the other on an embedded system of its own, and reads the statements from
+ * pg_stat_statements. Statements that an idle system sends as well are not counted.
+ */
+export async function measureCosts(): Promise<OperationCost[]> {
+  await using opened = new AsyncDisposableStack();
+  const receiver = await createReceiver();
+  opened.defer(() => receiver.close());
+  const dataDirectory = await newDataDirectory();
+  opened.defer(() => removeData({ dataDirectory }));
+  const properties = { "webhook-delivery.outbound.allow": `127.0.0.1:${receiver.port}` };
+  const first = await startEmbeddedSystem({ dataDirectory, properties });
+  await alter(first.databaseUrl("account"));
+  await first.stop();
+  const system = await startEmbeddedSystem({ dataDirectory, properties });
+  opened.defer(async () => void (await system.process.kill()));
+  const operations = await prepareHotOperations(system, receiver.url);
+  await using pool = openStatistics(system.databaseUrl("account"));
+  await pool.query(sql("", "create extension pg_stat_statements"));
+  const send = createClient(system.baseUrl, system.apiKey);
+  const call = async ({ next, status }: HotOperation) => expectStatus(await send(...next()), status);
+  for (const operation of operations) await repeat(warmUps, () => call(operation));
+  const idle = await idleRates(pool);
+  const costs: OperationCost[] = [];
+  for (const operation of operations) {
+    const [before, startedMs] = [await settled(pool, idle), systemClock.steadyMs()];
+    await repeat(calls, () => call(operation));
+    const after = await settled(pool, idle);
+    costs.push(costOf(operation, since(before, after), idle, systemClock.steadyMs() - startedMs));
+  }
+  return costs;
+}
+
+async function repeat(times: number, work: () => Promise<unknown>): Promise<void> {
+  for (let count = 0; count < times; count++) await work();
+}
+
+/** Loads the extension at the next start. */
+async function alter(url: string): Promise<void> {
+  await using pool = openStatistics(url);
+  await pool.query(sql("", "alter system set shared_preload_libraries = 'pg_stat_statements'"));
+}
+
+function openStatistics(url: string) {
+  const context = testContext("account", {});
+  const pool = openPool({ ...context, url, max: 1, applicationName: "costs" });
+  return Object.assign(pool, { [Symbol.asyncDispose]: () => context.close() });
+}
+
+/** Calls of a statement since the start, and what they wrote. */
+interface Counted {
+  readonly id: string;
+  readonly text: string;
+  readonly calls: number;
+  readonly walBytes: number;
+}
+
+type Counts = ReadonlyMap<string, Counted>;
+
+/** `begin` and the mark of its transaction go together. */
+const countStatements = sql(
+  "",
+  `select dbid || '/' || queryid as id, query as text, calls::int as calls, wal_bytes::float8 as "walBytes"
+   from pg_stat_statements where query not like '%pg_stat_statements%' and query not like 'select pg_current_xact_id%'`,
+);
+
+async function counted(pool: Pool): Promise<Counts> {
+  const { rows } = await pool.query<Counted>(countStatements, []);
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+function since(earlier: Counts, later: Counts): Counted[] {
+  return [...later.values()].flatMap((now) => {
+    const before = earlier.get(now.id) ?? { calls: 0, walBytes: 0 };
+    const [grown, written] = [now.calls - before.calls, now.walBytes - before.walBytes];
+    return grown > 0 ? [{ ...now, calls: grown, walBytes: written }] : [];
+  });
+}
+
+/** Measures what a system without requests sends, each per millisecond. */
+async function idleRates(pool: Pool): Promise<Counts> {
+  const before = await counted(pool);
+  await sleep(idleMs);
+  const sent = since(before, await counted(pool));
+  return new Map(sent.map((one) => [one.id, { ...one, calls: one.calls / idleMs, walBytes: one.walBytes / idleMs }]));
+}
+
+/** Waits until the system sends only what an idle one sends. */
+async function settled(pool: Pool, idle: Counts): Promise<Counts> {
+  let last = await counted(pool);
+  return await eventually(
+    async () => {
+      await sleep(quietMs);
+      const now = await counted(pool);
+      const others = since(last, now).filter(({ id }) => !idle.has(id));
+      last = now;
+      return others.length === 0 && now;
+    },
+    { timeoutMs: 60_000, message: "the system is idle again" },
+  );
+}
+
+function costOf(operation: HotOperation, sent: readonly Counted[], idle: Counts, tookMs: number): OperationCost {
+  const all = sent.map((one) => {
+    const { calls: idleCalls, walBytes } = idle.get(one.id) ?? { calls: 0, walBytes: 0 };
+    return { ...one, calls: one.calls - idleCalls * tookMs, walBytes: one.walBytes - walBytes * tookMs };
+  });
+  // Periodic statements of workers do not come at an even rate; what belongs to a call comes with each.
+  const own = all.filter((one) => one.calls >= calls / 2);
+  const perCall = (of: (one: Counted) => number) => own.reduce((total, one) => total + of(one), 0) / calls;
+  return {
+    operation,
+    roundTrips: Math.round(perCall((one) => one.calls) * 10) / 10,
+    walKiB: Math.round((perCall((one) => one.walBytes) / 1024) * 10) / 10,
+    statements: [...new Set(own.map(({ text }) => shortened(text)))],
+  };
+}
+
+const written = /\b(insert into|update|delete from)\s+(?:only\s+)?(?!set\b|skip\b|nowait\b|of\b)([a-z_."]+)/gi;
+const read = /\b(?:from|join)\s+(?:only\s+)?(?!unnest\b|given\b|lateral\b)([a-z_."]+)(?!\s*\(|[a-z_."])/gi;
+
+/** Names what a statement writes; else the first table that it reads; else the function that it calls. */
+function shortened(text: string): string {
+  const writes = [...text.matchAll(written)].map(([, verb, table]) => `${verb} ${table}`.toLowerCase());
+  if (writes.length > 0) return [...new Set(writes)].join(" + ");
+  const [, table] = text.matchAll(read).next().value ?? [];
+  const [, call] = /select\s+([\w.]+)\s*\(/i.exec(text) ?? [];
+  const asked = table ?? call;
+  return asked === undefined ? text.slice(0, 30) : `select ${asked}`;
+}
