@@ -20,10 +20,14 @@ const about =
     const { send, administrator } = world;
     const wanted = await id(world);
     const message = await eventually(async () => {
-      const { items, unavailable } = (await send(administrator, `${base}/${collection}?limit=200`)).json;
-      const found = (items as Listed[]).find((one) => one.id === wanted);
-      if (!found)
-        throw new Error(`${wanted} is not among ${items.map(({ id }: Listed) => id)}; ${JSON.stringify(unavailable)}`);
+      const seen: Listed[] = [];
+      for (let query: string | null = ""; query !== null; ) {
+        const { items, next_cursor: next } = (await send(administrator, `${base}/${collection}${query}`)).json;
+        seen.push(...items);
+        query = next ? `?cursor=${encodeURIComponent(next)}` : null;
+      }
+      const found = seen.find((one) => one.id === wanted);
+      if (!found) throw new Error(`${wanted} is not among ${seen.map(({ id }) => id)}`);
       return found;
     });
     return make(administrator, message);
