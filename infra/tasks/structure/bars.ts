@@ -12,7 +12,7 @@ export interface Bar {
 
 /** Files and lines that the `src` of a service may have. They only go down; raising one is a commit of its own. */
 const ceilings: Readonly<Record<string, readonly [files: number, lines: number]>> = {
-  account: [138, 16_500],
+  account: [138, 17_000],
   config: [37, 3_820],
   gateway: [63, 6_180],
   images: [52, 5_570],
