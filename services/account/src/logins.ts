@@ -123,7 +123,7 @@ export function openSignIns(context: Configured, dependencies: SignInDependencie
   const { passkeyStore, ceremonies, passkeys } = openPasskeys(context, base);
   const stores = { stateStore, signInStore, serviceClientStore, applicationStore };
   const proving = { signIns, firstLinks, passkeys, ceremonies };
-  const issuer = openIssuer(context, { base, stores, issuedTokens, proving, pages, limiterOf });
+  const issuer = openIssuer(context, { base, stores, issuedTokens, proving, signInList, pages, limiterOf });
   const hasIssuer = issuer !== null;
   const applications = createApplications({ applicationStore, issuedTokens, audit, clock, hasIssuer });
   return {

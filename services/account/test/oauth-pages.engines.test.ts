@@ -132,6 +132,14 @@ test("on a phone a person opens the issuer's page, and connects a device, and ev
   await page.goto(`${edge}/oauth`);
   await page.getByText("You are signed in to Signalbox as").waitFor();
   await isFine("Your sign-in");
+  await page.getByRole("link", { name: "Your sign-ins" }).click();
+  await isFine("Your sign-ins");
+  await page.getByText("This is the browser that you are using.").waitFor();
+  const [signIn] = (await page.getByRole("heading", { level: 2 }).allTextContents()).slice(0, 1);
+  const end = page.getByRole("button", { name: "End this sign-in", description: signIn ?? "", exact: true });
+  await end.click();
+  await page.getByRole("link", { name: "Sign in" }).waitFor();
+  await isFine("Your sign-ins");
   assert.deepEqual(
     complaints.filter((text) => !text.includes("Failed to load resource")),
     [],

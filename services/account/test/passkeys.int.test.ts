@@ -111,6 +111,20 @@ test("a passkey that nobody added, or whose challenge belongs to another sign-in
   }
 });
 
+test("an account that is suspended while its page is open gets no passkey, and reads why", async () => {
+  const { visitor, access_token } = await signedIn(account, { scope: "openid account:read" });
+  const headers = bearer(access_token);
+  const { id } = (await account.send("GET", "/api/account/", { headers })).body;
+  const shown = await visitor.open(page);
+  const admin = { "x-api-key": await account.firstKey() };
+  const body = { status: "suspended", reason: "test" };
+  assert.equal((await account.send("POST", `/api/accounts/${id}/status`, { headers: admin, body })).status, 200);
+  const response = createSoftwareAuthenticator(origin).create(passkeyOptionsOf(shown));
+  const refused = await visitor.submit(shown, { name: "Phone", response });
+  assert.deepEqual([refused.status, /not possible right now/.test(refused.text)], [403, true]);
+  assert.deepEqual((await account.send("GET", `${path}/`, { headers })).body.items, []);
+});
+
 test("a passkey is added only in a browser that signed in a moment ago, by its own page, and once", async () => {
   const stranger = await createVisitor(account).open(page);
   assert.doesNotMatch(stranger.text, /data-options/);

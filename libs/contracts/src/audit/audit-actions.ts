@@ -57,6 +57,7 @@ export const auditActions = {
   "account.contact_release": ofAccount("The contact address lost its verification, because another account has it."),
   "account.step_up": ofAccount("A person proved their identity again, with a code."),
   "account.sign_out": ofAccount("Every sign-in was ended."),
+  "account.end_other_sign_ins": ofAccount("Every sign-in but that of the owner's browser was ended."),
   "account.export": ofAccount("Everything the account has was exported."),
   "account.read": ofAccount("An administrator read the account."),
   "account.read_audit": ofAccount("An administrator read the audit of the account."),

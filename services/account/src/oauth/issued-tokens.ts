@@ -24,8 +24,14 @@ interface Dependencies {
   readonly access: Pick<AccessAnnouncements, "announce">;
   readonly audit: Pick<Audit, "record">;
   readonly clock: Clock;
-  readonly stateStore: Pick<StateStore, "lockGrant" | "removeGrant" | "removeSession" | "removeOfAccount">;
-  readonly signInStore: Pick<SignInStore, "touch" | "grantsOf" | "remove" | "removeOfAccount">;
+  readonly stateStore: Pick<
+    StateStore,
+    "lockGrant" | "removeGrant" | "removeSession" | "removeOfAccount" | "removeOthers"
+  >;
+  readonly signInStore: Pick<
+    SignInStore,
+    "touch" | "findBySession" | "grantsOf" | "remove" | "removeOfAccount" | "removeOthers"
+  >;
 }
 
 /**
@@ -82,6 +88,15 @@ export function createIssuedTokens(dependencies: Dependencies) {
       await stateStore.removeOfAccount(tx, accountId);
       await end(tx, await take(tx, takeOfSignIns, accountId), dependencies);
       await signInStore.removeOfAccount(tx, accountId);
+    },
+
+    /** Revokes every sign-in to an account but that of one session, as `revokeSignIns` does. */
+    async revokeOtherSignIns(tx: Tx, accountId: string, session: Buffer): Promise<void> {
+      const kept = await signInStore.findBySession(tx, accountId, session);
+      const grants = kept ? await signInStore.grantsOf(tx, kept.id) : [];
+      await stateStore.removeOthers(tx, accountId, session, grants);
+      await end(tx, await take(tx, takeOfOthers, accountId, grants), dependencies);
+      await signInStore.removeOthers(tx, accountId, session);
     },
   };
 }
@@ -149,9 +164,14 @@ const takeOfSignIns = sql(
   `delete from oauth_issued_tokens where account_id = $1 and grant_id is not null returning ${columns}`,
 );
 
+const takeOfOthers = sql(
+  "issued-token.take-of-others",
+  `delete from oauth_issued_tokens where account_id = $1 and grant_id <> all($2) returning ${columns}`,
+);
+
 /** Deletes tokens and returns them. */
-async function take(tx: Tx, statement: Statement, key: string): Promise<readonly IssuedToken[]> {
-  return (await tx.query<IssuedToken>(statement, [key])).rows;
+async function take(tx: Tx, statement: Statement, ...key: readonly unknown[]): Promise<readonly IssuedToken[]> {
+  return (await tx.query<IssuedToken>(statement, [...key])).rows;
 }
 
 /** Clocks differ: a token that has just ended here may still be looked up elsewhere. */

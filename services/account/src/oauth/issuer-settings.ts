@@ -110,7 +110,7 @@ const ownPages = (issuer: string): Application => ({
 });
 
 /** Our own pages that a sign-in returns to; behind a link, with its token as the state. */
-const ownFolders = ["contact-links", "invitations", "first-link", "home", "passkeys"] as const;
+const ownFolders = ["contact-links", "invitations", "first-link", "home", "passkeys", "sign-ins"] as const;
 
 type OwnFolder = (typeof ownFolders)[number];
 

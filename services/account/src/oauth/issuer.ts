@@ -10,6 +10,7 @@ import type { ServiceClientStore } from "../credentials/service-client.ts";
 import type { Pages } from "../pages/pages.ts";
 import { createTokens } from "../principals/principals.ts";
 import type { Configured } from "../properties.ts";
+import type { SignInList } from "../sign-ins/sign-in-list.ts";
 import type { SignInStore } from "../sign-ins/sign-in-store.ts";
 import type { PrivateJwk } from "../signing-keys/signing-key.ts";
 import { createSigningKeys, type KeyRing, type SigningKeys } from "../signing-keys/signing-keys.ts";
@@ -17,7 +18,7 @@ import { createAdapter } from "./adapter.ts";
 import { type Callers, createCallers, type LimiterOf, type RequestLimits } from "./callers.ts";
 import { createConsent } from "./consent.ts";
 import { createDevicePages } from "./device-pages.ts";
-import { createHomePage } from "./home-page.ts";
+import { createHomePages } from "./home-page.ts";
 import { type IssuedTokens, issuedTokenRetention } from "./issued-tokens.ts";
 import { type FollowedLink, type IssuerSettings, issuerSettings, signInUrl, trustedIssuer } from "./issuer-settings.ts";
 import { createListener, type OurPages } from "./listener.ts";
@@ -61,6 +62,7 @@ interface Dependencies {
   readonly stores: Stores;
   readonly issuedTokens: IssuedTokens;
   readonly proving: Proving;
+  readonly signInList: SignInList;
   readonly pages: Pages;
   readonly limiterOf: LimiterOf;
 }
@@ -127,7 +129,7 @@ interface Issuing {
 /** The pages that are ours and not the provider's. */
 function ourPagesOf(
   { clock }: Configured,
-  { base, proving, pages }: Dependencies,
+  { base, proving, signInList, pages }: Dependencies,
   { settings, callers }: Pick<Issuing, "settings" | "callers">,
 ): OurPages {
   const { pool, accountStore, audit } = base;
@@ -139,7 +141,7 @@ function ourPagesOf(
   const passkeyParts = { pool, address, accountStore, passkeys, ceremonies, clientAddress, pages, clock };
   return {
     answerSignIn: createSignInListener(signInParts),
-    answerHome: createHomePage({ address, accountStore, pages }),
+    ...createHomePages({ pool, settings, accountStore, signInList, clientAddress, pages, clock }),
     ...createPasskeyPages(passkeyParts),
   };
 }
@@ -153,7 +155,7 @@ function providerOf(
   const { pool, accountStore, audit, auditRefusals } = base;
   const { stateStore, signInStore, serviceClientStore, applicationStore } = stores;
   const { clientAddress } = callers;
-  const providerPages = createProviderPages(pages);
+  const providerPages = createProviderPages(pages, settings.address);
   const devicePages = createDevicePages({ pages, limits: callers.limits, clientAddress, now: () => clock.now() });
   const providerClients = createProviderClients({ serviceClientStore, applicationStore, auditRefusals, clock, log });
   const refreshTokens = createRefreshTokens({ pool, stateStore, issuedTokens, clock, log });

@@ -6,7 +6,7 @@ import type Provider from "oidc-provider";
 import type { Pages } from "../pages/pages.ts";
 import { type Count, type RequestLimits, tellCount } from "./callers.ts";
 import { createClientListener, endWith } from "./client-listener.ts";
-import type { HomePage } from "./home-page.ts";
+import type { HomePages } from "./home-page.ts";
 import { type IssuerAddress, mountPath } from "./issuer-settings.ts";
 import type { PasskeyPages } from "./passkey-pages.ts";
 import type { PresentedToken } from "./presented-token.ts";
@@ -14,9 +14,8 @@ import type { SignInListener } from "./sign-in-listener.ts";
 import { failedPage, tooManyPage } from "./sign-in-pages.ts";
 
 /** The pages that are ours and not the provider's. */
-export interface OurPages extends PasskeyPages {
+export interface OurPages extends PasskeyPages, HomePages {
   readonly answerSignIn: SignInListener;
-  readonly answerHome: HomePage;
 }
 
 interface Dependencies {
@@ -37,6 +36,7 @@ interface Dependencies {
 const kinds: readonly (readonly [RegExp, Kind, methods: string])[] = [
   [/^(\/home)?$/, "home", "GET, HEAD"],
   [/^\/passkeys$/, "passkeys", "GET, HEAD, POST"],
+  [/^\/sign-ins$/, "sign-ins", "GET, HEAD, POST"],
   [/^\/passkeys\.js$/, "script", "GET, HEAD"],
   [/^\/sign-in\/./, "sign-in", "GET, HEAD, POST"],
   [/^\/(token|introspect|revoke)$/, "client", "POST"],
@@ -53,6 +53,7 @@ const kinds: readonly (readonly [RegExp, Kind, methods: string])[] = [
 type Kind =
   | "home"
   | "passkeys"
+  | "sign-ins"
   | "script"
   | "sign-in"
   | "client"
@@ -83,6 +84,9 @@ export function createListener(dependencies: Dependencies): RequestListener {
       case "passkeys":
         if (refusedByCount(limits.page(request), request, response)) return;
         return ourPages.answerPasskeys(provider(), request, response);
+      case "sign-ins":
+        if (refusedByCount(limits.page(request), request, response)) return;
+        return ourPages.answerSignIns(provider(), request, response);
       case "script":
         return ourPages.sendScript(request, response);
       case "sign-in":
@@ -141,12 +145,12 @@ function fail(
   const away = isAppError(error) && error.code === "unavailable";
   if (away) response.setHeader("Retry-After", String(error.retryAfterSeconds ?? 1));
   const status = away ? 503 : 500;
-  if (["sign-in", "home", "passkeys"].includes(kindOf(path) ?? ""))
+  if (["sign-in", "home", "passkeys", "sign-ins"].includes(kindOf(path) ?? ""))
     pages.send(response, failedPage(pages.textsFor(request.headers), status));
   else endWith(response, status, { error: "server_error" });
 }
 
-const ours: ReadonlySet<Kind> = new Set(["home", "passkeys", "script", "client", "request"]);
+const ours: ReadonlySet<Kind> = new Set(["home", "passkeys", "sign-ins", "script", "client", "request"]);
 
 /**
  * Browsers send preflights by themselves, so they must not count against the page; the provider answers them, and the

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { stepUpMaxAgeMs } from "@signalbox/auth";
+import { stateRefusal } from "@signalbox/auth";
 import { displayName } from "@signalbox/contracts";
 import type { Clock } from "@signalbox/core";
 import type { ClientAddress } from "@signalbox/http";
 import { inTransaction, type Pool } from "@signalbox/storage";
 import type Provider from "oidc-provider";
-import type { Account } from "../accounts/account.ts";
+import { stateOf } from "../accounts/account.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
 import { labelOf } from "../contacts/contact.ts";
 import { type Html, html, Html as Markup, type Page } from "../pages/page.ts";
@@ -15,8 +15,8 @@ import type { Ceremonies } from "../passkeys/ceremonies.ts";
 import { type Passkey, passkeysMax } from "../passkeys/passkey.ts";
 import { passkeyScript } from "../passkeys/passkey-script.ts";
 import type { Passkeys } from "../passkeys/passkeys.ts";
-import { maySignIn } from "../sign-ins/sign-ins.ts";
 import { fill, type Texts } from "../texts/texts.ts";
+import { blockedPage, goTo, type SignedIn, signedInPerson } from "./home-page.ts";
 import { type IssuerAddress, signInUrl } from "./issuer-settings.ts";
 import { isForm, readFormBody } from "./request-form.ts";
 import { refusedPage } from "./sign-in-pages.ts";
@@ -33,15 +33,6 @@ interface Dependencies {
   readonly clock: Clock;
 }
 
-/** A signed-in browser. */
-interface SignedIn {
-  readonly account: Account;
-  /** The session's `uid`, which no page shows. */
-  readonly session: string;
-  /** True when the person has signed in within the last quarter of an hour. */
-  readonly isRecent: boolean;
-}
-
 /** A form is good for as long as a ceremony may take, and a little longer. */
 const formLifeMs = 10 * 60_000;
 
@@ -49,16 +40,7 @@ export type PasskeyPages = ReturnType<typeof createPasskeyPages>;
 
 /** The page on which a person adds a passkey, and the script of the ceremonies. */
 export function createPasskeyPages(dependencies: Dependencies) {
-  const { address, accountStore, pages, clock } = dependencies;
-
-  async function signedIn(provider: Provider, request: IncomingMessage, response: ServerResponse) {
-    const session = await provider.Session.get(provider.createContext(request, response));
-    const account = session.accountId === undefined ? null : await accountStore.find(session.accountId);
-    if (!account || !maySignIn(account)) return null;
-    const signedInAtMs = (session.authTime() ?? 0) * 1000;
-    return { account, session: session.uid, isRecent: clock.nowMs() - signedInAtMs < stepUpMaxAgeMs };
-  }
-
+  const { address, pages } = dependencies;
   return {
     /** Answers with the script, the same for everybody. */
     sendScript(request: IncomingMessage, response: ServerResponse): void {
@@ -72,7 +54,7 @@ export function createPasskeyPages(dependencies: Dependencies) {
     async answerPasskeys(provider: Provider, request: IncomingMessage, response: ServerResponse): Promise<void> {
       // A sign-in of our own returns with a code, which nobody needs.
       if (request.url?.includes("?")) return goTo(response, `${address.path}/passkeys`);
-      const who = await signedIn(provider, request, response);
+      const who = await signedInPerson(provider, [request, response], dependencies);
       if (!who?.isRecent) return pages.send(response, signInPage(pages.textsFor(request.headers), who, address.issuer));
       if (request.method !== "POST") return pages.send(response, await listPage(request, who, null, dependencies));
       await add(request, response, who, dependencies);
@@ -168,13 +150,10 @@ async function add(
   const by = { kind: "owner", accountId, credential: "passkey page", ...from } as const;
   const result = await inTransaction(pool, async (tx) => {
     const account = await accountStore.lock(tx, accountId);
-    return account ? passkeys.add(tx, account, name.data, made, by) : null;
+    if (!account || stateRefusal(stateOf(account), "own-account:write")) return null;
+    return passkeys.add(tx, account, name.data, made, by);
   });
-  if (result?.outcome === "added") return goTo(response, `${address.path}/passkeys`);
-  return refuse(result?.outcome === "limit-reached" ? "tooMany" : "notAdded");
-}
-
-function goTo(response: ServerResponse, location: string): void {
-  response.writeHead(303, { Location: location, "Cache-Control": "no-store", "Content-Length": "0" });
-  response.end();
+  if (result === null) return pages.send(response, blockedPage(pages.textsFor(request.headers)));
+  if (result.outcome === "added") return goTo(response, `${address.path}/passkeys`);
+  return refuse(result.outcome === "limit-reached" ? "tooMany" : "notAdded");
 }

@@ -2,12 +2,13 @@ import type { ErrorOut, KoaContextWithOIDC } from "oidc-provider";
 import { formTargetOf, Html, html, type Page } from "../pages/page.ts";
 import type { Pages } from "../pages/pages.ts";
 import { fill, type Texts } from "../texts/texts.ts";
+import type { IssuerAddress } from "./issuer-settings.ts";
 import { endEverything, keptApplications, keptParameter } from "./sign-out.ts";
 
 export type ProviderPages = ReturnType<typeof createProviderPages>;
 
 /** Our pages in place of the provider's built-in ones. */
-export function createProviderPages(pages: Pages) {
+export function createProviderPages(pages: Pages, address: Pick<IssuerAddress, "path">) {
   const textsOf = (ctx: KoaContextWithOIDC): Texts =>
     pages.textsFor(ctx.headers, ctx.oidc?.params?.ui_locales ?? ctx.query.ui_locales);
 
@@ -68,7 +69,10 @@ ${kept.length === 0 ? null : whole}
     showSignedOut(ctx: KoaContextWithOIDC): void {
       const texts = textsOf(ctx);
       const { title, text, kept } = texts.pages.signedOut;
-      const what = ctx.query[keptParameter] === undefined ? null : html`<p>${kept}</p>`;
+      const what =
+        ctx.query[keptParameter] === undefined
+          ? null
+          : html`<p>${kept}</p>\n<p><a href="${address.path}/sign-ins">${texts.pages.signIns.title}</a></p>`;
       show(ctx, { texts, title, content: html`<p>${text}</p>\n${what}` });
     },
   };

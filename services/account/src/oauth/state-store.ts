@@ -46,6 +46,11 @@ const lockGrant = sql(
 const removeOfGrant = sql("oauth-state.remove-of-grant", "delete from oauth_state where grant_id = $1");
 const removeSession = sql("oauth-state.remove-session", "delete from oauth_state where model = 'Session' and uid = $1");
 const removeOfAccount = sql("oauth-state.remove-of-account", "delete from oauth_state where account_id = $1");
+const removeOthers = sql(
+  "oauth-state.remove-others",
+  `delete from oauth_state where account_id = $1 and not (model = 'Session' and uid = $2)
+     and not (model = 'Grant' and id = any($3)) and coalesce(grant_id <> all($4), true)`,
+);
 
 export type StateStore = ReturnType<typeof createStateStore>;
 
@@ -94,6 +99,10 @@ export function createStateStore(pool: Pool, sealer: Sealer) {
     /** Removes the records with which the people of an account continue without signing in: sessions, grants, codes, refresh tokens. */
     async removeOfAccount(tx: Tx, accountId: string): Promise<void> {
       await tx.query(removeOfAccount, [accountId]);
+    },
+    /** Removes the same of every session but this one; `session` is the digest of its `uid`. */
+    async removeOthers(tx: Tx, accountId: string, session: Buffer, grants: readonly string[]): Promise<void> {
+      await tx.query(removeOthers, [accountId, session, grants.map(stateDigest), grants]);
     },
   };
 }

@@ -17,14 +17,14 @@ import type { StepUps } from "../step-up/step-ups.ts";
 import { type ListedSignIn, type SignIn, SignInResource, signInExample, viewSignIn } from "./sign-in.ts";
 import type { SignInStore } from "./sign-in-store.ts";
 
-type SignInList = ReturnType<typeof createSignInList>;
+export type SignInList = ReturnType<typeof createSignInList>;
 
 interface Dependencies {
   readonly accountStore: Pick<AccountStore, "lock" | "save">;
   readonly audit: Pick<Audit, "record">;
   readonly clock: Clock;
   readonly signInStore: Pick<SignInStore, "list" | "find">;
-  readonly issuedTokens: Pick<IssuedTokens, "revokeSignIn" | "revokeSignIns">;
+  readonly issuedTokens: Pick<IssuedTokens, "revokeSignIn" | "revokeSignIns" | "revokeOtherSignIns">;
   readonly stepUps: Pick<StepUps, "end">;
   readonly notices: Pick<Notices, "queue">;
 }
@@ -49,6 +49,12 @@ export function createSignInList(dependencies: Dependencies) {
       return signInStore.list(accountId, { now: clock.now(), jti: jtiOf(credential.id) }, range);
     },
 
+    /** Lists the newest live sign-ins for their owner's browser, whose session has this digest. */
+    async ofBrowser(accountId: string, session: Buffer): Promise<readonly ListedSignIn[]> {
+      const listed = await signInStore.list(accountId, { now: clock.now() }, { after: null, limit: shownMax });
+      return listed.map((signIn) => ({ ...signIn, current: signIn.session.equals(session) }));
+    },
+
     /** Finds a sign-in and locks its account, so that it is ended only once. */
     async lock(tx: Tx, accountId: string, id: string): Promise<FoundSignIn | null> {
       const account = await accountStore.lock(tx, accountId);
@@ -57,9 +63,16 @@ export function createSignInList(dependencies: Dependencies) {
     },
 
     /** Ends a sign-in of the caller: the browser's session, and the tokens of every application signed in to. */
-    async end(tx: Tx, caller: Caller, found: FoundSignIn): Promise<Account> {
+    async end(tx: Tx, by: Caller | Actor, found: FoundSignIn): Promise<Account> {
       requireState(stateOf(found.account), "own-account:write");
-      return end(tx, caller, found);
+      return end(tx, by, found);
+    },
+
+    /** Ends every sign-in of a person but that of one browser, whose session has this digest. */
+    async endOthers(tx: Tx, by: Actor, account: Account, session: Buffer): Promise<void> {
+      requireState(stateOf(account), "own-account:write");
+      await issuedTokens.revokeOtherSignIns(tx, account.id, session);
+      await audit.record(tx, by, { action: "account.end_other_sign_ins", accountId: account.id });
     },
 
     async endByAdministrator(tx: Tx, caller: Caller, found: FoundSignIn): Promise<Account> {
@@ -72,9 +85,9 @@ export function createSignInList(dependencies: Dependencies) {
      * end by their time of issue. API keys and service clients stay. An owner under attack does it at once: it only
      * takes access away, so it needs no recent sign-in.
      */
-    async signOutEverywhere(tx: Tx, caller: Caller, account: Account): Promise<Account> {
+    async signOutEverywhere(tx: Tx, by: Caller | Actor, account: Account): Promise<Account> {
       requireState(stateOf(account), "own-account:write");
-      return signOut(tx, caller, account);
+      return signOut(tx, by, account);
     },
 
     async signOutByAdministrator(tx: Tx, caller: Caller, account: Account): Promise<Account> {
@@ -97,6 +110,9 @@ export function createSignInList(dependencies: Dependencies) {
     return signedOut;
   }
 }
+
+/** The most sign-ins that a page shows. */
+export const shownMax = 50;
 
 export interface SignInApi {
   readonly accounts: Pick<Accounts, "find" | "lock">;

@@ -87,6 +87,12 @@ const removeGrantsOfAccount = sql(
   "delete from sign_in_grants where account_id = $1",
 );
 const removeSignInsOfAccount = sql("sign-in.remove-of-account", "delete from sign_ins where account_id = $1");
+const removeGrantsOfOthers = sql(
+  "sign-in.remove-grants-of-others",
+  `delete from sign_in_grants where account_id = $1
+     and sign_in_id not in (select id from sign_ins where account_id = $1 and session = $2)`,
+);
+const removeOtherSignIns = sql("sign-in.remove-others", "delete from sign_ins where account_id = $1 and session <> $2");
 
 /** The sign-ins at the built-in issuer, with their grants, which link each token to its sign-in. */
 export function createSignInStore(pool: Pool) {
@@ -137,6 +143,12 @@ export function createSignInStore(pool: Pool) {
     async removeOfAccount(tx: Tx, accountId: string): Promise<void> {
       await tx.query(removeGrantsOfAccount, [accountId]);
       await tx.query(removeSignInsOfAccount, [accountId]);
+    },
+
+    /** Removes every sign-in of an account but that of this session from the list. */
+    async removeOthers(tx: Tx, accountId: string, session: Buffer): Promise<void> {
+      await tx.query(removeGrantsOfOthers, [accountId, session]);
+      await tx.query(removeOtherSignIns, [accountId, session]);
     },
   };
 }

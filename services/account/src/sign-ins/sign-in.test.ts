@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { browserNameOf } from "./sign-in.ts";
+import { browserNameOf, networkOf } from "./sign-in.ts";
 import { mayMail, type RecentMails } from "./sign-in-mails.ts";
 
 const windows = "Mozilla/5.0 (Windows NT 10.0; Win64; x64)";
@@ -23,6 +23,15 @@ test("browsers and systems are told by their names, and nothing else of the head
     [undefined, null],
   ];
   for (const [userAgent, name] of named) assert.equal(browserNameOf(userAgent), name, userAgent);
+});
+
+test("a page shows the network of an address and not the address", () => {
+  const shown = [
+    ["203.0.113.77", "203.0.113.0/24"],
+    ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"],
+    ["2001:db8::7", "2001:db8:0:0::/64"],
+  ];
+  for (const [address = "", network] of shown) assert.equal(networkOf(address), network);
 });
 
 const recent = (some: Partial<RecentMails>): RecentMails => ({

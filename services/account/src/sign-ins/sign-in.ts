@@ -1,4 +1,6 @@
+import { isIP } from "node:net";
 import { examples, identifier, timestamp } from "@signalbox/contracts";
+import { addressBucket } from "@signalbox/http";
 import { z } from "zod";
 
 /** A person's sign-in with one browser at the built-in issuer. */
@@ -61,6 +63,12 @@ export const viewSignIn = (signIn: ListedSignIn): z.output<typeof SignInResource
   ...exportedSignIn(signIn),
   current: signIn.current,
 });
+
+/** The network of a client address, as far as a page shows it: a place without a person. */
+export function networkOf(address: string): string {
+  if (isIP(address) === 4) return `${address.split(".").slice(0, 3).join(".")}.0/24`;
+  return addressBucket(address);
+}
 
 /** The first match counts: browsers also name those that they descend from. */
 const browsers: readonly (readonly [RegExp, string])[] = [
