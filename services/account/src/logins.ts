@@ -109,18 +109,19 @@ export function openSignIns(context: Configured, dependencies: SignInDependencie
     auditRefusals: base.auditRefusals,
     clock,
   });
+  const { passkeyStore, ceremonies, passkeys } = openPasskeys(context, base);
   const firstLinks = createFirstLinks({
     oneTimeCodes: proofs.oneTimeCodes,
     firstLinkStore: createFirstLinkStore(pool),
     accountStore,
     accountRecords: base.accountRecords,
     verifiedAddresses: base.verifiedAddresses,
+    passkeys,
     audit,
     clock,
   });
   const { serviceClientStore } = credentials;
   const applicationStore = createApplicationStore(pool);
-  const { passkeyStore, ceremonies, passkeys } = openPasskeys(context, base);
   const stores = { stateStore, signInStore, serviceClientStore, applicationStore };
   const proving = { signIns, firstLinks, passkeys, ceremonies };
   const issuer = openIssuer(context, { base, stores, issuedTokens, proving, signInList, pages, limiterOf });

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { after, before, type TestContext, test } from "node:test";
 import { createManualClock, minutes } from "@signalbox/core";
+import { createSoftwareAuthenticator, passkeyOptionsOf } from "@signalbox/testing";
 import { createFirstLink } from "../src/first-link/create-first-link.ts";
 import { type Harness, startAccount } from "./harness.ts";
-import { bearer, startIssuer, tablesWith, through } from "./oauth-fixture.ts";
+import { baseUrl, bearer, startIssuer, tablesWith, through } from "./oauth-fixture.ts";
 import { applications, codeTo, createVisitor, startSignIn } from "./oauth-visitor.ts";
 
 const clock = createManualClock(new Date());
@@ -53,6 +54,98 @@ test("a first link signs the first administrator in, with a name and an address 
   const other = await createVisitor(account).open(link);
   assert.deepEqual([other.status, /It was used, has expired or was replaced/.test(other.text)], [410, true]);
   assert.equal(await createFirstLink(account.context, { onlyFirst: true }), null);
+});
+
+/** Opens the link in a new browser and answers its page with a new passkey. */
+async function usePasskey(link: string, forgery: object = {}) {
+  const visitor = createVisitor(account, { "user-agent": "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Firefox/145.0" });
+  const authenticator = createSoftwareAuthenticator(new URL(baseUrl).origin);
+  const asked = await visitor.open(link);
+  const response = authenticator.create(passkeyOptionsOf(asked), forgery);
+  const answer = () => visitor.submit(asked, { response }, "new-passkey");
+  return { visitor, authenticator, asked, answer };
+}
+
+/** An instance of its own, whose first administrator has no way in yet. */
+async function startFresh(t: TestContext) {
+  const shared = account;
+  account = await startIssuer({ "account.oauth.applications": applications }, { clock });
+  const fresh = account;
+  t.after(async () => {
+    account = shared;
+    await fresh.close();
+  });
+}
+
+test("a first link signs the first administrator in with a new passkey, which is the second way in from then on", async (t) => {
+  await startFresh(t);
+  const link = await newLink();
+  assert.ok(
+    await createFirstLink(account.context, { onlyFirst: true }),
+    "nobody can sign in yet, so there is another one",
+  );
+  assert.equal((await createVisitor(account).open(link)).status, 410, "the earlier one has ended");
+  const { visitor, authenticator, answer } = await usePasskey(await newLink());
+  const last = await answer();
+  assert.equal(last.status, 200);
+  assert.match(last.text, /You are signed in as .*, the first administrator\. From now on, sign in with this passkey/);
+  const { url, finish } = await startSignIn(account, { scope: "openid account:read account:admin" });
+  const headers = bearer((await finish((await visitor.open(url)).url)).access_token);
+  const { items } = (await account.send("GET", "/api/account/passkeys/", { headers })).body;
+  assert.deepEqual(
+    items.map(({ name }: { name: string }) => name),
+    ["Firefox, Linux"],
+  );
+  const log = (await account.send("GET", "/api/account/audit/", { headers })).body.items;
+  const actions = log.map(({ action }: { action: string }) => action);
+  for (const action of ["sign_in", "passkey.add", "account.create_first_link"])
+    assert.ok(actions.includes(action), action);
+  assert.equal(await createFirstLink(account.context, { onlyFirst: true }), null, "there is a second way in");
+
+  const other = createVisitor(account);
+  const again = await startSignIn(account);
+  const signIn = await other.open(again.url);
+  const back = await other.submit(signIn, { response: authenticator.use(passkeyOptionsOf(signIn)) }, "passkey");
+  assert.ok(back.url.searchParams.has("code"), "the passkey signs in without the link");
+});
+
+test("a passkey uses a link once, before its end, and for this deployment and this browser's page alone", async () => {
+  const wrong = {
+    "another origin": { origin: "https://signalbox.example.evil.example" },
+    "another relying party": { rpId: "evil.example" },
+    "nobody's verification": { flags: 0x01 },
+    "another challenge": { challenge: "AAAA" },
+    "a use": { type: "webauthn.get" },
+  };
+  const link = await newLink();
+  for (const [name, forgery] of Object.entries(wrong)) {
+    const refused = await (await usePasskey(link, forgery)).answer();
+    assert.deepEqual([refused.status, /The passkey was not added\. Try again/.test(refused.text)], [422, true], name);
+  }
+  const [mine, theirs] = [await usePasskey(link), await usePasskey(link)];
+  const response = mine.authenticator.create(passkeyOptionsOf(mine.asked));
+  const swapped = await theirs.visitor.submit(theirs.asked, { response }, "new-passkey");
+  assert.equal(swapped.status, 422, "what one page asked for is nothing at another");
+  const late = await usePasskey(link);
+  assert.equal((await mine.answer()).status, 200, "none of that used the link up");
+  for (const { answer } of [theirs, late]) {
+    const ended = await answer();
+    assert.deepEqual([ended.status, /no longer works/.test(ended.text)], [410, true]);
+  }
+  const tooLate = await usePasskey(await newLink());
+  clock.advance(minutes(10));
+  assert.equal((await tooLate.answer()).status, 410);
+});
+
+test("no other sign-in takes a new passkey, and a first link signs nobody in with one that exists", async () => {
+  const visitor = createVisitor(account);
+  const signIn = await visitor.open((await startSignIn(account)).url);
+  const authenticator = createSoftwareAuthenticator(new URL(baseUrl).origin);
+  const response = authenticator.create(passkeyOptionsOf(signIn));
+  assert.equal((await visitor.submit(signIn, { response, step: "new-passkey" }, "passkey")).status, 400);
+  const { visitor: first, asked, authenticator: known } = await usePasskey(await newLink());
+  const use = known.use(passkeyOptionsOf(asked));
+  assert.equal((await first.submit(asked, { response: use, step: "passkey" }, "new-passkey")).status, 422);
 });
 
 test("opening a link uses nothing up, and its token is in no table and no log", async () => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { eventually, openBrowser } from "@signalbox/testing";
+import { createFirstLink } from "../src/first-link/create-first-link.ts";
 import { appearanceProblems } from "./appearance.ts";
 import { serve, startBehindEdge } from "./behind-edge.ts";
 import type { Harness } from "./harness.ts";
@@ -18,9 +19,8 @@ const device = {
   automaticPresenceSimulation: true,
 } as const;
 
-/** A browser with a device that holds passkeys, at a deployment whose person is signed in by a mailed code. */
-async function arrange(t: TestContext) {
-  const { edge, account } = await startBehindEdge(t, "localhost");
+/** A browser of a phone with a device that holds passkeys. */
+async function openWithDevice(t: TestContext) {
   const browser = await openBrowser();
   t.after(() => browser.close());
   const context = await browser.newContext({ viewport: { width: 360, height: 720 } });
@@ -30,11 +30,19 @@ async function arrange(t: TestContext) {
   const cdp = await context.newCDPSession(page);
   await cdp.send("WebAuthn.enable");
   const { authenticatorId } = await cdp.send("WebAuthn.addVirtualAuthenticator", { options: device });
+  return { page, context, cdp, authenticatorId, complaints };
+}
+
+/** Such a browser at a deployment whose person is signed in by a mailed code. */
+async function arrange(t: TestContext) {
+  const { edge, account } = await startBehindEdge(t, "localhost");
+  const opened = await openWithDevice(t);
+  const { page } = opened;
   const address = `${crypto.randomUUID()}@example.org`;
   await page.goto(`${edge}/oauth`);
   await page.getByRole("link", { name: "Sign in" }).click();
   await signInByCode(page, account, address);
-  return { edge, account, page, context, cdp, authenticatorId, address, complaints };
+  return { edge, account, address, ...opened };
 }
 
 async function signInByCode(page: Page, account: Harness, address: string, count = 1): Promise<void> {
@@ -116,6 +124,39 @@ test("a person who cancels, or whom the device does not know, adds nothing and s
   await cdp.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: true });
   await usePasskey(page);
   await heading(page, "Your sign-in");
+});
+
+test("a first administrator takes a passkey instead of an address, may cancel first, and uses the link once", async (t) => {
+  const { edge, account } = await startBehindEdge(t, "localhost");
+  const link = await createFirstLink(account.context);
+  assert.ok(link?.startsWith(edge));
+  const { page, cdp, authenticatorId, complaints } = await openWithDevice(t);
+  await page.goto(link);
+  await heading(page, "Sign in");
+  await page.getByRole("heading", { level: 2, name: "Or with a passkey" }).waitFor();
+  assert.deepEqual(await appearanceProblems(page), []);
+  assert.equal(await page.evaluate("document.documentElement.scrollWidth > innerWidth"), false, "nothing is cut off");
+  const add = () => page.getByRole("button", { name: "Add a passkey and sign in" }).click();
+  await cdp.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: false });
+  await add();
+  await page.getByRole("alert").getByText("The passkey was not added").waitFor();
+  await cdp.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: true });
+  await add();
+  await heading(page, "You are signed in");
+  await page.getByText("From now on, sign in with this passkey.").waitFor();
+  assert.equal((await credentialsOf(cdp, authenticatorId)).length, 1);
+  await openSignIn({ page, edge });
+  await usePasskey(page);
+  await heading(page, "Your sign-in");
+  await page.getByText("You are signed in to Signalbox as").waitFor();
+  await page.context().clearCookies();
+  await page.goto(link);
+  await heading(page, "This link no longer works");
+  assert.deepEqual(
+    complaints.filter((text) => !text.includes("Failed to load resource")),
+    [],
+    "the page's own policy lets its script work",
+  );
 });
 
 test("a copy of a passkey is refused by its counter, while the first one goes on", async (t) => {

@@ -17,8 +17,8 @@ interface Dependencies {
 }
 
 /**
- * The pages behind a first link. Opening one leads to the sign-in pages, which ask for a name and an address, and uses
- * nothing up.
+ * The pages behind a first link. Opening one leads to the sign-in pages, which ask for a name and an address, or for a
+ * passkey, and uses nothing up.
  */
 export function createFirstLinkListener(context: Configured, dependencies: Dependencies): RequestListener {
   const { issuer, pages } = dependencies;
@@ -34,8 +34,9 @@ async function openPage(
   const found = await firstLinks.find(token);
   if (found?.isOpen) return { location: issuer.signInUrl({ folder: "first-link", token }) };
   if (found && found.account.id === signedInTo) {
-    const { title, text } = texts.pages.firstLinkUsed;
-    const content = html`<p>${fill(text, { account: labelOf(found.account) })}</p>`;
+    const { title, text, textByPasskey } = texts.pages.firstLinkUsed;
+    const used = found.account.contactAddressVerified ? text : textByPasskey;
+    const content = html`<p>${fill(used, { account: labelOf(found.account) })}</p>`;
     return { status: 200, texts, title, content };
   }
   return firstLinkEndedPage(texts, found ? 410 : 404);

@@ -8,6 +8,8 @@ import type { Actor, Audit } from "../audit/audit.ts";
 import type { RefusedCode } from "../codes/code-answers.ts";
 import type { OneTimeCodes } from "../codes/one-time-codes.ts";
 import type { VerifiedAddresses } from "../contacts/verified-addresses.ts";
+import type { NewPasskey } from "../passkeys/ceremonies.ts";
+import type { Passkeys } from "../passkeys/passkeys.ts";
 import { codePlace, type TypedCode } from "../sign-ins/sign-ins.ts";
 import type { FirstLink, FirstLinkStore } from "./first-link.ts";
 
@@ -18,6 +20,7 @@ interface Dependencies {
   readonly accountStore: Pick<AccountStore, "find" | "lock" | "save">;
   readonly accountRecords: Pick<AccountRecords, "changed" | "verified">;
   readonly verifiedAddresses: Pick<VerifiedAddresses, "holderOf">;
+  readonly passkeys: Pick<Passkeys, "add">;
   readonly clock: Clock;
 }
 
@@ -27,16 +30,28 @@ export interface FirstAdministrator extends Pick<TypedCode, "signIn" | "address"
   readonly name: string;
 }
 
+/** A verified passkey of a person who follows the link. */
+interface FirstPasskey extends Pick<TypedCode, "by"> {
+  readonly token: string;
+  readonly made: NewPasskey;
+  /** The name of the passkey. */
+  readonly name: string;
+}
+
+type Refusal = { outcome: "address-taken" } | { outcome: "passkey-refused" };
+
+type UseOutcome = { outcome: "signed-in"; accountId: string } | { outcome: "first-link-ended" };
+
 export type FirstLinkOutcome =
-  | { outcome: "signed-in"; accountId: string }
+  | UseOutcome
   | { outcome: "code-refused"; why: RefusedCode }
-  | { outcome: "first-link-ended" | "address-taken" };
+  | Extract<Refusal, { outcome: "address-taken" }>;
 
 export type FirstLinks = ReturnType<typeof createFirstLinks>;
 
 /** The links that sign the first administrator in. */
 export function createFirstLinks(dependencies: Dependencies) {
-  const { oneTimeCodes, firstLinkStore, accountStore, accountRecords, verifiedAddresses, audit, clock } = dependencies;
+  const { oneTimeCodes, firstLinkStore, accountStore, passkeys, audit, clock } = dependencies;
 
   return {
     /** Finds a link without using it, with its account; `isOpen` is false for one that was used or has expired. */
@@ -53,27 +68,36 @@ export function createFirstLinks(dependencies: Dependencies) {
     async complete(tx: Tx, { signIn, code, ...administrator }: FirstAdministrator): Promise<FirstLinkOutcome> {
       const redeemed = await oneTimeCodes.redeem(tx, { ...codePlace(signIn, administrator.address), code });
       if (redeemed !== "good") return { outcome: "code-refused", why: redeemed };
-      return use(tx, administrator);
+      return use(tx, administrator, (account, by) => takeAddress(tx, by, account, administrator, dependencies));
+    },
+
+    /** Uses the link, once, with a passkey that is the account's second way in from now on. */
+    completeByPasskey(
+      tx: Tx,
+      { made, name, ...first }: FirstPasskey,
+    ): Promise<UseOutcome | Extract<Refusal, { outcome: "passkey-refused" }>> {
+      return use(tx, first, async (account, by) => {
+        const { outcome } = await passkeys.add(tx, account, name, made, by);
+        return outcome === "added" ? null : { outcome: "passkey-refused" };
+      });
     },
   };
 
-  async function use(
+  /** Uses an open link. `takeWay` gives its account the second way in, or says why not; then the link stays open. */
+  async function use<Refused extends Refusal>(
     tx: Tx,
-    { token, name, address, by: from }: Omit<FirstAdministrator, "signIn" | "code">,
-  ): Promise<FirstLinkOutcome> {
+    { token, by: from }: Pick<FirstAdministrator, "token" | "by">,
+    takeWay: (account: Account, by: Actor) => Promise<Refused | null>,
+  ): Promise<UseOutcome | Refused> {
     const found = await firstLinkStore.find(token);
     const account = found && (await accountStore.lock(tx, found.accountId));
     const link = await firstLinkStore.lock(tx, token);
     if (!account || !link || !isOpen(link) || account.status !== "active") return { outcome: "first-link-ended" };
-    if ((await verifiedAddresses.holderOf(tx, address, account.id)) !== null) return { outcome: "address-taken" };
-    const contact = { contactAddress: address, contactAddressVerified: true, pendingContactAddress: null };
-    const changed = changedAccount(account, { ...account, displayName: name, ...contact }, clock.now());
     const { id: accountId } = account;
     const by: Actor = { kind: "owner", accountId, ...from };
+    const refused = await takeWay(account, by);
+    if (refused) return refused;
     await firstLinkStore.markUsed(tx, link, clock.now());
-    await accountStore.save(tx, changed.account);
-    await accountRecords.changed(tx, by, "account.update", changed);
-    await accountRecords.verified(tx, changed);
     await audit.record(tx, by, { action: "sign_in", accountId });
     return { outcome: "signed-in", accountId };
   }
@@ -81,4 +105,21 @@ export function createFirstLinks(dependencies: Dependencies) {
   function isOpen({ usedAt, expiresAt }: FirstLink): boolean {
     return usedAt === null && expiresAt > clock.now();
   }
+}
+
+/** Makes the address, which the person has proved to hold, that of the account, with their name. */
+async function takeAddress(
+  tx: Tx,
+  by: Actor,
+  account: Account,
+  { address, name }: Pick<FirstAdministrator, "address" | "name">,
+  { verifiedAddresses, accountStore, accountRecords, clock }: Dependencies,
+): Promise<Extract<Refusal, { outcome: "address-taken" }> | null> {
+  if ((await verifiedAddresses.holderOf(tx, address, account.id)) !== null) return { outcome: "address-taken" };
+  const contact = { contactAddress: address, contactAddressVerified: true, pendingContactAddress: null };
+  const changed = changedAccount(account, { ...account, displayName: name, ...contact }, clock.now());
+  await accountStore.save(tx, changed.account);
+  await accountRecords.changed(tx, by, "account.update", changed);
+  await accountRecords.verified(tx, changed);
+  return null;
 }

@@ -11,6 +11,7 @@ import type { Page } from "../pages/page.ts";
 import type { Pages } from "../pages/pages.ts";
 import type { Ceremonies } from "../passkeys/ceremonies.ts";
 import type { PasskeySignIn, Passkeys } from "../passkeys/passkeys.ts";
+import { browserNameOf } from "../sign-ins/sign-in.ts";
 import type { SendOutcome, SignInOutcome, SignIns } from "../sign-ins/sign-ins.ts";
 import { fill, minutesIn } from "../texts/texts.ts";
 import { type Callers, tellCount } from "./callers.ts";
@@ -29,6 +30,7 @@ import {
 import {
   ceremonyOf,
   finish,
+  firstCeremonyOf,
   guardedFields,
   openVisit,
   remember,
@@ -59,7 +61,6 @@ interface Dependencies {
 /** The sign-in pages: they ask for an address, then for the code mailed to it, and some applications for consent. */
 export function createSignInListener(dependencies: Dependencies) {
   const { settings, pages, proving } = dependencies;
-  const { ceremonies } = proving;
   const { limits } = dependencies.callers;
 
   /** Answers a request below `/oauth/sign-in/`; `uid` is the rest of its path. */
@@ -69,7 +70,7 @@ export function createSignInListener(dependencies: Dependencies) {
     request: IncomingMessage,
     response: ServerResponse,
   ): Promise<void> {
-    const visit = await openVisit(provider, uid, request, response, { settings, pages, ceremonies });
+    const visit = await openVisit(provider, uid, request, response, { settings, pages, proving });
     const count = visit ? limits.signIn(uid) : limits.stray(request);
     tellCount(response, count);
     const texts = visit?.texts ?? pages.textsFor(request.headers);
@@ -195,7 +196,7 @@ const takePasskey: Step = async (visit, fields, dependencies) => {
   const { pool, proving, callers, pages } = dependencies;
   const { passkeys, ceremonies } = proving;
   const { texts, form, interaction, response } = visit;
-  const presented = form.passkey === null ? null : ceremonies.read(fields.get("response") ?? "");
+  const presented = form.passkey?.ceremony !== "get" ? null : ceremonies.read(fields.get("response") ?? "");
   const used = presented && { presented, belongsTo: ceremonyOf(interaction.uid), ...whoOf(visit, callers) };
   const verified = used && (await passkeys.verify(used));
   const result = verified ? await inTransaction(pool, (tx) => passkeys.signIn(tx, verified, used)) : null;
@@ -203,6 +204,30 @@ const takePasskey: Step = async (visit, fields, dependencies) => {
     return pages.send(response, addressPage(texts, form, { address: "" }, texts.pages.passkeys.refused));
   }
   await conclude(visit, result, dependencies);
+};
+
+/** Makes the passkey of the first administrator, by which they sign in from then on. */
+const takeNewPasskey: Step = async (visit, fields, dependencies) => {
+  const { pool, proving, callers, pages } = dependencies;
+  const { texts, form, interaction, response, link } = visit;
+  if (link?.folder !== "first-link") return pages.send(response, refusedPage(texts));
+  const made = await proving.ceremonies.verifyNew(firstCeremonyOf(interaction.uid), fields.get("response") ?? "");
+  const { userAgent, by } = whoOf(visit, callers);
+  const name = browserNameOf(userAgent) ?? "Passkey";
+  const result =
+    made &&
+    (await inTransaction(pool, (tx) =>
+      proving.firstLinks.completeByPasskey(tx, { token: link.token, made, name, by }),
+    ));
+  switch (result?.outcome) {
+    case "signed-in":
+      return conclude(visit, result, dependencies);
+    case "first-link-ended":
+      await interaction.destroy();
+      return pages.send(response, firstLinkEndedPage(texts, 410));
+    default:
+      return pages.send(response, addressPage(texts, form, { address: "" }, texts.pages.passkeys.notAdded));
+  }
 };
 
 /** Ends a visit whose person has proved who they are. */
@@ -225,6 +250,7 @@ const steps: ReadonlyMap<string, Step> = new Map([
   ["login address", takeAddress],
   ["login code", takeCode],
   ["login passkey", takePasskey],
+  ["login new-passkey", takeNewPasskey],
   ["login resend", resend],
   ["login restart", (visit: Visit) => remember(visit, null)],
   ["consent allow", (visit: Visit, _fields: URLSearchParams, { consent }: Dependencies) => consent.allow(visit)],

@@ -11,8 +11,12 @@ export interface SignInForm {
   readonly formTargets: readonly string[];
   /** True where the first administrator signs in, whose name is asked for too. */
   readonly asksName: boolean;
-  /** The ceremony of a passkey; null where browsers allow none. */
-  readonly passkey: { readonly options: string; readonly script: string } | null;
+  /** The ceremony that uses a passkey, or makes the first administrator's; null where browsers allow none. */
+  readonly passkey: {
+    readonly ceremony: "get" | "create";
+    readonly options: string;
+    readonly script: string;
+  } | null;
 }
 
 /** The typed values of the first page. */
@@ -39,13 +43,17 @@ const describedBy = (problem: string | null): Html =>
   problem === null ? html`aria-describedby="hint"` : html`aria-describedby="problem hint" aria-invalid="true"`;
 
 /** A form that its script shows: it signs in with a passkey, without an address. */
-function passkeyForm({ pages: { passkeys } }: Texts, form: SignInForm): Html | null {
+function passkeyForm({ pages: { passkeys, firstLink } }: Texts, form: SignInForm): Html | null {
   if (form.passkey === null) return null;
-  return html`<form method="post" action="${form.action}" data-passkey="get" data-options="${form.passkey.options}" hidden>
-${guarded(form, "passkey")}
+  const { ceremony, options } = form.passkey;
+  const isNew = ceremony === "create";
+  const about = isNew ? html`<h2>${firstLink.orPasskey}</h2>\n<p>${passkeys.text}</p>` : null;
+  return html`<form method="post" action="${form.action}" data-passkey="${ceremony}" data-options="${options}" hidden>
+${guarded(form, isNew ? "new-passkey" : "passkey")}
 <input type="hidden" name="response" value="">
-<p class="problem" role="alert" data-problem hidden>${passkeys.cancelled}</p>
-<button type="submit">${passkeys.signIn}</button>
+${about}
+<p class="problem" role="alert" data-problem hidden>${isNew ? passkeys.notAdded : passkeys.cancelled}</p>
+<button type="submit">${isNew ? firstLink.usePasskey : passkeys.signIn}</button>
 </form>`;
 }
 

@@ -3,9 +3,12 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { sameDigest } from "@signalbox/auth";
 import type Provider from "oidc-provider";
 import { errors, type Interaction } from "oidc-provider";
+import { labelOf } from "../contacts/contact.ts";
+import type { FirstLinks } from "../first-link/first-links.ts";
 import { formTargetOf } from "../pages/page.ts";
 import type { Pages } from "../pages/pages.ts";
 import type { Ceremonies } from "../passkeys/ceremonies.ts";
+import type { Passkeys } from "../passkeys/passkeys.ts";
 import type { Texts } from "../texts/texts.ts";
 import { type FollowedLink, followedLink, type IssuerSettings } from "./issuer-settings.ts";
 import { isForm, readFormBody } from "./request-form.ts";
@@ -35,7 +38,11 @@ interface SentCode {
 interface Dependencies {
   readonly settings: IssuerSettings;
   readonly pages: Pick<Pages, "textsFor">;
-  readonly ceremonies: Pick<Ceremonies, "isPossible" | "requestOptions">;
+  readonly proving: {
+    readonly ceremonies: Pick<Ceremonies, "isPossible" | "requestOptions" | "creationOptions">;
+    readonly firstLinks: Pick<FirstLinks, "find">;
+    readonly passkeys: Pick<Passkeys, "ofAccount">;
+  };
 }
 
 /** Opens the visit of the sign-in `uid`; null when the browser's cookie belongs to another one, or it has ended. */
@@ -44,13 +51,13 @@ export async function openVisit(
   uid: string,
   request: IncomingMessage,
   response: ServerResponse,
-  { settings, pages, ceremonies }: Dependencies,
+  { settings, pages, proving }: Dependencies,
 ): Promise<Visit | null> {
   const interaction = await interactionOf(provider, request, response);
   if (interaction?.uid !== uid || !prompts.has(interaction.prompt.name)) return null;
   const link = followedLink(settings.address.issuer, interaction.params);
   const asksName = link?.folder === "first-link";
-  const passkey = passkeyOf(uid, settings, ceremonies);
+  const passkey = await passkeyOf(uid, link, settings, proving);
   const form = { ...(await formOf(provider, interaction, settings)), asksName, passkey };
   const texts = pages.textsFor(request.headers, interaction.params.ui_locales);
   return { provider, request, response, interaction, form, link, texts };
@@ -79,13 +86,27 @@ async function interactionOf(
 /** The ceremony of a sign-in. */
 export const ceremonyOf = (uid: string): string => `use ${uid}`;
 
-function passkeyOf(
+/** The ceremony of a first administrator's passkey. */
+export const firstCeremonyOf = (uid: string): string => `first ${uid}`;
+
+/** A sign-in uses a passkey; that of a first link makes one, for the account that the link is of. */
+async function passkeyOf(
   uid: string,
+  link: FollowedLink | null,
   { address: { issuer } }: Pick<IssuerSettings, "address">,
-  { isPossible, requestOptions }: Dependencies["ceremonies"],
-): SignInForm["passkey"] {
-  if (!isPossible) return null;
-  return { options: JSON.stringify(requestOptions(ceremonyOf(uid))), script: `${issuer}/passkeys.js` };
+  { ceremonies, firstLinks, passkeys }: Dependencies["proving"],
+): Promise<SignInForm["passkey"]> {
+  if (!ceremonies.isPossible) return null;
+  const script = `${issuer}/passkeys.js`;
+  if (link?.folder !== "first-link") {
+    return { ceremony: "get", options: JSON.stringify(ceremonies.requestOptions(ceremonyOf(uid))), script };
+  }
+  const found = await firstLinks.find(link.token);
+  if (!found?.isOpen) return null;
+  const { account } = found;
+  const holder = { accountId: account.id, label: labelOf(account), known: await passkeys.ofAccount(account.id) };
+  const options = await ceremonies.creationOptions(firstCeremonyOf(uid), holder);
+  return { ceremony: "create", options: JSON.stringify(options), script };
 }
 
 async function formOf(
