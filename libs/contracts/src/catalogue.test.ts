@@ -17,6 +17,7 @@ const promised =
   `account.created account.updated account.settings_updated account.contact_verified account.status_changed
   account.deleted api_key.created api_key.updated api_key.revoked service_client.created
    service_client.updated service_client.revoked invitation.created invitation.accepted invitation.revoked image.created image.updated image.deleted image.erased image.rendition_ready
+   application.created application.updated application.deleted passkey.created passkey.updated passkey.deleted
    image.processing_failed image.render_requested image.rendered config.changed config.applied flag.changed webhook_source.created
   webhook_source.updated webhook_source.deleted webhook_endpoint.created webhook_endpoint.updated
   webhook_endpoint.deleted webhook_endpoint.failing webhook_endpoint.disabled webhook_endpoint.enabled

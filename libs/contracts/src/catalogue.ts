@@ -2,9 +2,11 @@ import type { z } from "zod";
 import type { EventDeclaration } from "./define-event.ts";
 import * as access from "./events/account-events.ts";
 import * as account from "./events/account-events.ts";
+import * as application from "./events/application-events.ts";
 import { auditRecordedEvent } from "./events/audit-events.ts";
 import * as config from "./events/config-events.ts";
 import * as apiKey from "./events/credential-events.ts";
+import * as passkey from "./events/credential-events.ts";
 import * as serviceClient from "./events/credential-events.ts";
 import * as image from "./events/image-events.ts";
 import * as imageRender from "./events/image-events.ts";
@@ -30,6 +32,12 @@ const declarations = [
   invitation.invitationCreatedEvent,
   invitation.invitationAcceptedEvent,
   invitation.invitationRevokedEvent,
+  application.applicationCreatedEvent,
+  application.applicationUpdatedEvent,
+  application.applicationDeletedEvent,
+  passkey.passkeyCreatedEvent,
+  passkey.passkeyUpdatedEvent,
+  passkey.passkeyDeletedEvent,
   image.imageCreatedEvent,
   image.imageUpdatedEvent,
   image.imageDeletedEvent,

@@ -55,11 +55,14 @@ export {
   accountExample,
   accountSettingsExample,
 } from "./resources/account.ts";
+export { ApplicationResource, applicationExample, applicationTypes } from "./resources/application.ts";
 export { AuditEntryResource, auditEntryExample } from "./resources/audit-entry.ts";
 export {
   ApiKeyResource,
   apiKeyExample,
   CurrentCredentialResource,
+  PasskeyResource,
+  passkeyExample,
   ServiceClientResource,
   serviceClientExample,
 } from "./resources/credentials.ts";

@@ -17,6 +17,7 @@ import { type BuiltInIssuer, openIssuer } from "./oauth/issuer.ts";
 import { createStateStore } from "./oauth/state-store.ts";
 import type { Pages } from "./pages/pages.ts";
 import { createCeremonies } from "./passkeys/ceremonies.ts";
+import { createPasskeyRecords } from "./passkeys/passkey.ts";
 import { createPasskeyStore } from "./passkeys/passkey-store.ts";
 import { createPasskeys } from "./passkeys/passkeys.ts";
 import { createPrincipals, createTokens } from "./principals/principals.ts";
@@ -52,7 +53,7 @@ export function openProofs({ configuration, clock }: Configured, base: Base, cou
 
 /** Opens the passkeys of people at the built-in issuer. */
 function openPasskeys({ configuration, clock }: Configured, base: Base) {
-  const { pool, accountStore, notices, audit, auditRefusals } = base;
+  const { pool, accountStore, notices, audit, auditRefusals, outbox } = base;
   const passkeyStore = createPasskeyStore(pool);
   const ceremonies = createCeremonies({
     baseUrl: configuration.get("http.base-url"),
@@ -65,7 +66,7 @@ function openPasskeys({ configuration, clock }: Configured, base: Base) {
     accountStore,
     identityStore: createIdentityStore(pool),
     notices,
-    audit,
+    passkeyRecords: createPasskeyRecords({ audit, outbox }),
     auditRefusals,
     clock,
   });
@@ -86,7 +87,7 @@ interface SignInDependencies {
 export function openSignIns(context: Configured, dependencies: SignInDependencies) {
   const { configuration, clock } = context;
   const { base, proofs, credentials, registration, pages, limiterOf = localLimits(context) } = dependencies;
-  const { pool, accountStore, access, audit, notices } = base;
+  const { pool, accountStore, access, audit, notices, outbox } = base;
   const stateStore = createStateStore(pool, base.sealer);
   const signInStore = createSignInStore(pool);
   const issuedTokens = createIssuedTokens({ pool, access, audit, clock, stateStore, signInStore });
@@ -126,7 +127,7 @@ export function openSignIns(context: Configured, dependencies: SignInDependencie
   const proving = { signIns, firstLinks, passkeys, ceremonies };
   const issuer = openIssuer(context, { base, stores, issuedTokens, proving, signInList, pages, limiterOf });
   const hasIssuer = issuer !== null;
-  const applications = createApplications({ applicationStore, issuedTokens, audit, clock, hasIssuer });
+  const applications = createApplications({ applicationStore, issuedTokens, audit, outbox, clock, hasIssuer });
   return {
     issuedTokens,
     signInStore,

@@ -69,6 +69,39 @@ test("an application is created, read, listed, changed and deleted by an adminis
   ]);
 });
 
+test("each change of an application is one event of the deployment, without its secret, and a refusal is none", async () => {
+  const { id = "", client_secret = "" } = await created(server);
+  const one = `${path}/${id}`;
+  const patch = (body: object) => account.send("PATCH", one, { headers: administrator, body });
+  assert.equal((await patch({ name: "Harbour log", scopes: ["images:read"] })).status, 200);
+  assert.equal((await patch({ name: "Harbour log" })).status, 200, "the same name changes nothing");
+  assert.equal((await patch({ redirect_uris: [] })).status, 422);
+  assert.equal((await create({ ...server, redirect_uris: [] })).status, 422);
+  const rotated = await account.send("POST", `${one}/secret/rotate`, { headers: administrator, body: {} });
+  assert.equal(rotated.status, 200);
+  const removal = () => account.send("DELETE", `${one}/secret/previous`, { headers: administrator });
+  assert.deepEqual([(await removal()).status, (await removal()).status], [204, 204]);
+  assert.equal((await account.send("DELETE", one, { headers: administrator })).status, 204);
+
+  const events = await eventually(async () => {
+    const own = (await account.eventsOf(null, 1)).filter(({ subject }) => subject === id);
+    return own.some(({ name }) => name === "application.deleted") && own;
+  });
+  const data = events.map((event) => event.data as { name: string; changed: string[] });
+  assert.deepEqual(
+    events.map(({ name }, at) => [name, data[at]?.name, data[at]?.changed]),
+    [
+      ["application.created", "Harbour", []],
+      ["application.updated", "Harbour log", ["name", "scopes"]],
+      ["application.updated", "Harbour log", ["client_secret"]],
+      ["application.updated", "Harbour log", ["client_secret"]],
+      ["application.deleted", "Harbour log", []],
+    ],
+  );
+  const text = JSON.stringify(events);
+  for (const secret of [client_secret, rotated.body.client_secret, "aps_"]) assert.ok(!text.includes(secret), secret);
+});
+
 test("only an administrator manages applications, and only after a recent sign-in", async () => {
   const person = await signedIn(account, {
     client: "console",

@@ -56,7 +56,7 @@ export interface Harness {
   /** The address and token by which another service looks up principals. */
   readonly principals: { readonly url: string; readonly token: string };
   /** The events of an account, in log order, once there are `count` of them. */
-  eventsOf(accountId: string, count: number): Promise<ReceivedEvent<EventName>[]>;
+  eventsOf(accountId: string | null, count: number): Promise<ReceivedEvent<EventName>[]>;
   close(): Promise<void>;
 }
 

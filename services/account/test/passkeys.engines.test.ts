@@ -129,7 +129,8 @@ test("a person who cancels, or whom the device does not know, adds nothing and s
 test("a first administrator takes a passkey instead of an address, may cancel first, and uses the link once", async (t) => {
   const { edge, account } = await startBehindEdge(t, "localhost");
   const link = await createFirstLink(account.context);
-  assert.ok(link?.startsWith(edge));
+  assert.ok(link);
+  assert.ok(link.startsWith(edge));
   const { page, cdp, authenticatorId, complaints } = await openWithDevice(t);
   await page.goto(link);
   await heading(page, "Sign in");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { inTransaction } from "@signalbox/storage";
-import { createSoftwareAuthenticator, passkeyOptionsOf } from "@signalbox/testing";
+import { createSoftwareAuthenticator, eventually, passkeyOptionsOf } from "@signalbox/testing";
 import type { Harness } from "./harness.ts";
 import { openInside } from "./inside.ts";
 import { baseUrl, bearer, issuer, startIssuer } from "./oauth-fixture.ts";
@@ -109,6 +109,32 @@ test("a passkey that nobody added, or whose challenge belongs to another sign-in
   for (const response of ["", "null", "[]", "{", `{"id":"${"A".repeat(20_000)}"}`]) {
     assert.equal((await visitor.submit(other, { response }, "passkey")).status, 422, response.slice(0, 20));
   }
+});
+
+test("a passkey that is added, renamed or removed is an event for its account, without its key, and a use is none", async () => {
+  const { headers, authenticator } = await personWithPasskey();
+  const { items } = (await account.send("GET", `${path}/`, { headers })).body;
+  const [{ id }] = items;
+  assert.ok((await use(authenticator)).answer.url.searchParams.has("code"));
+  for (const name of ["Old phone", "Old phone"]) {
+    assert.equal((await account.send("PATCH", `${path}/${id}`, { headers, body: { name } })).status, 200);
+  }
+  assert.equal((await account.send("DELETE", `${path}/${id}`, { headers })).status, 204);
+  const { id: accountId } = (await account.send("GET", "/api/account/", { headers })).body;
+  const events = await eventually(async () => {
+    const own = (await account.eventsOf(accountId, 1)).filter(({ subject }) => subject === id);
+    return own.some(({ name }) => name === "passkey.deleted") && own;
+  });
+  const shown = events.map(({ name, data }) => {
+    const { name: passkey, changed } = data as { name: string; changed: string[] };
+    return [name, passkey, changed];
+  });
+  assert.deepEqual(shown, [
+    ["passkey.created", "Phone", []],
+    ["passkey.updated", "Old phone", ["name"]],
+    ["passkey.deleted", "Old phone", []],
+  ]);
+  assert.doesNotMatch(JSON.stringify(events), /public_key|publicKey|credential_id|counter/);
 });
 
 test("an account that is suspended while its page is open gets no passkey, and reads why", async () => {

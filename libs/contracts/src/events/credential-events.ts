@@ -4,6 +4,8 @@ import { defineEvent } from "../define-event.ts";
 import {
   ApiKeyResource,
   apiKeyExample as keyOfResource,
+  PasskeyResource,
+  passkeyExample,
   ServiceClientResource,
   serviceClientExample,
 } from "../resources/credentials.ts";
@@ -102,4 +104,32 @@ export const serviceClientRevokedEvent = defineEvent({
     changed: ["status", "revoked_at"],
     reason: "revoked",
   },
+});
+
+const passkeyEvent = { ...keyEvent, subject: "passkey id" } as const;
+const passkeyData = PasskeyResource.extend({ changed });
+
+export const passkeyCreatedEvent = defineEvent({
+  ...passkeyEvent,
+  name: "passkey.created",
+  description: "A person added a passkey to the account; its key is never part of an event.",
+  data: passkeyData,
+  example: { ...passkeyExample, changed: [] },
+});
+
+export const passkeyUpdatedEvent = defineEvent({
+  ...passkeyEvent,
+  name: "passkey.updated",
+  description: "A passkey was renamed. A sign-in with it is no change.",
+  data: passkeyData,
+  example: { ...passkeyExample, name: "Old phone", changed: ["name"] },
+});
+
+export const passkeyDeletedEvent = defineEvent({
+  ...passkeyEvent,
+  name: "passkey.deleted",
+  description:
+    "A passkey was removed, and signs nobody in any more. The purge of an account is `account.deleted` alone.",
+  data: passkeyData,
+  example: { ...passkeyExample, changed: [] },
 });

@@ -82,6 +82,29 @@ export const serviceClientExample: ServiceClientResource = {
 
 examples.add(ServiceClientResource, { example: serviceClientExample });
 
+/** A passkey without its key, as its holder sees it. */
+export const PasskeyResource = z
+  .object({
+    id: identifier("The passkey"),
+    name: z.string().describe("The name that its holder gave it."),
+    synced: z.boolean().describe("True when it is copied to the holder's other devices."),
+    created_at: timestamp.describe("The time at which it was added."),
+    last_used_at: timestamp.nullable().describe("The time of its last sign-in; null before the first."),
+  })
+  .meta({ id: "Passkey", description: "A passkey that signs its holder in, without its key." });
+
+export type PasskeyResource = z.output<typeof PasskeyResource>;
+
+export const passkeyExample: PasskeyResource = {
+  id: "psk_8Vt3Kq1XfLcW5bRyNpJhdZ",
+  name: "Phone",
+  synced: true,
+  created_at: "2026-01-01T09:00:00.000Z",
+  last_used_at: null,
+};
+
+examples.add(PasskeyResource, { example: passkeyExample });
+
 /** The credential of a request, as `GET /api/account/credential` shows it to its holder. */
 export const CurrentCredentialResource = z
   .object({

@@ -1,3 +1,4 @@
+import { ApplicationResource, applicationExample } from "@signalbox/contracts";
 import type { Clock, ErrorDetail } from "@signalbox/core";
 import { connectionField, field, type PageLimits } from "@signalbox/graphql";
 import {
@@ -18,8 +19,6 @@ import type { ApplicationStore } from "./application-store.ts";
 import type { Applications, IssuedSecret } from "./applications.ts";
 import {
   ApplicationPatch,
-  ApplicationResource,
-  applicationExample,
   IssuedApplication,
   liveSecretsOf,
   NewApplication,

@@ -1,10 +1,5 @@
-import type { Scope } from "@signalbox/contracts";
+import type { ApplicationResource, Scope } from "@signalbox/contracts";
 import { z } from "zod";
-
-/** The kinds of applications: where one runs decides how it is recognized. */
-export const applicationTypes = ["browser", "server", "native", "device"] as const;
-
-type ApplicationType = (typeof applicationTypes)[number];
 
 /** An application that people sign in to through the built-in issuer. */
 export interface Application {
@@ -15,7 +10,7 @@ export interface Application {
    * `browser` and `native` run where their users could read a secret, so they have none; `server` has one; `device` has
    * no browser, and its users type a code elsewhere.
    */
-  readonly type: ApplicationType;
+  readonly type: ApplicationResource["type"];
   readonly redirectUris: readonly string[];
   readonly postLogoutRedirectUris: readonly string[];
   /** The most that its tokens may do; null for everything that the person may. */

@@ -1,5 +1,6 @@
 import type { Caller } from "@signalbox/auth";
 import { type Clock, type ErrorDetail, randomId, seconds } from "@signalbox/core";
+import type { Outbox } from "@signalbox/events";
 import { rotate, type Tx } from "@signalbox/storage";
 import type { z } from "zod";
 import type { Audit } from "../audit/audit.ts";
@@ -7,6 +8,7 @@ import type { IssuedTokens } from "../oauth/issued-tokens.ts";
 import type { ApplicationStore } from "./application-store.ts";
 import {
   type ApplicationPatch,
+  applicationEvents,
   liveSecretsOf,
   makeSecret,
   type NewApplication,
@@ -18,6 +20,7 @@ interface Dependencies {
   readonly applicationStore: ApplicationStore;
   readonly issuedTokens: Pick<IssuedTokens, "revokeOfClient">;
   readonly audit: Pick<Audit, "record">;
+  readonly outbox: Pick<Outbox, "append">;
   readonly clock: Clock;
   /** True when the built-in issuer runs; only it knows these applications. */
   readonly hasIssuer: boolean;
@@ -53,7 +56,7 @@ export type Applications = ReturnType<typeof createApplications>;
 
 /** The applications of the deployment that people sign in to, managed by its administrators. */
 export function createApplications(dependencies: Dependencies) {
-  const { applicationStore, issuedTokens, audit, clock } = dependencies;
+  const { applicationStore, issuedTokens, audit, outbox, clock } = dependencies;
 
   const save = (...given: Saving) => saveChanged(given, dependencies);
 
@@ -103,10 +106,12 @@ export function createApplications(dependencies: Dependencies) {
     },
 
     /** Deletes an application. Its tokens end everywhere within two seconds, and its refresh tokens are nobody's. */
-    async delete(tx: Tx, caller: Caller, { id }: StoredApplication): Promise<void> {
+    async delete(tx: Tx, caller: Caller, application: StoredApplication): Promise<void> {
+      const { id } = application;
       await issuedTokens.revokeOfClient(tx, id);
       await applicationStore.remove(tx, id);
       await audit.record(tx, caller, { action: "application.delete", subject: id });
+      await outbox.append(tx, [applicationEvents.deleted(application)]);
     },
   };
 }
@@ -121,11 +126,12 @@ type Saving = readonly [
 
 async function saveChanged(
   [tx, caller, application, action, changed]: Saving,
-  { applicationStore, audit, clock }: Pick<Dependencies, "applicationStore" | "audit" | "clock">,
+  { applicationStore, audit, outbox, clock }: Pick<Dependencies, "applicationStore" | "audit" | "outbox" | "clock">,
 ): Promise<StoredApplication> {
   const saved = { ...application, revision: application.revision + 1, updatedAt: clock.now() };
   await applicationStore.save(tx, saved);
   await audit.record(tx, caller, { action, subject: saved.id, fields: [...changed] });
+  await outbox.append(tx, [applicationEvents.updated(saved, changed)]);
   return saved;
 }
 
@@ -156,7 +162,7 @@ async function create(
   tx: Tx,
   caller: Caller,
   { name, type, scopes, party, ...wanted }: z.output<typeof NewApplication>,
-  { applicationStore, audit, clock, hasIssuer }: Dependencies,
+  { applicationStore, audit, outbox, clock, hasIssuer }: Dependencies,
 ): Promise<CreateOutcome> {
   if (!hasIssuer) return { outcome: "no-issuer" };
   const now = clock.now();
@@ -183,5 +189,6 @@ async function create(
   }
   await applicationStore.insert(tx, application);
   await audit.record(tx, caller, { action: "application.create", subject: application.id });
+  await outbox.append(tx, [applicationEvents.created(application)]);
   return { outcome: "issued", application, secret: issued?.secret ?? null };
 }

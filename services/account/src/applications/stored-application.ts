@@ -1,9 +1,18 @@
 import { createApiKey, digestApiKey, parseApiKey, sameDigest } from "@signalbox/auth";
-import { displayName, examples, identifier, liveValues, overlapSeconds, scopes, timestamp } from "@signalbox/contracts";
+import {
+  ApplicationResource,
+  applicationExample,
+  applicationTypes,
+  displayName,
+  draft,
+  examples,
+  overlapSeconds,
+  scopes,
+} from "@signalbox/contracts";
 import { type ErrorDetail, randomId } from "@signalbox/core";
 import { isLive, type RotatingValue, viewValue } from "@signalbox/storage";
 import { z } from "zod";
-import { type Application, applicationTypes, redirectUri } from "./application.ts";
+import { type Application, redirectUri } from "./application.ts";
 
 /** An application that an administrator created, with its secrets. */
 export interface StoredApplication extends Application {
@@ -84,40 +93,6 @@ export const SecretRotation = z.strictObject({
   overlap_seconds: overlapSeconds("the old secret works beside the new one").default(86_400),
 });
 
-export const ApplicationResource = z
-  .object({
-    id: identifier("The application, its `client_id`"),
-    name: z.string().describe("The name that people read."),
-    type: z.enum(applicationTypes).describe("Where it runs; only a `server` has secrets."),
-    redirect_uris: z.array(z.string()).describe("The addresses that a sign-in may return to."),
-    post_logout_redirect_uris: z.array(z.string()).describe("The addresses that a sign-out may return to."),
-    scopes: z.array(z.enum(scopes)).describe("The most that its tokens may do."),
-    logo_url: z.string().nullable().describe("Shown where a person is asked for consent; null without one."),
-    party: z.enum(["first", "third"]).describe("`third` was made by somebody else."),
-    consent: z.enum(["none", "ask"]).describe("`ask` shows the person what it asks for, once in each sign-in."),
-    secrets: liveValues("secrets"),
-    created_at: timestamp.describe("The time of its creation."),
-    updated_at: timestamp.describe("The time of its last change."),
-  })
-  .meta({ id: "OauthApplication", description: "An application that people sign in to." });
-
-export const applicationExample: z.output<typeof ApplicationResource> = {
-  id: "app_3tRq8Lc5WfYkKb0ZnVxPsd",
-  name: "Harbour log",
-  type: "server",
-  redirect_uris: ["https://harbour.example/callback"],
-  post_logout_redirect_uris: [],
-  scopes: ["account:read", "images:read"],
-  logo_url: null,
-  party: "third",
-  consent: "ask",
-  secrets: [{ id: "aps_9Kw3Rb0TqNfYp5LcVz8MxJ", created_at: "2026-01-01T09:00:00.000Z", ends_at: null }],
-  created_at: "2026-01-01T09:00:00.000Z",
-  updated_at: "2026-01-01T09:00:00.000Z",
-};
-
-examples.add(ApplicationResource, { example: applicationExample });
-
 /** An application with a secret, shown once; null for one that has none. */
 export const IssuedApplication = ApplicationResource.extend({
   client_id: z.string().describe("The id under the name that OAuth libraries expect."),
@@ -133,7 +108,7 @@ export const IssuedApplication = ApplicationResource.extend({
   });
 
 /** Shows an application to administrators. */
-export const viewApplication = (one: StoredApplication, now: Date): z.output<typeof ApplicationResource> => ({
+export const viewApplication = (one: StoredApplication, now: Date): ApplicationResource => ({
   id: one.id,
   name: one.name,
   type: one.type,
@@ -147,6 +122,19 @@ export const viewApplication = (one: StoredApplication, now: Date): z.output<typ
   created_at: one.createdAt.toISOString(),
   updated_at: one.updatedAt.toISOString(),
 });
+
+/** Events belong to the deployment, and say nothing about secrets. `changed` has wire names. */
+function eventOf(name: `application.${"created" | "updated" | "deleted"}`, one: StoredApplication, changed: string[]) {
+  const { secrets: _, ...data } = viewApplication(one, one.updatedAt);
+  return draft(name, { subject: one.id, accountId: null, data: { ...data, changed } });
+}
+
+export const applicationEvents = {
+  created: (application: StoredApplication) => eventOf("application.created", application, []),
+  updated: (application: StoredApplication, changed: readonly string[]) =>
+    eventOf("application.updated", application, [...changed]),
+  deleted: (application: StoredApplication) => eventOf("application.deleted", application, []),
+};
 
 export const liveSecretsOf = ({ secrets }: Pick<StoredApplication, "secrets">, now: Date) =>
   secrets.filter((secret) => isLive(secret, now));

@@ -9,6 +9,8 @@ import {
   auditEntryExample,
   examples,
   ImageResource,
+  PasskeyResource,
+  passkeyExample,
   ServiceClientResource,
   timestamp,
   WebhookEndpointResource,
@@ -16,7 +18,6 @@ import {
 } from "@signalbox/contracts";
 import { createRoutes, refused, stream } from "@signalbox/http";
 import { z } from "zod";
-import { PasskeyResource, passkeyExample } from "../passkeys/passkey.ts";
 import { ExportedSignIn, signInExample } from "../sign-ins/sign-in.ts";
 import type { AccountExport } from "./account-export.ts";
 

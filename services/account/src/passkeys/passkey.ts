@@ -1,5 +1,9 @@
-import { displayName, examples, identifier, timestamp } from "@signalbox/contracts";
+import type { Caller } from "@signalbox/auth";
+import { displayName, draft, type PasskeyResource } from "@signalbox/contracts";
+import type { Outbox } from "@signalbox/events";
+import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
+import type { Actor, Audit } from "../audit/audit.ts";
 
 /** A passkey of a person: a key pair of a device, whose public half is known here (Web Authentication, level 3). */
 export interface Passkey {
@@ -22,34 +26,47 @@ export interface Passkey {
 /** The most passkeys of an account. */
 export const passkeysMax = 10;
 
-export const PasskeyResource = z
-  .object({
-    id: identifier("The passkey"),
-    name: z.string().describe("The name that its holder gave it."),
-    synced: z.boolean().describe("True when it is copied to the holder's other devices."),
-    created_at: timestamp.describe("The time at which it was added."),
-    last_used_at: timestamp.nullable().describe("The time of its last sign-in; null before the first."),
-  })
-  .meta({ id: "Passkey", description: "A passkey that signs its holder in, without its key." });
-
-export const passkeyExample: z.output<typeof PasskeyResource> = {
-  id: "psk_8Vt3Kq1XfLcW5bRyNpJhdZ",
-  name: "Phone",
-  synced: true,
-  created_at: "2026-01-01T09:00:00.000Z",
-  last_used_at: null,
-};
-
-examples.add(PasskeyResource, { example: passkeyExample });
-
 /** Only the name of a passkey can change. */
 export const PasskeyPatch = z.strictObject({ name: displayName.meta({ examples: ["Phone"] }) }).partial();
 
 /** Shows a passkey to its holder. */
-export const viewPasskey = (passkey: Passkey): z.output<typeof PasskeyResource> => ({
+export const viewPasskey = (passkey: Passkey): PasskeyResource => ({
   id: passkey.id,
   name: passkey.name,
   synced: passkey.synced,
   created_at: passkey.createdAt.toISOString(),
   last_used_at: passkey.lastUsedAt?.toISOString() ?? null,
 });
+
+/** Events hold nothing of the key itself. */
+function eventOf(name: `passkey.${"created" | "updated" | "deleted"}`, passkey: Passkey, changed: string[] = []) {
+  const { id: subject, accountId } = passkey;
+  return draft(name, { subject, accountId, data: { ...viewPasskey(passkey), changed } });
+}
+
+interface RecordDependencies {
+  readonly audit: Pick<Audit, "record">;
+  readonly outbox: Pick<Outbox, "append">;
+}
+
+export type PasskeyRecords = ReturnType<typeof createPasskeyRecords>;
+
+/** Records what happens to passkeys, in the audit and as events; a use is a sign-in, and no event. */
+export function createPasskeyRecords({ audit, outbox }: RecordDependencies) {
+  return {
+    async added(tx: Tx, by: Actor, passkey: Passkey): Promise<void> {
+      const { id: subject, accountId } = passkey;
+      await audit.record(tx, by, { action: "passkey.add", accountId, subject });
+      await outbox.append(tx, [eventOf("passkey.created", passkey)]);
+    },
+    async renamed(tx: Tx, caller: Caller, passkey: Passkey): Promise<void> {
+      await audit.record(tx, caller, { action: "passkey.update", subject: passkey.id, fields: ["name"] });
+      await outbox.append(tx, [eventOf("passkey.updated", passkey, ["name"])]);
+    },
+    async removed(tx: Tx, caller: Caller, passkey: Passkey): Promise<void> {
+      await audit.record(tx, caller, { action: "passkey.remove", subject: passkey.id });
+      await outbox.append(tx, [eventOf("passkey.deleted", passkey)]);
+    },
+    signedIn: (tx: Tx, by: Actor, accountId: string) => audit.record(tx, by, { action: "sign_in", accountId }),
+  };
+}

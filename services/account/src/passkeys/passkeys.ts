@@ -4,14 +4,14 @@ import type { AuditRefusals } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import { type Account, stateOf } from "../accounts/account.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
-import type { Actor, Audit } from "../audit/audit.ts";
+import type { Actor } from "../audit/audit.ts";
 import type { IdentityStore } from "../identities/identity.ts";
 import type { Notices } from "../mail/notices.ts";
 import type { KnownBrowser } from "../oauth/callers.ts";
 import { browserNameOf } from "../sign-ins/sign-in.ts";
 import { type Deletion, maySignIn } from "../sign-ins/sign-ins.ts";
 import type { Ceremonies, NewPasskey, PresentedPasskey } from "./ceremonies.ts";
-import { type Passkey, passkeysMax } from "./passkey.ts";
+import { type Passkey, type PasskeyRecords, passkeysMax } from "./passkey.ts";
 import type { PasskeyStore } from "./passkey-store.ts";
 
 interface Dependencies {
@@ -20,7 +20,7 @@ interface Dependencies {
   readonly accountStore: Pick<AccountStore, "lock">;
   readonly identityStore: Pick<IdentityStore, "hasManagingKey">;
   readonly notices: Pick<Notices, "queue">;
-  readonly audit: Pick<Audit, "record">;
+  readonly passkeyRecords: PasskeyRecords;
   readonly auditRefusals: Pick<AuditRefusals, "record">;
   readonly clock: Clock;
 }
@@ -56,7 +56,7 @@ export type Passkeys = ReturnType<typeof createPasskeys>;
 
 /** The passkeys of people: added, renamed, removed and used to sign in. Nothing but a verified device adds or uses one. */
 export function createPasskeys(dependencies: Dependencies) {
-  const { passkeyStore, notices, audit, clock } = dependencies;
+  const { passkeyStore, notices, passkeyRecords, clock } = dependencies;
 
   return {
     /** Adds a verified passkey to a locked account, and tells its owner. */
@@ -66,7 +66,7 @@ export function createPasskeys(dependencies: Dependencies) {
       const id = randomId("psk");
       const passkey = { ...made, id, accountId: account.id, name, createdAt: clock.now(), lastUsedAt: null };
       if (!(await passkeyStore.insert(tx, passkey))) return { outcome: "known" };
-      await audit.record(tx, by, { action: "passkey.add", accountId: account.id, subject: id });
+      await passkeyRecords.added(tx, by, passkey);
       const notice = { kind: "passkey-added", name, address: by.address ?? "–" } as const;
       await notices.queue(tx, account, notice);
       return { outcome: "added", passkey };
@@ -78,7 +78,7 @@ export function createPasskeys(dependencies: Dependencies) {
       requireStepUp(caller, clock);
       const renamed = { ...passkey, name };
       await passkeyStore.saveName(tx, renamed);
-      await audit.record(tx, caller, { action: "passkey.update", subject: passkey.id, fields: ["name"] });
+      await passkeyRecords.renamed(tx, caller, renamed);
       return renamed;
     },
 
@@ -87,7 +87,7 @@ export function createPasskeys(dependencies: Dependencies) {
       requireState(stateOf(account), "own-account:write");
       if (await isLastWayIn(tx, account, dependencies)) return { outcome: "last-way-in" };
       await passkeyStore.remove(tx, passkey.id);
-      await audit.record(tx, caller, { action: "passkey.remove", subject: passkey.id });
+      await passkeyRecords.removed(tx, caller, passkey);
       return { outcome: "removed" };
     },
 
@@ -113,7 +113,7 @@ async function signIn(
   used: UsedPasskey,
   dependencies: Dependencies,
 ): Promise<PasskeySignIn> {
-  const { passkeyStore, accountStore, audit, notices, clock } = dependencies;
+  const { passkeyStore, accountStore, passkeyRecords, notices, clock } = dependencies;
   const account = await accountStore.lock(tx, passkey.accountId);
   if (!account) return { outcome: "refused" };
   if (!(await passkeyStore.noteUse(tx, passkey.id, counter, clock.now()))) {
@@ -126,7 +126,7 @@ async function signIn(
     return { outcome: "account-deleted", at: statusChangedAt ?? clock.now(), reason };
   }
   const by = ownerOf(passkey.accountId, used);
-  await audit.record(tx, by, { action: "sign_in", accountId: account.id });
+  await passkeyRecords.signedIn(tx, by, account.id);
   if (!used.browser?.knows(account.id)) {
     const browser = browserNameOf(used.userAgent) ?? "–";
     await notices.queue(tx, account, { kind: "browser-new", browser, address: by.address ?? "–" });

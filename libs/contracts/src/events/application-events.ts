@@ -1,0 +1,45 @@
+import { z } from "zod";
+import { defineEvent } from "../define-event.ts";
+import { ApplicationResource, applicationExample } from "../resources/application.ts";
+import { changed } from "../resources/fields.ts";
+
+const applicationEvent = {
+  version: 1,
+  topic: "signalbox.account.v1",
+  subject: "application id",
+  /** An application belongs to the deployment, not to the account of the administrator who made it. */
+  audience: "operator",
+} as const;
+
+/** Events contain nothing about secrets, not even their number. Types and scopes may be added. */
+const data = ApplicationResource.omit({ secrets: true }).extend({
+  type: z.string().describe("Where it runs: `browser`, `server`, `native` or `device`."),
+  scopes: z.array(z.string()).describe("The most that its tokens may do."),
+  changed,
+});
+const { secrets: _, ...example } = applicationExample;
+
+export const applicationCreatedEvent = defineEvent({
+  ...applicationEvent,
+  name: "application.created",
+  description: "An administrator created an application that people sign in to.",
+  data,
+  example: { ...example, changed: [] },
+});
+
+export const applicationUpdatedEvent = defineEvent({
+  ...applicationEvent,
+  name: "application.updated",
+  description:
+    "An application was changed; with `client_secret` in `changed` its secrets were, by a rotation or its end.",
+  data,
+  example: { ...example, updated_at: "2026-01-02T10:00:00.000Z", changed: ["client_secret"] },
+});
+
+export const applicationDeletedEvent = defineEvent({
+  ...applicationEvent,
+  name: "application.deleted",
+  description: "An application was deleted: nobody signs in to it any more, and its tokens end.",
+  data,
+  example: { ...example, changed: [] },
+});
