@@ -44,6 +44,16 @@ async function signInAt(page: Page, baseUrl: string): Promise<void> {
   await page.getByText(/^You are signed in for \d+ minutes\.$/).waitFor();
 }
 
+/** Runs an example of GraphiQL as the person who is signed in, and returns what it shows. */
+async function runExample(page: Page, name: string): Promise<string> {
+  const tab = page.locator(".graphiql-tab", { hasText: new RegExp(`^${name}`) });
+  await tab.getByRole("button").first().click();
+  await page.locator(".graphiql-execute-button").click();
+  const result = page.locator(".result-window", { hasText: '"data"' });
+  await result.waitFor();
+  return (await result.textContent()) ?? "";
+}
+
 test("a stranger with a browser is in by the printed link, invites a colleague, makes a key and ends a session", async () => {
   const dataDirectory = await newDataDirectory();
   const process = runEmbedded(dataDirectory, { "mail.url": mailbox.url }, ["--link"]);
@@ -63,6 +73,16 @@ test("a stranger with a browser is in by the printed link, invites a colleague, 
     await signInAt(own, baseUrl);
     const invited = await tryRoute(own, "createInvitation", { address: eve });
     assert.equal(invited.status, 201, JSON.stringify(invited.body));
+
+    await own.goto(`${baseUrl}/graphql`);
+    await own.getByRole("button", { name: "Sign in", exact: true }).click();
+    await own.getByText(/^You are signed in for \d+ minutes\.$/).waitFor();
+    assert.equal(own.url(), `${baseUrl}/graphql`, "the code does not stay in the address");
+    assert.match(await runExample(own, "Me"), /"displayName": "Ada"/);
+    assert.match(await runExample(own, "Rename"), /"displayName": "Ada King"/);
+    const token = await own.getByLabel("API key or access token").inputValue();
+    const kept = await own.evaluate("JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])");
+    assert.ok(token.length > 100 && !String(kept).includes(token), "the token is nowhere but in the page");
 
     const theirs = await (await browser.newContext()).newPage();
     const [, mailed = ""] = /(https?:\/\/\S+\/oauth\/invitations\/\S+)/.exec((await mailbox.mailTo(eve)).text) ?? [];

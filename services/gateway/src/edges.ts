@@ -165,7 +165,7 @@ export function serviceEdges({
     },
   });
   routes.include(frontRoutes(front));
-  routes.include(graphiqlRoutes());
+  routes.include(graphiqlRoutes(hasPage));
   routes.include(docsRoutes(showsDocs));
   routes.include(referenceRoutes(reference));
   routes.include(operatingApi(ask, pageLimits));

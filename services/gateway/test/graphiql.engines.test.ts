@@ -10,6 +10,10 @@ before(async () => {
 });
 after(() => gateway.close());
 
+/** The account service is not there. */
+const issuer = { issuer: "https://issuer.example/oauth", scopes_supported: ["openid"] };
+const metadata = "**/oauth/.well-known/openid-configuration";
+
 const query = "query Locale { serverSettings { locale } }";
 
 test("a browser gets GraphiQL at /graphql, which runs a query and takes everything from this origin", async () => {
@@ -26,6 +30,7 @@ test("a browser gets GraphiQL at /graphql, which runs a query and takes everythi
   page.on("request", (request) => {
     if (!/^(data|blob):/.test(request.url()) && !request.url().startsWith(gateway.url)) elsewhere.push(request.url());
   });
+  await page.route(metadata, (route) => route.fulfill({ json: issuer }));
   const answer = await page.goto(`${gateway.url}/graphql?query=${encodeURIComponent(query)}`);
   const policy = answer?.headers()["content-security-policy"] ?? "";
   assert.match(policy, /^default-src 'none'; script-src 'self'; style-src 'self';/);
@@ -47,6 +52,7 @@ test("it opens with three examples, and with a key in its field it runs a query 
   page.on("console", (message) => {
     if (message.type() === "error") problems.push(message.text());
   });
+  await page.route(metadata, (route) => route.fulfill({ json: issuer }));
   await page.goto(`${gateway.url}/graphql`);
   const tab = (name: string) => page.locator(".graphiql-tab", { hasText: new RegExp(`^${name}`) });
   for (const name of ["Me", "Rename", "Images"]) await tab(name).waitFor();
@@ -63,4 +69,32 @@ test("it opens with three examples, and with a key in its field it runs a query 
   const kept = await page.evaluate("JSON.stringify([{ ...localStorage }, { ...sessionStorage }])");
   assert.ok(!String(kept).includes(person.token), "the credential is nowhere but in the page");
   assert.deepEqual(problems, []);
+});
+
+test("an answer that belongs to no sign-in of the page signs nobody in, and leaves its address", async () => {
+  await using opened = new AsyncDisposableStack();
+  const browser = await openBrowser();
+  opened.defer(() => browser.close());
+  const page = await browser.newPage();
+  await page.route(metadata, (route) => route.fulfill({ json: issuer }));
+  const forged = new URLSearchParams({ code: "forged", state: "of another page", iss: issuer.issuer });
+  await page.goto(`${gateway.url}/graphql/signed-in?${forged}`);
+  await page.getByText("You are not signed in: this answer belongs to no sign-in of this page.").waitFor();
+  assert.equal(page.url(), `${gateway.url}/graphql`);
+  assert.equal(await page.getByLabel("API key or access token").inputValue(), "");
+  await page.getByRole("button", { name: "Sign in", exact: true }).waitFor();
+  await page.locator(".graphiql-execute-button").waitFor();
+});
+
+test("where another issuer signs people in there is no button", async () => {
+  await using opened = new AsyncDisposableStack();
+  const browser = await openBrowser();
+  opened.defer(() => browser.close());
+  const page = await browser.newPage();
+  const front = page.waitForResponse(`${gateway.url}/`);
+  await page.route(`${gateway.url}/`, (route) => route.fulfill({ json: { links: {} } }));
+  await page.goto(`${gateway.url}/graphql`);
+  await (await front).finished();
+  await page.locator(".graphiql-execute-button").waitFor();
+  assert.equal(await page.getByRole("button", { name: "Sign in", exact: true }).count(), 0);
 });

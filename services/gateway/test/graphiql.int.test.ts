@@ -47,6 +47,8 @@ test("with graphql.graphiql off a browser gets what everybody gets", async () =>
   await off.close();
   assert.match(headers.get("content-type") ?? "", /^application\/json/);
   assert.deepEqual([status, body], [200, { data: { serverSettings: { locale: "en" } } }]);
+  assert.equal((await fetch(`${gateway.url}/graphql/signed-in`, { headers: html })).status, 200);
+  assert.equal((await fetch(`${closedGateway.url}/graphql/signed-in`, { headers: html })).status, 404);
 });
 
 let closedGateway: Harness;

@@ -37,10 +37,14 @@ test("a wrong list stops the start with what is wrong", () => {
   assert.throws(() => parse({ ...one, secret: "x" }), /wrong/);
 });
 
-test("the console returns to its own address and to the documents only, without another port, wherever the deployment is", () => {
+test("the console returns to its own address, the documents and GraphiQL only, without another port, wherever the deployment is", () => {
   const [own] = builtInApplications("http://localhost:3000");
   assert.ok(own);
-  assert.deepEqual(own.redirectUris, ["http://localhost:3000/console/callback", "http://localhost:3000/docs/api"]);
+  assert.deepEqual(own.redirectUris, [
+    "http://localhost:3000/console/callback",
+    "http://localhost:3000/docs/api",
+    "http://localhost:3000/graphql/signed-in",
+  ]);
   assert.equal(metadataOfApplication(own).application_type, "web");
 });
 

@@ -38,8 +38,8 @@ export function builtInApplications(baseUrl: string): readonly Application[] {
       id: "console",
       name: "Console",
       type: "browser",
-      // The documents of the deployment try its routes with the same sign-in.
-      redirectUris: [`${console}callback`, `${baseUrl}/docs/api`],
+      // The documents and GraphiQL try routes and operations with the same sign-in.
+      redirectUris: [`${console}callback`, `${baseUrl}/docs/api`, `${baseUrl}/graphql/signed-in`],
       postLogoutRedirectUris: [console],
     },
     { ...ours, id: "cli", name: "Command line", type: "device", redirectUris: [] },

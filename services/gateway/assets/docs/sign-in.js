@@ -5,22 +5,23 @@ const place = "signalbox sign-in";
 const recentSeconds = 900;
 
 /**
- * Shows the button where this deployment signs people in itself. When the browser comes back from there, `onToken` gets
- * the access token, which stays in the memory of the page.
+ * Shows the button where this deployment signs people in itself. When the browser comes back from there, to `returnTo`,
+ * `onToken` gets the access token, which stays in the memory of the page.
  */
-export async function offerSignIn({ root, button, status, onToken }) {
+export async function offerSignIn({ root, page = location.pathname, returnTo = page, button, status, onToken }) {
   const front = await (await fetch(root, { headers: { Accept: "application/json" } })).json();
   if (!front.links?.sign_in) return;
   const issuer = await (await fetch(new URL("oauth/.well-known/openid-configuration", root))).json();
   button.hidden = false;
-  button.addEventListener("click", () => void begin(issuer));
+  const redirectUri = location.origin + returnTo;
+  button.addEventListener("click", () => void begin(issuer, redirectUri));
   const answer = new URLSearchParams(location.search);
   if (!answer.has("state")) return;
   const begun = JSON.parse(sessionStorage.getItem(place) ?? "null");
   sessionStorage.removeItem(place);
-  history.replaceState(null, "", location.pathname + (begun?.hash ?? ""));
+  history.replaceState(null, "", page + (begun?.hash ?? ""));
   try {
-    const { access_token, expires_in } = await tokensFor(issuer, answer, begun);
+    const { access_token, expires_in } = await tokensFor(issuer, redirectUri, answer, begun);
     onToken(access_token);
     status.textContent = `You are signed in for ${Math.round(expires_in / 60)} minutes.`;
   } catch (error) {
@@ -28,17 +29,15 @@ export async function offerSignIn({ root, button, status, onToken }) {
   }
 }
 
-const redirectUri = () => location.origin + location.pathname;
-
 /** The state shows that the answer belongs to this sign-in, the verifier that the page that asked uses the code. */
-async function begin(issuer) {
+async function begin(issuer, redirectUri) {
   const [state, verifier] = [random(), random()];
   sessionStorage.setItem(place, JSON.stringify({ state, verifier, hash: location.hash }));
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(verifier));
   const scopes = issuer.scopes_supported.filter((scope) => scope !== "offline_access");
   const asked = new URLSearchParams({
     client_id: clientId,
-    redirect_uri: redirectUri(),
+    redirect_uri: redirectUri,
     response_type: "code",
     scope: scopes.join(" "),
     max_age: String(recentSeconds),
@@ -49,14 +48,14 @@ async function begin(issuer) {
   location.assign(`${issuer.authorization_endpoint}?${asked}`);
 }
 
-async function tokensFor(issuer, answer, begun) {
+async function tokensFor(issuer, redirectUri, answer, begun) {
   if (answer.get("state") !== begun?.state || answer.get("iss") !== issuer.issuer)
     throw new Error("this answer belongs to no sign-in of this page.");
   if (answer.has("error")) throw new Error(answer.get("error_description") ?? answer.get("error"));
   const body = new URLSearchParams({
     grant_type: "authorization_code",
     client_id: clientId,
-    redirect_uri: redirectUri(),
+    redirect_uri: redirectUri,
     code: answer.get("code"),
     code_verifier: begun.verifier,
   });

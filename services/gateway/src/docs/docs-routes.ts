@@ -35,9 +35,9 @@ const assets: Readonly<Record<string, string>> = {
 type Answer = ReturnType<typeof createDocumentAnswer>;
 const name = z.string().max(64);
 
-/** The answer to a sign-in begun on `/docs/api` (RFC 6749 §4.1.2, RFC 9207); the page reads it, not the server. */
+/** The answer to a sign-in that began on a page of this service (RFC 6749 §4.1.2, RFC 9207); the page reads it, not the server. */
 const text = z.string().max(2048).optional();
-const signInAnswer = z.object({
+export const signInAnswer = z.object({
   code: text.describe("The authorization code of a sign-in that succeeded."),
   state: text.describe("The value with which the page began the sign-in."),
   iss: text.describe("The issuer that answers."),
