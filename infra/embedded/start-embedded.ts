@@ -103,7 +103,7 @@ export async function startEmbedded(given: StartEmbedded): Promise<EmbeddedAddre
   const surroundings: Surroundings = {
     databaseUrl,
     internalUrl: doors.internal.url,
-    baseUrl: doors.http.url,
+    baseUrl: doors.baseUrl,
     healthUrl: doors.healthUrl,
     // The same after a restart: cursors of subscriptions are sealed with it, and outlive the process.
     internalToken: createHmac("sha256", sealingKey).update("internal token").digest("base64url"),
@@ -127,7 +127,7 @@ export async function startEmbedded(given: StartEmbedded): Promise<EmbeddedAddre
   startup.done();
   doors.front.open();
   const firstLink: CreateFirstLink = (options) => createFirstLink(account, options);
-  return { baseUrl: doors.http.url, managementUrl: doors.management.url, links: doors.links, firstLink, ...key };
+  return { baseUrl: doors.baseUrl, managementUrl: doors.management.url, links: doors.links, firstLink, ...key };
 }
 
 /**
@@ -182,8 +182,8 @@ async function openDoors(
   const http = await listen("http", front.listener, edge.upgrade);
   baseUrl = baseUrlOf(configuration, http.url);
   const internal = await listen("internal", createInternalEdge(services, errorResponse));
-  const links = [...publicLinksAt(http.url), { name: "Management", url: healthUrl }];
-  return { http, internal, management, healthUrl, front, links };
+  const links = [...publicLinksAt(baseUrl), { name: "Management", url: healthUrl }];
+  return { baseUrl, internal, management, healthUrl, front, links };
 }
 
 /** Prefers the configured address, by which clients reach the process. */

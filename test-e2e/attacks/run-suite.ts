@@ -15,12 +15,13 @@ interface Suite {
 /** Runs the groups one after another. A system starts when the first group needs it, and ends with the last. */
 export async function runSuite({ mode, only = [], onReport }: Suite): Promise<readonly Report[]> {
   await using opened = new AsyncDisposableStack();
-  const start = (properties: Readonly<Record<string, string>>) => startAttacked(mode, opened, properties);
+  const start = (properties: Readonly<Record<string, string>>, host?: "localhost") =>
+    startAttacked(mode, opened, { properties, ...(host && { host }) });
   let trusting: Promise<TrustingScene> | undefined;
   let issuing: Promise<IssuingScene> | undefined;
   const scenes = {
-    trusting: () => (trusting ??= openTrustingScene(opened, start)),
-    issuing: () => (issuing ??= openIssuingScene(opened, start)),
+    trusting: () => (trusting ??= openTrustingScene(opened, (properties) => start(properties))),
+    issuing: () => (issuing ??= openIssuingScene(opened, (properties) => start(properties, "localhost"))),
   };
   const reports: Report[] = [];
   for (const group of groups.filter(({ name }) => only.length === 0 || only.includes(name))) {

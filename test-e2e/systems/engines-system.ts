@@ -23,6 +23,8 @@ const stopMs = 45_000;
 
 export interface EnginesSystem extends System {
   process(service: ServiceName): ServiceProcess;
+  /** Runs the job that prints a link for the first administrator. */
+  firstLink(): Promise<string>;
   /** Ends everything that still runs, engines included. */
   close(): Promise<void>;
 }
@@ -32,7 +34,7 @@ export interface EnginesSystem extends System {
  * it fails.
  */
 export async function startEnginesSystem(
-  options: SystemOptions & { readonly engines?: SystemEngines } = {},
+  options: SystemOptions & { readonly engines?: SystemEngines; readonly host?: "localhost" } = {},
 ): Promise<EnginesSystem> {
   await using opened = new AsyncDisposableStack();
   const engines = options.engines ?? (await openSystemEngines(services));
@@ -44,11 +46,12 @@ export async function startEnginesSystem(
   const portOf = (name: ServiceName, listener: (typeof listeners)[number]) => String(ports.get(`${name} ${listener}`));
   const edge = await startEdge(Object.fromEntries(services.map((name) => [name, address(name, "http")])));
   opened.defer(() => edge.close());
+  const baseUrl = edge.url.replace("127.0.0.1", options.host ?? "127.0.0.1");
 
   const copies = await mkdtemp(join(tmpdir(), "signalbox-copies-"));
   opened.defer(() => rm(copies, { recursive: true, force: true }));
   const shared = {
-    ...sharedProperties(engines, edge.url),
+    ...sharedProperties(engines, baseUrl),
     "config.copy-directory": copies,
     ...Object.fromEntries(called.map((name) => [`${name}.internal-url`, `http://${address(name, "internal")}`])),
     ...options.properties,
@@ -74,7 +77,8 @@ export async function startEnginesSystem(
   const closes = opened.move();
   return {
     process: (name) => processes.get(name as (typeof services)[number]) as ServiceProcess,
-    baseUrl: edge.url,
+    firstLink: () => runCommand("services/account/src/first-link-cli.ts", [], environment("account")),
+    baseUrl,
     managementUrl: `http://${address("account", "management")}`,
     managementUrls: new Map(services.map((name) => [name, `http://${address(name, "management")}`])),
     apiKey,

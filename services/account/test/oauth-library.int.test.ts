@@ -63,6 +63,33 @@ for (const algorithm of ["oidc", "oauth2"] as const) {
   });
 }
 
+test("openid-client pushes its request, which a person follows once, and within a minute", async (t) => {
+  const configuration = await discover(account, application.client_id, openid.None());
+  const verifier = openid.randomPKCECodeVerifier();
+  const visitor = createVisitor(account);
+  const push = async () =>
+    openid.buildAuthorizationUrlWithPAR(configuration, {
+      redirect_uri: application.redirect_uris[0] ?? "",
+      scope: "openid account:read",
+      code_challenge: await openid.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: "S256",
+    });
+  const pushed = await push();
+  assert.deepEqual([...pushed.searchParams.keys()].sort(), ["client_id", "request_uri"]);
+  const back = await passThrough(visitor, account, pushed, `${crypto.randomUUID()}@example.org`);
+  const tokens = await openid.authorizationCodeGrant(configuration, back, { pkceCodeVerifier: verifier });
+  assert.equal(await readWith(tokens.access_token), 200);
+  const again = await visitor.open(pushed);
+  assert.match(again.url.searchParams.get("error_description") ?? "", /request_uri is invalid/, "it was used");
+  const late = await push();
+  const inTime = await push();
+  assert.ok((await visitor.open(inTime)).url.searchParams.has("code"));
+  // The provider reads the machine's clock.
+  t.mock.timers.enable({ apis: ["Date"], now: Date.now() + 61_000 });
+  const refused = await visitor.open(late);
+  assert.match(refused.url.searchParams.get("error_description") ?? "", /request_uri is invalid/, "it has expired");
+});
+
 test("a client that knows the API alone finds its issuer, and all documents name the same endpoints", async () => {
   const { origin, pathname } = new URL(issuer.replace("/oauth", ""));
   const resource = `${origin}${pathname}`;

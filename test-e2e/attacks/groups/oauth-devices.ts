@@ -1,6 +1,7 @@
 import { type Answer, expectStatus } from "../../journey/client.ts";
 import { type Attack, control } from "../runner/attack.ts";
 import type { IssuingScene, SignedIn } from "../scene/issuing-scene.ts";
+import { createTurns } from "./group.ts";
 import { isTokens, noTokens, tokenRow } from "./oauth-grants.ts";
 import { tokenMutations } from "./oauth-tables.ts";
 
@@ -27,12 +28,7 @@ export async function deviceRows(scene: IssuingScene): Promise<Attack[]> {
   const { post } = scene;
   const { visitor } = await scene.signIn();
   // The pages of one browser share the token against forgery, as tabs do, so the rows take turns.
-  let turn: Promise<unknown> = Promise.resolve();
-  const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
-    const result = turn.then(work);
-    turn = result.catch(() => undefined);
-    return result;
-  };
+  const inTurn = createTurns();
   const begin = async (): Promise<Device> => {
     const asked = await post("device-authorization", { client_id, scope: "openid account:read" });
     const { user_code: userCode, device_code, verification_uri: link } = expectStatus(asked, 200).json;

@@ -1,12 +1,16 @@
 import { expectStatus } from "../../journey/client.ts";
-import { type Attack, attack, type Control, control, type Finding } from "../runner/attack.ts";
+import { type Attack, attack, type Control, control } from "../runner/attack.ts";
 import { type Application, applications, type IssuingScene, type SignedIn } from "../scene/issuing-scene.ts";
+import { firstLinkRows } from "./first-links.ts";
 import type { Group } from "./group.ts";
 import { invitationRows } from "./invitations.ts";
 import { issuedTokenRows } from "./issued-tokens.ts";
+import { type Arrival, at, givesNothing } from "./oauth-arrivals.ts";
 import { deviceRows } from "./oauth-devices.ts";
 import { clientRows, codeRows, refreshRows } from "./oauth-grants.ts";
 import { authorizationMutations, type ClientSecret, redirectMutations } from "./oauth-tables.ts";
+import { passkeyRows } from "./passkeys.ts";
+import { pushedRequestRows } from "./pushed-requests.ts";
 
 /** The built-in issuer from the view of an application, a program and a stranger. */
 export const oauth: Group = {
@@ -24,6 +28,9 @@ export const oauth: Group = {
       ...refreshRows(scene),
       ...(await issuedTokenRows(scene, person)),
       ...(await invitationRows(scene, person, stranger)),
+      ...pushedRequestRows(scene, person),
+      ...(await passkeyRows(scene)),
+      ...firstLinkRows(scene),
     ];
   },
 };
@@ -37,26 +44,6 @@ async function makeClient({ send }: IssuingScene, { headers }: SignedIn): Promis
   ).json;
   return { id, secret };
 }
-
-interface Arrival {
-  readonly status: number;
-  readonly url: string;
-  readonly text: string;
-}
-
-/** Any script but the one of passkeys. */
-const foreignScript = /<script(?! src="[^"]+\/passkeys\.js" defer>)/;
-
-const at = (url: string, text = "", status = 302): Arrival => ({ status, url, text });
-export const givesNothing =
-  (homes: readonly string[]) =>
-  ({ status, url, text }: Arrival): Finding => {
-    const isGiven = /[?#&](code|access_token|id_token)=/.test(url) || /[?#&"](code|access_token|id_token)=/.test(text);
-    const isElsewhere = !homes.some((home) => url.startsWith(home));
-    return isGiven || isElsewhere || status >= 500 || foreignScript.test(text)
-      ? `${status} at ${url}: ${text.slice(0, 200)}`
-      : null;
-  };
 
 /** Authorization requests, in a signed-in browser, that differ from the application's. */
 function authorizationRows(scene: IssuingScene, { visitor }: SignedIn): Attack[] {

@@ -6,6 +6,7 @@ import { plantedAnswer } from "../runner/http-attack.ts";
 import { within } from "./counted.ts";
 import { unknown } from "./credentials.ts";
 import { missingTo, showsNothingOf } from "./cross-account.ts";
+import { givesNobody } from "./first-links.ts";
 import { isLetIn } from "./foreign-origins.ts";
 import { refused } from "./graphql.ts";
 import { isRefused } from "./hostile-servers.ts";
@@ -14,7 +15,7 @@ import { jwtForgeries } from "./jwt-forgeries.ts";
 import { keyForgeries } from "./key-forgeries.ts";
 import { givesNoMessage } from "./leases.ts";
 import { waitsLittle } from "./neighbours.ts";
-import { givesNothing } from "./oauth.ts";
+import { givesNothing } from "./oauth-arrivals.ts";
 import { isNoToken } from "./oauth-grants.ts";
 import { stepUpAsked } from "./scopes.ts";
 import { finds } from "./secrets.ts";
@@ -148,6 +149,14 @@ const table: readonly Row<never>[] = [
       { status: 303, url: "https://us.example/back#access_token=a", text: "" },
       { status: 200, url: "https://us.example/", text: "<script>" },
       { status: 500, url: "https://us.example/", text: "" },
+    ],
+  }),
+  row("oauth, first links", givesNobody(true), {
+    good: [{ status: 422, text: "", isSignedIn: false, isOpen: true }],
+    weak: [
+      { status: 200, text: "", isSignedIn: true, isOpen: true },
+      { status: 410, text: "", isSignedIn: false, isOpen: false },
+      { status: 500, text: "", isSignedIn: false, isOpen: true },
     ],
   }),
   row("neighbours", waitsLittle, {
