@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { createMailbox, type Mailbox, openBrowser } from "@signalbox/testing";
 import { newDataDirectory, removeData, runEmbedded } from "../systems/embedded-system.ts";
+import { freePorts } from "../systems/start-nginx.ts";
 
 type Browser = Awaited<ReturnType<typeof openBrowser>>;
 type Page = Awaited<ReturnType<Browser["newPage"]>>;
@@ -44,6 +45,23 @@ async function signInAt(page: Page, baseUrl: string): Promise<void> {
   await page.getByText(/^You are signed in for \d+ minutes\.$/).waitFor();
 }
 
+/** Goes from the page that says who is signed in to the passkeys, adds one, and looks at the sign-ins. */
+async function addPasskey(page: Page, baseUrl: string): Promise<void> {
+  const cdp = await page.context().newCDPSession(page);
+  await cdp.send("WebAuthn.enable");
+  const verified = { hasResidentKey: true, hasUserVerification: true, isUserVerified: true } as const;
+  const options = { protocol: "ctap2", transport: "internal", automaticPresenceSimulation: true, ...verified } as const;
+  await cdp.send("WebAuthn.addVirtualAuthenticator", { options });
+  await page.goto(`${baseUrl}/oauth`);
+  await page.getByRole("link", { name: "Passkeys" }).click();
+  await page.getByLabel("Name of the passkey").fill("Phone");
+  await page.getByRole("button", { name: "Add a passkey" }).click();
+  await page.getByRole("listitem").getByText("Phone", { exact: true }).waitFor();
+  await page.goto(`${baseUrl}/oauth`);
+  await page.getByRole("link", { name: "Your sign-ins" }).click();
+  await page.getByText("This is the browser that you are using.").waitFor();
+}
+
 /** Runs an example of GraphiQL as the person who is signed in, and returns what it shows. */
 async function runExample(page: Page, name: string): Promise<string> {
   const tab = page.locator(".graphiql-tab", { hasText: new RegExp(`^${name}`) });
@@ -56,10 +74,18 @@ async function runExample(page: Page, name: string): Promise<string> {
 
 test("a stranger with a browser is in by the printed link, invites a colleague, makes a key and ends a session", async () => {
   const dataDirectory = await newDataDirectory();
-  const process = runEmbedded(dataDirectory, { "mail.url": mailbox.url }, ["--link"]);
+  // Browsers allow passkeys at a name.
+  const port = String((await freePorts(["http"])).get("http"));
+  const baseUrl = `http://localhost:${port}`;
+  const properties = { "mail.url": mailbox.url, "http.port": port, "http.base-url": baseUrl };
+  const process = runEmbedded(dataDirectory, properties, ["--link"]);
   try {
     const [link = ""] = await process.waitForOutput(/^http\S+\/oauth\/first-link\/sbx_link_\S+$/m, 180_000);
-    const baseUrl = new URL(link).origin;
+    assert.equal(new URL(link).origin, baseUrl);
+    assert.ok(
+      process.stdout.includes(`Base URL     ${baseUrl}\n`),
+      "the address that signs people in is the printed one",
+    );
     const [ada, eve] = ["ada", "eve"].map((name) => `${name}-${crypto.randomUUID()}@example.org`) as [string, string];
 
     const own = await (await browser.newContext()).newPage();
@@ -69,6 +95,8 @@ test("a stranger with a browser is in by the printed link, invites a colleague, 
     await own.keyboard.press("Enter");
     await typeCode(own, ada, 1);
     await own.getByText("You are signed in as “Ada”").waitFor();
+
+    await addPasskey(own, baseUrl);
 
     await signInAt(own, baseUrl);
     const invited = await tryRoute(own, "createInvitation", { address: eve });
