@@ -164,6 +164,8 @@ test("the owner gets a notice of a sign-in with a new browser, and of no other",
   const [mail] = await eventually(() => told().length > 0 && told());
   assert.match(mail?.text ?? "", /^Browser: Firefox, Linux\nTime: .+\nIP address: .*127\.0\.0\.1$/m);
   assert.ok(!mail?.text.includes("evil"));
+  const [page = ""] = /^http\S+\/oauth\/sign-ins$/m.exec(mail?.text ?? "") ?? [];
+  assert.match((await other.open(page)).text, /<h1>Your sign-ins<\/h1>/, "the mail leads to where a sign-in ends");
   await signIn(other);
   await signIn(createVisitor(issuing));
   await eventually(() => told().length === 2);

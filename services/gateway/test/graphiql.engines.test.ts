@@ -11,7 +11,7 @@ before(async () => {
 after(() => gateway.close());
 
 /** The account service is not there. */
-const issuer = { issuer: "https://issuer.example/oauth", scopes_supported: ["openid"] };
+const issuerAt = (origin: string) => ({ issuer: `${origin}/oauth`, scopes_supported: ["openid"] });
 const metadata = "**/oauth/.well-known/openid-configuration";
 
 const query = "query Locale { serverSettings { locale } }";
@@ -30,7 +30,7 @@ test("a browser gets GraphiQL at /graphql, which runs a query and takes everythi
   page.on("request", (request) => {
     if (!/^(data|blob):/.test(request.url()) && !request.url().startsWith(gateway.url)) elsewhere.push(request.url());
   });
-  await page.route(metadata, (route) => route.fulfill({ json: issuer }));
+  await page.route(metadata, (route) => route.fulfill({ json: issuerAt(gateway.url) }));
   const answer = await page.goto(`${gateway.url}/graphql?query=${encodeURIComponent(query)}`);
   const policy = answer?.headers()["content-security-policy"] ?? "";
   assert.match(policy, /^default-src 'none'; script-src 'self'; style-src 'self';/);
@@ -52,7 +52,7 @@ test("it opens with three examples, and with a key in its field it runs a query 
   page.on("console", (message) => {
     if (message.type() === "error") problems.push(message.text());
   });
-  await page.route(metadata, (route) => route.fulfill({ json: issuer }));
+  await page.route(metadata, (route) => route.fulfill({ json: issuerAt(gateway.url) }));
   await page.goto(`${gateway.url}/graphql`);
   const tab = (name: string) => page.locator(".graphiql-tab", { hasText: new RegExp(`^${name}`) });
   for (const name of ["Me", "Rename", "Images"]) await tab(name).waitFor();
@@ -76,14 +76,27 @@ test("an answer that belongs to no sign-in of the page signs nobody in, and leav
   const browser = await openBrowser();
   opened.defer(() => browser.close());
   const page = await browser.newPage();
-  await page.route(metadata, (route) => route.fulfill({ json: issuer }));
-  const forged = new URLSearchParams({ code: "forged", state: "of another page", iss: issuer.issuer });
+  await page.route(metadata, (route) => route.fulfill({ json: issuerAt(gateway.url) }));
+  const forged = new URLSearchParams({ code: "forged", state: "of another page", iss: `${gateway.url}/oauth` });
   await page.goto(`${gateway.url}/graphql/signed-in?${forged}`);
   await page.getByText("You are not signed in: this answer belongs to no sign-in of this page.").waitFor();
   assert.equal(page.url(), `${gateway.url}/graphql`);
   assert.equal(await page.getByLabel("API key or access token").inputValue(), "");
   await page.getByRole("button", { name: "Sign in", exact: true }).waitFor();
   await page.locator(".graphiql-execute-button").waitFor();
+});
+
+test("at another name of the machine than the issuer's, the page leads to where a sign-in can return", async () => {
+  await using opened = new AsyncDisposableStack();
+  const browser = await openBrowser();
+  opened.defer(() => browser.close());
+  const page = await browser.newPage();
+  await page.route(metadata, (route) => route.fulfill({ json: issuerAt("https://signalbox.example") }));
+  await page.goto(`${gateway.url}/graphql`);
+  await page.getByText("You can sign in at https://signalbox.example/graphql").waitFor();
+  const link = page.getByRole("link", { name: "https://signalbox.example/graphql" });
+  assert.equal(await link.getAttribute("href"), "https://signalbox.example/graphql");
+  assert.equal(await page.getByRole("button", { name: "Sign in", exact: true }).count(), 0);
 });
 
 test("where another issuer signs people in there is no button", async () => {

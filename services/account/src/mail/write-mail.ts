@@ -107,6 +107,8 @@ export function writeMail(content: MailContent, reading: Reading, sender: Sender
   const values = {
     ...Object.fromEntries(shown),
     server: sender.server,
+    // For mails of the built-in issuer.
+    signIns: `${sender.baseUrl}/oauth/sign-ins`,
     minutes: minutesIn(texts, lifeMs),
     at: time(reading.createdAt),
     until: time(reading.expiresAt),

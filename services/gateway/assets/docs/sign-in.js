@@ -12,6 +12,8 @@ export async function offerSignIn({ root, page = location.pathname, returnTo = p
   const front = await (await fetch(root, { headers: { Accept: "application/json" } })).json();
   if (!front.links?.sign_in) return;
   const issuer = await (await fetch(new URL("oauth/.well-known/openid-configuration", root))).json();
+  const home = new URL(issuer.issuer).origin;
+  if (home !== location.origin) return status.replaceChildren("You can sign in at ", linkTo(home + page));
   button.hidden = false;
   const redirectUri = location.origin + returnTo;
   button.addEventListener("click", () => void begin(issuer, redirectUri));
@@ -28,6 +30,9 @@ export async function offerSignIn({ root, page = location.pathname, returnTo = p
     status.textContent = `You are not signed in: ${error.message}`;
   }
 }
+
+/** The issuer returns to its own origin alone; a machine has several names, such as `localhost` and `127.0.0.1`. */
+const linkTo = (href) => Object.assign(document.createElement("a"), { href, textContent: href });
 
 /** The state shows that the answer belongs to this sign-in, the verifier that the page that asked uses the code. */
 async function begin(issuer, redirectUri) {
