@@ -15,9 +15,9 @@ const ceilings: Readonly<Record<string, readonly [files: number, lines: number]>
   account: [138, 17_000],
   config: [37, 3_820],
   gateway: [63, 6_180],
-  images: [52, 5_570],
-  "webhook-delivery": [82, 10_910],
-  "webhook-ingest": [43, 4_990],
+  images: [53, 5_800],
+  "webhook-delivery": [84, 11_650],
+  "webhook-ingest": [45, 5_350],
 };
 
 /** Measures what the repository holds itself to, beside what Biome, knip and dependency-cruiser hold. */
