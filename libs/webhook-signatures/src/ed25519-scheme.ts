@@ -11,7 +11,7 @@ export interface Ed25519Options extends TemplateOptions {
   readonly secretEncoding: "hex" | "base64";
 }
 
-const ed25519Defaults: Ed25519Options = {
+export const ed25519Defaults: Ed25519Options = {
   encoding: "hex",
   secretEncoding: "hex",
   signedContent: "{timestamp}{body}",

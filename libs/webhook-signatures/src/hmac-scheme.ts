@@ -22,7 +22,7 @@ export interface HmacOptions extends TemplateOptions {
   readonly secretEncoding: "utf8" | "hex" | "base64";
 }
 
-const hmacDefaults: HmacOptions = {
+export const hmacDefaults: HmacOptions = {
   algorithm: "sha256",
   acceptWeak: false,
   encoding: "hex",

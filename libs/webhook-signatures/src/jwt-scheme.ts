@@ -18,7 +18,7 @@ export interface JwtOptions extends Pick<TokenOptions, "tokenHeader"> {
   readonly bodyDigestEncoding: DigestEncoding;
 }
 
-const jwtDefaults: JwtOptions = {
+export const jwtDefaults: JwtOptions = {
   tokenHeader: "authorization",
   tokenFormat: "bearer",
   issuer: null,
@@ -54,9 +54,12 @@ export function createJwtScheme(overrides: Partial<JwtOptions> = {}): SignatureS
     secretProblem,
     keysAt: (secret) => (isAddress(secret) ? secret : null),
     verify(request, limits) {
-      const timestampSeconds = verify(request, limits, options);
-      if (typeof timestampSeconds === "string") return { verified: false, problem: timestampSeconds };
-      return { verified: true, timestampSeconds };
+      const token = tokenIn(request, options);
+      if (typeof token === "string") return { verified: false, problem: token };
+      const timestampSeconds = numberOf(token, "iat") ?? null;
+      const problem = problemOf(token, request.body, limits, options);
+      if (problem) return { verified: false, problem, timestampSeconds };
+      return { verified: true, timestampSeconds: coversBody ? timestampSeconds : null };
     },
     identify: (_request, payload) => ({ deliveryId: member(payload, "id"), eventType: member(payload, "type") }),
   };
@@ -78,28 +81,26 @@ function secretProblem(secret: string): string | null {
     : null;
 }
 
-/**
- * Verifies the token. Returns the time signed together with the body, null when the body is not covered, or the
- * problem.
- */
-function verify(
-  request: SignedRequest,
-  { secrets, nowSeconds, toleranceSeconds }: VerifyOptions,
-  options: JwtOptions,
-): number | null | SignatureProblem {
+function tokenIn(request: SignedRequest, options: JwtOptions): Token | SignatureProblem {
   const header = headerValue(request, options.tokenHeader, "token_missing");
   if ("problem" in header) return header.problem;
   const text = tokenOf(header.value, options.tokenFormat);
-  const token = typeof text === "string" ? readToken(text) : null;
-  if (token === null) return "token_malformed";
+  return (typeof text === "string" ? readToken(text) : null) ?? "token_malformed";
+}
+
+/** Verifies the token; null when it is right. */
+function problemOf(
+  token: Token,
+  body: Uint8Array,
+  { secrets, nowSeconds, toleranceSeconds }: VerifyOptions,
+  options: JwtOptions,
+): SignatureProblem | null {
   const sets = secrets.map(readKeySet).filter((set) => set !== null);
   if (sets.length === 0) return "secret_unusable";
   const keys = fittingKeys(sets.flat(), token);
   if (keys.length === 0) return "key_unknown";
   if (!keys.some((key) => isSignedBy(token, key))) return "token_mismatch";
-  const problem = claimProblem(token, request.body, options) ?? timeProblem(token, { nowSeconds, toleranceSeconds });
-  if (problem) return problem;
-  return options.bodyDigestClaim === null ? null : (numberOf(token, "iat") ?? null);
+  return claimProblem(token, body, options) ?? timeProblem(token, { nowSeconds, toleranceSeconds });
 }
 
 function claimProblem({ claims }: Token, body: Uint8Array, options: JwtOptions): SignatureProblem | null {

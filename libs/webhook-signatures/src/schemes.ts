@@ -1,10 +1,10 @@
-import { createEd25519Scheme, type Ed25519Options } from "./ed25519-scheme.ts";
-import { createHmacScheme, type HmacOptions } from "./hmac-scheme.ts";
+import { createEd25519Scheme, type Ed25519Options, ed25519Defaults } from "./ed25519-scheme.ts";
+import { createHmacScheme, type HmacOptions, hmacDefaults } from "./hmac-scheme.ts";
 import { github, shopify, slack, stripe } from "./hmac-senders.ts";
-import { createJwtScheme, type JwtOptions } from "./jwt-scheme.ts";
-import type { SignatureScheme } from "./signature-scheme.ts";
+import { createJwtScheme, type JwtOptions, jwtDefaults } from "./jwt-scheme.ts";
+import type { SignatureScheme, SignedRequest } from "./signature-scheme.ts";
 import { standardWebhooks } from "./standard-webhooks.ts";
-import { createTokenScheme, type TokenOptions } from "./token-scheme.ts";
+import { createTokenScheme, type TokenOptions, tokenDefaults } from "./token-scheme.ts";
 
 const fixedSchemes = { "standard-webhooks": standardWebhooks, stripe, github, slack, shopify };
 
@@ -21,6 +21,22 @@ export type SchemeOptions = HmacOptions &
   TokenOptions &
   Omit<JwtOptions, "tokenFormat">;
 
+/** Returns the options that hold where a source sets none; a sender's own scheme has none to set. */
+export function schemeDefaults(name: SchemeName): Partial<SchemeOptions> {
+  switch (name) {
+    case "hmac":
+      return hmacDefaults;
+    case "ed25519":
+      return ed25519Defaults;
+    case "token":
+      return tokenDefaults;
+    case "jwt":
+      return jwtDefaults;
+    default:
+      return {};
+  }
+}
+
 /** Returns the scheme of a name. */
 export function schemeOf(name: SchemeName, options: Partial<SchemeOptions> = {}): SignatureScheme {
   switch (name) {
@@ -35,4 +51,25 @@ export function schemeOf(name: SchemeName, options: Partial<SchemeOptions> = {})
     default:
       return fixedSchemes[name];
   }
+}
+
+/** Headers by which a request shows the scheme of its sender. */
+const tellingHeaders: readonly (readonly [header: string, scheme: SchemeName])[] = [
+  ["webhook-signature", "standard-webhooks"],
+  ["svix-signature", "standard-webhooks"],
+  ["stripe-signature", "stripe"],
+  ["x-hub-signature-256", "github"],
+  ["x-slack-signature", "slack"],
+  ["x-shopify-hmac-sha256", "shopify"],
+  ["x-signature-ed25519", "ed25519"],
+  ["x-signature", "hmac"],
+];
+
+/** Guesses the scheme of a request by its headers alone; null when none shows one. */
+export function guessScheme(headers: SignedRequest["headers"]): SchemeName | null {
+  const [, telling] = tellingHeaders.find(([header]) => headers[header] !== undefined) ?? [];
+  if (telling) return telling;
+  const token = headers["authorization"];
+  if (typeof token !== "string") return null;
+  return /^bearer +[\w-]+\.[\w-]+\.[\w-]+$/i.test(token) ? "jwt" : "token";
 }

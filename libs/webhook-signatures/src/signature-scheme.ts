@@ -37,7 +37,12 @@ export type SignatureProblem =
 
 export type Verification =
   | { readonly verified: true; readonly timestampSeconds: number | null }
-  | { readonly verified: false; readonly problem: SignatureProblem };
+  | {
+      readonly verified: false;
+      readonly problem: SignatureProblem;
+      /** The time as the request has it, which nothing proves. */
+      readonly timestampSeconds?: number | null;
+    };
 
 export interface VerifyOptions {
   /** Live secrets: more than one while a rotation overlaps. An unusable secret never helps another to pass. */

@@ -4,7 +4,13 @@ import { readPublicKey } from "./ed25519-key.ts";
 import { headerValue } from "./header-value.ts";
 import { signedMember } from "./payload-member.ts";
 import { signaturesMax } from "./signature-pairs.ts";
-import type { SignatureScheme, SignedRequest, Verification, VerifyOptions } from "./signature-scheme.ts";
+import type {
+  SignatureProblem,
+  SignatureScheme,
+  SignedRequest,
+  Verification,
+  VerifyOptions,
+} from "./signature-scheme.ts";
 import { readSeconds, timeProblem } from "./signed-time.ts";
 
 /**
@@ -46,16 +52,17 @@ function verify(request: SignedRequest, options: VerifyOptions): Verification {
   if ("problem" in signatures) return { verified: false, problem: signatures.problem };
   const timestampSeconds = readSeconds(timestamp.value);
   if (timestampSeconds === null) return { verified: false, problem: "timestamp_malformed" };
+  const failed = (problem: SignatureProblem) => ({ verified: false, problem, timestampSeconds }) as const;
 
   const symmetric = options.secrets.map(symmetricKey).filter((key) => key !== null);
   const asymmetric = options.secrets.map(readPublicKey).filter((key) => key !== null);
-  if (symmetric.length + asymmetric.length === 0) return { verified: false, problem: "secret_unusable" };
+  if (symmetric.length + asymmetric.length === 0) return failed("secret_unusable");
 
   const start = `${id.value}.${timestamp.value}.`;
   const list = signatures.value.split(" ").slice(0, signaturesMax);
   const digests = valuesOf(list, "v1", 32);
   const curves = valuesOf(list, "v1a", 64);
-  if (digests.length + curves.length === 0) return { verified: false, problem: "signature_malformed" };
+  if (digests.length + curves.length === 0) return failed("signature_malformed");
 
   const right =
     anyMatches(
@@ -67,9 +74,9 @@ function verify(request: SignedRequest, options: VerifyOptions): Verification {
         const message = Buffer.concat([Buffer.from(start), request.body]);
         return curves.some((signature) => verifyEd25519(null, message, key, signature));
       }));
-  if (!right) return { verified: false, problem: "signature_mismatch" };
+  if (!right) return failed("signature_mismatch");
   const problem = timeProblem(timestampSeconds, options);
-  return problem ? { verified: false, problem } : { verified: true, timestampSeconds };
+  return problem ? failed(problem) : { verified: true, timestampSeconds };
 }
 
 function valuesOf(list: readonly string[], version: string, bytes: number): Buffer[] {
@@ -80,5 +87,5 @@ function valuesOf(list: readonly string[], version: string, bytes: number): Buff
 }
 
 function prefixOf({ headers }: SignedRequest): string {
-  return headers["webhook-id"] === undefined && headers["svix-id"] !== undefined ? "svix" : "webhook";
+  return !("webhook-id" in headers) && "svix-id" in headers ? "svix" : "webhook";
 }

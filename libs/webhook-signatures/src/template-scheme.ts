@@ -90,7 +90,7 @@ const verifyTimeAt =
     const timestampSeconds = readTime(text, unit);
     if (timestampSeconds === null) return { verified: false, problem: "timestamp_malformed" };
     const problem = timeProblem(timestampSeconds, limits);
-    return problem ? { verified: false, problem } : { verified: true, timestampSeconds };
+    return problem ? { verified: false, problem, timestampSeconds } : { verified: true, timestampSeconds };
   };
 
 interface Template<Key> {
@@ -106,17 +106,18 @@ function verify<Key>(
 ): Verification {
   const texts = readTexts(request, options, signs(parts, "timestamp"));
   if ("problem" in texts) return { verified: false, problem: texts.problem };
-  const given = texts.signatures.map(signatures.readSignature).filter((signature) => signature !== null);
-  if (given.length === 0) return { verified: false, problem: "signature_malformed" };
-  const keys = limits.secrets.map(signatures.readKey).filter((key) => key !== null);
-  if (keys.length === 0) return { verified: false, problem: "secret_unusable" };
-
   const { timestampText: timestamp, timestampSeconds } = texts;
+  const failed = (problem: SignatureProblem) => ({ verified: false, problem, timestampSeconds }) as const;
+  const given = texts.signatures.map(signatures.readSignature).filter((signature) => signature !== null);
+  if (given.length === 0) return failed("signature_malformed");
+  const keys = limits.secrets.map(signatures.readKey).filter((key) => key !== null);
+  if (keys.length === 0) return failed("secret_unusable");
+
   const content = signedPieces(parts, request, { timestamp, idHeader: options.deliveryIdHeader });
-  if ("problem" in content) return { verified: false, problem: content.problem };
-  if (!signatures.matches(keys, content, given)) return { verified: false, problem: "signature_mismatch" };
+  if ("problem" in content) return failed(content.problem);
+  if (!signatures.matches(keys, content, given)) return failed("signature_mismatch");
   const problem = timestampSeconds === null ? null : timeProblem(timestampSeconds, limits);
-  return problem ? { verified: false, problem } : { verified: true, timestampSeconds };
+  return problem ? failed(problem) : { verified: true, timestampSeconds };
 }
 
 /** Reads the signatures, and the time if it is signed, from one header or two. */

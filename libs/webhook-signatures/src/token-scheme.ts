@@ -23,7 +23,7 @@ export interface TokenOptions {
   readonly tokenFrom: { readonly pointer: string } | null;
 }
 
-const tokenDefaults: TokenOptions = { tokenHeader: "authorization", tokenFormat: "bearer", tokenFrom: null };
+export const tokenDefaults: TokenOptions = { tokenHeader: "authorization", tokenFormat: "bearer", tokenFrom: null };
 
 /**
  * Creates a scheme for senders that sign nothing and send a secret instead. It proves the sender, not the content: one

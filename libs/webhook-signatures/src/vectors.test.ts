@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type DigestAlgorithm, type DigestEncoding, hmac } from "./digest.ts";
 import { createHmacScheme } from "./hmac-scheme.ts";
-import { type SchemeName, schemeOf } from "./schemes.ts";
+import { guessScheme, type SchemeName, schemeOf } from "./schemes.ts";
 import type { SignatureScheme } from "./signature-scheme.ts";
 
 const posted = { method: "POST", url: "https://example.com/ingest" };
@@ -222,6 +222,20 @@ test("the weaker SHA-1 and MD5 signatures that senders add are not accepted", ()
     assert.deepEqual(createHmacScheme({ signaturePrefix: "" }).verify(request, options), {
       verified: false,
       problem: "signature_malformed",
+      timestampSeconds: 1234567890,
     });
   }
+});
+
+test("the headers of a request show the scheme of its sender", () => {
+  const guesses: readonly [headers: Record<string, string>, scheme: string | null][] = [
+    [{ "webhook-id": "1", "webhook-signature": "v1,ab" }, "standard-webhooks"],
+    [{ "svix-signature": "v1,ab" }, "standard-webhooks"],
+    [{ "stripe-signature": "t=1,v1=ab" }, "stripe"],
+    [{ "x-hub-signature-256": "sha256=ab" }, "github"],
+    [{ authorization: "Bearer aa.bb.cc" }, "jwt"],
+    [{ authorization: "Bearer secret" }, "token"],
+    [{ "content-type": "application/json" }, null],
+  ];
+  for (const [headers, scheme] of guesses) assert.equal(guessScheme(headers), scheme, JSON.stringify(headers));
 });

@@ -7,6 +7,7 @@ import { endpointApi } from "./endpoints/endpoint-api.ts";
 import type { EndpointSecrets } from "./endpoints/endpoint-secrets.ts";
 import type { EndpointStatus } from "./endpoints/endpoint-status.ts";
 import type { EndpointStore } from "./endpoints/endpoint-store.ts";
+import type { EndpointViews } from "./endpoints/endpoint-view.ts";
 import type { Endpoints } from "./endpoints/endpoints.ts";
 import type { EventTypeStore } from "./event-types/event-type-store.ts";
 import { type EventTypes, eventTypeApi } from "./event-types/event-types.ts";
@@ -25,6 +26,7 @@ interface Operations {
   readonly endpoints: Endpoints;
   readonly endpointSecrets: EndpointSecrets;
   readonly endpointStatus: EndpointStatus;
+  readonly endpointViews: EndpointViews;
   readonly testEndpoint: TestEndpoint;
   readonly signingKeys: SigningKeys;
   readonly deliveries: Deliveries;
@@ -52,19 +54,20 @@ interface Parts {
 
 /** The routes of this service, and its fields of the graph. */
 export function serviceEdges({ operations, stores, pageLimits, clock }: Parts): Edges {
-  const { endpoints, endpointSecrets, endpointStatus, testEndpoint, signingKeys } = operations;
+  const { endpoints, endpointSecrets, endpointStatus, endpointViews, testEndpoint, signingKeys } = operations;
   const { deliveries, publishEvents, eventTypes, replays, pull } = operations;
   const { endpointStore, signingKeyStore, deliveryStore, eventStore, eventTypeStore } = stores;
   const loadEndpoint = ownRows(({ accountId }, ids) => endpointStore.findMany(accountId, ids));
   return joinEdges([
     // Before the paths of endpoints, which would take `listen` for an id.
-    pullApi(pull),
+    pullApi(pull, endpointViews),
     endpointApi({
       endpoints,
       endpointSecrets,
       endpointStatus,
       testEndpoint,
       endpointStore,
+      endpointViews,
       loadEndpoint,
       pageLimits,
     }),

@@ -19,6 +19,7 @@ import { viewEndpoint } from "./endpoints/endpoint.ts";
 import { createEndpointSecrets } from "./endpoints/endpoint-secrets.ts";
 import { createEndpointStatus } from "./endpoints/endpoint-status.ts";
 import { createEndpointStore } from "./endpoints/endpoint-store.ts";
+import { createEndpointViews } from "./endpoints/endpoint-view.ts";
 import { createEndpoints, type Endpoints } from "./endpoints/endpoints.ts";
 import { createRemovals } from "./endpoints/removals.ts";
 import { createSecretStore, openingWith, sealedColumns } from "./endpoints/secret-store.ts";
@@ -26,6 +27,7 @@ import { createEnforcedTypes, createEventChecks } from "./event-types/event-chec
 import { createEventTypeStore } from "./event-types/event-type-store.ts";
 import { createEventTypes } from "./event-types/event-types.ts";
 import { SchemaThreads } from "./event-types/schema-threads.ts";
+import { createTypeNames, notingNames } from "./event-types/type-names.ts";
 import { createEventStore, publishedRetention } from "./events/event-store.ts";
 import { createPublicationCounts } from "./events/publication-counts.ts";
 import { createPublishEvents, publishedEvents } from "./events/publish-events.ts";
@@ -66,7 +68,8 @@ export async function createService(context: Context): Promise<ServiceParts> {
   const owned = createEndpointOperations(context, opened, { stores, outbound, wake });
   const { endpointStatus } = owned;
   const engine = openEngine(context, opened, { endpointStore, endpointStatus, outbound, mayWrite, wakeUp });
-  const { fanOut, deliveryQueue, testEndpoint } = engine;
+  const { deliveryQueue, testEndpoint } = engine;
+  const fanOut = notingNames(engine.fanOut, stores.typeNames);
   const removals = createRemovals({ pool, endpointStore, outbox, clock });
   const { table, batchHandler } = createFanOutConsumer({ fanOut, removals });
   consume("fan-out", table, batchHandler);
@@ -83,7 +86,13 @@ export async function createService(context: Context): Promise<ServiceParts> {
   startWorkers(runner, workers);
   observeQueue(context.metrics, pool);
 
-  const operations = { ...owned, testEndpoint, deliveries, publishEvents, eventTypes, replays, pull };
+  const endpointViews = createEndpointViews({
+    typeNames: stores.typeNames,
+    timeoutMs: engine.timeoutMs,
+    inFlightMax: configuration.get("webhook-delivery.attempts.in-flight-max-per-endpoint"),
+    baseUrl: configuration.get("http.base-url"),
+  });
+  const operations = { ...owned, endpointViews, testEndpoint, deliveries, publishEvents, eventTypes, replays, pull };
   return serve({
     title: "Signalbox webhooks",
     sendsWebhooks: true,
@@ -105,6 +114,7 @@ function createStores(pool: Pool, sealer: Sealer, mayWrite: (accountId: string) 
     deliveryStore: createDeliveryStore({ pool, mayWrite }),
     eventStore: createEventStore(pool),
     eventTypeStore: createEventTypeStore(pool),
+    typeNames: createTypeNames(pool),
   };
 }
 

@@ -23,6 +23,7 @@ import { viewSource } from "./sources/source.ts";
 import { createSourceRotations } from "./sources/source-rotations.ts";
 import { createAssertUsable } from "./sources/source-settings.ts";
 import { createSourceStore, sealedSecrets } from "./sources/source-store.ts";
+import { createSourceViews } from "./sources/source-view.ts";
 import { createSources } from "./sources/sources.ts";
 import { startWorkers } from "./workers.ts";
 
@@ -75,6 +76,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
       sources,
       sourceRotations,
       sourceStore,
+      sourceViews: createSourceViews(judge, receiving.baseUrl),
       receivedStore,
       rejectionStore,
       retryRejection,

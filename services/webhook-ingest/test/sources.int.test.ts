@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
+import { access, readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
 import { createSubgraph } from "@signalbox/graphql";
 import type { Pool, Sealer } from "@signalbox/storage";
@@ -26,8 +26,11 @@ const pathOf = ({ id }: { id: string }) => `${sourcesPath}/${id}`;
 
 test("a new source is shown with every field, found again, and published", async () => {
   const who = testPerson();
-  const { status, headers, body } = await ingest.send(who, "POST", sourcesPath, { body: hmac });
+  const created = await ingest.send(who, "POST", sourcesPath, { body: hmac });
+  const { status, headers } = created;
   assert.equal(status, 201);
+  const { ingest_url, effective_settings, doc_url, ...body } = created.body;
+  assert.equal(ingest_url, `http://127.0.0.1:8080${body.ingest_path}`);
   assert.match(body.id, /^src_/);
   assert.equal(headers.get("location"), pathOf(body));
   assert.deepEqual(
@@ -55,11 +58,38 @@ test("a new source is shown with every field, found again, and published", async
   assert.deepEqual(body.addresses, [{ id: addressId, created_at, ends_at: null, ingest_path }]);
   assert.deepEqual(body.secrets, [{ id: secretId, created_at, ends_at: null }]);
   const read = await ingest.send(who, "GET", pathOf(body));
-  assert.deepEqual(read.body, body);
+  assert.deepEqual(read.body, created.body);
   assert.equal(read.headers.get("etag"), headers.get("etag"));
   const [event] = await ingest.eventsOf(who.accountId, 1);
   assert.deepEqual([event?.name, event?.subject], ["webhook_source.created", body.id]);
   assert.deepEqual(event?.data, { ...body, changed: [] });
+});
+
+test("every setting is shown as it holds, with the source, the property or the default that it comes from", async () => {
+  const who = testPerson();
+  const settings = { time_unit: "ms", tolerance_seconds: 60, answer: { status: 200, content_type: "text/plain" } };
+  const own = (await ingest.send(who, "POST", sourcesPath, { body: { ...hmac, settings } })).body;
+  assert.deepEqual(own.effective_settings.time_unit, { value: "ms", from: "source" });
+  assert.deepEqual(own.effective_settings.tolerance_seconds, { value: 60, from: "source" });
+  assert.deepEqual(own.effective_settings.answer, { value: settings.answer, from: "source" });
+  assert.deepEqual(own.effective_settings.signed_content, { value: "{timestamp}.{body}", from: "default" });
+  assert.deepEqual(own.effective_settings.max_body_bytes, { value: 1_048_576, from: "property" });
+  assert.deepEqual(own.effective_settings.public_url, { value: own.ingest_url, from: "property" });
+  assert.equal(own.effective_settings.token_header, undefined, "a setting of another scheme has no effect");
+  const slack = (await ingest.send(who, "POST", sourcesPath, { body: { ...hmac, scheme: "slack" } })).body;
+  assert.deepEqual(slack.effective_settings.tolerance_seconds, { value: 300, from: "property" });
+  assert.deepEqual(slack.effective_settings.handshake, { value: "slack", from: "default" });
+  assert.equal(slack.effective_settings.signature_header, undefined);
+  const token = (await ingest.send(who, "POST", sourcesPath, { body: { ...hmac, scheme: "token" } })).body;
+  assert.deepEqual(token.effective_settings.token_format, { value: "bearer", from: "default" });
+  const query = `query($of: [_Any!]!) { _entities(representations: $of) {
+    ... on WebhookSource { ingestUrl docUrl effectiveSettings } } }`;
+  const { data } = await ingest.graphql(who, query, { of: [{ __typename: "WebhookSource", id: own.id }] });
+  const [inGraph] = data._entities;
+  assert.deepEqual([inGraph.ingestUrl, inGraph.docUrl], [own.ingest_url, own.doc_url]);
+  assert.deepEqual(inGraph.effectiveSettings.answer.value, { status: 200, contentType: "text/plain" });
+  assert.deepEqual(inGraph.effectiveSettings.toleranceSeconds, own.effective_settings.tolerance_seconds);
+  await access(new URL(`../../..${new URL(own.doc_url).pathname}.md`, import.meta.url));
 });
 
 test("the secret is in no answer, no event, no row and no log line", async () => {
@@ -304,7 +334,7 @@ test("a hundred sources of a query are one statement, each of their lists is one
   };
   const pageLimits = { maxPageSize: () => 100, pageSize: () => 20 };
   const typeDefs = await readFile(new URL("../schema.graphql", import.meta.url), "utf8");
-  const parts = { ...stores, pageLimits, receiving: {} };
+  const parts = { ...stores, sourceViews: { fields: {}, verifyUrlOf: () => "" }, pageLimits, receiving: {} };
   const { resolvers } = serviceEdges(parts as unknown as Parameters<typeof serviceEdges>[0]);
   const served = await serveListener(createSubgraph({ typeDefs, resolvers, clock, log }));
   const ids = Array.from({ length: 100 }, (_, at) => [...sources.map(({ id }) => id), foreign.id, `src_${at}`][at % 4]);

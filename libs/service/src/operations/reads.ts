@@ -184,7 +184,8 @@ export interface RecordSpec<Path extends string, P extends z.ZodType | undefined
   readonly graph?: {
     /** The name of the entity's type. */
     readonly type: string;
-    readonly load: Load<Row>;
+    /** Looks up what the fields of the type are resolved from; it may hold less than the row that REST shows. */
+    readonly load: Load<unknown>;
   };
 }
 

@@ -1,14 +1,15 @@
-import { WebhookEndpointResource, webhookEndpointExample } from "@signalbox/contracts";
+import { webhookEndpointExample } from "@signalbox/contracts";
 import { seconds } from "@signalbox/core";
 import type { PageLimits } from "@signalbox/graphql";
 import { created, type HttpResponse, ok, strongEtag } from "@signalbox/http";
 import { type Edges, edgesOf, type Load, list, type OwnRow, operation, record, tooMany } from "@signalbox/service";
 import { AttemptResource, viewAttempt } from "../deliveries/attempt.ts";
 import type { TestEndpoint } from "../queue/test-endpoint.ts";
-import { CreateEndpointBody, type Endpoint, UpdateEndpointBody, viewEndpoint } from "./endpoint.ts";
+import { CreateEndpointBody, type Endpoint, UpdateEndpointBody } from "./endpoint.ts";
 import { type EndpointSecrets, EndpointWithSecret, secretOperations, withSecret } from "./endpoint-secrets.ts";
 import type { EndpointStatus } from "./endpoint-status.ts";
 import type { EndpointStore } from "./endpoint-store.ts";
+import { type DescribedEndpoint, EndpointInFullResource, type EndpointViews } from "./endpoint-view.ts";
 import type { Endpoints } from "./endpoints.ts";
 
 interface EndpointApi {
@@ -17,6 +18,7 @@ interface EndpointApi {
   readonly endpointStatus: EndpointStatus;
   readonly testEndpoint: TestEndpoint;
   readonly endpointStore: EndpointStore;
+  readonly endpointViews: EndpointViews;
   readonly loadEndpoint: Load<Endpoint>;
   readonly pageLimits: PageLimits;
 }
@@ -30,7 +32,10 @@ const missing = "There is no such endpoint.";
 const testDeadlineMs = seconds(40);
 
 const etag = (endpoint: Endpoint): string => strongEtag(endpoint.revision, endpoint.id);
-const showEndpoint = (endpoint: Endpoint): HttpResponse => ok(viewEndpoint(endpoint), { etag: etag(endpoint) });
+const showWith =
+  ({ view }: EndpointViews) =>
+  (endpoint: DescribedEndpoint): HttpResponse =>
+    ok(view(endpoint), { etag: etag(endpoint) });
 
 /** The endpoints of an account, at both edges. */
 export function endpointApi(parts: EndpointApi): Edges {
@@ -39,11 +44,16 @@ export function endpointApi(parts: EndpointApi): Edges {
       ...declareReads(parts),
       ...declareWrites(parts),
       ...declareActions(parts),
-      ...secretOperations(parts.endpointSecrets, ownEndpoint(parts.endpointStore)),
+      ...secretOperations(parts.endpointSecrets, parts.endpointViews, ownEndpoint(parts.endpointStore)),
     },
     {
       exampleIds: { id: webhookEndpointExample.id },
-      fields: { WebhookEndpoint: { url: ({ type, url }: Endpoint) => (type === "pull" ? "" : url) } },
+      fields: {
+        WebhookEndpoint: {
+          ...parts.endpointViews.fields,
+          url: ({ type, url }: Endpoint) => (type === "pull" ? "" : url),
+        },
+      },
     },
   );
 }
@@ -54,30 +64,35 @@ const ownEndpoint = (endpointStore: EndpointStore): OwnRow<Endpoint, { readonly 
   missing,
 });
 
-function declareReads({ endpointStore, loadEndpoint, pageLimits }: EndpointApi) {
+function declareReads({ endpointStore, endpointViews, loadEndpoint, pageLimits }: EndpointApi) {
+  const { describe, describeAll, view } = endpointViews;
   return {
     webhookEndpoints: list({
       summary: "List endpoints, newest first",
       description: "The endpoints of the account, without their secrets.",
       auth: read,
       limits: pageLimits,
-      read: (range, { caller }) => endpointStore.list(caller.accountId, range),
-      rest: { get: base, item: WebhookEndpointResource, view: viewEndpoint },
+      read: async (range, { caller }) => describeAll(await endpointStore.list(caller.accountId, range)),
+      rest: { get: base, item: EndpointInFullResource, view },
     }),
     webhookEndpoint: record({
       summary: "Read an endpoint",
-      description: "Address, event types, state and settings, without the secrets.",
+      description: "Address, event types, state, its own settings and those that hold, without the secrets.",
       auth: read,
-      find: ({ caller, params }) => endpointStore.find(caller.accountId, params.id),
+      find: async ({ caller, params }) => {
+        const endpoint = await endpointStore.find(caller.accountId, params.id);
+        return endpoint && describe(endpoint);
+      },
       missing,
-      rest: { get: one, resource: WebhookEndpointResource, answer: showEndpoint },
+      rest: { get: one, resource: EndpointInFullResource, answer: showWith(endpointViews) },
       graph: { type: "WebhookEndpoint", load: loadEndpoint },
     }),
   };
 }
 
-function declareWrites({ endpoints, endpointStore }: EndpointApi) {
+function declareWrites({ endpoints, endpointStore, endpointViews }: EndpointApi) {
   const of = ownEndpoint(endpointStore);
+  const { describe, describeIn, view } = endpointViews;
   return {
     createWebhookEndpoint: operation({
       summary: "Create an endpoint",
@@ -86,8 +101,8 @@ function declareWrites({ endpoints, endpointStore }: EndpointApi) {
       auth: { ...write, stepUpFor: "the events of all accounts" },
       audit: "webhook_endpoint.create",
       input: CreateEndpointBody,
-      create: (tx, { caller, input: { event_types: eventTypes, ...rest } }) =>
-        endpoints.create(tx, caller, { ...rest, eventTypes }),
+      create: async (tx, { caller, input: { event_types: eventTypes, ...rest } }) =>
+        describeIn(tx, await endpoints.create(tx, caller, { ...rest, eventTypes })),
       refusals: {
         "switched-off": { code: "forbidden", message: "Webhook endpoints are switched off." },
         "limit-reached": ({ max }) =>
@@ -98,7 +113,7 @@ function declareWrites({ endpoints, endpointStore }: EndpointApi) {
         responses: { 201: EndpointWithSecret },
         idempotent: "sealed",
         answer: ({ endpoint, secret }) =>
-          created(`${base}/${endpoint.id}`, { ...viewEndpoint(endpoint), secret }, { etag: etag(endpoint) }),
+          created(`${base}/${endpoint.id}`, { ...view(endpoint), secret }, { etag: etag(endpoint) }),
       },
       graph: { payload: withSecret, type: "WebhookEndpointWithSecretPayload", raw: ["settings"] },
     }),
@@ -109,14 +124,14 @@ function declareWrites({ endpoints, endpointStore }: EndpointApi) {
       audit: "webhook_endpoint.update",
       input: UpdateEndpointBody,
       of,
-      change: (tx, endpoint, { caller, input: { event_types: eventTypes, ...rest } }) =>
-        endpoints.update(tx, caller, endpoint, { ...rest, eventTypes }),
+      change: async (tx, endpoint, { caller, input: { event_types: eventTypes, ...rest } }) =>
+        describe(await endpoints.update(tx, caller, endpoint, { ...rest, eventTypes }), tx),
       rest: {
         patch: one,
         mergePatch: true,
-        responses: { 200: WebhookEndpointResource },
+        responses: { 200: EndpointInFullResource },
         idempotent: true,
-        answer: showEndpoint,
+        answer: showWith(endpointViews),
       },
       graph: { payload: "webhookEndpoint", raw: ["settings"] },
     }),
@@ -136,7 +151,7 @@ function declareWrites({ endpoints, endpointStore }: EndpointApi) {
   };
 }
 
-function declareActions({ endpointStatus, testEndpoint, endpointStore }: EndpointApi) {
+function declareActions({ endpointStatus, testEndpoint, endpointStore, endpointViews }: EndpointApi) {
   const statusOperation = (action: "pause" | "resume" | "enable", summary: string, description: string) =>
     operation({
       summary,
@@ -144,13 +159,14 @@ function declareActions({ endpointStatus, testEndpoint, endpointStore }: Endpoin
       auth: write,
       audit: `webhook_endpoint.${action}`,
       of: ownEndpoint(endpointStore),
-      change: (tx, endpoint, { caller }) => endpointStatus[action](tx, caller, endpoint),
+      change: async (tx, endpoint, { caller }) =>
+        endpointViews.describeIn(tx, await endpointStatus[action](tx, caller, endpoint)),
       refusals: { disabled: { code: "conflict", message: "The endpoint is disabled; enable it first." } },
       rest: {
         post: `${one}/${action}`,
-        responses: { 200: WebhookEndpointResource },
+        responses: { 200: EndpointInFullResource },
         idempotent: true,
-        answer: ({ endpoint }) => showEndpoint(endpoint),
+        answer: ({ endpoint }) => showWith(endpointViews)(endpoint),
       },
       graph: { payload: { webhookEndpoint: ({ endpoint }) => endpoint } },
     });

@@ -1,5 +1,5 @@
 import type { Caller } from "@signalbox/auth";
-import { examples, overlapSeconds, WebhookEndpointResource, webhookEndpointExample } from "@signalbox/contracts";
+import { examples, overlapSeconds } from "@signalbox/contracts";
 import { type Clock, seconds } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import { ok } from "@signalbox/http";
@@ -7,8 +7,9 @@ import { audited, type OwnRow, operation, tooMany } from "@signalbox/service";
 import { rotate, type Tx } from "@signalbox/storage";
 import { createEndpointSecret } from "@signalbox/webhook-signatures";
 import { z } from "zod";
-import { type Endpoint, endpointUpdated, requireScopeOf, viewEndpoint } from "./endpoint.ts";
+import { type Endpoint, endpointUpdated, requireScopeOf } from "./endpoint.ts";
 import type { EndpointStore } from "./endpoint-store.ts";
+import { EndpointInFullResource, type EndpointViews, endpointInFullExample } from "./endpoint-view.ts";
 import type { SecretStore } from "./secret-store.ts";
 
 interface SecretDependencies {
@@ -88,11 +89,11 @@ export const OverlapBody = z
   .register(examples, { example: { overlap_seconds: 3_600 } });
 
 /** An endpoint with its secret, on creation, rotation and reveal. */
-export const EndpointWithSecret = WebhookEndpointResource.extend({
+export const EndpointWithSecret = EndpointInFullResource.extend({
   secret: z.string().describe("Secret that verifies deliveries. Shown on creation, rotation and reveal only."),
 })
   .meta({ id: "WebhookEndpointWithSecret" })
-  .register(examples, { example: { ...webhookEndpointExample, secret: secretExample } });
+  .register(examples, { example: { ...endpointInFullExample, secret: secretExample } });
 
 const EndpointSecret = z
   .object({
@@ -114,7 +115,11 @@ export const withSecret = {
 };
 
 /** Declares the operations on the secrets of endpoints, for `endpointApi`. */
-export function secretOperations(endpointSecrets: EndpointSecrets, of: OwnRow<Endpoint, { readonly id: string }>) {
+export function secretOperations(
+  endpointSecrets: EndpointSecrets,
+  { describeIn, view }: Pick<EndpointViews, "describeIn" | "view">,
+  of: OwnRow<Endpoint, { readonly id: string }>,
+) {
   return {
     rotateWebhookEndpointSecret: operation({
       summary: "Give the endpoint a new secret",
@@ -124,7 +129,8 @@ export function secretOperations(endpointSecrets: EndpointSecrets, of: OwnRow<En
       audit: "webhook_endpoint.rotate_secret",
       input: OverlapBody,
       of,
-      change: (tx, endpoint, { caller, input }) => endpointSecrets.rotate(tx, caller, endpoint, input.overlap_seconds),
+      change: async (tx, endpoint, { caller, input }) =>
+        describeIn(tx, await endpointSecrets.rotate(tx, caller, endpoint, input.overlap_seconds)),
       refusals: {
         "limit-reached": ({ max }) =>
           tooMany(
@@ -136,7 +142,7 @@ export function secretOperations(endpointSecrets: EndpointSecrets, of: OwnRow<En
         post: `${one}/secret/rotate`,
         responses: { 200: EndpointWithSecret },
         idempotent: "sealed",
-        answer: ({ endpoint, secret }) => ok({ ...viewEndpoint(endpoint), secret }),
+        answer: ({ endpoint, secret }) => ok({ ...view(endpoint), secret }),
       },
       graph: { payload: withSecret, type: "WebhookEndpointWithSecretPayload" },
     }),

@@ -67,7 +67,8 @@ const purge = sql(
   "removal.purge",
   `with keys as (delete from signing_keys where account_id = $1),
    replayed as (delete from replays where account_id = $1),
-   types as (delete from event_types where account_id = $1)
+   types as (delete from event_types where account_id = $1),
+   names as (delete from sent_event_types where account_id = $1)
    insert into purged_accounts values ($1) on conflict do nothing`,
 );
 const findPurged = sql("removal.find-purged", "select account_id as id from purged_accounts limit 1");

@@ -6,10 +6,11 @@ import { created } from "@signalbox/http";
 import { audited, operation, systemActor, tooMany } from "@signalbox/service";
 import { inTransaction, type Pool, sql, type Tx } from "@signalbox/storage";
 import { z } from "zod";
-import { endpointDeleted, eventTypes, viewEndpoint } from "../endpoints/endpoint.ts";
+import { endpointDeleted, eventTypes } from "../endpoints/endpoint.ts";
 import { EndpointWithSecret } from "../endpoints/endpoint-secrets.ts";
 import { SettingsBody } from "../endpoints/endpoint-settings.ts";
 import type { EndpointStore } from "../endpoints/endpoint-store.ts";
+import type { EndpointViews } from "../endpoints/endpoint-view.ts";
 import type { Endpoints } from "../endpoints/endpoints.ts";
 import { listeningGraceMs } from "./pull-messages.ts";
 
@@ -71,7 +72,10 @@ export function createListening({ pool, endpoints, endpointStore, outbox, clock 
 }
 
 /** Declares the start of listening. The graph has no use for an endpoint that ends with a stream. */
-export const declareListening = (listening: Pick<Listening, "start">) => ({
+export const declareListening = (
+  listening: Pick<Listening, "start">,
+  { describeIn, view }: Pick<EndpointViews, "describeIn" | "view">,
+) => ({
   listenToWebhooks: operation({
     summary: "Listen to events for a while",
     description:
@@ -79,7 +83,7 @@ export const declareListening = (listening: Pick<Listening, "start">) => ({
     auth: { scopes: ["webhooks:write"] },
     audit: "webhook_endpoint.create",
     input: ListenBody,
-    create: (tx, { caller, input }) => listening.start(tx, caller, input),
+    create: async (tx, { caller, input }) => describeIn(tx, await listening.start(tx, caller, input)),
     refusals: {
       "switched-off": { code: "forbidden", message: "Webhook endpoints are switched off." },
       "limit-reached": ({ max }) =>
@@ -89,7 +93,7 @@ export const declareListening = (listening: Pick<Listening, "start">) => ({
       post: "/api/v1/webhooks/endpoints/listen",
       responses: { 201: EndpointWithSecret },
       answer: ({ endpoint, secret }) =>
-        created(`/api/v1/webhooks/endpoints/${endpoint.id}`, { ...viewEndpoint(endpoint), secret }),
+        created(`/api/v1/webhooks/endpoints/${endpoint.id}`, { ...view(endpoint), secret }),
     },
   }),
 });

@@ -4,6 +4,7 @@ import { seconds } from "@signalbox/core";
 import { createRoutes, keptOpen, ok, refusedWith } from "@signalbox/http";
 import { type Edges, edgesOf, joinEdges, operation } from "@signalbox/service";
 import type { z } from "zod";
+import type { EndpointViews } from "../endpoints/endpoint-view.ts";
 import type { Consumers } from "./consumers.ts";
 import type { EndLeases } from "./end-leases.ts";
 import { declareListening, type Listening } from "./listening.ts";
@@ -48,9 +49,9 @@ const noConsumer = { code: "not_found", message: "The endpoint has no consumer o
 const exampleIds = { id: webhookEndpointExample.id };
 
 /** The messages of pull endpoints. Leases are for programs that work on messages; the graph shows their deliveries. */
-export function pullApi(parts: Pull): Edges {
+export function pullApi(parts: Pull, endpointViews: EndpointViews): Edges {
   return joinEdges([
-    edgesOf({ ...declareListening(parts.listening), ...declareEnds(parts) }, { exampleIds }),
+    edgesOf({ ...declareListening(parts.listening, endpointViews), ...declareEnds(parts) }, { exampleIds }),
     { routes: pollRoute(parts) },
   ]);
 }

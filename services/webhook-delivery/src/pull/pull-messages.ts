@@ -35,7 +35,7 @@ interface PollTerms {
 }
 
 /** Messages in the hands of one consumer, unless its endpoint sets `max_in_flight`. */
-const heldMaxDefault = 1_000;
+export const heldMaxDefault = 1_000;
 
 export type PullMessages = ReturnType<typeof createPullMessages>;
 

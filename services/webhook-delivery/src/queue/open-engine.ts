@@ -86,6 +86,7 @@ export function openEngine(
   const pull = { pullWaits, directory, endpointRates, leases, results, access };
   return {
     claims,
+    timeoutMs,
     deliveryQueue,
     pull: openPull(context, pool, pull),
     orderHolds: createOrderHolds({ pool, outbox, log, mayWrite, wake }),

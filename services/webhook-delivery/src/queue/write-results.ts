@@ -40,7 +40,7 @@ export interface JudgedAttempt extends FinishedAttempt {
 export type WriteResults = (batch: readonly JudgedAttempt[]) => Promise<Recorded>;
 
 /** Default time for which a failed delivery blocks the later ones of its key. */
-const holdMsDefault = seconds(3_600);
+export const holdMsDefault = seconds(3_600);
 
 /**
  * Creates the operation that writes results with their consequences: events, the status of endpoints, the next delivery

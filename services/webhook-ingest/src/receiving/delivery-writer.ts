@@ -22,7 +22,7 @@ const batchesMax = 4;
 /** Bytes that may wait: the bodies are in memory. */
 const waitingBytesMax = 64 * MiB;
 /** Default of `refuse_same_content_seconds`. A captured webhook must not become another delivery by another header. */
-const refuseSameContentSeconds = 300;
+export const refuseSameContentSeconds = 300;
 
 export type DeliveryWriter = ReturnType<typeof createDeliveryWriter>;
 

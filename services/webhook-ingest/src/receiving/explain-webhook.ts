@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from "node:http";
 import { examples, webhookSourceExample } from "@signalbox/contracts";
 import { MiB } from "@signalbox/core";
 import { ok } from "@signalbox/http";
@@ -9,6 +8,7 @@ import { addressOf, ingestPathOf } from "../sources/source.ts";
 import { missingSource } from "../sources/source-api.ts";
 import type { SourceStore } from "../sources/source-store.ts";
 import { type Judge, judgeAgainstSource, judgeAt, type Webhook } from "./judge-webhook.ts";
+import { observed } from "./request-headers.ts";
 
 export interface ExplainApi {
   readonly sourceStore: SourceStore;
@@ -209,14 +209,4 @@ function repaired(body: Buffer, repair: (text: string) => string): Buffer | null
   } catch {
     return null;
   }
-}
-
-/** Returns the headers, and records the names that are read. */
-function observed(headers: IncomingHttpHeaders, read: Set<string>): IncomingHttpHeaders {
-  return new Proxy(headers, {
-    get(target, name) {
-      if (typeof name === "string") read.add(name);
-      return Reflect.get(target, name);
-    },
-  });
 }

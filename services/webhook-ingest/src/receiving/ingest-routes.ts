@@ -13,7 +13,6 @@ import {
   refused,
 } from "@signalbox/http";
 import type { RecordRejection } from "../rejections/record-rejection.ts";
-import type { RejectedWebhook } from "../rejections/rejection.ts";
 import type { CustomAnswer } from "../sources/source-settings.ts";
 import { type Admission, createAdmission } from "./admission.ts";
 import { answerToHandshake, type HandshakeRoutes, handshakeIn, handshakeRoutes } from "./handshake-routes.ts";
@@ -145,7 +144,8 @@ function answerOf(input: Input, parts: IngestRoutes, result: ReceiveOutcome, bod
       }
       const { method = "POST", url = "" } = input.request;
       const webhook = result.kept ? { method, url, headers: input.headers, body, ...result.kept } : null;
-      reject(input, parts, { reason: result.reason, status: response.status, bodyBytes: body.length }, webhook);
+      const refusal = { reason: result.reason, status: response.status, bodyBytes: body.length };
+      reject(input, parts, refusal, { webhook, figures: result.figures });
       return response;
     }
   }
@@ -159,9 +159,9 @@ function takenAs(answer: CustomAnswer = { status: 202 }): HttpResponse {
 
 type Refusal = Pick<Parameters<RecordRejection>[0], "reason" | "status" | "bodyBytes">;
 
-function reject(input: Input, parts: IngestRoutes, refusal: Refusal, webhook: RejectedWebhook | null = null): void {
+function reject(input: Input, parts: IngestRoutes, refusal: Refusal, more: Parameters<RecordRejection>[1] = {}): void {
   const { params, clientAddress: address } = input;
-  parts.recordRejection({ sourceId: params.source_id, ...refusal, address }, webhook);
+  parts.recordRejection({ sourceId: params.source_id, ...refusal, address }, more);
 }
 
 /** Maps a refusal to its answer, in one sentence. The failed part of a signature is shown to the owner only. */

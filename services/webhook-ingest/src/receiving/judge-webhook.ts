@@ -56,6 +56,8 @@ export type Refused =
         | "too-many"
         | "type-refused";
       readonly reason: string;
+      /** The time as a request has it whose signature or time is not valid. */
+      readonly signedSeconds?: number | null;
     };
 
 export type Judgement =
@@ -129,7 +131,8 @@ function judgeWebhook(judge: Judge, webhook: DecodedWebhook, known: KnownSource)
   const isAccepting = isOpen(source, mayWrite);
   const { verification, limits, signed } = verifyBytes(judge, webhook, known);
   if (!verification.verified) {
-    return { outcome: isAccepting ? "not-verified" : "hidden", reason: verification.problem };
+    const { problem: reason, timestampSeconds: signedSeconds = null } = verification;
+    return { outcome: isAccepting ? "not-verified" : "hidden", reason, signedSeconds };
   }
   if (source.status === "paused") return { outcome: "paused", reason: "paused" };
   if (!isAccepting) return { outcome: "blocked", reason: "blocked" };
@@ -146,7 +149,8 @@ function judgeWebhook(judge: Judge, webhook: DecodedWebhook, known: KnownSource)
     return { outcome, reason: reading.problem };
   }
   const time = scheme.verifyTime?.(reading.value, limits) ?? verification;
-  if (!time.verified) return { outcome: "not-verified", reason: time.problem };
+  if (!time.verified)
+    return { outcome: "not-verified", reason: time.problem, signedSeconds: time.timestampSeconds ?? null };
   const handshake = source.settings.handshake ?? scheme.handshake;
   const answer = handshake ? answerChallenge(handshake, reading.value, secrets.current) : null;
   if (answer !== null) return { outcome: "challenged", answer };
@@ -190,7 +194,9 @@ function verifyBytes({ clock, toleranceMs }: Judge, webhook: DecodedWebhook, { s
   const isOverWire = signatureOver !== "decoded";
   const body = isOverWire || !("body" in decoding) ? webhook.body : decoding.body;
   const signed = { method, url: publicUrl ?? webhook.url, headers, body };
-  const verification: { verified: true; timestampSeconds: number | null } | { verified: false; problem: string } =
+  const verification:
+    | { verified: true; timestampSeconds: number | null }
+    | { verified: false; problem: string; timestampSeconds?: number | null } =
     !isOverWire && "problem" in decoding
       ? { verified: false, problem: undecodedAs[decoding.problem].reason }
       : scheme.verify(signed, limits);

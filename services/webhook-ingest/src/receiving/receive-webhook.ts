@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { AppError } from "@signalbox/core";
 import type { SchemeName } from "@signalbox/webhook-signatures";
+import { figuresOf, type RejectionFigures } from "../rejections/rejection-figures.ts";
 import { type KnownSource, type KnownSources, knownSource } from "../sources/known-sources.ts";
 import { isLiveAddress, type Source, sourceFrom } from "../sources/source.ts";
 import type { CustomAnswer } from "../sources/source-settings.ts";
@@ -16,6 +17,8 @@ export type ReceiveOutcome = (
   readonly scheme: SchemeName | null;
   /** Set when the source keeps refused webhooks: the headers that prove the sender, besides the usual ones. */
   readonly kept?: { readonly proofHeaders: readonly string[] } | null;
+  /** Finds the figures of a refusal by a known source. */
+  readonly figures?: () => RejectionFigures;
 };
 
 interface Dependencies {
@@ -90,7 +93,9 @@ export function createReceiveWebhook(dependencies: Dependencies) {
         if (current === null) return { ...judgement, scheme: null };
         const { proofHeaders = [] } = current.scheme;
         const kept = current.source.settings.keepRejectedBodies ? { proofHeaders } : null;
-        return { ...judgement, scheme: current.source.scheme, kept };
+        const signedSeconds = "signedSeconds" in judgement ? (judgement.signedSeconds ?? null) : null;
+        const figures = () => figuresOf(judge, webhook, current, signedSeconds);
+        return { ...judgement, scheme: current.source.scheme, kept, figures };
       }
       source = current;
     }

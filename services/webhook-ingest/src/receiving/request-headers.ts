@@ -62,3 +62,13 @@ export function eventHeaders({ scheme, settings }: Source, headers: Headers): Re
     }),
   );
 }
+
+/** Returns the headers, and records the names that are read. */
+export function observed(headers: IncomingHttpHeaders, read: Set<string>): IncomingHttpHeaders {
+  return new Proxy(headers, {
+    get(target, name) {
+      if (typeof name === "string") read.add(name);
+      return Reflect.get(target, name);
+    },
+  });
+}

@@ -1,12 +1,17 @@
 import { type Clock, newId, seconds } from "@signalbox/core";
 import type { Logger } from "@signalbox/telemetry";
 import type { RejectedWebhook, Rejection } from "./rejection.ts";
+import type { RejectionFigures } from "./rejection-figures.ts";
 import type { RejectionStore } from "./rejection-store.ts";
 
 export type RecordRejection = (
   rejection: Pick<Rejection, "sourceId" | "reason" | "status" | "bodyBytes" | "address">,
-  /** Given when the source keeps refused webhooks. */
-  webhook?: RejectedWebhook | null,
+  more?: {
+    /** Given when the source keeps refused webhooks. */
+    readonly webhook?: RejectedWebhook | null;
+    /** Called for a rejection that is written. */
+    readonly figures?: (() => RejectionFigures) | undefined;
+  },
 ) => void;
 
 interface Dependencies {
@@ -49,15 +54,19 @@ export function createRecordRejection({
     return nth;
   }
 
-  return (rejection, webhook = null) => {
+  return (rejection, { webhook = null, figures } = {}) => {
     const nth = nthOf(rejection.sourceId);
     if (nth === 1) log.info(rejection, "webhook refused");
     if (nth > writtenPerSecondMax) return onDropped();
-    rejectionStore
-      .insert({ ...rejection, id: newId("rej", clock.nowMs()), rejectedAt: clock.now() }, keptMax(), webhook)
-      .catch((error: unknown) => {
-        onDropped();
-        log.warn({ error, sourceId: rejection.sourceId }, "a rejection could not be written");
-      });
+    const row = {
+      ...rejection,
+      id: newId("rej", clock.nowMs()),
+      rejectedAt: clock.now(),
+      figures: figures?.() ?? null,
+    };
+    rejectionStore.insert(row, keptMax(), webhook).catch((error: unknown) => {
+      onDropped();
+      log.warn({ error, sourceId: rejection.sourceId }, "a rejection could not be written");
+    });
   };
 }

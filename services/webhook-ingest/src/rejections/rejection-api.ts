@@ -1,16 +1,18 @@
-import { examples, identifier, timestamp, webhookSourceExample } from "@signalbox/contracts";
+import { examples, identifier, timestamp, webhookSchemes, webhookSourceExample } from "@signalbox/contracts";
 import type { PageLimits, Resolvers } from "@signalbox/graphql";
 import { ok, type Refusal } from "@signalbox/http";
 import { type Edges, edgesOf, type Load, listBelow, operation, record } from "@signalbox/service";
 import { z } from "zod";
 import { belowSource } from "../sources/source-api.ts";
 import type { SourceStore } from "../sources/source-store.ts";
+import type { SourceViews } from "../sources/source-view.ts";
 import type { Rejection, RejectionInFull } from "./rejection.ts";
 import type { RejectionStore } from "./rejection-store.ts";
 import type { RetryRejection } from "./retry-rejection.ts";
 
 export interface RejectionApi {
   readonly sourceStore: SourceStore;
+  readonly sourceViews: SourceViews;
   readonly rejectionStore: RejectionStore;
   readonly retryRejection: RetryRejection;
   readonly pageLimits: PageLimits;
@@ -30,6 +32,14 @@ const rejectionExample = {
   address: "192.0.2.10",
   kept: true,
   received_id: null,
+  signed_at: "2026-01-01T08:59:58.000Z",
+  age_seconds: 2,
+  tolerance_seconds: 300,
+  expected: "hmac" as const,
+  found: "hmac" as const,
+  headers_seen: ["x-signature", "x-timestamp"],
+  headers_missing: [],
+  verify_url: `https://api.example.com/api/v1/webhooks/sources/${webhookSourceExample.id}/verify`,
   rejected_at: "2026-01-01T09:00:00.000Z",
 };
 
@@ -42,6 +52,16 @@ const RejectionResource = z
     address: z.string().describe("The network address of the sender."),
     kept: z.boolean().describe("True when the whole webhook is kept and can be retried."),
     received_id: z.string().nullable().describe("The received webhook that a retry created."),
+    signed_at: timestamp
+      .nullable()
+      .describe("The time that the sender signed, as the request has it; null when none was read."),
+    age_seconds: z.int().nullable().describe("Seconds from then to its arrival; negative for a time in the future."),
+    tolerance_seconds: z.number().nullable().describe("The largest age, both ways, that the source accepted."),
+    expected: z.enum(webhookSchemes).nullable().describe("The scheme of the source."),
+    found: z.enum(webhookSchemes).nullable().describe("The scheme that the headers show; null for none."),
+    headers_seen: z.array(z.string()).describe("Names of the headers that the scheme reads and the request had."),
+    headers_missing: z.array(z.string()).describe("Names of those that it lacked."),
+    verify_url: z.string().describe("Explains the webhook step by step, when it is posted there."),
     rejected_at: timestamp,
   })
   .meta({ id: "WebhookRejection" })
@@ -75,11 +95,12 @@ const RetriedResource = z
 export function rejectionApi(parts: RejectionApi, loadReceived: Load<unknown>): Edges {
   return edgesOf(declared(parts), {
     exampleIds: { id: webhookSourceExample.id, rejection_id: rejectionExample.id },
-    fields: rejectionFields(loadReceived),
+    fields: rejectionFields(parts, loadReceived),
   });
 }
 
-function declared({ sourceStore, rejectionStore, retryRejection, pageLimits }: RejectionApi) {
+function declared({ sourceStore, sourceViews, rejectionStore, retryRejection, pageLimits }: RejectionApi) {
+  const view = (rejection: Rejection) => viewRejection(rejection, sourceViews);
   return {
     rejectedWebhooks: listBelow({
       summary: "List refused webhooks with the reason, newest first",
@@ -90,7 +111,7 @@ function declared({ sourceStore, rejectionStore, retryRejection, pageLimits }: R
       read: (range, sourceIds) => rejectionStore.list(sourceIds, range),
       parentId: ({ sourceId }) => sourceId,
       position: positionOf,
-      rest: { get: base, item: RejectionResource, view: viewRejection },
+      rest: { get: base, item: RejectionResource, view },
       graph: { field: "rejections" },
     }),
     rejectedWebhook: record({
@@ -103,7 +124,7 @@ function declared({ sourceStore, rejectionStore, retryRejection, pageLimits }: R
       rest: {
         get: one,
         resource: RejectionInFullResource,
-        answer: (rejection) => ok(viewRejectionInFull(rejection)),
+        answer: (rejection) => ok({ ...view(rejection), ...viewWebhook(rejection) }),
       },
     }),
     retryWebhookRejection: operation({
@@ -146,8 +167,18 @@ const refusedRetry = (message: string): Refusal => ({
 
 type Retried = { readonly receivedId: string | null };
 
-const rejectionFields = (loadReceived: Load<unknown>): Resolvers => ({
-  WebhookRejection: { kept: ({ isKept }: Rejection) => isKept },
+const rejectionFields = ({ sourceViews }: RejectionApi, loadReceived: Load<unknown>): Resolvers => ({
+  WebhookRejection: {
+    kept: ({ isKept }: Rejection) => isKept,
+    signedAt: ({ figures }: Rejection) => figures?.signedAt ?? null,
+    ageSeconds: ({ figures }: Rejection) => figures?.ageSeconds ?? null,
+    toleranceSeconds: ({ figures }: Rejection) => figures?.toleranceSeconds ?? null,
+    expected: ({ figures }: Rejection) => figures?.expected ?? null,
+    found: ({ figures }: Rejection) => figures?.found ?? null,
+    headersSeen: ({ figures }: Rejection) => figures?.headersSeen ?? [],
+    headersMissing: ({ figures }: Rejection) => figures?.headersMissing ?? [],
+    verifyUrl: ({ sourceId }: Rejection) => sourceViews.verifyUrlOf(sourceId),
+  },
   RetryWebhookRejectionPayload: {
     receivedWebhook: ({ receivedId }: Retried, _, context) => receivedId && loadReceived(context, receivedId),
   },
@@ -155,19 +186,29 @@ const rejectionFields = (loadReceived: Load<unknown>): Resolvers => ({
 
 const positionOf = (row: Rejection) => ({ at: row.rejectedAt, id: row.id });
 
-const viewRejection = (rejection: Rejection) => ({
-  id: rejection.id,
-  reason: rejection.reason,
-  status: rejection.status,
-  body_bytes: rejection.bodyBytes,
-  address: rejection.address,
-  kept: rejection.isKept,
-  received_id: rejection.receivedId,
-  rejected_at: rejection.rejectedAt.toISOString(),
-});
+function viewRejection(rejection: Rejection, { verifyUrlOf }: RejectionApi["sourceViews"]) {
+  const { figures } = rejection;
+  return {
+    id: rejection.id,
+    reason: rejection.reason,
+    status: rejection.status,
+    body_bytes: rejection.bodyBytes,
+    address: rejection.address,
+    kept: rejection.isKept,
+    received_id: rejection.receivedId,
+    signed_at: figures?.signedAt ?? null,
+    age_seconds: figures?.ageSeconds ?? null,
+    tolerance_seconds: figures?.toleranceSeconds ?? null,
+    expected: figures?.expected ?? null,
+    found: figures?.found ?? null,
+    headers_seen: [...(figures?.headersSeen ?? [])],
+    headers_missing: [...(figures?.headersMissing ?? [])],
+    verify_url: verifyUrlOf(rejection.sourceId),
+    rejected_at: rejection.rejectedAt.toISOString(),
+  };
+}
 
-const viewRejectionInFull = (rejection: RejectionInFull) => ({
-  ...viewRejection(rejection),
-  headers: rejection.headers,
-  body_base64: rejection.body?.toString("base64") ?? null,
+const viewWebhook = ({ headers, body }: RejectionInFull) => ({
+  headers,
+  body_base64: body?.toString("base64") ?? null,
 });

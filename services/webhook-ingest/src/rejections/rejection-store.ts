@@ -20,11 +20,12 @@ const insert = sql(
   `with gone as (
      delete from rejections where source_id = $2 and (rejected_at, id) <= (
        select rejected_at, id from rejections where source_id = $2 order by rejected_at desc, id desc offset $8 - 1 limit 1))
-   insert into rejections (id, source_id, reason, status, body_bytes, address, rejected_at, headers, body, sealed_proof)
-   select $1, $2, $3, $4, $5, $6, $7, $9::jsonb, $10, $11 where exists (select from sources where id = $2)`,
+   insert into rejections (
+     id, source_id, reason, status, body_bytes, address, rejected_at, figures, headers, body, sealed_proof)
+   select $1, $2, $3, $4, $5, $6, $7, $9::jsonb, $10::jsonb, $11, $12 where exists (select from sources where id = $2)`,
 );
 const listed = `id, source_id as "sourceId", reason, status, body_bytes as "bodyBytes", address, rejected_at as "rejectedAt",
-  received_id as "receivedId", coalesce(octet_length(body) = body_bytes, false) as "isKept"`;
+  received_id as "receivedId", figures, coalesce(octet_length(body) = body_bytes, false) as "isKept"`;
 const list = sql(
   "rejection.list",
   ofEachParent(`select ${listed} from rejections where source_id = parent.id and ${newestFirst(2, "rejected_at")}`),
@@ -71,8 +72,9 @@ export function createRejectionStore(pool: Pool, sealer: Sealer) {
       perSource: number,
       webhook: RejectedWebhook | null,
     ): Promise<void> {
-      const { id, sourceId, reason, status, bodyBytes, address, rejectedAt } = rejection;
-      const row = [id, sourceId, reason, status, bodyBytes, address, rejectedAt, perSource];
+      const { id, sourceId, reason, status, bodyBytes, address, rejectedAt, figures } = rejection;
+      const shown = figures && JSON.stringify(figures);
+      const row = [id, sourceId, reason, status, bodyBytes, address, rejectedAt, perSource, shown];
       await pool.query(insert, [...row, ...(webhook ? keptOf(id, webhook) : [null, null, null])]);
     },
     /** Lists the same range of each source's rejections, newest first. */

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Headers } from "../receiving/request-headers.ts";
+import type { RejectionFigures } from "./rejection-figures.ts";
 
 /** A refused webhook: enough to find the mistake, and its content if the source keeps that. */
 export interface Rejection {
@@ -16,6 +17,8 @@ export interface Rejection {
   readonly isKept: boolean;
   /** The received webhook that a retry created. */
   readonly receivedId: string | null;
+  /** Null for a webhook that was refused before it was read. */
+  readonly figures: RejectionFigures | null;
 }
 
 /** A webhook as it came, with its signature. */

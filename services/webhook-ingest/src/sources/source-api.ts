@@ -1,11 +1,5 @@
 import type { Caller } from "@signalbox/auth";
-import {
-  displayName,
-  examples,
-  WebhookSourceResource,
-  webhookSchemes,
-  webhookSourceExample,
-} from "@signalbox/contracts";
+import { displayName, examples, webhookSchemes, webhookSourceExample } from "@signalbox/contracts";
 import type { PageLimits } from "@signalbox/graphql";
 import { created, type HttpResponse, ok, strongEtag } from "@signalbox/http";
 import {
@@ -21,24 +15,18 @@ import {
 } from "@signalbox/service";
 import { type Preset, type PresetName, presets } from "@signalbox/webhook-signatures";
 import { z } from "zod";
-import {
-  formerEnds,
-  ingestPathOf,
-  type NewSource,
-  pathTo,
-  type Source,
-  type SourceAddress,
-  viewSource,
-} from "./source.ts";
+import { formerEnds, ingestPathOf, type NewSource, pathTo, type Source, type SourceAddress } from "./source.ts";
 import { rotationOperations, type SourceRotations, secretText } from "./source-rotations.ts";
 import { mergeSettings, SettingsBody, SettingsPatchBody } from "./source-settings.ts";
 import type { SourceStore } from "./source-store.ts";
+import { SourceInFullResource, type SourceViews } from "./source-view.ts";
 import type { Sources } from "./sources.ts";
 
 export interface SourceApi {
   readonly sources: Sources;
   readonly sourceRotations: SourceRotations;
   readonly sourceStore: SourceStore;
+  readonly sourceViews: SourceViews;
   readonly pageLimits: PageLimits;
 }
 
@@ -129,26 +117,31 @@ export const ownSources = (sourceStore: Pick<SourceStore, "findMany">): Load<Sou
 
 /** The sources of an account, at both edges. */
 export function sourceApi(parts: SourceApi, loadSource: Load<Source>): Edges {
+  const { sourceRotations, sourceStore, sourceViews } = parts;
   const declared = {
     ...reads(parts, loadSource),
     ...writes(parts),
-    ...rotationOperations(parts.sourceRotations, ownSource(parts.sourceStore), show),
+    ...rotationOperations(sourceRotations, ownSource(sourceStore), showWith(sourceViews)),
   };
-  return edgesOf(declared, { exampleIds: { id: webhookSourceExample.id }, fields });
+  return edgesOf(declared, { exampleIds: { id: webhookSourceExample.id }, fields: fieldsOf(sourceViews) });
 }
 
-const fields = {
+const fieldsOf = ({ fields }: SourceViews) => ({
   WebhookSource: {
+    ...fields,
     ingestPath: ingestPathOf,
     overlapsEndAt: ({ secrets }: Source) => formerEnds(secrets),
     formerIngestPaths: ({ addresses }: Source) => addresses.slice(1),
   },
   WebhookSourceAddress: { ingestPath: ({ address }: SourceAddress) => pathTo(address) },
   FormerIngestPath: { ingestPath: ({ address }: SourceAddress) => pathTo(address) },
-};
+});
 
 const etag = (source: Source): string => strongEtag(source.revision, source.id);
-const show = (source: Source): HttpResponse => ok(viewSource(source), { etag: etag(source) });
+const showWith =
+  ({ view }: SourceViews) =>
+  (source: Source): HttpResponse =>
+    ok(view(source), { etag: etag(source) });
 
 const ownSource = (sourceStore: SourceStore): OwnRow<Source, { readonly id: string }> => ({
   find: (tx, { caller, params }) => sourceStore.lock(tx, caller.accountId, params.id),
@@ -156,7 +149,7 @@ const ownSource = (sourceStore: SourceStore): OwnRow<Source, { readonly id: stri
   missing: missingSource,
 });
 
-function reads({ sourceStore, pageLimits }: SourceApi, loadSource: Load<Source>) {
+function reads({ sourceStore, sourceViews, pageLimits }: SourceApi, loadSource: Load<Source>) {
   return {
     webhookSources: list({
       summary: "List sources, newest first",
@@ -164,21 +157,21 @@ function reads({ sourceStore, pageLimits }: SourceApi, loadSource: Load<Source>)
       auth: read,
       limits: pageLimits,
       read: (range, { caller }) => sourceStore.list(caller.accountId, range),
-      rest: { get: base, item: WebhookSourceResource, view: viewSource },
+      rest: { get: base, item: SourceInFullResource, view: sourceViews.view },
     }),
     webhookSource: record({
       summary: "Read a source",
-      description: "Address, scheme, state and settings, without the secrets.",
+      description: "Address, scheme, state, its own settings and those that hold, without the secrets.",
       auth: read,
       find: ({ caller, params }) => sourceStore.find(caller.accountId, params.id),
       missing: missingSource,
-      rest: { get: one, resource: WebhookSourceResource, answer: show },
+      rest: { get: one, resource: SourceInFullResource, answer: showWith(sourceViews) },
       graph: { type: "WebhookSource", load: loadSource },
     }),
   };
 }
 
-function writes({ sources, sourceStore }: SourceApi) {
+function writes({ sources, sourceStore, sourceViews }: SourceApi) {
   const of = ownSource(sourceStore);
   return {
     createWebhookSource: operation({
@@ -195,9 +188,9 @@ function writes({ sources, sourceStore }: SourceApi) {
       },
       rest: {
         post: base,
-        responses: { 201: WebhookSourceResource },
+        responses: { 201: SourceInFullResource },
         idempotent: true,
-        answer: ({ source }) => created(`${base}/${source.id}`, viewSource(source), { etag: etag(source) }),
+        answer: ({ source }) => created(`${base}/${source.id}`, sourceViews.view(source), { etag: etag(source) }),
       },
       graph: { payload: { webhookSource: ({ source }) => source } },
     }),
@@ -213,9 +206,9 @@ function writes({ sources, sourceStore }: SourceApi) {
       rest: {
         patch: one,
         mergePatch: true,
-        responses: { 200: WebhookSourceResource },
+        responses: { 200: SourceInFullResource },
         idempotent: true,
-        answer: show,
+        answer: showWith(sourceViews),
       },
       graph: { payload: "webhookSource" },
     }),

@@ -1,5 +1,5 @@
 import type { Caller } from "@signalbox/auth";
-import { examples, overlapSeconds, WebhookSourceResource } from "@signalbox/contracts";
+import { examples, overlapSeconds } from "@signalbox/contracts";
 import { type Clock, randomId, seconds } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import type { HttpResponse, Refusal } from "@signalbox/http";
@@ -10,6 +10,7 @@ import type { KnownSources } from "./known-sources.ts";
 import { newAddress, newSecret, type Source, sourceUpdated } from "./source.ts";
 import type { AssertUsable } from "./source-settings.ts";
 import type { SourceStore } from "./source-store.ts";
+import { SourceInFullResource } from "./source-view.ts";
 
 interface RotationDependencies {
   readonly sourceStore: SourceStore;
@@ -146,7 +147,7 @@ function secretRotations(sourceRotations: SourceRotations, of: OwnSource, show: 
       refusals: { "limit-reached": ({ max }) => tooManyLive("secret", "secrets", max) },
       rest: {
         post: `${one}/secret/rotate`,
-        responses: { 200: WebhookSourceResource },
+        responses: { 200: SourceInFullResource },
         idempotent: true,
         answer: ({ source }) => show(source),
       },
@@ -183,7 +184,7 @@ function addressRotations(sourceRotations: SourceRotations, of: OwnSource, show:
       refusals: { "limit-reached": ({ max }) => tooManyLive("ingest_path", "addresses", max) },
       rest: {
         post: `${one}/rotate-url`,
-        responses: { 200: WebhookSourceResource },
+        responses: { 200: SourceInFullResource },
         idempotent: true,
         answer: ({ source }) => show(source),
       },

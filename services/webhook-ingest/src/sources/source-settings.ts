@@ -228,10 +228,17 @@ export function viewSourceSettings(settings: SourceSettings): Record<string, unk
   return Object.fromEntries(
     names.flatMap(([key, name]) => {
       const value = settings[key];
-      return value === undefined ? [] : [[name, renamed(value, snakeCase)]];
+      return value === undefined ? [] : [[name, viewSetting(value)]];
     }),
   );
 }
+
+/** Returns the value of a setting as the API shows it. */
+export const viewSetting = (value: unknown): unknown => renamed(value, snakeCase);
+
+/** Lists the settings that a source of the scheme may have, by their names in camel case. */
+export const settingsOf = (scheme: SchemeName): (keyof SourceSettings)[] =>
+  names.flatMap(([key, name]) => (settingsOfSchemes[scheme]?.has(name) || !isOfSomeScheme(name) ? [key] : []));
 
 export type AssertUsable = ReturnType<typeof createAssertUsable>;
 

@@ -1,0 +1,179 @@
+import { isDeepStrictEqual } from "node:util";
+import { examples, WebhookEndpointResource, webhookEndpointExample } from "@signalbox/contracts";
+import { createPerRequest, type SubgraphContext } from "@signalbox/graphql";
+import type { Queryable, Tx } from "@signalbox/storage";
+import { z } from "zod";
+import { defaultScheduleMs } from "../deliveries/judge-attempt.ts";
+import { type KnownTypes, matchesOf, type TypeNames } from "../event-types/type-names.ts";
+import { heldMaxDefault } from "../pull/pull-messages.ts";
+import { holdMsDefault } from "../queue/write-results.ts";
+import { type Endpoint, viewEndpoint } from "./endpoint.ts";
+import { defaultSettings, type EndpointSettings } from "./endpoint-settings.ts";
+
+/** An endpoint with the event types that its account can get. */
+export interface DescribedEndpoint extends Endpoint {
+  readonly knownTypes: KnownTypes;
+}
+
+/** An outcome whose endpoint is described. */
+type Described<Outcome> = Outcome extends { readonly endpoint: Endpoint }
+  ? Omit<Outcome, "endpoint"> & { readonly endpoint: DescribedEndpoint }
+  : Outcome;
+
+/** The place that the value of a setting comes from. */
+const origins = ["endpoint", "property", "default"] as const;
+type Origin = (typeof origins)[number];
+
+/** The values of all settings as attempts use them, each with its origin. */
+export type EffectiveSettings = {
+  readonly [Name in keyof EndpointSettings]: { readonly value: EndpointSettings[Name]; readonly from: Origin };
+};
+
+const from = z
+  .enum(origins)
+  .describe("`endpoint`: its own setting; `property`: a property of the service; `default`: neither is set.");
+const ownShape = WebhookEndpointResource.shape.settings.shape;
+const EffectiveSettingsResource = z.object(
+  Object.fromEntries(Object.entries(ownShape).map(([name, value]) => [name, z.object({ value, from })])) as {
+    [Name in keyof typeof ownShape]: z.ZodObject<{ value: (typeof ownShape)[Name]; from: typeof from }>;
+  },
+);
+
+/** An endpoint as its owner reads it, with what follows from its settings and names. */
+export const EndpointInFullResource = WebhookEndpointResource.extend({
+  effective_settings: EffectiveSettingsResource.describe("The settings that hold, with where each comes from."),
+  matches: z
+    .array(
+      z.object({
+        event_type: z.string().describe("A name of `event_types`."),
+        count: z.int().describe("The number of known types that it matches."),
+        types: z.array(z.string()).describe("The first ten of them, by name."),
+      }),
+    )
+    .describe("The types that each name matches, of the service, declared by the account, or sent before."),
+  warnings: z.array(z.string()).describe("A sentence for each name that matches no known type."),
+  doc_url: z.string().describe("The page that explains how a receiver verifies deliveries."),
+}).meta({
+  id: "WebhookEndpointInFull",
+  description: "An endpoint with the settings that hold and the types that its names match.",
+});
+export type EndpointInFullResource = z.output<typeof EndpointInFullResource>;
+
+const settingOf = (value: unknown) => ({ value, from: "default" as const });
+export const endpointInFullExample: EndpointInFullResource = {
+  ...webhookEndpointExample,
+  effective_settings: {
+    ...(Object.fromEntries(
+      Object.entries(webhookEndpointExample.settings).map(([name, value]) => [name, settingOf(value)]),
+    ) as EffectiveSettings),
+    timeout_seconds: { value: 15, from: "property" },
+  },
+  matches: [{ event_type: "image.*", count: 1, types: ["image.created"] }],
+  warnings: [],
+  doc_url: "https://api.example.com/docs/how-to/verify-deliveries",
+};
+examples.add(EndpointInFullResource, { example: endpointInFullExample });
+
+/** Values that hold for endpoints without settings of their own. */
+interface ViewSettings {
+  readonly typeNames: Pick<TypeNames, "of">;
+  readonly timeoutMs: () => number;
+  readonly inFlightMax: number;
+  /** The address of this deployment. */
+  readonly baseUrl: string;
+}
+
+export type EndpointViews = ReturnType<typeof createEndpointViews>;
+
+/** Creates the views of endpoints that REST and the graph show. */
+export function createEndpointViews(settings: ViewSettings) {
+  const { typeNames, baseUrl } = settings;
+  const docUrl = `${baseUrl}/docs/how-to/verify-deliveries`;
+  const ofRequest = createPerRequest<Promise<KnownTypes>>();
+  // Read once for all endpoints of a request, and only where a field asks for it.
+  const knownTypesOf = (endpoint: Endpoint | DescribedEndpoint, context: SubgraphContext): Promise<KnownTypes> =>
+    "knownTypes" in endpoint
+      ? Promise.resolve(endpoint.knownTypes)
+      : ofRequest(context, endpoint.accountId, () => typeNames.of(endpoint.accountId));
+  const describe = async (endpoint: Endpoint, db?: Queryable): Promise<DescribedEndpoint> => ({
+    ...endpoint,
+    knownTypes: await typeNames.of(endpoint.accountId, db),
+  });
+
+  return {
+    /** Adds the known types to endpoints of one account. */
+    async describeAll(endpoints: readonly Endpoint[]): Promise<DescribedEndpoint[]> {
+      const [first] = endpoints;
+      const knownTypes = first && (await typeNames.of(first.accountId));
+      return knownTypes ? endpoints.map((endpoint) => ({ ...endpoint, knownTypes })) : [];
+    },
+    describe,
+    /** Describes the endpoint of an outcome, if it has one. */
+    describeIn: async <Outcome extends object>(tx: Tx, outcome: Outcome): Promise<Described<Outcome>> =>
+      ("endpoint" in outcome
+        ? { ...outcome, endpoint: await describe(outcome.endpoint as Endpoint, tx) }
+        : outcome) as Described<Outcome>,
+
+    view: (endpoint: DescribedEndpoint): EndpointInFullResource => ({
+      ...viewEndpoint(endpoint),
+      effective_settings: effectiveSettings(endpoint, settings),
+      matches: matchesOfAll(endpoint, endpoint.knownTypes).map(({ eventType, count, types }) => ({
+        event_type: eventType,
+        count,
+        types: [...types],
+      })),
+      warnings: warningsOf(endpoint, endpoint.knownTypes),
+      doc_url: docUrl,
+    }),
+
+    /** Fields of `WebhookEndpoint` in the graph. */
+    fields: {
+      effectiveSettings: (endpoint: Endpoint) => effectiveSettings(endpoint, settings),
+      matches: async (endpoint: Endpoint, _: object, context: SubgraphContext) =>
+        matchesOfAll(endpoint, await knownTypesOf(endpoint, context)),
+      warnings: async (endpoint: Endpoint, _: object, context: SubgraphContext) =>
+        warningsOf(endpoint, await knownTypesOf(endpoint, context)),
+      docUrl: () => docUrl,
+    },
+  };
+}
+
+type Limits = Pick<ViewSettings, "timeoutMs" | "inFlightMax">;
+
+/** Returns the settings that hold: its own, those of the service's properties, or the defaults. */
+export function effectiveSettings({ type, settings }: Endpoint, { timeoutMs, inFlightMax }: Limits): EffectiveSettings {
+  const own = Object.fromEntries(
+    Object.entries(settings).map(([name, value]) => {
+      const isDefault = isDeepStrictEqual(value, defaultSettings[name as keyof EndpointSettings]);
+      return [name, { value, from: isDefault ? "default" : "endpoint" }];
+    }),
+  ) as EffectiveSettings;
+  const orElse = (name: "timeout_seconds" | "max_in_flight", value: number, origin: Origin) =>
+    settings[name] === null ? { value, from: origin } : own[name];
+  const shared = {
+    ...own,
+    ...(settings.retry_schedule_seconds === null && {
+      retry_schedule_seconds: { value: defaultScheduleMs.map((ms) => ms / 1000), from: "default" as const },
+    }),
+    ...(settings.order_hold_seconds === null && {
+      order_hold_seconds: { value: holdMsDefault / 1000, from: "default" as const },
+    }),
+  };
+  // A pull endpoint makes no connection; its consumers hold messages.
+  if (type === "pull") return { ...shared, max_in_flight: orElse("max_in_flight", heldMaxDefault, "default") };
+  const isCut = (settings.max_in_flight ?? 0) > inFlightMax;
+  return {
+    ...shared,
+    timeout_seconds: orElse("timeout_seconds", timeoutMs() / 1000, "property"),
+    max_in_flight: isCut ? { value: inFlightMax, from: "property" } : orElse("max_in_flight", inFlightMax, "property"),
+  };
+}
+
+const matchesOfAll = ({ eventTypes }: Pick<Endpoint, "eventTypes">, known: KnownTypes) =>
+  eventTypes.map((eventType) => ({ eventType, ...matchesOf(eventType, known) }));
+
+/** Returns a sentence for each name that matches nothing, as far as all names are known. */
+export function warningsOf(endpoint: Pick<Endpoint, "eventTypes">, known: KnownTypes): string[] {
+  const missing = known.isComplete ? matchesOfAll(endpoint, known).filter(({ count }) => count === 0) : [];
+  return missing.map(({ eventType }) => `Nothing named ${eventType} has been sent or declared`);
+}

@@ -1,0 +1,106 @@
+import { webhookEventTypes } from "@signalbox/contracts";
+import { type Pool, type Queryable, sql, type Tx } from "@signalbox/storage";
+import { LRUCache } from "lru-cache";
+import type { FanOut } from "../deliveries/fan-out.ts";
+import type { OutgoingEvent } from "../deliveries/outgoing-event.ts";
+
+/** The names of events that an account can get: of the service, declared, and sent before. */
+export interface KnownTypes {
+  /** In the order of their characters, each once. */
+  readonly names: readonly string[];
+  /** False for an account that has sent more names than are remembered. */
+  readonly isComplete: boolean;
+}
+
+/** Names that are remembered for each account. A partner chooses the names of its own webhooks, so they are bounded. */
+const sentMax = 1_000;
+/** Names that an instance knows to be stored. */
+const notedMax = 100_000;
+
+const serviceNames: ReadonlySet<string> = new Set(
+  webhookEventTypes.filter(({ audience }) => audience === "account").map(({ name }) => name),
+);
+
+const ownNames = sql(
+  "type-names.own",
+  `select name, false as sent from event_types where account_id = $1
+   union all select name, true from sent_event_types where account_id = $1`,
+);
+// In one order, so that two transactions with the same new names do not wait for each other.
+const noteNames = sql(
+  "type-names.note",
+  `insert into sent_event_types (account_id, name, sent_at)
+   select account_id, name, statement_timestamp() from unnest($1::text[], $2::text[]) as given (account_id, name)
+   where (select count(*) from sent_event_types as s where s.account_id = given.account_id) < ${sentMax}
+     and not exists (select from purged_accounts as p where p.account_id = given.account_id)
+   order by account_id, name on conflict do nothing`,
+);
+
+export type TypeNames = ReturnType<typeof createTypeNames>;
+
+/** Stores the names that accounts and their partners give to events, so that a subscription to none of them is noticed. */
+export function createTypeNames(pool: Pool) {
+  const noted = new LRUCache<string, true>({ max: notedMax });
+  return {
+    async of(accountId: string, from: Queryable = pool): Promise<KnownTypes> {
+      const { rows } = await from.query<{ name: string; sent: boolean }>(ownNames, [accountId]);
+      const names = [...new Set([...serviceNames, ...rows.map(({ name }) => name)])].sort();
+      return { names, isComplete: rows.filter(({ sent }) => sent).length < sentMax };
+    },
+
+    /** Records the names of events in the transaction that delivers them. Known names cost no statement. */
+    async note(tx: Tx, events: readonly Pick<OutgoingEvent, "accountId" | "names">[]): Promise<void> {
+      const fresh = new Map<string, readonly [accountId: string, name: string]>();
+      for (const { accountId, names } of events) {
+        for (const name of names) {
+          const key = `${accountId} ${name}`;
+          if (!serviceNames.has(name) && !noted.has(key)) fresh.set(key, [accountId, name]);
+        }
+      }
+      if (fresh.size === 0) return;
+      const pairs = [...fresh.values()];
+      await tx.query(noteNames, [pairs.map(([accountId]) => accountId), pairs.map(([, name]) => name)]);
+      tx.afterCommit(() => {
+        for (const key of fresh.keys()) noted.set(key, true);
+      });
+    },
+  };
+}
+
+/** Records the names of all events that pass the fan-out. */
+export const notingNames = (fanOut: FanOut, typeNames: Pick<TypeNames, "note">): FanOut => ({
+  async deliver(tx, events, kept) {
+    await typeNames.note(tx, events);
+    await fanOut.deliver(tx, events, kept);
+  },
+});
+
+/** The known types that a subscribed name matches. */
+export interface TypeMatches {
+  readonly count: number;
+  /** The first of them. */
+  readonly types: readonly string[];
+}
+
+const shownMax = 10;
+
+/** Finds the known types that a name, or a prefix that ends in `*`, matches. */
+export function matchesOf(filter: string, { names }: KnownTypes): TypeMatches {
+  const prefix = filter.endsWith("*") ? filter.slice(0, -1) : null;
+  const text = prefix ?? filter;
+  const start = firstIndex(names, (name) => name >= text);
+  const isBehind = (name: string) => (prefix === null ? name > text : name.slice(0, text.length) > text);
+  const end = firstIndex(names, isBehind);
+  return { count: end - start, types: names.slice(start, Math.min(end, start + shownMax)) };
+}
+
+/** Finds the first of sorted names from which on the condition holds. */
+function firstIndex(names: readonly string[], holds: (name: string) => boolean): number {
+  let [low, high] = [0, names.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (holds(names[middle] ?? "")) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

@@ -1,0 +1,61 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { guessScheme, type SchemeName, schemeDefaults } from "@signalbox/webhook-signatures";
+import type { Judge, Webhook } from "../receiving/judge-webhook.ts";
+import { observed } from "../receiving/request-headers.ts";
+import type { KnownSource } from "../sources/known-sources.ts";
+
+/** Figures of a refusal that show its cause without a secret or a signature. */
+export interface RejectionFigures {
+  /** The time that the sender signed, as the request has it; nothing proves it. */
+  readonly signedAt: string | null;
+  /** Seconds from then to the arrival; negative for a time in the future. */
+  readonly ageSeconds: number | null;
+  readonly toleranceSeconds: number;
+  /** The scheme of the source. */
+  readonly expected: SchemeName;
+  /** The scheme that the headers show; null for none. */
+  readonly found: SchemeName | null;
+  /** Names of headers that the scheme reads. */
+  readonly headersSeen: readonly string[];
+  readonly headersMissing: readonly string[];
+}
+
+/** Times that a date can show. */
+const secondsMax = 8_640_000_000_000;
+
+/** Finds the figures of a refused webhook. The body is not looked at, so that this costs nothing that counts. */
+export function figuresOf(
+  { clock, toleranceMs }: Pick<Judge, "clock" | "toleranceMs">,
+  { method, url, headers }: Pick<Webhook, "method" | "url" | "headers">,
+  { source, secrets, scheme }: KnownSource,
+  signedSeconds: number | null,
+): RejectionFigures {
+  const nowMs = clock.nowMs();
+  const toleranceSeconds = source.settings.toleranceSeconds ?? toleranceMs() / 1_000;
+  const read = new Set<string>();
+  const request = { method, url, headers: observed(headers, read), body: Buffer.alloc(0) };
+  scheme.verify(request, { secrets: [secrets.current], nowSeconds: Math.floor(nowMs / 1_000), toleranceSeconds });
+  const optional = { ...schemeDefaults(source.scheme), ...source.settings }.previousSignatureHeader;
+  const [seen, missing] = seenAndMissing(headers, [...read].sort());
+  const required = missing.filter((name) => name !== optional);
+  const isWhole = seen.length > 0 && required.length === 0;
+  return {
+    ...timesOf(signedSeconds, nowMs),
+    toleranceSeconds,
+    expected: source.scheme,
+    found: isWhole ? source.scheme : guessScheme(headers),
+    headersSeen: seen,
+    headersMissing: required,
+  };
+}
+
+function timesOf(signedSeconds: number | null, nowMs: number): Pick<RejectionFigures, "signedAt" | "ageSeconds"> {
+  if (signedSeconds === null || signedSeconds > secondsMax) return { signedAt: null, ageSeconds: null };
+  const signedAt = new Date(signedSeconds * 1_000).toISOString();
+  return { signedAt, ageSeconds: Math.round(nowMs / 1_000 - signedSeconds) };
+}
+
+function seenAndMissing(headers: IncomingHttpHeaders, names: readonly string[]): [seen: string[], missing: string[]] {
+  const isSeen = (name: string) => headers[name] !== undefined && headers[name] !== "";
+  return [names.filter(isSeen), names.filter((name) => !isSeen(name))];
+}

@@ -1,0 +1,115 @@
+import { examples, WebhookSourceResource, webhookSourceExample } from "@signalbox/contracts";
+import { snakeCase } from "@signalbox/core";
+import { schemeDefaults, schemeOf } from "@signalbox/webhook-signatures";
+import { z } from "zod";
+import { refuseSameContentSeconds } from "../receiving/delivery-writer.ts";
+import type { Judge } from "../receiving/judge-webhook.ts";
+import { ingestPathOf, type Source, viewSource } from "./source.ts";
+import { type SourceSettings, settingsOf, viewSetting } from "./source-settings.ts";
+
+/** The place that the value of a setting comes from. */
+const origins = ["source", "property", "default"] as const;
+
+/** The values of all settings of its scheme as webhooks are judged by them, each with its origin. */
+export type EffectiveSettings = Readonly<
+  Record<string, { readonly value: unknown; readonly from: (typeof origins)[number] }>
+>;
+
+/** A source as its owner reads it, with what follows from its settings. */
+export const SourceInFullResource = WebhookSourceResource.extend({
+  ingest_url: z.string().describe("The URL to which the partner posts."),
+  effective_settings: z
+    .record(
+      z.string(),
+      z.object({
+        value: z.unknown().describe("The value of the setting; null for none."),
+        from: z
+          .enum(origins)
+          .describe("`source`: its own setting; `property`: a property of the service; `default`: that of its scheme."),
+      }),
+    )
+    .describe("The settings that hold, with where each comes from."),
+  doc_url: z.string().describe("The page that explains how a sender is connected."),
+}).meta({
+  id: "WebhookSourceInFull",
+  description: "A source with its URL and the settings that hold.",
+});
+export type SourceInFullResource = z.output<typeof SourceInFullResource>;
+
+examples.add(SourceInFullResource, {
+  example: {
+    ...webhookSourceExample,
+    ingest_url: `https://api.example.com${webhookSourceExample.ingest_path}`,
+    effective_settings: {
+      signature_header: { value: "X-Signature", from: "source" },
+      tolerance_seconds: { value: 300, from: "property" },
+      time_unit: { value: "s", from: "default" },
+    },
+    doc_url: "https://api.example.com/docs/how-to/connect-a-sender",
+  },
+});
+
+/** Limits that hold for sources without settings of their own. */
+type Limits = Pick<Judge, "toleranceMs" | "webhookBytesMax">;
+
+export type SourceViews = ReturnType<typeof createSourceViews>;
+
+/** Creates the views of sources that REST and the graph show, with URLs at the address of this deployment. */
+export function createSourceViews(limits: Limits, baseUrl: string) {
+  const docUrl = `${baseUrl}/docs/how-to/connect-a-sender`;
+  const urlOf = (source: Source): string => `${baseUrl}${ingestPathOf(source)}`;
+  return {
+    view: (source: Source): SourceInFullResource => ({
+      ...viewSource(source),
+      ingest_url: urlOf(source),
+      effective_settings: Object.fromEntries(
+        Object.entries(effectiveSettings(source, limits, urlOf(source))).map(([name, { value, from }]) => [
+          snakeCase(name),
+          { value: viewSetting(value), from },
+        ]),
+      ),
+      doc_url: docUrl,
+    }),
+
+    /** Returns the URL that explains a webhook of the source. */
+    verifyUrlOf: (sourceId: string): string => `${baseUrl}/api/v1/webhooks/sources/${sourceId}/verify`,
+
+    /** Fields of `WebhookSource` in the graph. */
+    fields: {
+      ingestUrl: urlOf,
+      effectiveSettings: (source: Source) => effectiveSettings(source, limits, urlOf(source)),
+      docUrl: () => docUrl,
+    },
+  };
+}
+
+/** Settings of every scheme where a source sets none. */
+const senderDefaults: SourceSettings = {
+  keepRejectedBodies: false,
+  forwardedHeaders: [],
+  refuseSameContentSeconds,
+  signatureOver: "wire",
+  answer: { status: 202 },
+};
+
+/** Returns the settings that hold: its own, those of the service's properties, or those of its scheme. */
+export function effectiveSettings(
+  { scheme, settings: own }: Pick<Source, "scheme" | "settings">,
+  { toleranceMs, webhookBytesMax }: Limits,
+  ingestUrl: string,
+): EffectiveSettings {
+  const fromProperties: SourceSettings = {
+    toleranceSeconds: toleranceMs() / 1000,
+    maxBodyBytes: webhookBytesMax(),
+    publicUrl: ingestUrl,
+  };
+  const { handshake } = schemeOf(scheme, own);
+  const defaults: SourceSettings = { ...senderDefaults, ...(handshake && { handshake }), ...schemeDefaults(scheme) };
+  return Object.fromEntries(
+    settingsOf(scheme).map((name) => {
+      if (own[name] !== undefined) return [name, { value: own[name], from: "source" as const }];
+      if (fromProperties[name] !== undefined) return [name, { value: fromProperties[name], from: "property" as const }];
+      return [name, { value: defaults[name] ?? null, from: "default" as const }];
+    }),
+  );
+}
