@@ -69,7 +69,7 @@ const tellingHeaders: readonly (readonly [header: string, scheme: SchemeName])[]
 export function guessScheme(headers: SignedRequest["headers"]): SchemeName | null {
   const [, telling] = tellingHeaders.find(([header]) => headers[header] !== undefined) ?? [];
   if (telling) return telling;
-  const token = headers["authorization"];
+  const token = headers.authorization;
   if (typeof token !== "string") return null;
   return /^bearer +[\w-]+\.[\w-]+\.[\w-]+$/i.test(token) ? "jwt" : "token";
 }
