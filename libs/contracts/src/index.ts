@@ -100,6 +100,7 @@ export {
   webhookDeliveryStatuses,
   webhookEndpointExample,
   webhookEndpointScopes,
+  webhookEndpointStatuses,
   webhookEndpointTypes,
   webhookFormats,
   webhookSignatures,

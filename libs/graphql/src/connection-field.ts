@@ -46,6 +46,8 @@ export type ConnectionSpec<Parent, Args, Row> = ConnectionReader<Parent, Args, R
   readonly limits: PageLimits;
   /** The position of the row in the list; default: by creation time. */
   readonly position?: (row: Row) => TimePosition;
+  /** Returns the mark of the cursors of the list with these arguments; see `cursorMark`. */
+  readonly mark?: (args: Args) => string;
   /** Converts a row to its node; default: the row itself. */
   readonly node?: (row: Row, context: SubgraphContext) => unknown;
 };
@@ -58,7 +60,7 @@ export function connectionField<Parent, Args, Row = Listed>(
   access: FieldAccess,
   spec: ConnectionSpec<Parent, Args, Row>,
 ): Field {
-  const { limits, position, node } = spec;
+  const { limits, position, mark: markOf, node } = spec;
   const read = "read" in spec ? spec.read : readTogether(spec);
   const readOnce = createReadOnce<Row>();
   const placeOf = position ?? (positionByCreation as unknown as (row: Row) => TimePosition);
@@ -70,11 +72,12 @@ export function connectionField<Parent, Args, Row = Listed>(
     // While a change of both limits rolls out, one may arrive before the other.
     const bounds = { maxPageSize, defaultPageSize: Math.min(limits.pageSize(), maxPageSize) };
     const { limit, cursor } = connectionArguments(args, bounds);
+    const mark = markOf?.(args);
     const rows = await readOnce(context, parent, args, () =>
-      read({ after: positionOf(cursor), limit: limit + 1 }, parent, context, args),
+      read({ after: positionOf(cursor, mark), limit: limit + 1 }, parent, context, args),
     );
     const page = connection({ items: rows.slice(0, limit), hasMore: rows.length > limit }, (row) =>
-      cursorOf(placeOf(row)),
+      cursorOf(placeOf(row), mark),
     );
     if (!node) return page;
     return { ...page, edges: page.edges.map((edge) => ({ ...edge, node: node(edge.node, context) })) };

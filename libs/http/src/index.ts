@@ -14,7 +14,9 @@ export {
 export { sealedAnswers } from "./idempotency/stored-answer.ts";
 export { createRateLimits, policyItem, type RateLimits, remainderItem } from "./limits/rate-limits.ts";
 export {
+  cursorMark,
   cursorOf,
+  invalidCursor,
   listPage,
   pageOf,
   pageParameters,
@@ -27,7 +29,13 @@ export { httpProperties } from "./properties.ts";
 export { judge, onePerField } from "./request/body-problems.ts";
 export { addressBucket, type ClientAddress, createClientAddress } from "./request/client-address.ts";
 export { findJsonFlaw, parseJsonBody } from "./request/json-body.ts";
-export { booleanParameter, integerParameter, timeParameter } from "./request/parameters.ts";
+export {
+  booleanParameter,
+  expandParameter,
+  integerParameter,
+  textParameter,
+  timeParameter,
+} from "./request/parameters.ts";
 export { queryTextOf } from "./request/query.ts";
 export { bodyTooSlow, readBody } from "./request/read-body.ts";
 export { textFlaws } from "./request/text-flaws.ts";

@@ -8,7 +8,7 @@ import { z } from "zod";
 import { createInternalApp } from "./app/create-internal-app.ts";
 import { serveTest, testContext } from "./edge-fixture.ts";
 import { ExportPage, exportPathOf, exportRoutes } from "./export/export-routes.ts";
-import { cursorOf, positionOf, rangeOf } from "./lists/page.ts";
+import { cursorMark, cursorOf, positionOf, rangeOf } from "./lists/page.ts";
 import { ifMatch, isNotModified, strongEtag } from "./responses/conditional.ts";
 
 test("a list in memory is paged in its order, even when the last shown item is gone", () => {
@@ -32,6 +32,24 @@ test("a cursor decodes to the position that it was made from", () => {
   assert.deepEqual(positionOf(cursorOf({ at, id: "img_01kdzq6b8n" })), { at, id: "img_01kdzq6b8n" });
 });
 
+test("a cursor is taken by the list and the filters that gave it, and by no others", () => {
+  const place = { at: new Date("2026-01-02T03:04:05.678Z"), id: "img_1", key: "Hafen.jpg" };
+  const mark = cursorMark("images", { tag: "sea", status: undefined });
+  assert.equal(mark, cursorMark("images", { tag: "sea" }), "an absent filter is none");
+  assert.equal(
+    cursorMark("images", { tag: "sea", status: "ready" }),
+    cursorMark("images", { status: "ready", tag: "sea" }),
+    "in any order",
+  );
+  const cursor = cursorOf(place, mark);
+  assert.deepEqual(positionOf(cursor, mark), place);
+  for (const other of [undefined, cursorMark("images", {}), cursorMark("uploads", { tag: "sea" })]) {
+    assert.throws(() => positionOf(cursor, other), { code: "invalid_request" }, other);
+  }
+  const { key: _, ...unordered } = place;
+  assert.deepEqual(positionOf(cursorOf(unordered), mark), unordered, "cursors of earlier versions have no mark");
+});
+
 test("a forged cursor is refused before it reaches a database", () => {
   const forged = [
     ["2026-01-02T03:04:05.678Z", "img_\0"],
@@ -39,9 +57,13 @@ test("a forged cursor is refused before it reaches a database", () => {
     ["2026-01-02T03:04:05.678Z", ""],
     ["yesterday", "img_1"],
     ["2026-01-02T03:04:05.678Z"],
+    ["2026-01-02T03:04:05.678Z", "img_1", "short"],
+    ["2026-01-02T03:04:05.678Z", "img_1", "12345678", "a\0"],
+    ["2026-01-02T03:04:05.678Z", "img_1", "12345678", "\ud800"],
+    ["2026-01-02T03:04:05.678Z", "img_1", "12345678", { toString: 1 }],
   ].map((forgery) => Buffer.from(JSON.stringify(forgery)).toString("base64url"));
   for (const cursor of [...forged, "", "%%%", "bnVsbA"]) {
-    assert.throws(() => positionOf(cursor), { code: "invalid_request" }, cursor);
+    assert.throws(() => positionOf(cursor, "12345678"), { code: "invalid_request" }, cursor);
   }
 });
 

@@ -7,6 +7,7 @@ export { toAppError } from "./database/errors.ts";
 export { GroupCommit } from "./database/group-commit.ts";
 export { keepValues } from "./database/keep-values.ts";
 export {
+  containing,
   type ListRange,
   newestFirst,
   newestFirstOf,

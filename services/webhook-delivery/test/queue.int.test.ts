@@ -400,6 +400,7 @@ test("results that are sent again because their answer was lost are recorded onc
     ...ids,
     id: made.id,
     deliveryId: made.deliveryId,
+    eventType: "image.created",
     number: 1,
     counted: true,
     startedAt: made.startedAt,

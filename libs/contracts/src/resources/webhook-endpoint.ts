@@ -3,7 +3,7 @@ import { examples, identifier, jsonValue, liveValues, timestamp } from "./fields
 
 export const webhookEndpointScopes = ["account", "all"] as const;
 export const webhookEndpointTypes = ["push", "pull"] as const;
-const webhookEndpointStatuses = ["enabled", "paused", "disabled"] as const;
+export const webhookEndpointStatuses = ["enabled", "paused", "disabled"] as const;
 
 /** Signatures besides the two families that every delivery carries. */
 export const webhookSignatures = ["stripe", "github", "v1a"] as const;

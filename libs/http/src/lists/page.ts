@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { AppError } from "@signalbox/core";
 import type { ListRange, TimePosition } from "@signalbox/storage";
 import { z } from "zod";
@@ -39,6 +40,8 @@ export function pageParameters(limits: { readonly maxPageSize: () => number; rea
 interface PageQuery {
   readonly limit: number;
   readonly cursor?: string | undefined;
+  /** See `cursorMark`. */
+  readonly mark?: string | undefined;
 }
 
 /** Rows that are listed by creation time, as most are. */
@@ -65,15 +68,15 @@ export function listPage<Row, Item>(
   position: (row: Row) => TimePosition,
 ): Promise<HttpResponse>;
 export async function listPage(
-  { limit, cursor }: PageQuery,
+  { limit, cursor, mark }: PageQuery,
   read: (range: ListRange) => Promise<readonly Created[]>,
   view: (row: Created) => unknown,
   position = positionByCreation,
 ): Promise<HttpResponse> {
-  const rows = await read({ after: positionOf(cursor), limit: limit + 1 });
+  const rows = await read({ after: positionOf(cursor, mark), limit: limit + 1 });
   const items = rows.slice(0, limit).map(view);
   const last = rows.length > limit ? rows[limit - 1] : undefined;
-  return ok(last ? { items, next_cursor: cursorOf(position(last)), has_more: true } : { items, has_more: false });
+  return ok(last ? { items, next_cursor: cursorOf(position(last), mark), has_more: true } : { items, has_more: false });
 }
 
 /** Selects a range of a list in memory, the earliest first; ids decide between equal times. */
@@ -96,25 +99,54 @@ function compare(one: TimePosition, other: TimePosition): number {
 /**
  * Our ids and names have plain characters; others in a forged cursor, such as U+0000, would be refused by the database.
  */
-const Position = z.tuple([z.iso.datetime(), z.string().regex(/^[\w.-]{1,128}$/)]);
+const place = [z.iso.datetime(), z.string().regex(/^[\w.-]{1,128}$/)] as const;
+const markOf = z.string().regex(/^[\w-]{8}$/);
+const keyOf = z.union([
+  z.number(),
+  z
+    .string()
+    .max(1_000)
+    .refine((text) => text.isWellFormed() && !text.includes("\0")),
+]);
+const Position = z.union([z.tuple(place), z.tuple([...place, markOf]), z.tuple([...place, markOf, keyOf])]);
+
+/** Returns the mark of a list with its filters and order, which its cursors carry: no other list takes them. */
+export function cursorMark(list: string, filter: object): string {
+  const given = Object.entries(filter).filter(([, value]) => value !== undefined);
+  const named = given.toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return hash("sha256", JSON.stringify([list, named]), "base64url").slice(0, 8);
+}
 
 /** Encodes a position in a list as an opaque cursor, for REST and GraphQL alike. */
-export function cursorOf({ at, id }: TimePosition): string {
-  return Buffer.from(JSON.stringify([at.toISOString(), id])).toString("base64url");
+export function cursorOf({ at, id, key }: TimePosition, mark?: string): string {
+  const position = [at.toISOString(), id, ...(mark === undefined ? [] : [mark]), ...(key === undefined ? [] : [key])];
+  return Buffer.from(JSON.stringify(position)).toString("base64url");
 }
 
 /**
- * Decodes a cursor; null for the beginning. @throws AppError `invalid_request` for a cursor that `cursorOf` did not
- * write.
+ * Decodes a cursor; null for the beginning. Cursors from before there were marks have none.
+ * @throws AppError `invalid_request` for a cursor that `cursorOf` did not write, and for one with another mark
  */
-export function positionOf(cursor: string | null | undefined): TimePosition | null {
+export function positionOf(cursor: string | null | undefined, mark?: string): TimePosition | null {
   if (cursor === null || cursor === undefined) return null;
   const parsed = Position.safeParse(decoded(cursor));
-  if (parsed.success) return { at: new Date(parsed.data[0]), id: parsed.data[1] };
-  throw new AppError("invalid_request", "The cursor is not valid.", {
-    details: [{ field: "cursor", code: "invalid_cursor", message: "Use next_cursor of an earlier page unchanged." }],
-  });
+  if (!parsed.success) throw invalidCursor();
+  const [at, id, given, key] = parsed.data;
+  if (given !== undefined && given !== mark) {
+    throw refusedCursor(
+      "The cursor belongs to another list, or to other filters.",
+      "Use it with the query that gave it.",
+    );
+  }
+  return { at: new Date(at), id, ...(key !== undefined && { key }) };
 }
+
+/** Creates the refusal of a cursor that does not fit. */
+export const invalidCursor = (): AppError =>
+  refusedCursor("The cursor is not valid.", "Use next_cursor of an earlier page unchanged.");
+
+const refusedCursor = (problem: string, message: string): AppError =>
+  new AppError("invalid_request", problem, { details: [{ field: "cursor", code: "invalid_cursor", message }] });
 
 function decoded(cursor: string): unknown {
   try {

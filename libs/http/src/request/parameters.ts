@@ -32,3 +32,17 @@ export function booleanParameter() {
 export function timeParameter() {
   return z.iso.datetime({ offset: true }).transform((text) => new Date(text));
 }
+
+/** Declares a query parameter with a text to search for. */
+export const textParameter = () => z.string().min(1).max(100).normalize("NFC");
+
+/** Declares a query parameter that names what an answer shows besides, such as `event,last_attempt`. */
+export function expandParameter<const Name extends string>(names: readonly [Name, ...Name[]]) {
+  const known: ReadonlySet<string> = new Set(names);
+  return z.string().transform((text, context) => {
+    const given = text.split(",");
+    if (given.every((name) => known.has(name))) return new Set(given as Name[]);
+    context.addIssue({ code: "custom", message: `Must be a list, with commas, of ${names.join(" and ")}.` });
+    return z.NEVER;
+  });
+}

@@ -52,9 +52,9 @@ export function list<F extends z.ZodRawShape | undefined = undefined, Row = unkn
 ): Declaration {
   const erased = spec as unknown as AnyList;
   return (name, routes) => {
-    const { path, spec: route } = listRoute(erased);
+    const { path, spec: route } = listRoute(name, erased);
     routes.get(path, { operationId: name, ...route } as never);
-    return spec.graph === null ? {} : { Account: { [name]: listField(erased) } };
+    return spec.graph === null ? {} : { Account: { [name]: listField(name, erased) } };
   };
 }
 
@@ -67,9 +67,9 @@ export function listBelow<
 >(spec: ListBelowSpec<Path, F, Row, Item>): Declaration {
   const erased = spec as unknown as AnyListBelow;
   return (name, routes) => {
-    const { path, spec: route } = listBelowRoute(erased);
+    const { path, spec: route } = listBelowRoute(name, erased);
     routes.get(path, { operationId: name, ...route } as never);
-    return { [spec.of.type]: { [spec.graph.field]: listBelowField(erased) } };
+    return { [spec.of.type]: { [spec.graph.field]: listBelowField(name, erased) } };
   };
 }
 

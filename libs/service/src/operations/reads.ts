@@ -11,6 +11,7 @@ import {
   type SubgraphContext,
 } from "@signalbox/graphql";
 import {
+  cursorMark,
   type HttpResponse,
   listPage,
   pageOf,
@@ -69,7 +70,10 @@ export interface ListSpec<F extends z.ZodRawShape | undefined, Row, Item> extend
 export type AnyList = ListSpec<any, any, any>;
 
 /** Builds the route of a list. */
-export function listRoute({ summary, description, auth, filter = {}, limits, read, position, rest }: AnyList) {
+export function listRoute(
+  name: string,
+  { summary, description, auth, filter = {}, limits, read, position, rest }: AnyList,
+) {
   const { get, item, view, ...options } = rest;
   const query = z.object({ ...pageParameters(limits), ...filter });
   type Input = { readonly caller: Caller; readonly query: { readonly limit: number; readonly cursor?: string } };
@@ -84,19 +88,21 @@ export function listRoute({ summary, description, auth, filter = {}, limits, rea
       ...options,
       handle: ({ caller, query: { limit, cursor, ...given } }: Input): Promise<HttpResponse> => {
         const rows = (range: ListRange) => read(range, { caller, accountId: caller.accountId, filter: given });
-        return position ? listPage({ limit, cursor }, rows, view, position) : listPage({ limit, cursor }, rows, view);
+        const page = { limit, cursor, mark: cursorMark(name, given) };
+        return position ? listPage(page, rows, view, position) : listPage(page, rows, view);
       },
     },
   };
 }
 
 /** Builds the field of a list, which an account shows to itself and to those that `ofOthers` admits. */
-export function listField({ auth, filter = {}, limits, read, position, graph }: AnyList): Resolve {
+export function listField(name: string, { auth, filter = {}, limits, read, position, graph }: AnyList): Resolve {
   const rules = z.strictObject(filter);
   const spec: ConnectionSpec<{ readonly id: string }, object, unknown> = {
     limits,
     read: (range, { id: accountId }, { caller }, args) =>
       read(range, { caller, accountId, filter: filterFrom(rules, args) }),
+    mark: (args) => cursorMark(name, filterFrom(rules, args)),
     ...(position && { position }),
     ...(graph?.node && { node: graph.node }),
   };
@@ -134,7 +140,10 @@ export interface ListBelowSpec<Path extends string, F extends z.ZodRawShape | un
 export type AnyListBelow = ListBelowSpec<any, any, any, any>;
 
 /** Builds the route of a list below a row. */
-export function listBelowRoute({ summary, description, auth, filter = {}, limits, ...spec }: AnyListBelow) {
+export function listBelowRoute(
+  name: string,
+  { summary, description, auth, filter = {}, limits, ...spec }: AnyListBelow,
+) {
   const { of, read, position, rest } = spec;
   type Query = { readonly limit: number; readonly cursor?: string };
   return {
@@ -151,22 +160,25 @@ export function listBelowRoute({ summary, description, auth, filter = {}, limits
         if (parent === null) return refused(404, "not_found", { message: of.missing });
         const { limit, cursor, ...given } = input.query;
         const rows = (range: ListRange) => read(range, [parent.id], { caller, filter: given });
-        return position
-          ? listPage({ limit, cursor }, rows, rest.view, position)
-          : listPage({ limit, cursor }, rows, rest.view);
+        const page = { limit, cursor, mark: cursorMark(name, given) };
+        return position ? listPage(page, rows, rest.view, position) : listPage(page, rows, rest.view);
       },
     },
   };
 }
 
 /** Builds the field of a list below a row. The lists of many rows are one statement. */
-export function listBelowField({ auth, filter = {}, limits, read, parentId, position }: AnyListBelow): Resolve {
+export function listBelowField(
+  name: string,
+  { auth, filter = {}, limits, read, parentId, position }: AnyListBelow,
+): Resolve {
   const rules = z.strictObject(filter);
   return connectionField(auth, {
     limits,
     readMany: (range, parentIds, { caller }, args: object) =>
       read(range, parentIds, { caller, filter: filterFrom(rules, args) }),
     parentId,
+    mark: (args: object) => cursorMark(name, filterFrom(rules, args)),
     ...(position && { position }),
   });
 }

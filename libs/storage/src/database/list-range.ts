@@ -2,6 +2,8 @@
 export interface TimePosition {
   readonly at: Date;
   readonly id: string;
+  /** The value of another column, in a list that is ordered by it. */
+  readonly key?: string | number;
 }
 
 /** The part of a list to read: up to `limit` rows after a position, or from the beginning. */
@@ -40,3 +42,6 @@ export function newestFirstOf<Where extends object>(where: Where, { after, limit
     take: limit,
   };
 }
+
+/** Builds the pattern of `like` for texts that contain this one as it is written. */
+export const containing = (text: string): string => `%${text.replace(/[\\%_]/g, "\\$&")}%`;

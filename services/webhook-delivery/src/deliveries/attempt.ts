@@ -10,6 +10,8 @@ export interface Attempt {
   readonly deliveryId: string;
   readonly endpointId: string;
   readonly accountId: string;
+  /** Null for an attempt from before the type was recorded. */
+  readonly eventType: string | null;
   /** 1 for the first. */
   readonly number: number;
   readonly startedAt: Date;
@@ -47,6 +49,7 @@ export const AttemptResource = z
     id: identifier("The attempt"),
     delivery_id: identifier("The delivery"),
     endpoint_id: identifier("The endpoint"),
+    event_type: z.string().nullable().describe("The name of the event; null for attempts from before it was recorded."),
     number: z.int().describe("1 for the first."),
     started_at: timestamp,
     duration_ms: z.int().describe("The length of the attempt in milliseconds."),
@@ -81,6 +84,7 @@ export const AttemptResource = z
       id: "wha_01kdzq7c9p4r6s8t0v2w5x7y1z",
       delivery_id: webhookDeliveryExample.id,
       endpoint_id: webhookDeliveryExample.endpoint_id,
+      event_type: webhookDeliveryExample.event_type,
       number: 1,
       started_at: webhookDeliveryExample.created_at,
       duration_ms: 84,
@@ -102,6 +106,7 @@ export const viewAttempt = (attempt: Attempt) => ({
   id: attempt.id,
   delivery_id: attempt.deliveryId,
   endpoint_id: splitId(attempt.endpointId).endpointId,
+  event_type: attempt.eventType,
   number: attempt.number,
   started_at: attempt.startedAt.toISOString(),
   duration_ms: attempt.durationMs,

@@ -1,20 +1,37 @@
 import type { Caller } from "@signalbox/auth";
-import { WebhookDeliveryResource, webhookDeliveryExample, webhookDeliveryStatuses } from "@signalbox/contracts";
+import {
+  examples,
+  WebhookDeliveryResource,
+  webhookDeliveryExample,
+  webhookDeliveryStatuses,
+} from "@signalbox/contracts";
 import type { Clock } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import { connectionField, filterFrom, type PageLimits, type Resolvers } from "@signalbox/graphql";
-import { accepted, ok, timeParameter } from "@signalbox/http";
-import { audited, type Edges, edgesOf, type Load, list, operation, ownRows, record } from "@signalbox/service";
+import { accepted, cursorMark, expandParameter, ok } from "@signalbox/http";
+import {
+  audited,
+  type Edges,
+  edgesOf,
+  joinEdges,
+  type Load,
+  list,
+  operation,
+  ownRows,
+  record,
+} from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
 import { type Endpoint, requireScopeOf } from "../endpoints/endpoint.ts";
 import { splitId } from "../endpoints/endpoint-id.ts";
 import type { EndpointStore } from "../endpoints/endpoint-store.ts";
-import { type EventStore, readerOf } from "../events/event-store.ts";
+import { type EventStore, readerOf, type StoredEvent } from "../events/event-store.ts";
+import { EventResource, viewEvent } from "../events/events.ts";
 import type { DeliveryQueue } from "../queue/delivery-queue.ts";
 import { type Attempt, AttemptResource, viewAttempt } from "./attempt.ts";
+import { attemptApi, timeFilter } from "./attempt-api.ts";
 import { type Delivery, viewDelivery } from "./delivery.ts";
-import type { DeliveryStore, ListFilter } from "./delivery-store.ts";
+import type { DeliveryFilter, DeliveryStore } from "./delivery-store.ts";
 
 interface DeliveryDependencies {
   readonly endpointStore: Pick<EndpointStore, "find">;
@@ -59,10 +76,6 @@ const one = `${base}/deliveries/:id` as const;
 const read = { scopes: ["webhooks:read"] } as const;
 const missing = "There is no such delivery.";
 
-const timeFilter = {
-  from: timeParameter().optional().describe("At this time or later."),
-  to: timeParameter().optional().describe("Before this time."),
-};
 const deliveryFilter = {
   status: z.enum(webhookDeliveryStatuses).optional().describe("Only deliveries in this state."),
   type: z.string().max(200).optional().describe("The name of an event, or a prefix that ends in `*`."),
@@ -71,33 +84,62 @@ const deliveryFilter = {
 };
 /** The filter of the deliveries of one endpoint in the graph. */
 const OfEndpoint = z.strictObject(deliveryFilter);
-/** The filter of the attempts of one parent in the graph. */
-const OfParent = z.strictObject({ ...timeFilter, succeeded: z.boolean().optional() });
 
-const filterOf = ({ event_id: eventId, ...given }: z.output<typeof OfEndpoint>): ListFilter => ({ ...given, eventId });
-const positionOfAttempt = ({ startedAt: at, id }: Attempt) => ({ at, id });
+const filterOf = ({ event_id: eventId, ...given }: z.output<typeof OfEndpoint>): DeliveryFilter => ({
+  ...given,
+  eventId,
+});
+
+/** A delivery with what the query asks for besides. */
+interface ExpandedDelivery extends Delivery {
+  readonly event?: StoredEvent | null;
+  readonly lastAttempt?: Attempt | null;
+}
+
+const ExpandedDelivery = WebhookDeliveryResource.extend({
+  event: EventResource.nullable().optional().describe("With `expand=event`; null when it is no longer kept."),
+  last_attempt: AttemptResource.nullable().optional().describe("With `expand=last_attempt`; null before the first."),
+})
+  .meta({ id: "ExpandedWebhookDelivery" })
+  .register(examples, { example: webhookDeliveryExample });
+
+const viewExpanded = ({ event, lastAttempt, ...delivery }: ExpandedDelivery) => ({
+  ...viewDelivery(delivery),
+  ...(event !== undefined && { event: event && viewEvent(event) }),
+  ...(lastAttempt !== undefined && { last_attempt: lastAttempt && viewAttempt(lastAttempt) }),
+});
 
 /** The deliveries and attempts of an account, at both edges. */
 export function deliveryApi(parts: DeliveryApi): Edges {
-  const { deliveryStore } = parts;
+  const { deliveryStore, pageLimits } = parts;
   const loadDelivery = ownRows(({ accountId }, ids) => deliveryStore.findMany(accountId, ids));
-  return edgesOf(
-    { ...declareDeliveries(parts, loadDelivery), ...declareAttempts(parts) },
-    { exampleIds: { id: webhookDeliveryExample.id }, fields: fieldsOf(parts, loadDelivery) },
-  );
+  const deliveries = edgesOf(declareDeliveries(parts, loadDelivery), {
+    exampleIds: { id: webhookDeliveryExample.id },
+    fields: fieldsOf(parts),
+  });
+  return joinEdges([deliveries, attemptApi({ deliveryStore, loadDelivery, pageLimits })]);
 }
 
-function declareDeliveries({ deliveries, deliveryStore, pageLimits }: DeliveryApi, loadDelivery: Load<Delivery>) {
+function declareDeliveries(parts: DeliveryApi, loadDelivery: Load<Delivery>) {
+  const { deliveries, deliveryStore, pageLimits } = parts;
   return {
     webhookDeliveries: list({
       summary: "List deliveries, newest first",
       description: "A delivery is one event for one endpoint, with all its attempts.",
       auth: read,
       limits: pageLimits,
-      filter: { endpoint_id: z.string().optional().describe("Only those to this endpoint."), ...deliveryFilter },
-      read: (range, { caller, filter: { endpoint_id: endpointId, ...filter } }) =>
-        deliveryStore.list(caller.accountId, { ...filterOf(filter), endpointId }, range),
-      rest: { get: `${base}/deliveries`, item: WebhookDeliveryResource, view: viewDelivery },
+      filter: {
+        endpoint_id: z.string().optional().describe("Only those to this endpoint."),
+        ...deliveryFilter,
+        expand: expandParameter(["event", "last_attempt"])
+          .optional()
+          .describe("Shows each delivery with its `event`, its `last_attempt`, or both, with a comma between them."),
+      },
+      async read(range, { caller, filter: { endpoint_id: endpointId, expand, ...filter } }) {
+        const found = await deliveryStore.list(caller.accountId, { ...filterOf(filter), endpointId }, range);
+        return expand ? expanded(parts, caller, found, expand) : found;
+      },
+      rest: { get: `${base}/deliveries`, item: ExpandedDelivery, view: viewExpanded },
     }),
     webhookDelivery: record({
       summary: "Read a delivery",
@@ -127,66 +169,51 @@ function declareDeliveries({ deliveries, deliveryStore, pageLimits }: DeliveryAp
   };
 }
 
-function declareAttempts({ deliveryStore, pageLimits }: DeliveryApi) {
-  return {
-    webhookAttempts: list({
-      summary: "List attempts, newest first",
-      description: "An attempt is one request to an endpoint, with status, error and times.",
-      auth: read,
-      limits: pageLimits,
-      filter: {
-        endpoint_id: z.string().optional().describe("Only those to this endpoint."),
-        delivery_id: z.string().optional().describe("Only attempts of this delivery."),
-        result: z.enum(["succeeded", "failed"]).optional().describe("Not together with `delivery_id`."),
-        ...timeFilter,
-      },
-      read: (range, { caller, filter: { endpoint_id: endpointId, delivery_id: deliveryId, result, ...times } }) => {
-        const succeeded = result && result === "succeeded";
-        return deliveryStore.listAttempts(caller.accountId, { ...times, endpointId, deliveryId, succeeded }, range);
-      },
-      position: positionOfAttempt,
-      rest: { get: `${base}/attempts`, item: AttemptResource, view: viewAttempt },
-      // The graph lists attempts of one endpoint or of one delivery.
-      graph: null,
-    }),
-  };
+type Expansion = ReadonlySet<"event" | "last_attempt">;
+
+/** Adds to deliveries of an account what is asked for, with one statement each. */
+async function expanded(
+  { deliveryStore, eventStore }: DeliveryApi,
+  caller: Caller,
+  found: readonly Delivery[],
+  expand: Expansion,
+): Promise<ExpandedDelivery[]> {
+  const ids = found.map(({ id }) => id);
+  const events = expand.has("event") ? await eventStore.ofDeliveries(readerOf(caller), ids) : null;
+  const attempts = expand.has("last_attempt") ? await deliveryStore.lastAttempts(caller.accountId, ids) : null;
+  const eventOf = new Map(events?.map((event) => [event.deliveryId, event]));
+  const attemptOf = new Map(attempts?.map((attempt) => [attempt.deliveryId, attempt]));
+  return found.map((delivery) => ({
+    ...delivery,
+    ...(events && { event: eventOf.get(delivery.id) ?? null }),
+    ...(attempts && { lastAttempt: attemptOf.get(delivery.id) ?? null }),
+  }));
 }
 
-/** The fields of endpoints, deliveries and attempts that lead from one to another. */
-function fieldsOf(
-  { deliveryStore, eventStore, loadEndpoint, pageLimits: limits }: DeliveryApi,
-  loadDelivery: Load<Delivery>,
-): Resolvers {
+/** The fields that lead from endpoints to deliveries, and from these to their event and attempts. */
+function fieldsOf({ deliveryStore, eventStore, loadEndpoint, pageLimits: limits }: DeliveryApi): Resolvers {
   const loadEvent = ownRows(
     (caller, ids) => eventStore.ofDeliveries(readerOf(caller), ids),
+    ({ deliveryId }) => deliveryId,
+  );
+  const loadLastAttempt = ownRows(
+    ({ accountId }, ids) => deliveryStore.lastAttempts(accountId, ids),
     ({ deliveryId }) => deliveryId,
   );
   const deliveriesOfEndpoint = connectionField<Named, object, Delivery>(read, {
     limits,
     read: (range, { id: endpointId }, { caller }, args) =>
       deliveryStore.list(caller.accountId, { ...filterOf(filterFrom(OfEndpoint, args)), endpointId }, range),
+    mark: (args) => cursorMark("deliveries of an endpoint", filterFrom(OfEndpoint, args)),
   });
-  const attemptsOf = (parent: "endpointId" | "deliveryId") =>
-    connectionField<Named, object, Attempt>(read, {
-      limits,
-      read: (range, { id }, { caller }, args) =>
-        deliveryStore.listAttempts(caller.accountId, { ...filterFrom(OfParent, args), [parent]: id }, range),
-      position: positionOfAttempt,
-    });
   return {
-    WebhookEndpoint: { deliveries: deliveriesOfEndpoint, attempts: attemptsOf("endpointId") },
+    WebhookEndpoint: { deliveries: deliveriesOfEndpoint },
     WebhookDelivery: {
       nextAttemptAt: ({ status, nextAttemptAt }: Delivery) => (status === "pending" ? nextAttemptAt : null),
       consumer: ({ endpointId }: Delivery) => splitId(endpointId).consumer,
       endpoint: ({ endpointId }: Delivery, _, context) => loadEndpoint(context, splitId(endpointId).endpointId),
       event: ({ id }: Delivery, _, context) => loadEvent(context, id),
-      attemptLog: attemptsOf("deliveryId"),
-    },
-    WebhookAttempt: {
-      phases: ({ exchange }: Attempt) => exchange?.phases ?? null,
-      requestHeaders: ({ exchange }: Attempt) => exchange?.requestHeaders ?? null,
-      responseHeaders: ({ exchange }: Attempt) => exchange?.responseHeaders ?? null,
-      delivery: ({ deliveryId }: Attempt, _, context) => loadDelivery(context, deliveryId),
+      lastAttempt: ({ id }: Delivery, _, context) => loadLastAttempt(context, id),
     },
   };
 }

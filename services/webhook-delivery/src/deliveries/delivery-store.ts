@@ -47,35 +47,75 @@ const listDeliveries = sql(
      else stored end as status) as found
    order by found."createdAt" desc, found.id desc limit $8`,
 );
-const listAttempts = sql(
-  "attempt.list",
+/** Conditions on attempts, with the values `$6` to `$13` of `attemptValues`. */
+const wanted = `started_at >= $6 and started_at < $7 and ($8::bool is null or $8 = ((status between 200 and 299) is true))
+  and ($9::int is null or status between $9 and $9 + 99) and (not $10::bool or status is null)
+  and ($11::text is null or error = $11) and ($12::text is null or event_type = $12)
+  and ($13::text is null or starts_with(event_type, $13))`;
+const listAttemptsWhere = (condition: string) =>
   `select found.* from ${endpointsOf} cross join lateral (
      select ${attempts.columns} from delivery_attempts where endpoint_id = p.id and started_at <= $3
-       and started_at >= $6 and started_at < $7 and ($8::bool is null or $8 = ((status between 200 and 299) is true))
-       and ${newestFirst(3, "started_at")}) as found
-   order by found."startedAt" desc, found.id desc limit $5`,
-);
+       and ${condition} and ${newestFirst(3, "started_at")}) as found
+   order by found."startedAt" desc, found.id desc limit $5`;
+const listAttempts = sql("attempt.list", listAttemptsWhere(wanted));
+/** In the words of the index of failures, which only then is used. */
+const isFailure = "(status is null or status < 200 or status > 299)";
+const listFailures = sql("attempt.list-failures", listAttemptsWhere(`${isFailure} and ${wanted}`));
 const listAttemptsOfDelivery = sql(
   "attempt.list-of-delivery",
   `select ${attempts.columns} from delivery_attempts as a
-   where delivery_id = $2 and account_id = $1 and ${newestFirst(3, "started_at")}`,
+   where delivery_id = $2 and account_id = $1 and ${wanted} and ${newestFirst(3, "started_at")}`,
+);
+const lastAttempts = sql(
+  "attempt.last-of-deliveries",
+  `select last.* from unnest($2::text[]) as given (id) cross join lateral (
+     select ${attempts.columns} from delivery_attempts where delivery_id = given.id and account_id = $1
+     order by started_at desc, id desc limit 1) as last`,
 );
 
-export interface ListFilter {
+export interface DeliveryFilter {
   readonly endpointId?: string | undefined;
   readonly status?: string | undefined;
-  readonly deliveryId?: string | undefined;
   /** A name, or a prefix that ends in `*`. */
   readonly type?: string | undefined;
   readonly eventId?: string | undefined;
   readonly from?: Date | undefined;
   readonly to?: Date | undefined;
+}
+
+/** Statuses of answers by their first digit; `none` for attempts without an answer. */
+export const statusClasses = ["1xx", "2xx", "3xx", "4xx", "5xx", "none"] as const;
+
+export interface AttemptFilter {
+  readonly endpointId?: string | undefined;
+  readonly deliveryId?: string | undefined;
   /** Only attempts that were acknowledged (true), or only the others (false). */
   readonly succeeded?: boolean | undefined;
+  readonly statusClass?: (typeof statusClasses)[number] | undefined;
+  readonly error?: string | undefined;
+  /** A name, or a prefix that ends in `*`. */
+  readonly type?: string | undefined;
+  readonly from?: Date | undefined;
+  readonly to?: Date | undefined;
 }
 
 const beginning = new Date(0);
 const endOfTime = new Date("9999-12-31T00:00:00.000Z");
+
+/** Splits a type into the name, or the prefix, that it stands for. */
+const namesOf = (type: string | undefined): readonly [name: string | null, prefix: string | null] =>
+  type?.endsWith("*") ? [null, type.slice(0, -1)] : [type ?? null, null];
+
+/** Returns the values of the conditions on attempts. */
+function attemptValues({ from = beginning, to = endOfTime, succeeded, statusClass, error, type }: AttemptFilter) {
+  const isAnswered = statusClass !== undefined && statusClass !== "none";
+  const least = isAnswered ? Number(statusClass.slice(0, 1)) * 100 : null;
+  return [from, to, succeeded ?? null, least, statusClass === "none", error ?? null, ...namesOf(type)];
+}
+
+/** Returns true for a filter that no acknowledged attempt matches. */
+const isOfFailures = ({ succeeded, statusClass, error }: AttemptFilter): boolean =>
+  succeeded === false || error !== undefined || (statusClass !== undefined && statusClass !== "2xx");
 
 interface StoreDependencies {
   readonly pool: Pool;
@@ -109,34 +149,27 @@ export function createDeliveryStore({ pool, mayWrite }: StoreDependencies) {
       const values = [accountId, id, createdAt, !mayWrite(accountId)];
       return (await tx.query<Delivery>(lockDelivery, values)).rows[0] ?? null;
     },
-    async list(accountId: string, wanted: ListFilter, range: ListRange): Promise<Delivery[]> {
-      const { endpointId, status, type, eventId, from = beginning, to = endOfTime } = wanted;
+    async list(accountId: string, filter: DeliveryFilter, range: ListRange): Promise<Delivery[]> {
+      const { endpointId, status, type, eventId, from = beginning, to = endOfTime } = filter;
       const isOpen = status === "held" || status === "pending";
       const stored = isOpen ? "pending" : (status ?? null);
-      const filter = [endpointId ?? null, stored, isOpen ? status : null, !mayWrite(accountId)];
-      const isPrefix = type?.endsWith("*") ?? false;
-      const names = [isPrefix ? null : (type ?? null), isPrefix ? type?.slice(0, -1) : null];
-      const values = [accountId, ...filter, ...rangeValues(range), ...names, eventId ?? null, from, to];
+      const state = [endpointId ?? null, stored, isOpen ? status : null, !mayWrite(accountId)];
+      const values = [accountId, ...state, ...rangeValues(range), ...namesOf(type), eventId ?? null, from, to];
       return (await pool.query<Delivery>(listDeliveries, values)).rows;
     },
-    async listAttempts(
-      accountId: string,
-      { endpointId, deliveryId, from = beginning, to = endOfTime, succeeded }: ListFilter,
-      range: ListRange,
-    ): Promise<Attempt[]> {
-      if (deliveryId === undefined) {
-        const values = [accountId, endpointId ?? null, ...rangeValues(range), from, to, succeeded ?? null];
-        return (await pool.query<Attempt>(listAttempts, values)).rows;
-      }
-      const { rows } = await pool.query<Attempt>(listAttemptsOfDelivery, [
-        accountId,
-        deliveryId,
-        ...rangeValues(range),
-      ]);
+    async listAttempts(accountId: string, filter: AttemptFilter, range: ListRange): Promise<Attempt[]> {
+      const { endpointId, deliveryId } = filter;
+      const values = [accountId, deliveryId ?? endpointId ?? null, ...rangeValues(range), ...attemptValues(filter)];
+      if (deliveryId === undefined)
+        return (await pool.query<Attempt>(isOfFailures(filter) ? listFailures : listAttempts, values)).rows;
+      const { rows } = await pool.query<Attempt>(listAttemptsOfDelivery, values);
       return endpointId === undefined
         ? rows
         : rows.filter((attempt) => splitId(attempt.endpointId).endpointId === endpointId);
     },
+    /** Returns the last attempt of each delivery that has one. */
+    lastAttempts: async (accountId: string, deliveryIds: readonly string[]): Promise<Attempt[]> =>
+      (await pool.query<Attempt>(lastAttempts, [accountId, deliveryIds])).rows,
   };
 }
 

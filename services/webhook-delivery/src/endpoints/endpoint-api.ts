@@ -1,8 +1,9 @@
-import { webhookEndpointExample } from "@signalbox/contracts";
+import { webhookEndpointExample, webhookEndpointStatuses, webhookEndpointTypes } from "@signalbox/contracts";
 import { seconds } from "@signalbox/core";
 import type { PageLimits } from "@signalbox/graphql";
-import { created, type HttpResponse, ok, strongEtag } from "@signalbox/http";
+import { booleanParameter, created, type HttpResponse, ok, strongEtag, textParameter } from "@signalbox/http";
 import { type Edges, edgesOf, type Load, list, type OwnRow, operation, record, tooMany } from "@signalbox/service";
+import { z } from "zod";
 import { AttemptResource, viewAttempt } from "../deliveries/attempt.ts";
 import type { TestEndpoint } from "../queue/test-endpoint.ts";
 import { CreateEndpointBody, type Endpoint, UpdateEndpointBody } from "./endpoint.ts";
@@ -28,6 +29,12 @@ const one = `${base}/:id` as const;
 const read = { scopes: ["webhooks:read"] } as const;
 const write = { scopes: ["webhooks:write"] } as const;
 const missing = "There is no such endpoint.";
+const endpointFilter = {
+  status: z.enum(webhookEndpointStatuses).optional().describe("Only endpoints in this state."),
+  type: z.enum(webhookEndpointTypes).optional().describe("Only endpoints of this type."),
+  text: textParameter().optional().describe("A part of the URL or the description, in any case."),
+  failing: booleanParameter().optional().describe("True for endpoints whose attempts fail now, false for the others."),
+};
 /** Time of the longest attempt and of its record. */
 const testDeadlineMs = seconds(40);
 
@@ -72,7 +79,8 @@ function declareReads({ endpointStore, endpointViews, loadEndpoint, pageLimits }
       description: "The endpoints of the account, without their secrets.",
       auth: read,
       limits: pageLimits,
-      read: async (range, { caller }) => describeAll(await endpointStore.list(caller.accountId, range)),
+      filter: endpointFilter,
+      read: async (range, { caller, filter }) => describeAll(await endpointStore.list(caller.accountId, range, filter)),
       rest: { get: base, item: EndpointInFullResource, view },
     }),
     webhookEndpoint: record({

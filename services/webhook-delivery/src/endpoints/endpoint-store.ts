@@ -1,5 +1,6 @@
 import {
   advisoryLock,
+  containing,
   type ListRange,
   newestFirst,
   type Pool,
@@ -40,7 +41,12 @@ const findEndpoints = sql(
 );
 const listEndpoints = sql(
   "endpoint.list",
-  `${select} where account_id = $1 and consumer_of is null and deleted_at is null and ${newestFirst(2)}`,
+  `${select} where account_id = $1 and consumer_of is null and deleted_at is null
+     and ($5::text is null or status = $5) and ($6::text is null or type = $6)
+     and ($7::text is null or description ilike $7 or (type = 'push' and url ilike $7))
+     and ($8::bool is null or $8 = exists (
+       select from endpoint_health where endpoint_id = endpoints.id and failing_since is not null))
+     and ${newestFirst(2)}`,
 );
 const lockEndpoint = sql("endpoint.lock", "select from endpoints where id = $1 and account_id = $2 for update");
 const lockEndpointById = sql("endpoint.lock-by-id", `${select} where id = $1 and deleted_at is null for update`);
@@ -90,6 +96,15 @@ const touchEndpoints = sql(
   "update endpoints set revision = revision + 1 where account_id = $1 and deleted_at is null",
 );
 
+export interface EndpointFilter {
+  readonly status?: Endpoint["status"] | undefined;
+  readonly type?: Endpoint["type"] | undefined;
+  /** A part of the URL or of the description. */
+  readonly text?: string | undefined;
+  /** True for endpoints whose attempts fail now. */
+  readonly failing?: boolean | undefined;
+}
+
 /**
  * Stores endpoints in PostgreSQL. Every look-up for a caller names the account, so another account's endpoint reads as
  * missing.
@@ -102,7 +117,12 @@ export function createEndpointStore(pool: Pool, opening: Opening) {
   return {
     find: (accountId: string, id: string) => rowOf(pool, findEndpoint, [id, accountId]),
     findMany: (accountId: string, ids: readonly string[]) => rowsOf(pool, findEndpoints, [ids, accountId]),
-    list: (accountId: string, range: ListRange) => rowsOf(pool, listEndpoints, [accountId, ...rangeValues(range)]),
+    list: (accountId: string, range: ListRange, { status, type, text, failing }: EndpointFilter = {}) =>
+      rowsOf(pool, listEndpoints, [
+        accountId,
+        ...rangeValues(range),
+        ...[status ?? null, type ?? null, text === undefined ? null : containing(text), failing ?? null],
+      ]),
     /** Locks the endpoint, and then reads it: a statement that waits for the lock reads secrets of before. */
     async lock(tx: Tx, accountId: string, id: string): Promise<Endpoint | null> {
       await tx.query(lockEndpoint, [id, accountId]);

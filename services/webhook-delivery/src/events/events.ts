@@ -37,7 +37,8 @@ const Published = z
     example: { items: [{ id: customEventExample.id, type: customEventExample.type, duplicate: false, warnings: [] }] },
   });
 
-const EventResource = z
+/** An event as its account reads it. */
+export const EventResource = z
   .object({
     id: z.string().describe("The id of the event."),
     type: z.string().describe("The name of its type."),
@@ -150,7 +151,7 @@ async function withEvents(_context: unknown, given: object): Promise<typeof Publ
   return z.preprocess(() => plain, PublishInput) as unknown as typeof PublishInput;
 }
 
-const viewEvent = ({ id, type, body, createdAt }: StoredEvent) => ({
+export const viewEvent = ({ id, type, body, createdAt }: StoredEvent) => ({
   id,
   type,
   created_at: createdAt.toISOString(),

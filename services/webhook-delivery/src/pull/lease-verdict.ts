@@ -31,6 +31,7 @@ export function finishedAttempt(
     deliveryId: leased.id,
     endpointId: leased.endpointId,
     accountId: leased.accountId,
+    eventType: leased.eventType,
     number: leased.attempts + 1,
     startedAt,
     durationMs: Math.max(0, endedAt.getTime() - startedAt.getTime()),

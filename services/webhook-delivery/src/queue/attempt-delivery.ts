@@ -45,6 +45,7 @@ export async function attemptDelivery(
     deliveryId: delivery.id,
     endpointId: delivery.endpointId,
     accountId: delivery.accountId,
+    eventType: delivery.eventType,
     number: delivery.attempts + 1,
     startedAt,
     durationMs: Math.round(clock.steadyMs() - startedMs),

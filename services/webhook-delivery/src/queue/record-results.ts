@@ -39,10 +39,10 @@ const record = sql(
   `with given as materialized (
      select * from unnest($1::text[], $2::timestamptz[], $3::text[], $4::timestamptz[], $5::text[], $6::int[], $7::int[],
        $8::int[], $9::text[], $10::timestamptz[], $11::text[], $12::text[], $13::int[], $14::text[], $15::int[],
-       $16::bool[], $17::text[], $18::text[], $19::text[])
+       $16::bool[], $17::text[], $18::text[], $19::text[], $25::text[])
        as given (id, created_at, endpoint_id, leased_until, status, delay_ms, number,
          http_status, error, started_at, attempt_id, account_id, duration_ms, response, used, failed, phase, decision,
-         exchange)
+         exchange, event_type)
    ), ended as (
      delete from delivery_queue as q using given
      where delay_ms is null and q.endpoint_id = given.endpoint_id and q.due_at = given.leased_until
@@ -62,9 +62,9 @@ const record = sql(
      from given join won using (id) where d.id = given.id and d.created_at = given.created_at and d.created_at between $20 and $21
    ), logged as (
      insert into delivery_attempts (id, delivery_id, endpoint_id, account_id, number, started_at, duration_ms, status,
-       error, response, counted, phase, decision, next_attempt_at, exchange)
+       error, response, counted, phase, decision, next_attempt_at, exchange, event_type)
      select attempt_id, id, endpoint_id, account_id, number, started_at, duration_ms, http_status, error, response,
-       won.id is not null, phase, decision, statement_timestamp() + delay_ms * interval '1 ms', exchange::jsonb
+       won.id is not null, phase, decision, statement_timestamp() + delay_ms * interval '1 ms', exchange::jsonb, event_type
      from given left join won using (id)
      on conflict do nothing
    ), counts as (
@@ -122,7 +122,8 @@ export async function recordResults(
   ]);
   const times = results.map(({ delivery }) => delivery.createdAt.getTime());
   const days = [new Date(Math.min(...times)), new Date(Math.max(...times))];
-  const values = [...columns, ...days, failedShare, failingAfterMs, disableAfterMs];
+  const types = results.map(({ attempt }) => attempt.eventType);
+  const values = [...columns, ...days, failedShare, failingAfterMs, disableAfterMs, types];
   const [recorded] = (await db.query<{ won: string[]; failing: string[] }>(record, values)).rows;
   return { won: new Set(recorded?.won), failing: recorded?.failing ?? [] };
 }
