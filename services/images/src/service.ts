@@ -9,7 +9,7 @@ import { type ImageLimits, type ImagePool, openImagePool } from "@signalbox/imag
 import { createOutboundClient } from "@signalbox/net";
 import { createWakeUp, ownPorts, type ServiceContext, type ServiceParts } from "@signalbox/runtime";
 import { imageJobMetrics, type OpenedService, openPrincipals, openService } from "@signalbox/service";
-import { createSealer, openObjectFiles, openObjectStore, openOwnFolder, prismaAdapter } from "@signalbox/storage";
+import { createSealer, openObjectFiles, openObjectStore, openOwnFolder } from "@signalbox/storage";
 import { createBlobStore } from "./blobs/blob-store.ts";
 import { createBlobs } from "./blobs/blobs.ts";
 import { imageConsumers } from "./consumers.ts";
@@ -21,7 +21,6 @@ import { createDirectUploads } from "./direct-uploads/direct-uploads.ts";
 import { openResumableTarget } from "./direct-uploads/resumable-target.ts";
 import { createPresignedTarget } from "./direct-uploads/upload-target.ts";
 import { serviceEdges } from "./edges.ts";
-import { PrismaClient } from "./generated/prisma/client.ts";
 import { createImageEvents, type Image, viewImage } from "./images/image.ts";
 import { createImageStore } from "./images/image-store.ts";
 import { createImages } from "./images/images.ts";
@@ -153,8 +152,7 @@ function createRecords(
   const baseUrl = configuration.get("http.base-url");
   const view = (image: Image) => viewImage(image, baseUrl);
   const events = createImageEvents(view);
-  const prisma = new PrismaClient({ adapter: prismaAdapter(pool) });
-  const imageStore = createImageStore({ pool, prisma, lostAfterMs });
+  const imageStore = createImageStore({ pool, lostAfterMs });
   const blobStore = createBlobStore(pool);
   const renditionStore = createRenditionStore(pool);
   const deletionStore = createDeletionStore(pool);

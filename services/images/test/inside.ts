@@ -2,11 +2,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { eventsMigrations } from "@signalbox/events";
-import { inTransaction, migrate, openObjectFiles, openObjectStore, openPool, prismaAdapter } from "@signalbox/storage";
+import { inTransaction, migrate, openObjectFiles, openObjectStore, openPool } from "@signalbox/storage";
 import { testContext, testDatabase } from "@signalbox/testing";
 import { createBlobStore } from "../src/blobs/blob-store.ts";
 import { createDeletionStore } from "../src/deletions/deletion-store.ts";
-import { PrismaClient } from "../src/generated/prisma/client.ts";
 import { type Image, newImage, type Original } from "../src/images/image.ts";
 import { NewImageFields } from "../src/images/image-fields.ts";
 import { createImageStore } from "../src/images/image-store.ts";
@@ -28,7 +27,6 @@ export async function openInside(lostAfterMs = 0) {
   const pool = openPool({ url, max: 4, applicationName: "images-inside", log, metrics, runner });
   const imageStore = createImageStore({
     pool,
-    prisma: new PrismaClient({ adapter: prismaAdapter(pool) }),
     lostAfterMs: () => lostAfterMs,
   });
   const blobStore = createBlobStore(pool);

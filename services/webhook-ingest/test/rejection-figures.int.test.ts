@@ -126,3 +126,43 @@ test("the graph shows the same figures, and a webhook that was never read has no
   const { toleranceSeconds, expected, headersSeen } = await ask();
   assert.deepEqual([toleranceSeconds, expected, headersSeen], [null, null, []]);
 });
+
+test("rejections are found by reason and time, over REST and in the graph", async () => {
+  const who = testPerson();
+  const source = await ingest.newSource(who, { scheme: "hmac", secret: secrets.hmac });
+  const old = await rejectionOf(who, source, sign("hmac", { ageSeconds: 600 }));
+  const foreign = await rejectionOf(who, source, sign("github"));
+  const other = await ingest.newSource(who, { scheme: "hmac", secret: secrets.hmac });
+  await rejectionOf(who, other, sign("hmac", { ageSeconds: 600 }));
+  const path = `${pathOf(source)}/rejections`;
+  const found = async (query: string) => {
+    const { status, body, text } = await ingest.send(who, "GET", `${path}?${query}`);
+    assert.equal(status, 200, text);
+    return body.items.map(({ id }: { id: string }) => id);
+  };
+  assert.deepEqual(await found("reason=timestamp_too_old"), [old.id], "only those of the source");
+  assert.deepEqual(await found("reason=paused"), []);
+  assert.deepEqual(await found(`from=${old.rejected_at}`), [foreign.id, old.id]);
+  assert.deepEqual(await found(`to=${old.rejected_at}`), []);
+  assert.deepEqual(await found(`reason=timestamp_missing&from=${old.rejected_at}`), [foreign.id]);
+  const { next_cursor: cursor } = (await ingest.send(who, "GET", `${path}?limit=1`)).body;
+  assert.equal((await ingest.send(who, "GET", `${path}?limit=1&cursor=${cursor}`)).body.items[0].id, old.id);
+  for (const [query, field] of [
+    ["reason=No%20word", "reason"],
+    ["from=now", "from"],
+    [`reason=paused&cursor=${cursor}`, "cursor"],
+  ] as const) {
+    const { status, body } = await ingest.send(who, "GET", `${path}?${query}`);
+    assert.ok(status === 400 || status === 422);
+    assert.deepEqual(
+      body.error.details.map((detail: { field: string }) => detail.field),
+      [field],
+    );
+  }
+  const query = `query($of: [_Any!]!) { _entities(representations: $of) { ... on WebhookSource {
+    rejections(reason: "timestamp_too_old") { edges { node { id } } } } } }`;
+  const { data } = await ingest.graphql(who, query, { of: [{ __typename: "WebhookSource", id: source.id }] });
+  assert.deepEqual(data._entities[0].rejections.edges, [{ node: { id: old.id } }]);
+  const stranger = await ingest.send(testPerson(), "GET", `${path}?reason=timestamp_too_old`);
+  assert.equal(stranger.status, 404);
+});

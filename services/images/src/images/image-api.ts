@@ -1,11 +1,12 @@
-import { ImageResource, imageExample, imageStatuses, imageVisibilities } from "@signalbox/contracts";
+import { examples, ImageResource, imageExample, imageStatuses, imageVisibilities } from "@signalbox/contracts";
 import type { PageLimits } from "@signalbox/graphql";
-import { type HttpResponse, ok, timeParameter } from "@signalbox/http";
+import { type HttpResponse, ok, textParameter, timeParameter } from "@signalbox/http";
 import { type Edges, edgesOf, list, type OwnRow, operation, ownRows, record } from "@signalbox/service";
 import { z } from "zod";
 import { etagOfImage, failureOf, type Image, type ViewImage } from "./image.ts";
 import { ImagePatch, ImageReplacement } from "./image-fields.ts";
-import type { ImageFilter, ImageStore } from "./image-store.ts";
+import { type ImageFilter, imageSorts, positionOfImage } from "./image-list.ts";
+import type { ImageStore } from "./image-store.ts";
 import type { Images } from "./images.ts";
 
 export interface ImageApi {
@@ -28,7 +29,7 @@ const names = { image_id: "id" } as const;
 /** The records of images, at both edges. */
 export function imageApi(parts: ImageApi): Edges {
   const { view } = parts;
-  return edgesOf(Object.assign(reads(parts), writes(parts)), {
+  return edgesOf(Object.assign(reads(parts), writes(parts), removals(parts)), {
     errors: "image",
     exampleIds: { image_id: imageExample.id },
     fields: {
@@ -45,12 +46,13 @@ export function imageApi(parts: ImageApi): Edges {
 function reads({ imageStore, view, pageLimits, acceptedTypes }: ImageApi) {
   return {
     images: list({
-      summary: "List images, newest first",
-      description: "Filters narrow the list by tag, visibility, media type, state and time of creation.",
+      summary: "List images, newest first or in another order",
+      description: "Filters narrow the list by text, tag, visibility, media type, state and time of creation.",
       auth: read,
       limits: pageLimits,
       filter: imageFilter(acceptedTypes),
       read: (range, { caller, filter }) => imageStore.list(caller.accountId, range, imageFilterOf(filter)),
+      position: positionOfImage,
       rest: { get: base, item: ImageResource, view },
     }),
     image: record({
@@ -65,12 +67,14 @@ function reads({ imageStore, view, pageLimits, acceptedTypes }: ImageApi) {
   };
 }
 
+const ownImage = (imageStore: ImageApi["imageStore"]): OwnRow<Image, { readonly image_id: string }> => ({
+  find: (tx, { caller, params }) => imageStore.lockOwn(tx, caller.accountId, params.image_id),
+  etag: etagOfImage,
+  missing,
+});
+
 function writes({ images, imageStore, view }: ImageApi) {
-  const of: OwnRow<Image, { readonly image_id: string }> = {
-    find: (tx, { caller, params }) => imageStore.lockOwn(tx, caller.accountId, params.image_id),
-    etag: etagOfImage,
-    missing,
-  };
+  const of = ownImage(imageStore);
   const answer = (image: Image): HttpResponse => ok(view(image), { etag: etagOfImage(image) });
   const responses = { 200: ImageResource };
   return {
@@ -111,12 +115,33 @@ function writes({ images, imageStore, view }: ImageApi) {
       },
       graph: { payload: "image", names },
     }),
+  };
+}
+
+function removals({ images, imageStore }: ImageApi) {
+  return {
+    deleteImages: operation({
+      summary: "Delete up to 100 images",
+      description:
+        "The outcome is told for each image: `deleted`, or `missing` for one that the account does not have. All are deleted together.",
+      auth: write,
+      audit: "image.delete",
+      input: DeleteImagesBody,
+      create: async (tx, { caller, input }) => ({ outcomes: await images.deleteMany(tx, caller, input.ids) }),
+      rest: {
+        post: `${base}/delete`,
+        responses: { 200: DeletedImages },
+        idempotent: true,
+        answer: ({ outcomes }) => ok({ items: outcomes }),
+      },
+      graph: { payload: { outcomes: ({ outcomes }) => outcomes }, type: "DeleteImagesPayload" },
+    }),
     deleteImage: operation({
       summary: "Delete an image",
       description: "The record is removed immediately; copies of public content live until their cache lifetime ends.",
       auth: write,
       audit: "image.delete",
-      of,
+      of: ownImage(imageStore),
       change: (tx, image, { caller }) => images.delete(tx, caller, image),
       rest: { delete: one, responses: { 204: "empty" }, idempotent: true },
       graph: {
@@ -128,8 +153,42 @@ function writes({ images, imageStore, view }: ImageApi) {
   };
 }
 
+const deletedTogetherMax = 100;
+
+const DeleteImagesBody = z
+  .strictObject({
+    ids: z
+      .array(z.string().min(1).max(64))
+      .min(1)
+      .max(deletedTogetherMax)
+      .superRefine((ids, { addIssue }) => {
+        for (const [index, id] of ids.entries())
+          if (ids.indexOf(id) < index) addIssue({ code: "custom", path: [index], message: "Duplicate id." });
+      })
+      .describe("The ids of the images, each once."),
+  })
+  .meta({ id: "DeleteImages" })
+  .register(examples, { example: { ids: [imageExample.id] } });
+
+const DeletedImages = z
+  .object({
+    items: z
+      .array(
+        z.object({
+          id: z.string().describe("The id as it was given."),
+          outcome: z
+            .enum(["deleted", "missing"])
+            .describe("`missing` for an image that the account does not have, or not any more."),
+        }),
+      )
+      .describe("The outcomes in the order of the request."),
+  })
+  .meta({ id: "DeletedImages" })
+  .register(examples, { example: { items: [{ id: imageExample.id, outcome: "deleted" }] } });
+
 /** The filters of a list of images, in REST and GraphQL. */
 const imageFilter = (acceptedTypes: () => readonly string[]) => ({
+  text: textParameter().optional().describe("A part of the title, the file name or a tag, in any case."),
   tag: z.string().min(1).max(64).optional().describe("Images that have this tag."),
   visibility: z.enum(imageVisibilities).optional().describe("Only images with this visibility."),
   mime_type: z
@@ -140,6 +199,7 @@ const imageFilter = (acceptedTypes: () => readonly string[]) => ({
   status: z.enum(imageStatuses).optional().describe("Only images in this state."),
   created_after: timeParameter().optional().describe("RFC 3339; later than this."),
   created_before: timeParameter().optional().describe("RFC 3339; earlier than this."),
+  sort: z.enum(imageSorts).optional().describe("The order; a minus sign is descending. Default: `-created_at`."),
 });
 
 function imageFilterOf(given: z.output<z.ZodObject<ReturnType<typeof imageFilter>>>): ImageFilter {

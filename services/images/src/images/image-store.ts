@@ -1,21 +1,12 @@
 import { Copies } from "@signalbox/cache";
 import type { ImageResource } from "@signalbox/contracts";
 import { seconds } from "@signalbox/core";
-import { type ListRange, newestFirstOf, type Pool, type Queryable, sql, type Tx, table } from "@signalbox/storage";
+import { type ListRange, type Pool, type Queryable, sql, type Tx, table } from "@signalbox/storage";
 import type { OriginalId } from "../blobs/blob-keys.ts";
 import { columns } from "../generated/columns.ts";
-import type { Prisma, PrismaClient } from "../generated/prisma/client.ts";
 import { renderWaitMs } from "../renditions/render-job.ts";
 import type { Image } from "./image.ts";
-
-export interface ImageFilter {
-  readonly tag?: string | undefined;
-  readonly visibility?: string | undefined;
-  readonly mimeType?: string | undefined;
-  readonly status?: string | undefined;
-  readonly createdAfter?: Date | undefined;
-  readonly createdBefore?: Date | undefined;
-}
+import { type ImageFilter, type ListedImage, listedImage, listStatement } from "./image-list.ts";
 
 export type ImageStore = ReturnType<typeof createImageStore>;
 
@@ -57,6 +48,10 @@ const findOfOriginal = sql(
   `select ${images.columns} from images where account_id = $1 and sha256 = $2 order by created_at desc limit 1`,
 );
 const lockImage = sql("image.lock", `select ${images.columns} from images where id = $1 for update`);
+const lockOwnMany = sql(
+  "image.lock-own-many",
+  `select ${images.columns} from images where account_id = $1 and id = any($2) order by id for update`,
+);
 const lockSome = sql(
   "image.lock-some-of-account",
   `select ${images.columns} from images where account_id = $1 order by id limit $2 for update`,
@@ -81,41 +76,19 @@ const copyMs = seconds(1);
 
 interface Dependencies {
   readonly pool: Pool;
-  readonly prisma: PrismaClient;
   /** Time after which the first job of an image counts as lost when it was not answered. */
   readonly lostAfterMs: () => number;
 }
 
-/** Image records in PostgreSQL: prepared statements, and Prisma for lists with their many filters. */
-export function createImageStore({ pool, prisma, lostAfterMs }: Dependencies) {
+/** Image records in PostgreSQL. */
+export function createImageStore({ pool, lostAfterMs }: Dependencies) {
   const copies = new Copies((imageId) => first(pool, findImage, [imageId]), { max: 10_000, ttlMs: copyMs });
 
   return {
     /** Finds an image of any account, at most a second old: callers check the access. */
     find: (imageId: string) => copies.find(imageId),
 
-    findOwn: async (accountId: string, imageId: string) => ownOf(accountId, await first(pool, findImage, [imageId])),
-
-    /** Finds the newest record of an original of this account. */
-    findOfOriginal: ({ accountId, sha256 }: OriginalId) => first(pool, findOfOriginal, [accountId, sha256]),
-
-    findOwnMany: (accountId: string, imageIds: readonly string[]) => all(pool, findImages, [accountId, imageIds]),
-
-    async list(accountId: string, range: ListRange, filter: ImageFilter = {}): Promise<Image[]> {
-      const where = { accountId, ...conditionOf(filter) };
-      return (await prisma.image.findMany(newestFirstOf(where, range))).map(imageFrom);
-    },
-
-    /** Finds the image and locks it until the transaction ends. */
-    lock: (tx: Tx, imageId: string) => first(tx, lockImage, [imageId]),
-
-    lockOwn: async (tx: Tx, accountId: string, imageId: string) =>
-      ownOf(accountId, await first(tx, lockImage, [imageId])),
-
-    lockSomeOf: (tx: Tx, accountId: string, limit: number) => all(tx, lockSome, [accountId, limit]),
-
-    /** Locks images with an overdue render job; other instances may work on the rest. */
-    lockLost: (tx: Tx, limit: number) => all(tx, lockLost, [limit]),
+    ...readsOf(pool),
 
     /** Inserts a record, whose render job is sent now. */
     insert: (tx: Tx, image: Image) => images.insert(tx, issuedRowOf(image, lostAfterMs())),
@@ -151,19 +124,40 @@ export function createImageStore({ pool, prisma, lostAfterMs }: Dependencies) {
   };
 }
 
+/** The reads that always see the present state, and the locks. */
+const readsOf = (pool: Pool) => ({
+  findOwn: async (accountId: string, imageId: string) => ownOf(accountId, await first(pool, findImage, [imageId])),
+
+  /** Finds the newest record of an original of this account. */
+  findOfOriginal: ({ accountId, sha256 }: OriginalId) => first(pool, findOfOriginal, [accountId, sha256]),
+
+  findOwnMany: (accountId: string, imageIds: readonly string[]) => all(pool, findImages, [accountId, imageIds]),
+
+  async list(accountId: string, range: ListRange, filter: ImageFilter = {}): Promise<ListedImage[]> {
+    const { statement, values } = listStatement(images.columns, accountId, range, filter);
+    const found = await all(pool, statement, values);
+    return found.map((image) => listedImage(image, filter.sort ?? "-created_at"));
+  },
+
+  /** Finds the image and locks it until the transaction ends. */
+  lock: (tx: Tx, imageId: string) => first(tx, lockImage, [imageId]),
+
+  lockOwn: async (tx: Tx, accountId: string, imageId: string) =>
+    ownOf(accountId, await first(tx, lockImage, [imageId])),
+
+  /** Locks those of the images that the account has, in one order, so that two callers do not wait for each other. */
+  lockOwnMany: (tx: Tx, accountId: string, imageIds: readonly string[]) => all(tx, lockOwnMany, [accountId, imageIds]),
+
+  lockSomeOf: (tx: Tx, accountId: string, limit: number) => all(tx, lockSome, [accountId, limit]),
+
+  /** Locks images with an overdue render job; other instances may work on the rest. */
+  lockLost: (tx: Tx, limit: number) => all(tx, lockLost, [limit]),
+});
+
 async function usageOf(tx: Tx, accountId: string): Promise<{ readonly images: number; readonly bytes: number }> {
   await tx.query(lockUsage, [accountId]);
   const { rows } = await tx.query<{ images: number; bytes: number }>(sumUsage, [accountId]);
   return rows[0] ?? { images: 0, bytes: 0 };
-}
-
-function conditionOf({ tag, createdAfter, createdBefore, ...equal }: ImageFilter): Prisma.ImageWhereInput {
-  const given = Object.entries(equal).filter(([, value]) => value !== undefined);
-  return {
-    ...Object.fromEntries(given),
-    ...(tag !== undefined && { tags: { has: tag } }),
-    createdAt: { ...(createdAfter && { gt: createdAfter }), ...(createdBefore && { lt: createdBefore }) },
-  };
 }
 
 const all = async (from: Queryable, ...query: Parameters<Queryable["query"]>): Promise<Image[]> =>

@@ -35,7 +35,7 @@ const deletedTogether = 200;
 
 /** The operations on image records: create, change, delete. */
 export function createImages(dependencies: Dependencies) {
-  const { imageStore, deletions, renditionStore, blobStore, outbox, events, clock } = dependencies;
+  const { imageStore, renditionStore, blobStore, outbox, events, clock } = dependencies;
   return {
     /**
      * Creates the record of a stored original, with its event and the job for its named variants.
@@ -77,16 +77,35 @@ export function createImages(dependencies: Dependencies) {
     },
 
     /** Deletes the record; its bytes are erased right after, unless another record of the account shares them. */
-    async delete(tx: Tx, caller: Caller, image: Image): Promise<void> {
-      await imageStore.remove(tx, image);
-      await deletions.record(tx, image, `${caller.accountId} ${caller.credential.id}`);
-      const entry = audited(caller, { action: "image.delete", subject: image.id });
-      await outbox.append(tx, [events.deleted(image), entry]);
+    delete: (tx: Tx, caller: Caller, image: Image) => deleteOne(dependencies, tx, caller, image),
+
+    /** Deletes those of the images that the account has, and says of each what became of it. */
+    async deleteMany(tx: Tx, caller: Caller, ids: readonly string[]): Promise<DeletionOutcome[]> {
+      const own = new Map((await imageStore.lockOwnMany(tx, caller.accountId, ids)).map((image) => [image.id, image]));
+      for (const image of own.values()) await deleteOne(dependencies, tx, caller, image);
+      return ids.map((id) => ({ id, outcome: own.has(id) ? "deleted" : "missing" }));
     },
 
     /** Deletes every image of a purged account, and the tombstones of its earlier deletions. */
     deleteAllOf: (tx: Tx, accountId: string) => deleteAllOf(dependencies, tx, accountId),
   };
+}
+
+interface DeletionOutcome {
+  readonly id: string;
+  readonly outcome: "deleted" | "missing";
+}
+
+async function deleteOne(
+  { imageStore, deletions, outbox, events }: Dependencies,
+  tx: Tx,
+  caller: Caller,
+  image: Image,
+): Promise<void> {
+  await imageStore.remove(tx, image);
+  await deletions.record(tx, image, `${caller.accountId} ${caller.credential.id}`);
+  const entry = audited(caller, { action: "image.delete", subject: image.id });
+  await outbox.append(tx, [events.deleted(image), entry]);
 }
 
 /** Checks the account's quota with the new record included. */

@@ -1,6 +1,6 @@
 import { examples, identifier, timestamp, webhookSchemes, webhookSourceExample } from "@signalbox/contracts";
 import type { PageLimits, Resolvers } from "@signalbox/graphql";
-import { ok, type Refusal } from "@signalbox/http";
+import { ok, type Refusal, timeParameter } from "@signalbox/http";
 import { type Edges, edgesOf, type Load, listBelow, operation, record } from "@signalbox/service";
 import { z } from "zod";
 import { belowSource } from "../sources/source-api.ts";
@@ -91,6 +91,16 @@ const RetriedResource = z
   .meta({ id: "RetriedWebhookRejection" })
   .register(examples, { example: { outcome: "received", received_id: "rcv_01kbdq4v00e8w9x2m5n7p3r6tz" } });
 
+const rejectionFilter = {
+  reason: z
+    .string()
+    .regex(/^[a-z_]{1,64}$/)
+    .optional()
+    .describe("Only rejections with this reason, such as `signature_mismatch`."),
+  from: timeParameter().optional().describe("At this time or later."),
+  to: timeParameter().optional().describe("Before this time."),
+};
+
 /** The refused webhooks of a source with their reasons, at both edges. */
 export function rejectionApi(parts: RejectionApi, loadReceived: Load<unknown>): Edges {
   return edgesOf(declared(parts), {
@@ -107,8 +117,9 @@ function declared({ sourceStore, sourceViews, rejectionStore, retryRejection, pa
       description: "The list is bounded; the oldest leave first.",
       auth: read,
       limits: pageLimits,
+      filter: rejectionFilter,
       of: belowSource(sourceStore),
-      read: (range, sourceIds) => rejectionStore.list(sourceIds, range),
+      read: (range, sourceIds, { filter }) => rejectionStore.list(sourceIds, range, filter),
       parentId: ({ sourceId }) => sourceId,
       position: positionOf,
       rest: { get: base, item: RejectionResource, view },

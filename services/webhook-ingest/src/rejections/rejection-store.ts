@@ -28,7 +28,13 @@ const listed = `id, source_id as "sourceId", reason, status, body_bytes as "body
   received_id as "receivedId", figures, coalesce(octet_length(body) = body_bytes, false) as "isKept"`;
 const list = sql(
   "rejection.list",
-  ofEachParent(`select ${listed} from rejections where source_id = parent.id and ${newestFirst(2, "rejected_at")}`),
+  ofEachParent(`select ${listed} from rejections where source_id = parent.id and rejected_at >= $5 and rejected_at < $6
+    and ${newestFirst(2, "rejected_at")}`),
+);
+const listOfReason = sql(
+  "rejection.list-of-reason",
+  ofEachParent(`select ${listed} from rejections where source_id = parent.id and reason = $7
+    and rejected_at >= $5 and rejected_at < $6 and ${newestFirst(2, "rejected_at")}`),
 );
 const find = sql("rejection.find", `select ${listed}, headers, body from rejections where source_id = $1 and id = $2`);
 const findOwn = sql(
@@ -58,6 +64,15 @@ export const sealedProofs: SealedColumn = {
 const wholeBytesMax = 64 * KiB;
 const cutBytes = 4 * KiB;
 
+const beginning = new Date(0);
+const endOfTime = new Date("9999-12-31T00:00:00.000Z");
+
+interface RejectionFilter {
+  readonly reason?: string | undefined;
+  readonly from?: Date | undefined;
+  readonly to?: Date | undefined;
+}
+
 /** A locked rejection with its webhook; null when the webhook is not kept whole. */
 export interface LockedRejection extends Rejection {
   readonly webhook: RejectedWebhook | null;
@@ -78,8 +93,12 @@ export function createRejectionStore(pool: Pool, sealer: Sealer) {
       await pool.query(insert, [...row, ...(webhook ? keptOf(id, webhook) : [null, null, null])]);
     },
     /** Lists the same range of each source's rejections, newest first. */
-    list: async (sourceIds: readonly string[], range: ListRange): Promise<Rejection[]> =>
-      (await pool.query<Rejection>(list, [sourceIds, ...rangeValues(range)])).rows,
+    async list(sourceIds: readonly string[], range: ListRange, filter: RejectionFilter = {}): Promise<Rejection[]> {
+      const { reason, from = beginning, to = endOfTime } = filter;
+      const values = [sourceIds, ...rangeValues(range), from, to];
+      if (reason === undefined) return (await pool.query<Rejection>(list, values)).rows;
+      return (await pool.query<Rejection>(listOfReason, [...values, reason])).rows;
+    },
     /** Finds a rejection with the kept part of its webhook; the body is cut to the size that is shown. */
     async find(sourceId: string, id: string): Promise<RejectionInFull | null> {
       const [found] = (await pool.query<RejectionInFull>(find, [sourceId, id])).rows;
