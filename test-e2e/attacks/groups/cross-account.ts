@@ -14,7 +14,7 @@ import {
 import type { TrustingScene } from "../scene/trusting-scene.ts";
 import type { Group } from "./group.ts";
 import { isRead, type Operation, operationsOf } from "./operations.ts";
-import type { Owner } from "./owned-things.ts";
+import { type Owner, photoForm } from "./owned-things.ts";
 
 /** Every resource of an owner, requested by others. */
 export const crossAccount: Group = {
@@ -24,12 +24,49 @@ export const crossAccount: Group = {
     const scene = await scenes.trusting();
     const { operations, owner } = await operationsOf(scene, (name) => !name.includes(" ") || name.includes("{"));
     const strangers = await strangersTo(scene, owner);
-    return operations
+    const rows = operations
       .filter((operation) => operation.attempt.by !== scene.administrator && !operation.isOpen)
       .filter((operation) => operation.namesThing || isRead(operation))
       .flatMap((operation) => rowsOf(operation, { scene, owner, strangers }));
+    return [...rows, ...(await bulkDeletes({ scene, owner, strangers }))];
   },
 };
+
+/** Lists of ids tell of each what became of it: those of others are missing, as if there were none, and stay. */
+async function bulkDeletes({ scene: { send, world }, owner, strangers }: Given): Promise<Attack[]> {
+  const spare = expectStatus(await world.send(owner.headers, "/images", { body: photoForm(world.photo) }), 201).json.id;
+  const path = "/images/delete";
+  const { image } = owner.things;
+  const told = (id: string, outcome: string) => ({ items: [{ id, outcome }] });
+  const control = httpControl({
+    send,
+    path,
+    request: { headers: owner.headers, body: { ids: [spare] } },
+    what: "delete several images by their owner",
+    judge: (answer) => (answer.json?.items?.[0]?.outcome === "deleted" ? null : shown(answer)),
+    planted: [plantedAnswer(200, told(spare, "missing"))],
+  });
+  return Object.entries(strangers).map(([who, headers]) =>
+    httpAttack({
+      send: async (...asked) => {
+        const answer = await send(...asked);
+        // An answer that says nothing happened proves nothing: the image has to be there.
+        const kept = await send(`/images/${image}`, { headers: owner.headers });
+        return kept.status === 200 ? answer : kept;
+      },
+      path,
+      request: { headers, body: { ids: [image] } },
+      what: `delete several images by ${who}`,
+      must: "tell that the image is missing, or refuse, and keep it",
+      judge: (answer) => {
+        const isMissing = answer.status === 200 && answer.json?.items?.[0]?.outcome === "missing";
+        return isMissing || ["forbidden", "unauthorized"].includes(codeOf(answer) ?? "") ? null : shown(answer);
+      },
+      planted: [...weakAnswers, plantedAnswer(200, told(image, "deleted")), plantedAnswer(404, {})],
+      control,
+    }),
+  );
+}
 
 interface Given {
   readonly scene: TrustingScene;

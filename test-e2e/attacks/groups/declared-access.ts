@@ -51,6 +51,7 @@ export const fieldReads = ({ account }: Pick<Things, "account">): Readonly<Recor
   "Account.images": "{ viewer { images(first: 100) { edges { node { id } } } } }",
   "Account.webhookEndpoints": "{ viewer { webhookEndpoints(first: 100) { edges { node { id } } } } }",
   "Account.webhookDeliveries": "{ viewer { webhookDeliveries(first: 100) { edges { node { id } } } } }",
+  "Account.webhookAttempts": "{ viewer { webhookAttempts(first: 100) { edges { node { id delivery { id } } } } } }",
   "Account.webhookEvents": "{ viewer { webhookEvents(first: 100) { edges { node { id body } } } } }",
   "Account.webhookEventTypes": "{ viewer { webhookEventTypes(first: 100) { edges { node { name } } } } }",
   "Account.webhookReplays": "{ viewer { webhookReplays(first: 100) { edges { node { id } } } } }",

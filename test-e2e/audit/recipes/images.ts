@@ -50,6 +50,7 @@ export const imagesRecipes: Recipes = {
     rest(person, "POST", `/images/${id}/signed-urls`, { expires_in_seconds: 60 }),
   ),
   "DELETE /images/{image_id}": image((person, id) => rest(person, "DELETE", `/images/${id}`)),
+  "POST /images/delete": image((person, id) => rest(person, "POST", "/images/delete", { ids: [id] })),
   "Mutation.updateImage": image((person, id) =>
     mutation(person, `updateImage(id: "${id}", input: { title: "Hills" })`),
   ),
@@ -67,5 +68,6 @@ export const imagesRecipes: Recipes = {
   "Mutation.createSignedImageUrl": image((person, id) =>
     mutation(person, `createSignedImageUrl(id: "${id}", input: { expiresInSeconds: 60 })`),
   ),
+  "Mutation.deleteImages": image((person, id) => graph(person, "deleteImages", "DeleteImagesInput", { ids: [id] })),
   "Mutation.deleteImage": image((person, id) => mutation(person, `deleteImage(id: "${id}")`)),
 };

@@ -141,7 +141,7 @@ export function createEndpointViews(settings: ViewSettings) {
 type Limits = Pick<ViewSettings, "timeoutMs" | "inFlightMax">;
 
 /** Returns the settings that hold: its own, those of the service's properties, or the defaults. */
-export function effectiveSettings({ type, settings }: Endpoint, { timeoutMs, inFlightMax }: Limits): EffectiveSettings {
+function effectiveSettings({ type, settings }: Endpoint, { timeoutMs, inFlightMax }: Limits): EffectiveSettings {
   const own = Object.fromEntries(
     Object.entries(settings).map(([name, value]) => {
       const isDefault = isDeepStrictEqual(value, defaultSettings[name as keyof EndpointSettings]);
@@ -173,7 +173,7 @@ const matchesOfAll = ({ eventTypes }: Pick<Endpoint, "eventTypes">, known: Known
   eventTypes.map((eventType) => ({ eventType, ...matchesOf(eventType, known) }));
 
 /** Returns a sentence for each name that matches nothing, as far as all names are known. */
-export function warningsOf(endpoint: Pick<Endpoint, "eventTypes">, known: KnownTypes): string[] {
+function warningsOf(endpoint: Pick<Endpoint, "eventTypes">, known: KnownTypes): string[] {
   const missing = known.isComplete ? matchesOfAll(endpoint, known).filter(({ count }) => count === 0) : [];
   return missing.map(({ eventType }) => `Nothing named ${eventType} has been sent or declared`);
 }

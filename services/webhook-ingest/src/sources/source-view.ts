@@ -93,7 +93,7 @@ const senderDefaults: SourceSettings = {
 };
 
 /** Returns the settings that hold: its own, those of the service's properties, or those of its scheme. */
-export function effectiveSettings(
+function effectiveSettings(
   { scheme, settings: own }: Pick<Source, "scheme" | "settings">,
   { toleranceMs, webhookBytesMax }: Limits,
   ingestUrl: string,
