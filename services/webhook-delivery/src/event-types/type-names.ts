@@ -17,9 +17,8 @@ const sentMax = 1_000;
 /** Names that an instance knows to be stored. */
 const notedMax = 100_000;
 
-const serviceNames: ReadonlySet<string> = new Set(
-  webhookEventTypes.filter(({ audience }) => audience === "account").map(({ name }) => name),
-);
+const serviceNames: ReadonlySet<string> = new Set(webhookEventTypes.map(({ name }) => name));
+const subscribable = webhookEventTypes.filter(({ audience }) => audience === "account").map(({ name }) => name);
 
 const ownNames = sql(
   "type-names.own",
@@ -44,7 +43,7 @@ export function createTypeNames(pool: Pool) {
   return {
     async of(accountId: string, from: Queryable = pool): Promise<KnownTypes> {
       const { rows } = await from.query<{ name: string; sent: boolean }>(ownNames, [accountId]);
-      const names = [...new Set([...serviceNames, ...rows.map(({ name }) => name)])].sort();
+      const names = [...new Set([...subscribable, ...rows.map(({ name }) => name)])].sort();
       return { names, isComplete: rows.filter(({ sent }) => sent).length < sentMax };
     },
 
