@@ -127,6 +127,10 @@ test("deliveries are shown with their event and last attempt where the query ask
   assert.deepEqual([both.event.id, both.event.type], [plain.event_id, "order.created"]);
   assert.equal(JSON.parse(both.event.body).id, plain.event_id);
   assert.deepEqual(both.last_attempt, attempt);
+  const one = `${deliveriesPath}/${plain.id}`;
+  assert.deepEqual((await get(`${one}?expand=event,last_attempt`)).body, both);
+  assert.deepEqual((await get(one)).body, plain);
+  assert.equal((await get(`${one}?expand=event`, testPerson())).status, 404);
   const [attempted] = (await get(`${deliveriesPath}?expand=last_attempt&status=pending`)).body.items;
   assert.deepEqual([attempted.event, attempted.last_attempt.status], [undefined, 503]);
   await delivery.send(who, "POST", `${endpointsPath}/${endpoint.id}/pause`);
@@ -187,6 +191,7 @@ test("wrong values are refused with the name of the parameter", async () => {
     [`${attemptsPath}?from=yesterday`, "from"],
     [`${deliveriesPath}?expand=event,secret`, "expand"],
     [`${deliveriesPath}?expand=`, "expand"],
+    [`${deliveriesPath}/whd_1?expand=attempts`, "expand"],
   ] as const) {
     const { status, body } = await get(path);
     assert.ok(status === 400 || status === 422, `${path}: ${status}`);

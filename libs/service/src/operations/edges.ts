@@ -74,9 +74,12 @@ export function listBelow<
 }
 
 /** Declares a record for both edges; see `RecordSpec`. */
-export function record<const Path extends string, P extends z.ZodType | undefined = undefined, Row = unknown>(
-  spec: RecordSpec<Path, P, Row>,
-): Declaration {
+export function record<
+  const Path extends string,
+  P extends z.ZodType | undefined = undefined,
+  Row = unknown,
+  Q extends z.ZodRawShape | undefined = undefined,
+>(spec: RecordSpec<Path, P, Row, Q>): Declaration {
   const erased = spec as unknown as AnyRecord;
   return (name, routes) => {
     const { path, spec: route } = recordRoute(erased);

@@ -184,9 +184,20 @@ export function listBelowField(
 }
 
 /** One row of an account's own: a record over REST, an entity of the graph. */
-export interface RecordSpec<Path extends string, P extends z.ZodType | undefined, Row> extends Read {
+export interface RecordSpec<
+  Path extends string,
+  P extends z.ZodType | undefined,
+  Row,
+  Q extends z.ZodRawShape | undefined = undefined,
+> extends Read {
   readonly params?: P;
-  readonly find: (context: { readonly caller: Caller; readonly params: Params<Path, P> }) => Promise<Row | null>;
+  /** Query parameters over REST; the graph has fields in their place. */
+  readonly query?: Q;
+  readonly find: (context: {
+    readonly caller: Caller;
+    readonly params: Params<Path, P>;
+    readonly query: FilterOf<Q>;
+  }) => Promise<Row | null>;
   readonly missing: string;
   readonly rest: Partial<RouteOptions> & {
     readonly get: Path;
@@ -202,7 +213,7 @@ export interface RecordSpec<Path extends string, P extends z.ZodType | undefined
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a record was checked against its own types when it was declared.
-export type AnyRecord = RecordSpec<any, any, any>;
+export type AnyRecord = RecordSpec<any, any, any, any>;
 
 /** Looks up one row of the caller's own; look-ups of one request become one statement. */
 export type Load<Row> = (context: SubgraphContext, id: string) => Promise<Row | null>;
@@ -214,7 +225,7 @@ export const ownRows = <Row>(
 ): Load<Row> => requestLoader(async (ids, { caller }) => readMany(caller, ids), idOf);
 
 /** Builds the route of a record. */
-export function recordRoute({ summary, description, auth, params, find, missing, rest }: AnyRecord) {
+export function recordRoute({ summary, description, auth, params, query, find, missing, rest }: AnyRecord) {
   const { get, resource, answer, ...options } = rest;
   return {
     path: get,
@@ -223,9 +234,14 @@ export function recordRoute({ summary, description, auth, params, find, missing,
       auth,
       ...(description !== undefined && { description }),
       ...(params && { params }),
+      ...(query && { query: z.object(query) }),
       responses: { 200: resource, 404: "error" },
       ...options,
-      async handle(input: { readonly caller: Caller; readonly params: unknown }): Promise<HttpResponse> {
+      async handle(input: {
+        readonly caller: Caller;
+        readonly params: unknown;
+        readonly query: never;
+      }): Promise<HttpResponse> {
         const row = await find(input);
         return row === null ? refused(404, "not_found", { message: missing }) : answer(row);
       },

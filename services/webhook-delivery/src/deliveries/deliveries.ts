@@ -82,6 +82,11 @@ const deliveryFilter = {
   event_id: z.string().max(128).optional().describe("Only deliveries of this event."),
   ...timeFilter,
 };
+const expansion = {
+  expand: expandParameter(["event", "last_attempt"])
+    .optional()
+    .describe("Shows a delivery with its `event`, its `last_attempt`, or both, with a comma between them."),
+};
 /** The filter of the deliveries of one endpoint in the graph. */
 const OfEndpoint = z.strictObject(deliveryFilter);
 
@@ -131,9 +136,7 @@ function declareDeliveries(parts: DeliveryApi, loadDelivery: Load<Delivery>) {
       filter: {
         endpoint_id: z.string().optional().describe("Only those to this endpoint."),
         ...deliveryFilter,
-        expand: expandParameter(["event", "last_attempt"])
-          .optional()
-          .describe("Shows each delivery with its `event`, its `last_attempt`, or both, with a comma between them."),
+        ...expansion,
       },
       async read(range, { caller, filter: { endpoint_id: endpointId, expand, ...filter } }) {
         const found = await deliveryStore.list(caller.accountId, { ...filterOf(filter), endpointId }, range);
@@ -145,9 +148,14 @@ function declareDeliveries(parts: DeliveryApi, loadDelivery: Load<Delivery>) {
       summary: "Read a delivery",
       description: "State, number of attempts, last result and the time of the next attempt.",
       auth: read,
-      find: ({ caller, params }) => deliveryStore.find(caller.accountId, params.id),
+      query: expansion,
+      async find({ caller, params, query: { expand } }) {
+        const delivery = await deliveryStore.find(caller.accountId, params.id);
+        if (!delivery || !expand) return delivery;
+        return (await expanded(parts, caller, [delivery], expand))[0] ?? null;
+      },
       missing,
-      rest: { get: one, resource: WebhookDeliveryResource, answer: (delivery) => ok(viewDelivery(delivery)) },
+      rest: { get: one, resource: ExpandedDelivery, answer: (delivery) => ok(viewExpanded(delivery)) },
       graph: { type: "WebhookDelivery", load: loadDelivery },
     }),
     retryWebhookDelivery: operation({
