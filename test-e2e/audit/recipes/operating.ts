@@ -9,6 +9,11 @@ interface Listed {
   readonly version: string;
 }
 
+interface Page {
+  readonly items: readonly Listed[];
+  readonly next_cursor?: string;
+}
+
 /** A request about one message, as an operator has seen it. */
 const about =
   (
@@ -22,7 +27,8 @@ const about =
     const message = await eventually(async () => {
       const seen: Listed[] = [];
       for (let query: string | null = ""; query !== null; ) {
-        const { items, next_cursor: next } = (await send(administrator, `${base}/${collection}${query}`)).json;
+        const page: Page = (await send(administrator, `${base}/${collection}${query}`)).json;
+        const { items, next_cursor: next } = page;
         seen.push(...items);
         query = next ? `?cursor=${encodeURIComponent(next)}` : null;
       }
