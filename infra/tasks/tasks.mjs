@@ -36,6 +36,11 @@ export const tasks = [
         "--embedded.data-directory=<folder>",
         "where everything is kept that outlives the process; .signalbox unless given",
       ],
+      [
+        "--http.base-url=<url>",
+        "the address that people open; browsers allow passkeys at a name, such as http://localhost:8080",
+      ],
+      ["--link", "prints another link that signs the first administrator in with a browser"],
       ...propertyOptions,
     ],
     example: "npm start -- --http.port=9000",

@@ -37,6 +37,8 @@ test("a first link signs the first administrator in, with a name and an address 
   const { visitor, last } = await use(link, address, "Ada Byron");
   assert.equal(last.status, 200);
   assert.match(last.text, /You are signed in as “Ada Byron”.*, the first administrator/);
+  const [, onward = ""] = /<a href="([^"]+)">Your sign-in</.exec(last.text) ?? [];
+  assert.match((await visitor.open(new URL(onward, last.url))).text, /You are signed in to Signalbox as “Ada Byron”/);
   const { url, finish } = await startSignIn(account, { scope: "openid account:read account:admin" });
   const headers = bearer((await finish((await visitor.open(url)).url)).access_token);
   const { body } = await account.send("GET", "/api/account/", { headers });

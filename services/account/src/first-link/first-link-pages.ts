@@ -2,7 +2,7 @@ import type { RequestListener } from "node:http";
 import { labelOf } from "../contacts/contact.ts";
 import type { BuiltInIssuer } from "../oauth/issuer.ts";
 import { firstLinkEndedPage } from "../oauth/sign-in-pages.ts";
-import { createLinkListener, type OpenedLink } from "../pages/link-listener.ts";
+import { createLinkListener, homeLink, type OpenedLink } from "../pages/link-listener.ts";
 import { html, type Page } from "../pages/page.ts";
 import type { Pages } from "../pages/pages.ts";
 import type { Configured } from "../properties.ts";
@@ -36,7 +36,7 @@ async function openPage(
   if (found && found.account.id === signedInTo) {
     const { title, text, textByPasskey } = texts.pages.firstLinkUsed;
     const used = found.account.contactAddressVerified ? text : textByPasskey;
-    const content = html`<p>${fill(used, { account: labelOf(found.account) })}</p>`;
+    const content = html`<p>${fill(used, { account: labelOf(found.account) })}</p>\n${homeLink(texts)}`;
     return { status: 200, texts, title, content };
   }
   return firstLinkEndedPage(texts, found ? 410 : 404);

@@ -5,7 +5,7 @@ import type { AccountStore } from "../accounts/account-store.ts";
 import { hintOf } from "../codes/code-answers.ts";
 import { labelOf } from "../contacts/contact.ts";
 import type { BuiltInIssuer } from "../oauth/issuer.ts";
-import { createLinkListener, type OpenedLink, type SentForm } from "../pages/link-listener.ts";
+import { createLinkListener, homeLink, type OpenedLink, type SentForm } from "../pages/link-listener.ts";
 import { type Html, html, type Page } from "../pages/page.ts";
 import type { Pages } from "../pages/pages.ts";
 import type { Configured } from "../properties.ts";
@@ -114,5 +114,10 @@ function noticePage(texts: Texts, status: number, name: Notice): Page {
 
 function acceptedPage(texts: Texts, account: Account): Page {
   const { title, text } = texts.pages.invitationAccepted;
-  return { status: 200, texts, title, content: html`<p>${fill(text, { account: labelOf(account) })}</p>` };
+  return {
+    status: 200,
+    texts,
+    title,
+    content: html`<p>${fill(text, { account: labelOf(account) })}</p>\n${homeLink(texts)}`,
+  };
 }

@@ -159,10 +159,19 @@ ${problem === null ? null : html`<p class="problem" role="alert">${words[problem
 ${who.isRecent ? null : html`${again}\n${signInLink(texts, settings.address.issuer)}`}
 ${new Markup(sections)}
 ${listed.length < shownMax ? null : html`<p>${fill(words.newest, { count: String(shownMax) })}</p>`}
-<h2>${words.several}</h2>
-${hasOthers && who.isRecent ? form("others", html`<button type="submit" class="main">${words.endOthers}</button>`) : null}
-${form("all", html`<button type="submit">${words.endAll}</button>`)}`,
+${hasOthers || !who.isRecent ? severalSection(texts, who, form) : null}`,
   };
+}
+
+function severalSection(
+  { pages: { signIns } }: Texts,
+  { isRecent }: SignedIn,
+  form: ReturnType<typeof stepForm>,
+): Html {
+  const others = html`<button type="submit" class="main">${signIns.endOthers}</button>`;
+  return html`<h2>${signIns.several}</h2>
+${isRecent ? form("others", others) : null}
+${form("all", html`<button type="submit">${signIns.endAll}</button>`)}`;
 }
 
 /** Builds the forms of one browser: the token in them shows that they come from its page. */

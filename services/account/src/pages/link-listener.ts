@@ -9,7 +9,8 @@ import { readFormBody } from "../oauth/request-form.ts";
 import { failedPage, refusedPage, tooManyPage } from "../oauth/sign-in-pages.ts";
 import { isFromOurPage } from "../oauth/sign-in-visit.ts";
 import type { Configured } from "../properties.ts";
-import type { Page } from "./page.ts";
+import type { Texts } from "../texts/texts.ts";
+import { type Html, html, type Page } from "./page.ts";
 import type { Pages } from "./pages.ts";
 
 /** A link that a browser has opened. */
@@ -55,6 +56,9 @@ export function createLinkListener({ configuration, log }: Configured, listener:
     answer(request, response, listening).catch((error: unknown) => fail(request, response, error, listening));
   };
 }
+
+/** Leads from the page of a link to the one that says who is signed in: no page of a person who arrived is an end. */
+export const homeLink = ({ pages }: Texts): Html => html`<p><a href="../">${pages.home.title}</a></p>`;
 
 async function answer(request: IncomingMessage, response: ServerResponse, listening: Listening): Promise<void> {
   const { path, issuer, url, pages, show } = listening;

@@ -127,7 +127,8 @@ const page = React.createElement(GraphiQL, {
 });
 ReactDOM.createRoot(document.getElementById("graphiql")).render(page);
 `;
-const startStyle = `body { display: flex; flex-direction: column; height: 100vh; margin: 0 }
+const startStyle = `:root { color-scheme: light dark }
+body { display: flex; flex-direction: column; height: 100vh; margin: 0 }
 #graphiql { flex: 1; min-height: 0 }
 #credential { align-items: center; display: flex; flex-wrap: wrap; font: 0.875rem system-ui, sans-serif; gap: 0.25rem 0.75rem; padding: 0.5rem 1rem }
 #sign-in { font: inherit; padding: 0.25rem 0.75rem }
