@@ -1,13 +1,11 @@
 import type { IncomingHttpHeaders, RequestListener } from "node:http";
 import type { Clock } from "@signalbox/core";
 import { bytes, createRoutes, type HttpResponse, type Routes } from "@signalbox/http";
-import { inTransaction, type Pool } from "@signalbox/storage";
+import { inTransaction } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
-import type { AccountStore } from "../accounts/account-store.ts";
 import type { Accounts } from "../accounts/accounts.ts";
 import { hintOf } from "../codes/code-answers.ts";
-import type { BuiltInIssuer } from "../oauth/issuer.ts";
-import { createLinkListener } from "../pages/link-listener.ts";
+import { createLinkListener, type LinkParts } from "../pages/link-listener.ts";
 import { Html, html, type Page, pageType } from "../pages/page.ts";
 import type { Pages } from "../pages/pages.ts";
 import type { Configured } from "../properties.ts";
@@ -139,12 +137,8 @@ function pageResponse(page: Page, pages: Pages): HttpResponse {
   return bytes(Buffer.from(text), pageType, { status: page.status, cache: "no-store", headers: policy });
 }
 
-interface Dependencies {
-  readonly pool: Pool;
-  readonly accountStore: Pick<AccountStore, "find">;
+interface Dependencies extends LinkParts {
   readonly contactLinks: ContactLinks;
-  readonly issuer: Pick<BuiltInIssuer, "signedInAccount" | "signInUrl" | "limits">;
-  readonly pages: Pages;
 }
 
 /**

@@ -1,19 +1,15 @@
 import type { RequestListener } from "node:http";
 import { labelOf } from "../contacts/contact.ts";
-import type { BuiltInIssuer } from "../oauth/issuer.ts";
 import { firstLinkEndedPage } from "../oauth/sign-in-pages.ts";
-import { createLinkListener, homeLink, type OpenedLink } from "../pages/link-listener.ts";
+import { createLinkListener, homeLink, type LinkParts, type OpenedLink } from "../pages/link-listener.ts";
 import { html, type Page } from "../pages/page.ts";
-import type { Pages } from "../pages/pages.ts";
 import type { Configured } from "../properties.ts";
 import { fill } from "../texts/texts.ts";
 import { firstLinkPath } from "./first-link.ts";
 import type { FirstLinks } from "./first-links.ts";
 
-interface Dependencies {
+interface Dependencies extends Pick<LinkParts, "issuer" | "pages"> {
   readonly firstLinks: Pick<FirstLinks, "find">;
-  readonly issuer: Pick<BuiltInIssuer, "signedInAccount" | "signInUrl" | "limits">;
-  readonly pages: Pages;
 }
 
 /**

@@ -1,24 +1,23 @@
 import type { RequestListener } from "node:http";
-import { inTransaction, type Pool } from "@signalbox/storage";
+import { inTransaction } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
-import type { AccountStore } from "../accounts/account-store.ts";
 import { hintOf } from "../codes/code-answers.ts";
 import { labelOf } from "../contacts/contact.ts";
-import type { BuiltInIssuer } from "../oauth/issuer.ts";
-import { createLinkListener, homeLink, type OpenedLink, type SentForm } from "../pages/link-listener.ts";
+import {
+  createLinkListener,
+  homeLink,
+  type LinkParts,
+  type OpenedLink,
+  type SentForm,
+} from "../pages/link-listener.ts";
 import { type Html, html, type Page } from "../pages/page.ts";
-import type { Pages } from "../pages/pages.ts";
 import type { Configured } from "../properties.ts";
 import { fill, type Texts, timeIn } from "../texts/texts.ts";
 import { type Invitation, invitationsPath, isFor } from "./invitation.ts";
 import type { AcceptOutcome, InvitationAcceptance } from "./invitation-acceptance.ts";
 
-interface Dependencies {
-  readonly pool: Pool;
-  readonly accountStore: Pick<AccountStore, "find">;
+interface Dependencies extends LinkParts {
   readonly invitationAcceptance: InvitationAcceptance;
-  readonly issuer: Pick<BuiltInIssuer, "signedInAccount" | "signInUrl" | "limits">;
-  readonly pages: Pages;
 }
 
 /**

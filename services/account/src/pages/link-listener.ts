@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { isAppError } from "@signalbox/core";
 import { type ClientAddress, createClientAddress } from "@signalbox/http";
-import { toAppError } from "@signalbox/storage";
+import { type Pool, toAppError } from "@signalbox/storage";
+import type { AccountStore } from "../accounts/account-store.ts";
 import type { Actor } from "../audit/audit.ts";
 import { tellCount } from "../oauth/callers.ts";
 import type { BuiltInIssuer } from "../oauth/issuer.ts";
@@ -12,6 +13,14 @@ import type { Configured } from "../properties.ts";
 import type { Texts } from "../texts/texts.ts";
 import { type Html, html, type Page } from "./page.ts";
 import type { Pages } from "./pages.ts";
+
+/** The parts that the pages of every kind of link are built from. */
+export interface LinkParts {
+  readonly pool: Pool;
+  readonly accountStore: Pick<AccountStore, "find">;
+  readonly issuer: Pick<BuiltInIssuer, "signedInAccount" | "signInUrl" | "limits">;
+  readonly pages: Pages;
+}
 
 /** A link that a browser has opened. */
 export interface OpenedLink {
@@ -30,11 +39,9 @@ export interface SentForm extends OpenedLink {
 /** A page, or the address that the browser goes to instead. */
 type Answer = Page | { readonly location: string };
 
-interface LinkListener {
+interface LinkListener extends Pick<LinkParts, "issuer" | "pages"> {
   /** The path below which the tokens are. */
   readonly path: string;
-  readonly issuer: Pick<BuiltInIssuer, "signedInAccount" | "limits">;
-  readonly pages: Pages;
   /** Shows what the link would do. It must change nothing, because scanners of mail follow links too. */
   readonly show: (link: OpenedLink) => Promise<Answer>;
   /** Does it, and shows what was done, or leads to another address. */
