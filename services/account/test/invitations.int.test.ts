@@ -155,8 +155,8 @@ test("scopes at most bound the tokens and keys of the account", async () => {
   await invite({ address, role: "owner", scopes_max: ["account:read", "images:read"] });
   const visitor = createVisitor(account);
   await follow(visitor, await linkTo(address), address);
-  const { body } = await account.send("GET", "/api/account/credential/", { headers: await tokenOf(visitor) });
-  assert.deepEqual(body.scopes, ["account:read"]);
+  const { status, body } = await account.send("GET", "/api/account/credential/", { headers: await tokenOf(visitor) });
+  assert.deepEqual([status, body.scopes], [200, ["account:read"]], JSON.stringify(body));
 });
 
 test("a stranger's mailbox gets five invitations a day, and an administrator sends as many as the property says", async () => {
@@ -211,7 +211,8 @@ test("an administrator who has lost the role invites nobody any more", async () 
   await follow(visitor, await linkTo(address), address);
   const { url, finish } = await startSignIn(account, { scope: "openid account:read account:admin account:security" });
   const headers = bearer((await finish((await visitor.open(url)).url)).access_token);
-  const { body } = await invite({ role: "admin", scopes_max: ["account:admin"] }, headers);
+  const { status, body } = await invite({ role: "admin", scopes_max: ["account:admin"] }, headers);
+  assert.equal(status, 201, JSON.stringify(body));
   const { id } = (await account.send("GET", "/api/account/", { headers })).body;
   await account.send("PATCH", `/api/accounts/${id}`, { headers: admin, body: { roles: ["owner"] } });
   assert.equal((await createVisitor(account).open(new URL(body.url))).status, 410);
