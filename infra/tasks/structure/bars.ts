@@ -12,12 +12,12 @@ export interface Bar {
 
 /** Files and lines that the `src` of a service may have. They only go down; raising one is a commit of its own. */
 const ceilings: Readonly<Record<string, readonly [files: number, lines: number]>> = {
-  account: [138, 17_000],
+  account: [139, 17_000],
   config: [37, 3_820],
   gateway: [63, 6_180],
-  images: [53, 5_800],
-  "webhook-delivery": [85, 11_650],
-  "webhook-ingest": [45, 5_350],
+  images: [54, 5_820],
+  "webhook-delivery": [88, 12_100],
+  "webhook-ingest": [46, 5_405],
 };
 
 /** Measures what the repository holds itself to, beside what Biome, knip and dependency-cruiser hold. */
