@@ -29,4 +29,14 @@ export { runFlow } from "./operations/rest-edge.ts";
 export { openOverrides } from "./overrides/open-overrides.ts";
 export { createOverrideCopy } from "./overrides/override-copy.ts";
 export type { SharedParts } from "./shared-parts.ts";
-export { hasPrefix, stepsOf, type WhyFinder, whyPathOf } from "./why/why-routes.ts";
+export {
+  aboutOf,
+  eventsAbout,
+  expiredReason,
+  hasPrefix,
+  linkTo,
+  stepsOf,
+  unmarked,
+  type WhyFinder,
+  whyPathOf,
+} from "./why/why-routes.ts";

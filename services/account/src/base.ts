@@ -26,10 +26,10 @@ export type Base = ReturnType<typeof openBase>;
 
 /** Opens the accounts, with what a change of one takes along: audit entry, events, announcement, mail. */
 export function openBase(context: Configured, { pool, outbox, accessStates }: Opened) {
-  const { configuration, clock, log, metrics } = context;
+  const { configuration, clock, log, metrics, tracer } = context;
   const sealer = createSealer(configuration.get("secrets.keys"));
   const accountStore = createAccountStore(pool);
-  const audit = createAudit({ clock });
+  const audit = createAudit({ clock, tracer });
   const auditRefusals = createAuditRefusals({
     clock,
     log,

@@ -48,6 +48,7 @@ import { sealedState } from "./oauth/state-store.ts";
 import { createPages } from "./pages/pages.ts";
 import { principalRoutes } from "./principals/principal-routes.ts";
 import type { Configured, Properties } from "./properties.ts";
+import { whySignedIn } from "./sign-ins/why-signed-in.ts";
 import { sealedSigningKeys } from "./signing-keys/signing-key-store.ts";
 import { createStatuses } from "./statuses/statuses.ts";
 import { startWorkers } from "./workers.ts";
@@ -95,11 +96,14 @@ export async function createService(context: ServiceContext<Properties>): Promis
         rolesAreOurs: administration.rolesAreOurs,
       }),
     ],
-    whyFinders: whyAudited({
-      auditStore: administration.auditStore,
-      apiKeyStore: credentials.apiKeyStore,
-      nowMs: () => context.clock.nowMs(),
-    }),
+    whyFinders: [
+      ...whyAudited({
+        auditStore: administration.auditStore,
+        apiKeyStore: credentials.apiKeyStore,
+        nowMs: () => context.clock.nowMs(),
+      }),
+      ...whySignedIn({ pool, signInStore: signIns.signInStore, now: () => context.clock.now() }),
+    ],
     typeDefs: await readFile(schemaFile, "utf8"),
     mounts: issuerMounts(context, capabilities),
     onForbidden: (request) => base.auditRefusals.record(refusalOf(request)),

@@ -26,7 +26,7 @@ const by = { kind: "owner", accountId: null, credential: "x", address: null, req
 function at(ms: number, retentionDays = 365) {
   const clock = createManualClock(new Date(ms));
   const dayTables = createDayTables({ pool, clock, keepMs: () => retentionDays * dayMs }, [auditDays]);
-  const audit = createAudit({ clock });
+  const audit = createAudit({ clock, tracer: { traceId: () => undefined } });
   const write = (accountId: string) =>
     audit.recordRefusal(pool, { accountId, operation: "x", fields: [], reason: "x", by });
   return { clock, dayTables, keep: dayTables.keep, write };

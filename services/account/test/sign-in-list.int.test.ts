@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, type TestContext, test } from "node:test";
 import { createManualClock, hours, minutes } from "@signalbox/core";
+import { encodePrincipal, principalHeader } from "@signalbox/graphql";
 import { inTransaction, sql, startRetention } from "@signalbox/storage";
 import { eventually } from "@signalbox/testing";
 import * as openid from "openid-client";
@@ -116,6 +117,27 @@ test("each browser that signed in is listed, newest first, and says which one th
   );
   const stranger = await signInWith(firefox, freshAddress());
   assert.equal((await listed(stranger.headers)).length, 1);
+});
+
+test("why of a sign-in says when and with which browser, to its own account alone, and who ended it", async () => {
+  const { first, second } = await twice();
+  const [, { id = "" } = {}] = await listed(second.headers);
+  const why = async (headers: Headers) => {
+    const principal = encodePrincipal(await issuing.principalOf(headers));
+    const { url, token } = issuing.principals;
+    const sent = { "x-signalbox-internal-token": token, [principalHeader]: principal };
+    const answer = await fetch(`${url}/internal/why/${id}`, { headers: sent });
+    const { steps } = (await answer.json()) as { readonly steps: readonly { readonly what: string }[] };
+    return steps.map(({ what }) => what);
+  };
+  assert.deepEqual(await why(second.headers), [
+    "A person signed in with Firefox, Linux.",
+    "An application last got a token by it.",
+  ]);
+  assert.deepEqual(await why((await signInWith(firefox, freshAddress())).headers), []);
+  assert.equal((await end(second.headers, id)).status, 204);
+  assert.deepEqual(await why(second.headers), ["sign_in.end."]);
+  assert.equal(await isLetIn(first.headers), false);
 });
 
 test("the list has pages, in REST and in the graph", async () => {

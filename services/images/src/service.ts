@@ -31,6 +31,7 @@ import { openContent } from "./renditions/open-content.ts";
 import { createTermsOf } from "./renditions/render-terms.ts";
 import { createRenditionStore } from "./renditions/rendition-store.ts";
 import { createVariants } from "./renditions/variants.ts";
+import { whyRendered } from "./renditions/why-rendered.ts";
 import { createSignedUrls } from "./signing/signed-urls.ts";
 import { createSigningKeyStore, sealedSigningKeys } from "./signing/signing-key-store.ts";
 import { createSigningKeys } from "./signing/signing-keys.ts";
@@ -115,7 +116,7 @@ export async function createService(context: Context): Promise<ServiceParts> {
     }),
     corsOrigins: configuration.get("images.cors.origins"),
     internalRoutes: [exportRoutes({ item: ImageResource, list: imageStore.list, view })],
-    whyFinders: whyImage(records),
+    whyFinders: [...whyImage(records), ...whyRendered(pool)],
     typeDefs: await readFile(schemaFile, "utf8"),
   });
   return { ...served, info: () => ({ imaging: imagePool.describe() }) };

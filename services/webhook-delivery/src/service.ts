@@ -9,6 +9,8 @@ import { createWakeUp, ownPorts, type ServiceContext, type ServiceParts } from "
 import { type OpenedService, openPrincipals, openService } from "@signalbox/service";
 import { atStart, createSealer, type Pool, type Sealer, startRetention } from "@signalbox/storage";
 import { createFanOutConsumer } from "./consumers.ts";
+import { createChainDeliveries } from "./deliveries/chain-deliveries.ts";
+import { createChainEvents } from "./deliveries/chain-events.ts";
 import { createDeliveries } from "./deliveries/deliveries.ts";
 import { createDeliveryStore } from "./deliveries/delivery-store.ts";
 import type { FanOut } from "./deliveries/fan-out.ts";
@@ -42,6 +44,7 @@ import { idleMsMax } from "./queue/claim-loop.ts";
 import { orderRetention } from "./queue/delivery-order.ts";
 import { openEngine } from "./queue/open-engine.ts";
 import { createReplays, replayRetention } from "./replays/replays.ts";
+import { whyReplayed } from "./replays/why-replayed.ts";
 import { createSigningKeyStore } from "./signing-keys/signing-key-store.ts";
 import { createSigningKeys } from "./signing-keys/signing-keys.ts";
 import { observeQueue, startWorkers } from "./workers.ts";
@@ -86,6 +89,9 @@ export async function createService(context: Context): Promise<ServiceParts> {
   startWorkers(runner, workers);
   observeQueue(context.metrics, pool);
 
+  const retentionMs = () => configuration.get("webhook-delivery.retention");
+  const chainEvents = createChainEvents({ pool, clock, retentionMs });
+  const chainDeliveries = createChainDeliveries(pool);
   const endpointViews = createEndpointViews({
     typeNames: stores.typeNames,
     timeoutMs: engine.timeoutMs,
@@ -99,7 +105,10 @@ export async function createService(context: Context): Promise<ServiceParts> {
     principals: openPrincipals(context),
     edges: serviceEdges({ operations, stores, pageLimits, clock }),
     internalRoutes: [exportRoutes({ item: WebhookEndpointResource, list: endpointStore.list, view: viewEndpoint })],
-    whyFinders: whyDelivered(stores),
+    whyFinders: [
+      ...whyDelivered({ deliveryStore: stores.deliveryStore, chainEvents, chainDeliveries }),
+      ...whyReplayed({ replays, chainDeliveries, retentionMs }),
+    ],
     typeDefs: await readFile(schemaFile, "utf8"),
   });
 }

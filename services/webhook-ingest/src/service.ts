@@ -17,6 +17,7 @@ import { createRejectionStore, sealedProofs } from "./rejections/rejection-store
 import { createRetryRejection } from "./rejections/retry-rejection.ts";
 import { createPublishStep } from "./replays/publish-step.ts";
 import { createReplays } from "./replays/replays.ts";
+import { whyReplayed } from "./replays/why-replayed.ts";
 import { createKeySets } from "./sources/key-sets.ts";
 import { createKnownSources } from "./sources/known-sources.ts";
 import { viewSource } from "./sources/source.ts";
@@ -68,6 +69,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const publishStep = createPublishStep({ receivedStore, sourceStore, outbox, judge });
   await startWorkers(context, { pool, replays, publishStep, keepMs });
 
+  const why = { receivedStore, rejectionStore, sourceStore, replays, pool, keepMs, clock };
   return serve({
     title: "Signalbox webhook ingest",
     principals: openPrincipals(context),
@@ -86,7 +88,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
       pageLimits,
     }),
     internalRoutes: [exportRoutes({ item: WebhookSourceResource, list: sourceStore.list, view: viewSource })],
-    whyFinders: whyReceived({ receivedStore, rejectionStore, sourceStore }),
+    whyFinders: [...whyReceived(why), ...whyReplayed(why)],
     typeDefs: await readFile(schemaFile, "utf8"),
   });
 }

@@ -26,6 +26,8 @@ export interface RefusedRequest {
   readonly status: number;
   readonly code: string;
   readonly refusedAt: Date;
+  /** 32 hexadecimal digits. */
+  readonly traceId: string;
 }
 
 /** The shared parts of all routes of an app. */

@@ -29,7 +29,7 @@ async function run(exchange: Exchange, span: Span): Promise<void> {
   exchange.edge.traffic.inFlight += 1;
   const disarm = armDeadline(exchange, (error) => expire(exchange, error, span));
   const answer = await throughSteps(exchange);
-  tellIfRefused(exchange, answer);
+  tellIfRefused(exchange, answer, span);
   disarm();
   await exchange.idempotency.settle?.(answer);
   await answerOnce(exchange, answer, span);
@@ -51,14 +51,15 @@ async function throughSteps(exchange: Exchange): Promise<HttpResponse> {
 }
 
 /** Reports a refusal of a known caller, whether it was thrown or returned. */
-function tellIfRefused(exchange: Exchange, answer: HttpResponse): void {
+function tellIfRefused(exchange: Exchange, answer: HttpResponse, { traceId }: Span): void {
   const { edge, principal, route } = exchange;
   if (answer.body.kind !== "error" || !principal) return;
   const { caller } = exchange;
   const { error } = answer.body;
   const refusedAt = edge.context.clock.now();
-  edge.onRefused?.({ caller, operation: route.label, status: answer.status, code: error.code, refusedAt });
-  if (answer.status === 403) edge.onForbidden?.({ caller, operation: route.label, refusal: error });
+  const { status } = answer;
+  edge.onRefused?.({ caller, operation: route.label, status, code: error.code, refusedAt, traceId });
+  if (status === 403) edge.onForbidden?.({ caller, operation: route.label, refusal: error });
 }
 
 /** Sends the first answer only: a handler that returns after its deadline is ignored. */

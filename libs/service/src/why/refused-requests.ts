@@ -9,13 +9,13 @@ const table = "signalbox.refused_request";
 
 const insert = sql(
   "refused.insert",
-  `insert into ${table} (account_id, request_id, credential, operation, status, code, refused_at)
-   select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::int[], $6::text[], $7::timestamptz[])`,
+  `insert into ${table} (account_id, request_id, credential, operation, status, code, refused_at, trace_id)
+   select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::int[], $6::text[], $7::timestamptz[], $8::text[])`,
 );
 const find = sql(
   "refused.find",
   `select credential, operation, status, code, refused_at as "refusedAt" from ${table}
-   where account_id = $1 and request_id = $2 order by refused_at limit 20`,
+   where account_id = $1 and (request_id = $2 or trace_id = $2) order by refused_at limit 20`,
 );
 
 interface RefusedRow extends Pick<RefusedRequest, "operation" | "status" | "code" | "refusedAt"> {
@@ -40,7 +40,7 @@ interface Dependencies {
 }
 
 /**
- * Remembers refused calls of known accounts for a day, by their request id: the route, the status and the code, and
+ * Remembers refused calls of known accounts for a day, by the ids of their request and trace: the route, the status and the code, and
  * nothing that the caller sent. They are written together each second; those beyond the bounds are left out.
  */
 export function createRefusedRequests({ service, pool, runner }: Dependencies) {
@@ -57,6 +57,7 @@ export function createRefusedRequests({ service, pool, runner }: Dependencies) {
       rows.map(({ status }) => status),
       rows.map(({ code }) => code),
       rows.map(({ refusedAt }) => refusedAt),
+      rows.map(({ traceId }) => traceId),
     ]);
   });
 
@@ -66,7 +67,7 @@ export function createRefusedRequests({ service, pool, runner }: Dependencies) {
       if (waiting.length < bounds.ofAll && ofAccount.length < bounds.ofAccount) waiting.push(refused);
     },
 
-    /** Finds refused calls of the caller's account by the id of the request. */
+    /** Finds refused calls of the caller's account by the id of the request, or of its trace. */
     finder: {
       scopes: [],
       knows: () => true,

@@ -7,6 +7,21 @@ import { createRoutes, ok, type Routes } from "@signalbox/http";
 /** The path by which the gateway asks a service for its part of a chain. */
 export const whyPathOf = (id: string): string => `/internal/why/${encodeURIComponent(id)}`;
 
+/** Marks of links between the parts of a chain. No id that a caller asks for can begin with one. */
+const marks = { toThing: "!", toEvents: ">" } as const;
+
+/** Leads to a thing that exists for the part that says so: its service names the hole where it is gone. */
+export const linkTo = (id: string): string => marks.toThing + id;
+
+/** Leads to the events about a thing that exists. */
+export const eventsAbout = (id: string): string => marks.toEvents + id;
+
+/** Returns the id of the thing whose events a link leads to; null for any other id. */
+export const aboutOf = (id: string): string | null => (id.startsWith(marks.toEvents) ? id.slice(1) : null);
+
+/** Returns the id without the mark of a link. */
+export const unmarked = (id: string): string => (Object.values<string>(marks).includes(id[0] ?? "") ? id.slice(1) : id);
+
 /** One kind of thing of a service that a chain can lead to. */
 export interface WhyFinder {
   /** The scopes that the resource itself needs. */
@@ -15,6 +30,8 @@ export interface WhyFinder {
   readonly knows: (id: string) => boolean;
   /** Finds the caller's own; null for a missing one, and for that of another account. */
   readonly find: (caller: Caller, id: string) => Promise<WhyPart | null>;
+  /** Names the hole in the place of a thing that another part leads to. */
+  readonly missing?: (id: string) => WhyStep;
 }
 
 /** Recognizes ids with one of the prefixes, as `whd_…`. */
@@ -37,6 +54,10 @@ export const stepsOf =
     at: step.at?.toISOString() ?? null,
   });
 
+/** The reason of a hole whose thing was deleted at the end of its retention. */
+export const expiredReason = (ms: number, keepMs: number): string =>
+  `expired ${new Date(ms + keepMs).toISOString().slice(0, 10)}`;
+
 const bounds = { steps: 200, next: 20 } as const;
 
 /**
@@ -52,8 +73,16 @@ export function whyRoutes(finders: readonly WhyFinder[]): Routes {
     responses: { 200: WhyPart },
     async handle({ headers, params: { id } }) {
       const caller = forwardedCaller(headers);
-      const mayAsk = ({ scopes, knows }: WhyFinder) => knows(id) && scopes.every((scope) => caller.scopes.has(scope));
-      const found = await Promise.all(finders.filter(mayAsk).map(({ find }) => find(caller, id)));
+      const isLink = id.startsWith(marks.toThing);
+      const thing = isLink ? id.slice(1) : id;
+      const mayAsk = ({ scopes, knows }: WhyFinder) =>
+        knows(thing) && scopes.every((scope) => caller.scopes.has(scope));
+      const found = await Promise.all(
+        finders.filter(mayAsk).map(async ({ find, missing }) => {
+          const part = await find(caller, thing);
+          return part === null && isLink && missing ? { steps: [missing(thing)], next: [] } : part;
+        }),
+      );
       const parts = found.filter((part) => part !== null);
       return ok({
         steps: parts.flatMap(({ steps }) => steps).slice(0, bounds.steps),

@@ -12,8 +12,8 @@ import {
 import { entries as table } from "./audit.ts";
 import { type AuditEntry, type AuditFilter, type AuditScope, firstIdAt, timeOfId } from "./audit-entry.ts";
 
-/** A filter with the request, which the lists do not offer. */
-type StoreFilter = AuditFilter & { readonly requestId?: string };
+/** A filter with the request or its trace, which the lists do not offer. */
+type StoreFilter = AuditFilter & { readonly requestId?: string; readonly traceId?: string };
 
 interface AuditStoreDependencies {
   readonly pool: Pool;
@@ -110,9 +110,12 @@ function idsOf({ fromMs, toMs }: Stretch, below: string | null): Condition[] {
 }
 
 /** Returns the conditions of the query, except for those on time. */
-function conditionsOf(scope: AuditScope, { action, outcome, subject, requestId, actor }: StoreFilter): Condition[] {
+function conditionsOf(
+  scope: AuditScope,
+  { action, outcome, subject, requestId, traceId, actor }: StoreFilter,
+): Condition[] {
   const { accountId } = scope;
-  const equal = { account_id: accountId, action, outcome, subject, request_id: requestId };
+  const equal = { account_id: accountId, action, outcome, subject, request_id: requestId, trace_id: traceId };
   const conditions = Object.entries(equal).map(([column, value]) => ({ text: `${column} = ?`, value }));
   return [...conditions.filter(({ value }) => value !== undefined), ...actorConditions(scope, actor)];
 }

@@ -11,6 +11,7 @@ import {
   type Refusal,
 } from "@signalbox/service";
 import { advisoryLock, type Queryable, sql, type Tx, table } from "@signalbox/storage";
+import type { Tracer } from "@signalbox/telemetry";
 import { columns } from "../generated/columns.ts";
 import { timeOfId } from "./audit-entry.ts";
 
@@ -31,7 +32,7 @@ const hasPurgeBegun = sql(
 export type Audit = ReturnType<typeof createAudit>;
 
 /** The audit trail: changes and refusals, each with its actor. */
-export function createAudit({ clock }: { readonly clock: Clock }) {
+export function createAudit({ clock, tracer }: { readonly clock: Clock; readonly tracer: Pick<Tracer, "traceId"> }) {
   return {
     /** Records a change in the caller's transaction. A caller acts as the owner of an account. */
     record: (tx: Tx, by: Caller | Actor, change: AuditChange) => insertNow(tx, entryOfChange(by, change)),
@@ -39,7 +40,7 @@ export function createAudit({ clock }: { readonly clock: Clock }) {
     /** Records reads, each once a minute, whichever instance answers it: its id is made of its name. */
     async recordReads(db: Queryable, reads: readonly AuditedRead[]): Promise<void> {
       const rows = reads.map(({ by, read, minuteMs, name }) =>
-        rowOf(namedUuidv7(minuteMs, name), entryOfChange(by, read)),
+        rowOf(namedUuidv7(minuteMs, name), entryOfChange(by, read), null),
       );
       // In one order everywhere, or two instances wait for each other's entries.
       await entries.insertNewRows(
@@ -54,15 +55,21 @@ export function createAudit({ clock }: { readonly clock: Clock }) {
      * Takes over an entry of another service, once. It keeps its id, and with it the original time, however late it
      * arrives. For an account whose purge has started, it keeps only the fields that the purge leaves.
      */
-    async take(tx: Tx, { id, data }: Pick<ReceivedEvent<"audit.recorded">, "id" | "data">): Promise<void> {
+    async take(
+      tx: Tx,
+      { id, data, traceparent }: Pick<ReceivedEvent<"audit.recorded">, "id" | "data" | "traceparent">,
+    ): Promise<void> {
       await lockAuditOf(tx, data.account_id);
       const isErased = (await tx.query(hasPurgeBegun, [data.account_id])).rowCount === 1;
-      await entries.insertNew(tx, rowOf(id, isErased ? erased(data) : data));
+      await entries.insertNew(
+        tx,
+        isErased ? rowOf(id, erased(data), null) : rowOf(id, data, traceparent?.slice(3, 35)),
+      );
     },
   };
 
   async function insertNow(db: Queryable, entry: AuditEntryData): Promise<void> {
-    await entries.insert(db, rowOf(uuidv7(clock.nowMs()), entry));
+    await entries.insert(db, rowOf(uuidv7(clock.nowMs()), entry, tracer.traceId()));
   }
 }
 
@@ -76,7 +83,7 @@ function erased(entry: AuditEntryData): AuditEntryData {
   return { ...entry, subject: null, reason: null, request_id: null, actor };
 }
 
-const rowOf = (id: string, { actor, ...entry }: AuditEntryData) => ({
+const rowOf = (id: string, { actor, ...entry }: AuditEntryData, traceId: string | null | undefined) => ({
   id,
   accountId: entry.account_id,
   action: entry.action,
@@ -90,4 +97,5 @@ const rowOf = (id: string, { actor, ...entry }: AuditEntryData) => ({
   actorAddress: actor.address,
   requestId: entry.request_id,
   createdAt: new Date(timeOfId(id)),
+  traceId: traceId ?? null,
 });

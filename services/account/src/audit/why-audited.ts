@@ -1,6 +1,6 @@
 import type { WhyPart, WhyStep } from "@signalbox/contracts";
 import { hours, minutes, timeOfPublicId } from "@signalbox/core";
-import { hasPrefix, stepsOf, type WhyFinder } from "@signalbox/service";
+import { aboutOf, hasPrefix, stepsOf, type WhyFinder } from "@signalbox/service";
 import type { ApiKey } from "../credentials/api-key.ts";
 import type { CredentialStore } from "../credentials/credential-store.ts";
 import { type AuditEntry, timeOfId } from "./audit-entry.ts";
@@ -22,6 +22,7 @@ const publicId = /^[a-z]{3}_[0-9A-Za-z]{16,40}$/;
 export function whyAudited({ auditStore, apiKeyStore, nowMs }: Dependencies): readonly WhyFinder[] {
   const list = (accountId: string, filter: Parameters<AuditStore["list"]>[2]) =>
     auditStore.list({ accountId, byOwner: true }, shown, filter);
+  const dayAgo = () => new Date(nowMs() - hours(24));
   return [
     {
       ...read,
@@ -35,9 +36,15 @@ export function whyAudited({ auditStore, apiKeyStore, nowMs }: Dependencies): re
     {
       ...read,
       // Any text may be the id of a request: clients choose it.
-      knows: (id) => id.startsWith("req_") || !publicId.test(id),
+      knows: (id) => (id.startsWith("req_") || !publicId.test(id)) && aboutOf(id) === null,
       find: async ({ accountId }, requestId) =>
-        partOf(accountId, await list(accountId, { requestId, since: new Date(nowMs() - hours(24)) }), "of a request"),
+        partOf(accountId, await list(accountId, { requestId, since: dayAgo() }), "of a request"),
+    },
+    {
+      ...read,
+      knows: (id) => /^[0-9a-f]{32}$/.test(id),
+      find: async ({ accountId }, traceId) =>
+        partOf(accountId, await list(accountId, { traceId, since: dayAgo() }), "of a request"),
     },
     {
       ...read,

@@ -45,7 +45,8 @@ const erasures = [
  */
 const eraseActors = sql(
   "",
-  `update audit_entries set actor_address = null, actor_credential = 'erased', reason = null, request_id = null
+  `update audit_entries set actor_address = null, actor_credential = 'erased', reason = null, request_id = null,
+     trace_id = null
    where account_id = $1 and id >= $2 and id < $3 and actor_kind = 'owner'`,
 );
 

@@ -1,13 +1,13 @@
 import type { Caller } from "@signalbox/auth";
 import { WhyPart, WhyStep, whyId } from "@signalbox/contracts";
 import { createRoutes, ok, type Routes, refused } from "@signalbox/http";
-import { whyPathOf } from "@signalbox/service";
+import { aboutOf, unmarked, whyPathOf } from "@signalbox/service";
 import { z } from "zod";
 import type { AskServices } from "../operating/ask-services.ts";
 
 const services = ["account", "images", "config", "webhook-ingest", "webhook-delivery"] as const;
 /** An id leads to others: a rejection to what its retry accepted, a request to what it changed, that to its deliveries. */
-const roundsMax = 3;
+const roundsMax = 4;
 const idsMax = 12;
 const stepsMax = 500;
 
@@ -25,17 +25,26 @@ export function createWhy(ask: AskServices) {
     const asked = new Set<string>();
     let ids = [id];
     for (let round = 0; round < roundsMax && ids.length > 0; round++) {
-      for (const one of ids) asked.add(one);
+      for (const one of ids) asked.add(questionOf(one));
       const rounds = await Promise.all(ids.map((one) => ask.getAll(services, whyPathOf(one), WhyPart, asking)));
       for (const { answers, unavailable } of rounds) {
         for (const step of answers.flatMap((part) => part.steps)) steps.set(JSON.stringify(step), step);
         for (const { service, message } of unavailable) steps.set(`away ${service}`, awayStep(service, message));
       }
       const next = rounds.flatMap(({ answers }) => answers.flatMap((part) => part.next));
-      ids = [...new Set(next)].filter((one) => !asked.has(one) && whyId.test(one)).slice(0, idsMax - asked.size);
+      ids = newIds(next, asked).slice(0, idsMax - asked.size);
     }
     return [...steps.values()].toSorted(inTime).slice(0, stepsMax);
   };
+}
+
+/** Identifies a question: a link to a thing asks no more than its plain id. */
+const questionOf = (id: string): string => (aboutOf(id) === null ? unmarked(id) : id);
+
+/** Returns the ids that ask something new. */
+function newIds(next: readonly string[], asked: ReadonlySet<string>): string[] {
+  const fresh = new Map(next.map((id) => [questionOf(id), id] as const));
+  return [...fresh].flatMap(([question, id]) => (asked.has(question) || !whyId.test(unmarked(id)) ? [] : [id]));
 }
 
 const awayStep = (service: WhyStep["service"], reason: string): WhyStep => ({
@@ -62,7 +71,7 @@ export function whyRoutes(why: Why): Routes {
     operationId: "why",
     summary: "Find out what happened, by any id",
     description:
-      "One chain, oldest first, of what every service knows of the id: a delivery, an attempt, an event, a received webhook, a rejection, an image, an API key, an entry of the audit, a change by its `X-Request-Id`, or a refused call by its own, for 24 hours. You see what your scopes let you read; an id of another account does not exist.",
+      "One chain, oldest first, of what every service knows of the id: a delivery, an attempt, an event, a replay, a received webhook, a rejection, an image, a render job, an API key, a sign-in, an entry of the audit, a trace (32 hexadecimal digits), a change by its `X-Request-Id`, or a refused call by its own, for 24 hours. You see what your scopes let you read; an id of another account does not exist.",
     auth: { scopes: [] },
     responses: { 200: z.object({ items: z.array(WhyStep).describe("The chain, oldest first.") }), 404: "error" },
     cache: "no-store",

@@ -1,4 +1,4 @@
-import { hasPrefix, stepsOf, type WhyFinder } from "@signalbox/service";
+import { eventsAbout, hasPrefix, stepsOf, type WhyFinder } from "@signalbox/service";
 import type { DeletionStore } from "../deletions/deletion-store.ts";
 import type { Image } from "./image.ts";
 import type { ImageStore } from "./image-store.ts";
@@ -17,7 +17,8 @@ export const whyImage = ({ imageStore, deletionStore }: Dependencies): readonly 
     knows: hasPrefix("img"),
     async find({ accountId }, id) {
       const image = await imageStore.findOwn(accountId, id);
-      if (image) return { steps: stepsOfImage(image), next: [] };
+      const next = [eventsAbout(id)];
+      if (image) return { steps: stepsOfImage(image), next };
       const deletion = await deletionStore.find(id);
       if (deletion?.accountId !== accountId) return null;
       const { deletedAt, deletedBy, erasedAt, isOriginalKept } = deletion;
@@ -35,7 +36,7 @@ export const whyImage = ({ imageStore, deletionStore }: Dependencies): readonly 
             what: isOriginalKept ? "Its bytes were kept for another image." : "Its bytes were erased.",
           })
         : step({ at: null, id, what: "Its bytes are to be erased.", verdict: "waiting" });
-      return { steps: [deleted, erased], next: [] };
+      return { steps: [deleted, erased], next };
     },
   },
 ];

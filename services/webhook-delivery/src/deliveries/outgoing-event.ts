@@ -34,6 +34,7 @@ export function outgoingEventOf(event: ReceivedEvent): OutgoingEvent | null {
     subject: event.subject,
     data: event.data,
     aboutEndpoint: endpointOf(event),
+    aboutId: thingOf(event),
   };
 }
 
@@ -44,14 +45,23 @@ function bodyOf({ id, name, time, dataJson, version }: ReceivedEvent, accountId:
   return Buffer.concat([Buffer.from(`${before.slice(0, -1)},"data":`), dataJson, Buffer.from(`,${after.slice(1)}`)]);
 }
 
-function namesOf(event: ReceivedEvent): string[] {
-  if (event.name !== "webhook.received") return [event.name];
-  const { scheme, event_type } = (event as ReceivedEvent<"webhook.received">).data;
-  return event_type === null ? [event.name] : [event.name, receivedAlias(scheme, event_type)];
+const namesOf = ({ name, data }: ReceivedEvent): string[] => namesOfEvent(name, data);
+
+/** Returns the names by which an endpoint can subscribe to an event of the service, or to one of its account. */
+export function namesOfEvent(type: string, data: unknown): string[] {
+  if (type !== "webhook.received") return [type];
+  const { scheme, event_type } = data as ReceivedEvent<"webhook.received">["data"];
+  return event_type === null ? [type] : [type, receivedAlias(scheme, event_type)];
 }
 
 /** Returns false when the source does not forward its webhooks to the account's endpoints. */
 const isForwarded = ({ extensions }: ReceivedEvent): boolean => extensions?.forward !== "false";
+
+/** Returns the id by which the story of an event goes on: that of an image or of a received webhook. */
+function thingOf({ name, subject, data }: ReceivedEvent): string | null {
+  if (name.startsWith("image.")) return subject;
+  return name === "webhook.received" ? ((data as { received_id?: string }).received_id ?? null) : null;
+}
 
 function endpointOf({ name, data }: ReceivedEvent): string | null {
   if (name.startsWith("webhook_endpoint.")) return (data as { id: string }).id;

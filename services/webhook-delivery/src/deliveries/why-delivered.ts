@@ -1,123 +1,261 @@
-import type { WhyPart, WhyStep } from "@signalbox/contracts";
+import { matchesEventType, type WhyPart, type WhyStep } from "@signalbox/contracts";
 import { minutes, timeOfPublicId } from "@signalbox/core";
-import { hasPrefix, stepsOf, type WhyFinder } from "@signalbox/service";
-import type { EndpointStore } from "../endpoints/endpoint-store.ts";
-import type { EventStore } from "../events/event-store.ts";
-import type { Attempt } from "./attempt.ts";
+import { aboutOf, expiredReason, hasPrefix, linkTo, stepsOf, type WhyFinder } from "@signalbox/service";
+import { type Endpoint, wants } from "../endpoints/endpoint.ts";
+import { splitId } from "../endpoints/endpoint-id.ts";
+import { compileFilter } from "../endpoints/event-filter.ts";
+import type { ChainAttempt, ChainDeliveries, ChainPlace } from "./chain-deliveries.ts";
+import type { ChainEvent, ChainEvents } from "./chain-events.ts";
 import type { Delivery } from "./delivery.ts";
+import { deliveryIdOf } from "./delivery-id.ts";
 import type { DeliveryStore } from "./delivery-store.ts";
+import { namesOfEvent } from "./outgoing-event.ts";
 
 interface Dependencies {
-  readonly deliveryStore: Pick<DeliveryStore, "find" | "list" | "listAttempts">;
-  readonly eventStore: Pick<EventStore, "find">;
-  readonly endpointStore: Pick<EndpointStore, "find">;
+  readonly deliveryStore: Pick<DeliveryStore, "find" | "findMany">;
+  readonly chainEvents: ChainEvents;
+  readonly chainDeliveries: ChainDeliveries;
 }
 
 const step = stepsOf("webhook-delivery");
 const read = { scopes: ["webhooks:read"] } as const;
-const linkOf = ({ id }: Pick<Delivery, "id">) => `/api/v1/webhooks/deliveries/${id}`;
-const shownMax = 50;
-/** The event of a record has its id some moments before or after its time. */
-const clockMs = minutes(1);
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const linkOf = (deliveryId: string) => `/api/v1/webhooks/deliveries/${deliveryId}`;
+/** Bounds of one answer: events, and pairs of an event and an endpoint. */
+const eventsMax = 20;
+const pairsMax = 2_000;
+const deliveriesMax = 60;
+/** Time in which the first event about a thing may still be on its way. */
+const onItsWayMs = minutes(1);
 
-/** Finds what became of deliveries, attempts and events, for the chain behind an id. */
-export const whyDelivered = (stores: Dependencies): readonly WhyFinder[] => [
+/** Finds what became of deliveries, attempts, events and traces, for the chain behind an id. */
+export const whyDelivered = (parts: Dependencies): readonly WhyFinder[] => [
   {
     ...read,
     knows: hasPrefix("whd"),
+    find: ({ accountId }, id) => ofDelivery(parts, accountId, id),
+  },
+  {
+    ...read,
+    knows: hasPrefix("wha"),
     async find({ accountId }, id) {
-      const delivery = await stores.deliveryStore.find(accountId, id);
-      return delivery && { steps: await ofDelivery(stores, delivery), next: [delivery.eventId] };
+      const deliveryId = await parts.chainDeliveries.deliveryOfAttempt(accountId, id);
+      return deliveryId === null ? null : ofDelivery(parts, accountId, deliveryId);
     },
   },
-  { ...read, knows: hasPrefix("wha"), find: ({ accountId }, id) => ofAttempt(stores, accountId, id) },
+  {
+    ...read,
+    knows: (id) => /^[0-9a-f]{32}$/.test(id),
+    async find({ accountId }, traceId) {
+      const events = await parts.chainEvents.eventsOfTrace(accountId, traceId, eventsMax);
+      return events.length === 0 ? null : ofEvents(parts, accountId, events);
+    },
+  },
   {
     ...read,
     // Publishers choose the ids of their own events: any text may be one.
-    knows: (id) => !/^(?!evt)[a-z]{3}_/.test(id),
-    find: ({ accountId }, id) => ofEvent(stores, accountId, id),
+    knows: (id) => !hasPrefix("whd", "wha")(id) && aboutOf(id) === null,
+    async find({ accountId }, id) {
+      const event = await parts.chainEvents.findEvent(accountId, id);
+      return event && ofEvents(parts, accountId, [event]);
+    },
+  },
+  {
+    ...read,
+    knows: (id) => aboutOf(id) !== null,
+    find: ({ accountId }, id) => ofThing(parts, accountId, aboutOf(id) as string),
   },
 ];
 
-/** Lists a delivery with its attempts, and the step to come. */
-async function ofDelivery({ deliveryStore, endpointStore }: Dependencies, delivery: Delivery): Promise<WhyStep[]> {
-  const { id, accountId, endpointId, eventType, createdAt } = delivery;
-  const range = { after: null, limit: shownMax };
-  const [attempts, endpoint] = await Promise.all([
-    deliveryStore.listAttempts(accountId, { deliveryId: id }, range),
-    endpointStore.find(accountId, endpointId),
+/** Finds the event of a delivery, with all its deliveries: the others tell as much. */
+async function ofDelivery(parts: Dependencies, accountId: string, id: string): Promise<WhyPart | null> {
+  const delivery = await parts.deliveryStore.find(accountId, id);
+  if (delivery === null) return null;
+  const event = await parts.chainEvents.eventOf(delivery);
+  return ofEvents(parts, accountId, event ? [event] : [], [delivery]);
+}
+
+/** Lists events, oldest first, with everything that was sent of them. `known` are deliveries that are told anyway. */
+async function ofEvents(
+  { deliveryStore, chainEvents, chainDeliveries }: Dependencies,
+  accountId: string,
+  events: readonly ChainEvent[],
+  known: readonly Delivery[] = [],
+): Promise<WhyPart> {
+  const endpoints = await chainDeliveries.endpointsOf(accountId);
+  const ids = events.flatMap(({ id, createdAt }) => endpoints.map((one) => deliveryIdOf(id, createdAt, one.id)));
+  const found = await deliveryStore.findMany(accountId, ids.slice(0, pairsMax));
+  const others = found.filter(({ id }) => !known.some((one) => one.id === id));
+  const deliveries = [...known, ...others].slice(0, deliveriesMax);
+  const [attempts, places, unsent] = await Promise.all([
+    chainDeliveries.attemptsOf(accountId, deliveries),
+    chainDeliveries.placesOf(
+      accountId,
+      deliveries.filter(({ status }) => status === "pending"),
+    ),
+    unsentSteps(chainEvents, accountId, { events, endpoints, deliveries: [...known, ...others] }),
   ]);
-  const what = `A delivery of ${eventType} was created for the endpoint ${endpointId}.`;
-  const created = step({ at: createdAt, id, what, link: linkOf(delivery) });
-  const last = stateOf(delivery, endpoint?.status ?? "deleted");
-  return [created, ...attempts.toReversed().map(viewAttempt), ...(last ? [last] : [])];
+  const byId = new Map(endpoints.map((endpoint) => [endpoint.id, endpoint]));
+  const sent = deliveries.flatMap((delivery) => {
+    const place = places.find(({ deliveryId }) => deliveryId === delivery.id) ?? null;
+    const own = attempts.filter(({ deliveryId }) => deliveryId === delivery.id).toReversed();
+    const last = stateOf(delivery, byId.get(delivery.endpointId), place);
+    return [viewCreated(delivery), ...own.map(viewAttempt), ...(last ? [last] : [])];
+  });
+  const things = events.flatMap(({ aboutId, aboutAccountId }) => (aboutId && !aboutAccountId ? [linkTo(aboutId)] : []));
+  const replays = attempts.flatMap(({ replayId }) => (replayId === null ? [] : [linkTo(replayId)]));
+  return { steps: [...events.map(viewEvent), ...unsent, ...sent], next: [...things, ...replays] };
 }
 
-/** Finds an attempt by the time in its id; its delivery has the rest. */
-async function ofAttempt({ deliveryStore }: Dependencies, accountId: string, id: string): Promise<WhyPart | null> {
-  const at = timeOfPublicId(id);
-  if (at === null) return null;
-  const attempts = await deliveryStore.listAttempts(accountId, around(at, 1), { after: null, limit: sameMomentMax });
-  const attempt = attempts.find((one) => one.id === id);
-  return attempt ? { steps: [], next: [attempt.deliveryId] } : null;
+/** Lists the events about a thing that another part knows, or says why there are none. */
+async function ofThing(parts: Dependencies, accountId: string, id: string): Promise<WhyPart | null> {
+  const { chainEvents, chainDeliveries } = parts;
+  const ms = timeOfPublicId(id);
+  if (ms === null) return null;
+  const events = await chainEvents.eventsAbout(accountId, id, ms, eventsMax);
+  const part = events.length > 0 ? await ofEvents(parts, accountId, events.toReversed()) : null;
+  if (ms < chainEvents.oldestMs()) {
+    const reason = expiredReason(ms, chainEvents.retentionMs());
+    const hole = step({ at: new Date(ms), what: "Its first events are not kept any more.", verdict: "hole", reason });
+    return { steps: [hole, ...(part?.steps ?? [])], next: part?.next ?? [] };
+  }
+  if (part) return part;
+  if (chainEvents.nowMs() - ms < onItsWayMs) {
+    const what = "Nothing was sent yet.";
+    return { steps: [step({ at: null, what, verdict: "waiting", reason: "waiting: for its first event" })], next: [] };
+  }
+  const filtering = (await chainDeliveries.endpointsOf(accountId)).filter(
+    (endpoint) => mayWant(endpoint, id) && endpoint.settings.filter !== null && endpoint.createdAt.getTime() <= ms,
+  );
+  return { steps: filtering.length > 0 ? filtering.map((one) => filteredStep(one, null)) : [unsubscribed], next: [] };
 }
 
-/** Lists an event of the account's own, and what was sent of it. A delivery has the time of its event. */
-async function ofEvent(stores: Dependencies, accountId: string, eventId: string): Promise<WhyPart | null> {
-  const { deliveryStore, eventStore } = stores;
-  const event = await eventStore.find({ accountId, seesOthers: false }, eventId);
-  const at = event?.createdAt.getTime() ?? (uuid.test(eventId) ? timeOfUuid(eventId) : null);
-  if (at === null) return null;
-  const range = { after: null, limit: shownMax };
-  const deliveries = await deliveryStore.list(accountId, { eventId, ...around(at, event ? 1 : clockMs) }, range);
-  if (!event && deliveries.length === 0) return null;
-  const link = `/api/v1/webhooks/events/${encodeURIComponent(eventId)}`;
-  const published = event
-    ? [step({ at: event.createdAt, id: eventId, what: `${event.type} arrived for delivery.`, link })]
-    : [];
-  const none = step({ at: null, what: "Nothing was sent.", verdict: "hole", reason: "no endpoint subscribed" });
-  const sent = await Promise.all(deliveries.map((delivery) => ofDelivery(stores, delivery)));
-  return { steps: [...published, ...(sent.length === 0 ? [none] : sent.flat())], next: [] };
+const unsubscribed = step({ at: null, what: "Nothing was sent.", verdict: "hole", reason: "no endpoint subscribed" });
+
+/** The first event about each kind of thing. */
+const firstEvents: Readonly<Record<string, string>> = { img: "image.created", rcv: "webhook.received" };
+
+/** Returns true when the endpoint may want the first event about a thing, whose data are not known. */
+function mayWant(endpoint: Endpoint, thingId: string): boolean {
+  const name = firstEvents[thingId.slice(0, 3)];
+  if (name === undefined || endpoint.consumerOf !== null) return false;
+  const isAlias = (filter: string) => name === "webhook.received" && filter.startsWith("received.");
+  return wants(endpoint, [name]) || endpoint.eventTypes.some(isAlias);
 }
 
-/** Bound of the attempts of one account in the millisecond of one. */
-const sameMomentMax = 1_000;
+interface Sent {
+  readonly events: readonly ChainEvent[];
+  readonly endpoints: readonly Endpoint[];
+  readonly deliveries: readonly Delivery[];
+}
 
-const around = (ms: number, rangeMs: number) => ({ from: new Date(ms - rangeMs), to: new Date(ms + rangeMs) });
-const timeOfUuid = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+/** Says of each endpoint that wants an event and got no delivery why it got none, and of an event that none wants it. */
+async function unsentSteps(chainEvents: ChainEvents, accountId: string, { events, endpoints, deliveries }: Sent) {
+  const isSent = ({ id, createdAt }: ChainEvent, endpoint: Endpoint) => {
+    const deliveryId = deliveryIdOf(id, createdAt, endpoint.id);
+    return deliveries.some((delivery) => delivery.id === deliveryId);
+  };
+  const own = events.filter(({ aboutAccountId }) => aboutAccountId === null);
+  const rest = own.map((event) => ({
+    event,
+    unsent: endpoints.filter((endpoint) => mayBeOwed(endpoint, event) && !isSent(event, endpoint)),
+  }));
+  const asked = rest.filter(({ unsent }) => unsent.length > 0).map(({ event }) => event);
+  const bodies = asked.length > 0 ? await chainEvents.bodiesOf(accountId, asked) : new Map<string, Buffer>();
+  return rest.flatMap(({ event, unsent }) => {
+    const data = dataOf(bodies.get(event.id));
+    const steps = unsent.flatMap((endpoint) => unsentStep(endpoint, event, data) ?? []);
+    const isAnySent = deliveries.some(({ eventId }) => eventId === event.id);
+    return steps.length === 0 && !isAnySent ? [unsubscribed] : steps;
+  });
+}
 
-function viewAttempt({ id, deliveryId, number, startedAt, durationMs, status, error, decision }: Attempt): WhyStep {
+/** Returns true for an endpoint that may want the event by its name. Consumers begin where their owner says. */
+const mayBeOwed = ({ consumerOf, createdAt, eventTypes }: Endpoint, event: ChainEvent): boolean =>
+  consumerOf === null &&
+  createdAt.getTime() <= event.createdAt.getTime() &&
+  eventTypes.some((filter) => matchesEventType(filter, event.type) || filter.startsWith("received."));
+
+function dataOf(body: Buffer | undefined): unknown {
+  if (body === undefined) return undefined;
+  return (JSON.parse(body.toString("utf8")) as { readonly data?: unknown }).data;
+}
+
+function unsentStep(endpoint: Endpoint, { type, createdAt }: ChainEvent, data: unknown): WhyStep | null {
+  if (data === undefined || !wants(endpoint, namesOfEvent(type, data))) return null;
+  const { filter } = endpoint.settings;
+  const test = filter === null ? null : compileFilter(filter);
+  return typeof test === "function" && !test(data) ? filteredStep(endpoint, createdAt) : null;
+}
+
+function filteredStep({ id, updatedAt }: Endpoint, at: Date | null): WhyStep {
+  const isChanged = at !== null && updatedAt > at;
+  const what = `The filter of the endpoint ${id}${isChanged ? ", as it is now," : ""} does not match.`;
+  return step({ at, id, what, verdict: "hole", reason: "not sent: filter", link: `/api/v1/webhooks/endpoints/${id}` });
+}
+
+function viewEvent({ id, type, createdAt, aboutAccountId }: ChainEvent): WhyStep {
+  if (aboutAccountId !== null) {
+    const what = `${type} is an event of another account, sent to an endpoint for all accounts.`;
+    return step({ at: createdAt, id, what, verdict: "hole", reason: "in another account" });
+  }
+  const link = `/api/v1/webhooks/events/${encodeURIComponent(id)}`;
+  return step({ at: createdAt, id, what: `${type} arrived for delivery.`, link });
+}
+
+function viewCreated({ id, endpointId: rowId, eventType, createdAt }: Delivery): WhyStep {
+  const { endpointId, consumer } = splitId(rowId);
+  const to = consumer === null ? `the endpoint ${endpointId}` : `the consumer ${consumer} of ${endpointId}`;
+  return step({
+    at: createdAt,
+    id,
+    what: `A delivery of ${eventType} was created for ${to}.`,
+    link: linkOf(id),
+  });
+}
+
+function viewAttempt(attempt: ChainAttempt): WhyStep {
+  const { id, deliveryId, number, startedAt, durationMs, status, error, decision, replayId } = attempt;
   const outcome = status === null ? `got no answer: ${error ?? "unknown"}` : `was answered with ${status}`;
+  const again = replayId === null ? "" : `, for the replay ${replayId}`;
   return step({
     at: startedAt,
     id,
-    what: `Attempt ${number} ${outcome} after ${durationMs} ms.`,
+    what: `Attempt ${number} ${outcome} after ${durationMs} ms${again}.`,
     verdict: status !== null && status >= 200 && status < 300 ? "done" : "failed",
     reason: decision ?? error,
-    link: linkOf({ id: deliveryId }),
+    link: linkOf(deliveryId),
   });
 }
 
 /** The step to come, or the one that never comes; null for a delivery that arrived. */
-function stateOf({ status, lastAttemptAt, nextAttemptAt, lastError }: Delivery, endpoint: string): WhyStep | null {
+function stateOf(delivery: Delivery, endpoint: Endpoint | undefined, place: ChainPlace | null): WhyStep | null {
+  const { id, status, lastAttemptAt, nextAttemptAt, lastError } = delivery;
+  const waiting = (at: Date | null, what: string, reason: string) =>
+    step({ at, id, what, verdict: "waiting", reason, link: linkOf(id) });
   switch (status) {
     case "succeeded":
       return null;
     case "exhausted":
-      return step({ at: lastAttemptAt, what: "It was given up.", verdict: "failed", reason: lastError });
-    case "held": {
-      const reason = endpoint === "enabled" ? "held: the account may not act" : `held: endpoint ${endpoint}`;
-      return step({ at: null, what: "It waits.", verdict: "waiting", reason });
-    }
+      return step({ at: lastAttemptAt, id, what: "It was given up.", verdict: "failed", reason: lastError });
     case "parked":
-      return step({ at: null, what: "It waits.", verdict: "waiting", reason: "waiting: its key is parked" });
-    case "pending":
       return step({
-        at: nextAttemptAt,
-        what: "It is to be attempted.",
-        verdict: "waiting",
-        reason: "waiting: for its turn",
+        at: null,
+        id,
+        what: "It was set aside, so that the deliveries behind it go out. A replay sends it again.",
+        verdict: "failed",
+        reason: lastError,
+        link: linkOf(id),
       });
+    case "held": {
+      const isEnabled = endpoint?.status === "enabled";
+      const reason = isEnabled ? "held: the account may not act" : `held: endpoint ${endpoint?.status ?? "deleted"}`;
+      return waiting(null, "It waits.", reason);
+    }
+    case "pending": {
+      if (place !== null)
+        return waiting(null, `It waits for ${place.firstId} to go out.`, `waiting: behind order key ${place.orderKey}`);
+      if (endpoint?.type === "pull") return waiting(nextAttemptAt, "It can be taken.", "waiting: for a consumer");
+      return waiting(nextAttemptAt, "It is to be attempted.", "waiting: for its turn");
+    }
   }
 }

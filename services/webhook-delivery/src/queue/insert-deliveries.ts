@@ -12,6 +12,8 @@ export interface NewEvent {
   readonly createdAt: Date;
   /** Account that the event is about, on a copy for operators. */
   readonly aboutAccountId?: string;
+  /** The image or the received webhook that the event is about. */
+  readonly aboutId?: string | null;
 }
 
 /** Account id that stands for the endpoints with scope `all`. */
@@ -82,8 +84,9 @@ const insert = sql(
      on conflict (endpoint_id, order_key) do update
        set last_sequence = excluded.last_sequence, updated_at = excluded.updated_at
    ), stored as (
-     insert into webhook_events (id, account_id, type, body, traceparent, created_at, deliveries, about_account_id)
-     select * from unnest($11::text[], $12::text[], $13::text[], $14::bytea[], $15::text[], $16::timestamptz[], $17::int[], $23::text[])
+     insert into webhook_events (id, account_id, type, body, traceparent, created_at, deliveries, about_account_id, about_id)
+     select * from unnest($11::text[], $12::text[], $13::text[], $14::bytea[], $15::text[], $16::timestamptz[], $17::int[],
+       $23::text[], $26::text[])
      where not exists (select from stale) on conflict do nothing
    ), queued as (
      insert into delivery_queue (endpoint_id, due_at, delivery_id, created_at, leased_by, order_key, sequence)
@@ -186,6 +189,7 @@ async function insertPart(
     events.map(({ aboutAccountId }) => aboutAccountId ?? null),
     ofOperators?.fingerprint ?? null,
     from,
+    events.map(({ aboutId }) => aboutId ?? null),
   ]);
   return rows[0] as Inserted;
 }

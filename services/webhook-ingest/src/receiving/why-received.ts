@@ -1,4 +1,6 @@
-import { hasPrefix, stepsOf, type WhyFinder } from "@signalbox/service";
+import { type Clock, timeOfPublicId } from "@signalbox/core";
+import { eventsAbout, expiredReason, hasPrefix, linkTo, stepsOf, type WhyFinder } from "@signalbox/service";
+import { startOfDay } from "@signalbox/storage";
 import type { RejectionStore } from "../rejections/rejection-store.ts";
 import type { SourceStore } from "../sources/source-store.ts";
 import type { ReceivedStore } from "./received-store.ts";
@@ -7,13 +9,20 @@ interface Dependencies {
   readonly receivedStore: Pick<ReceivedStore, "findOwnMany">;
   readonly rejectionStore: Pick<RejectionStore, "findOwn">;
   readonly sourceStore: Pick<SourceStore, "find">;
+  readonly keepMs: () => number;
+  readonly clock: Pick<Clock, "nowMs">;
 }
 
 const step = stepsOf("webhook-ingest");
 const read = { scopes: ["webhooks:read"] } as const;
 
 /** Finds what became of received and of refused webhooks, and of their sources, for the chain behind an id. */
-export const whyReceived = ({ receivedStore, rejectionStore, sourceStore }: Dependencies): readonly WhyFinder[] => [
+export const whyReceived = ({
+  receivedStore,
+  rejectionStore,
+  sourceStore,
+  ...retention
+}: Dependencies): readonly WhyFinder[] => [
   {
     ...read,
     knows: hasPrefix("rcv"),
@@ -32,8 +41,9 @@ export const whyReceived = ({ receivedStore, rejectionStore, sourceStore }: Depe
         what: "It was kept, and no endpoint gets it.",
         reason: "not sent: forward is off",
       });
-      return { steps: forwarded ? [received] : [received, kept], next: [] };
+      return forwarded ? { steps: [received], next: [eventsAbout(id)] } : { steps: [received, kept], next: [] };
     },
+    missing: (id) => goneStep(id, retention),
   },
   {
     ...read,
@@ -50,7 +60,7 @@ export const whyReceived = ({ receivedStore, rejectionStore, sourceStore }: Depe
         reason,
         link: `/api/v1/webhooks/sources/${sourceId}/rejections/${id}`,
       });
-      return { steps: [refused], next: receivedId === null ? [] : [receivedId] };
+      return { steps: [refused], next: receivedId === null ? [] : [linkTo(receivedId)] };
     },
   },
   {
@@ -63,3 +73,16 @@ export const whyReceived = ({ receivedStore, rejectionStore, sourceStore }: Depe
     },
   },
 ];
+
+/** The hole in the place of a received webhook that a delivery or a rejection leads to. */
+function goneStep(id: string, { keepMs, clock }: Pick<Dependencies, "keepMs" | "clock">) {
+  const ms = timeOfPublicId(id) ?? 0;
+  const isExpired = ms < startOfDay(clock.nowMs() - keepMs());
+  return step({
+    at: new Date(ms),
+    id,
+    what: "The received webhook is not kept any more.",
+    verdict: "hole",
+    reason: isExpired ? expiredReason(ms, keepMs()) : "its source was deleted",
+  });
+}

@@ -1,0 +1,2 @@
+-- signalbox: expand
+ALTER TABLE "audit_entries" ADD COLUMN "trace_id" TEXT;
