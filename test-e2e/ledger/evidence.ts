@@ -97,6 +97,25 @@ export interface FinalReplay {
   readonly replayed: number;
 }
 
+/** A step of the chain behind an id. */
+export interface ChainStep {
+  readonly id: string | null;
+  readonly what: string;
+  readonly verdict: string;
+  readonly reason: string | null;
+  readonly link: string | null;
+}
+
+/** The answer of why to the account of an acknowledged id, and the status that another account got. */
+export interface Chain {
+  readonly kind: "image" | "key" | "event" | "received" | "replay" | "delivery" | "request";
+  readonly id: string;
+  readonly account: string;
+  /** Null when nothing was known of the id. */
+  readonly steps: readonly ChainStep[] | null;
+  readonly statusOfOther: number | null;
+}
+
 /** A change in the history of the property that the rounds override. */
 export interface Revision {
   readonly revision: string;
@@ -116,7 +135,7 @@ export interface Evidence {
   readonly imageRows: readonly { readonly id: string; readonly account: string; readonly title: string }[];
   readonly accounts: Readonly<Record<string, { readonly name: string; readonly settings: string }>>;
   /** The received deliveries in each source's list. */
-  readonly webhooks: readonly { readonly source: string; readonly delivery: string }[];
+  readonly webhooks: readonly { readonly source: string; readonly delivery: string; readonly received: string }[];
   readonly revokedKeys: readonly string[];
   readonly overrides: Agreement;
   readonly flags: Agreement;
@@ -125,6 +144,8 @@ export interface Evidence {
   /** Numbers of deliveries of published events, by event and endpoint. */
   readonly publications: readonly { readonly account: string; readonly event: string; readonly deliveries: number }[];
   readonly replays: readonly FinalReplay[];
+  /** One for each acknowledged id. */
+  readonly chains: readonly Chain[];
   readonly subscribers: readonly Subscriber[];
   readonly health: readonly HealthSample[];
   /** Counts that must be zero at the end, by name. */

@@ -4,6 +4,7 @@ import { buffer } from "node:stream/consumers";
 export interface Reply {
   readonly status: number;
   readonly etag: string | undefined;
+  readonly requestId: string | undefined;
   readonly bytes: Buffer;
   // biome-ignore lint/suspicious/noExplicitAny: readers take members of many answers.
   readonly json: any;
@@ -54,7 +55,8 @@ async function exchange(
       const bytes = await buffer(response);
       const isJson = (response.headers["content-type"] ?? "").includes("json") && bytes.length > 0;
       const json = isJson ? JSON.parse(bytes.toString("utf8")) : undefined;
-      resolve({ status: response.statusCode ?? 0, etag: response.headers.etag, bytes, json });
+      const { etag, "x-request-id": requestId } = response.headers;
+      resolve({ status: response.statusCode ?? 0, etag, requestId: requestId as string | undefined, bytes, json });
     } catch (error) {
       reject(error);
     }

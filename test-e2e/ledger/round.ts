@@ -6,6 +6,7 @@ import { createHistory, type History, operationsOf } from "./history.ts";
 import type { Random } from "./random.ts";
 import { openScene, type Scene, wantedTypes } from "./scene.ts";
 import type { LedgerSystem } from "./systems/ledger-system.ts";
+import { askWhy } from "./witnesses/chains.ts";
 import { PullConsumers } from "./witnesses/consumers.ts";
 import { readFinals } from "./witnesses/finals.ts";
 import type { createProber } from "./witnesses/prober.ts";
@@ -66,6 +67,8 @@ export async function runRound(course: Course, fault: Fault, name: string, rando
     const settleMs = history.now() - quietAt;
     await consumers.finish();
     const finals = await readFinals(scene);
+    const received = receiver.receipts.filter(({ t }) => t >= startedAt);
+    const chains = await askWhy(scene, finals, received);
     over.abort();
     const health = await sampling;
     await probing;
@@ -80,7 +83,8 @@ export async function runRound(course: Course, fault: Fault, name: string, rando
       faults: [span],
       log,
       subscribers: await subscribers.finish(log),
-      received: receiver.receipts.filter(({ t }) => t >= startedAt),
+      received,
+      chains,
       endpoints: Object.fromEntries(course.fates),
     };
     return { evidence, recoveryMs: recovery, undoMs: span.until - span.undoneFrom, settleMs };

@@ -80,7 +80,10 @@ test("an image leads to the deliveries of its events and to the job of its varia
   const ofJob = await scene.why(owner, job);
   assert.ok(has(ofJob, "Its named variants are rendered") && has(ofJob, "The image was stored"), JSON.stringify(ofJob));
   const delivery = (await scene.send(owner, "GET", "/api/v1/webhooks/deliveries")).json.items[0];
-  assert.ok(has(await scene.why(owner, delivery.id), "The image was stored"));
+  const ofDelivery = await scene.why(owner, delivery.id);
+  assert.ok(has(ofDelivery, "The image was stored") && has(ofDelivery, "image.create."), JSON.stringify(ofDelivery));
+  const events = ofDelivery.filter(({ what }) => what.includes("arrived for delivery"));
+  assert.equal(events.length, 1, "a delivery leads to its image, not to the image's other events");
   const ofTrace = await scene.why(owner, trace.traceId);
   assert.ok(has(ofTrace, "image.create.") && has(ofTrace, "answered with 204"), JSON.stringify(ofTrace));
   const stranger = scene.person();

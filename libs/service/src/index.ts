@@ -31,9 +31,11 @@ export { createOverrideCopy } from "./overrides/override-copy.ts";
 export type { SharedParts } from "./shared-parts.ts";
 export {
   aboutOf,
+  cutSteps,
   eventsAbout,
   expiredReason,
   hasPrefix,
+  leftOut,
   linkTo,
   stepsOf,
   unmarked,

@@ -184,7 +184,7 @@ export async function openService(
           pool,
           tokens: () => configuration.get("internal.token"),
           callers: () => configuration.get("internal.callers"),
-          routes: joinRoutes([...internalRoutes, operatingRoutes(operating), whyRoutes(finders)]),
+          routes: joinRoutes([...internalRoutes, operatingRoutes(operating), whyRoutes(context.service, finders)]),
           mounts: { "/graphql": subgraph },
           published: { routes, openapi },
         }),

@@ -4,6 +4,7 @@ import type { Caller } from "@signalbox/auth";
 import type { WhyStep } from "@signalbox/contracts";
 import { createManualClock, hours, newId } from "@signalbox/core";
 import { eventsAbout, linkTo, unmarked } from "@signalbox/service";
+import { sql } from "@signalbox/storage";
 import { createReceiver, eventually, type Receiver, type TestPerson, testPerson } from "@signalbox/testing";
 import { createChainDeliveries } from "../src/deliveries/chain-deliveries.ts";
 import { createChainEvents } from "../src/deliveries/chain-events.ts";
@@ -75,6 +76,18 @@ test("a delivery that waits for another of its order key names the key and the o
   assert.deepEqual([last?.verdict, last?.reason], ["waiting", "waiting: behind order key user-7"]);
   assert.equal(last?.what, `It waits for ${first?.id} to go out.`);
   assert.equal((await why(who, first?.id ?? "")).at(-1)?.reason, "waiting: for its turn");
+});
+
+test("an attempt that was answered after its lease is no success in the chain", async () => {
+  receiver.answer({ status: 200 });
+  await delivery.newEndpoint(who, { url: receiver.url, event_types: ["order.*"] });
+  await publish("user-7", 1);
+  const [sent] = await deliveriesOf(1);
+  await eventually(async () => (await delivery.attemptsOf(who, sent?.id ?? "")).length > 0);
+  await delivery.pool.query(sql("", "update delivery_attempts set counted = false where delivery_id = $1"), [sent?.id]);
+  const attempt = (await why(who, sent?.id ?? "")).at(-1);
+  assert.deepEqual([attempt?.verdict, attempt?.reason], ["failed", "late"]);
+  assert.match(attempt?.what ?? "", /^Attempt 1 was answered with 200 .* too late to count/);
 });
 
 test("a message of a pull endpoint waits for a consumer, and a live lease leads to it", async () => {

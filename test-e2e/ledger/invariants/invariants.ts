@@ -1,4 +1,5 @@
 import type { Evidence, Invariant } from "../evidence.ts";
+import { whyIsTrue } from "./chains.ts";
 import { changeAndEvent, commitOrder, lastEventIsState, oneEventId, stepsBack } from "./events.ts";
 import {
   deliveredOnce,
@@ -37,6 +38,7 @@ export const invariants: readonly Invariant[] = [
   nothingLeft,
   healthIsTrue,
   stepsBack,
+  whyIsTrue,
 ];
 
 /** A violated invariant, with each place. */

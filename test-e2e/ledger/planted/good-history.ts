@@ -1,4 +1,4 @@
-import type { Evidence, LogRecord } from "../evidence.ts";
+import type { Chain, ChainStep, Evidence, LogRecord } from "../evidence.ts";
 import type { Operation, Outcome, Value } from "../history.ts";
 
 const account = "acc_1";
@@ -76,7 +76,14 @@ const operations: readonly Operation[] = [
   operation(3, "upload", { account, title: "short", sha256: "c", keyed: false }, { image: "img_3" }),
   operation(3.5, "upload", { account, title: "lost", sha256: "d", keyed: false }, {}, "info"),
   operation(4, "delete-image", { account, image: "img_3" }),
-  ...[1, 2, 3].map((number) => operation(4 + number, "patch-image", { account, image: "img_1", title: `n-${number}` })),
+  ...[1, 2, 3].map((number) =>
+    operation(
+      4 + number,
+      "patch-image",
+      { account, image: "img_1", title: `n-${number}` },
+      { request: `req_${number}` },
+    ),
+  ),
   operation(5, "patch-account", { account, name: "left 1", base: "Account 1" }),
   operation(6, "patch-account", { account, name: "right 1", base: "left 1" }),
   operation(6, "patch-account", { account, name: "left 2", base: "left 1" }, {}, "fail"),
@@ -147,6 +154,66 @@ const received = [
     ]),
 ];
 
+const step = (id: string, what: string, link: string | null = null): ChainStep => ({
+  id,
+  what,
+  link,
+  verdict: "done",
+  reason: null,
+});
+
+/** The steps of an event, with the deliveries that arrived. */
+const stepsOfEvent = (eventId: string): ChainStep[] => [
+  step(eventId, "It arrived for delivery."),
+  ...received
+    .filter((one) => one.eventId === eventId)
+    .flatMap(({ deliveryId, status, replay }) => [
+      ...(replay === null && status === 200 ? [step(deliveryId, "A delivery of it was created.")] : []),
+      step("wha_1", `Attempt 1 was answered with ${status} after 5 ms.`, `/api/v1/webhooks/deliveries/${deliveryId}`),
+    ]),
+];
+const stepsOfThing = (key: string): ChainStep[] =>
+  [...new Set(log.flatMap((one) => (one.key === key ? [one.eventId] : [])))].flatMap(stepsOfEvent);
+const stored = [step("img_1", "The image was stored."), step("img_1", "image.create.")];
+const chain = (kind: Chain["kind"], id: string, steps: readonly ChainStep[]): Chain => ({
+  kind,
+  id,
+  account,
+  steps,
+  statusOfOther: 404,
+});
+const keySteps = ["The key was created.", "api_key.create.", "The key was revoked.", "api_key.revoke."];
+
+const chains: readonly Chain[] = [
+  chain("image", "img_1", [...stored, ...stepsOfThing("img_1")]),
+  chain("image", "img_2", [...stored.map((one) => ({ ...one, id: "img_2" })), ...stepsOfThing("img_2")]),
+  chain("image", "img_3", [
+    step("img_3", "The image was deleted."),
+    step("img_3", "image.create."),
+    ...stepsOfThing("img_3"),
+  ]),
+  chain(
+    "key",
+    "key_1",
+    keySteps.map((what) => step("key_1", what)),
+  ),
+  chain("event", "p-1", stepsOfEvent("p-1")),
+  ...["d-1", "d-2"].map((delivery) =>
+    chain("received", `rcv ${delivery}`, [
+      step(`rcv ${delivery}`, "It was accepted by the source."),
+      ...log.filter(({ data }) => data.delivery_id === delivery).flatMap(({ eventId }) => stepsOfEvent(eventId)),
+    ]),
+  ),
+  chain("replay", "replay_1", [
+    step("replay_1", "A replay of 1 deliveries was started."),
+    step("replay_1", "The replay ended with 1 deliveries queued."),
+  ]),
+  ...[1, 2, 3].map((number) => chain("request", `req_${number}`, [step("img_1", "image.update: title.")])),
+  ...[...new Map(received.map(({ deliveryId, eventId }) => [deliveryId, eventId]))].map(([deliveryId, eventId]) =>
+    chain("delivery", deliveryId, stepsOfEvent(eventId)),
+  ),
+];
+
 /** A short correct story, with a fault, a repeated page, a lost answer and a refusal. */
 export const goodEvidence: Evidence = {
   operations,
@@ -167,7 +234,7 @@ export const goodEvidence: Evidence = {
     { id: "img_2", account, title: "keyed" },
   ],
   accounts: { [account]: { name: "right 1", settings: settingsOf("Asia/Tokyo") } },
-  webhooks: ["d-1", "d-2"].map((delivery) => ({ source, delivery })),
+  webhooks: ["d-1", "d-2"].map((delivery) => ({ source, delivery, received: `rcv ${delivery}` })),
   revokedKeys: ["key_1"],
   overrides: {
     database: { value: "Ledger 2", revision: "2" },
@@ -177,6 +244,7 @@ export const goodEvidence: Evidence = {
   revisions: ["Ledger 1", "Ledger 2"].map((value, at) => ({ value, revision: String(at + 1) })),
   publications: [{ account, event: "p-1", deliveries: 1 }],
   replays: [{ id: "replay_1", account, status: "done", total: 1, replayed: 1 }],
+  chains,
   subscribers: [
     {
       account,

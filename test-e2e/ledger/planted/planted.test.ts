@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
-import type { Evidence, LogRecord } from "../evidence.ts";
+import type { Chain, Evidence, LogRecord } from "../evidence.ts";
 import { invariants, judge } from "../invariants/invariants.ts";
 import { deleted, goodEvidence, main, paused } from "./good-history.ts";
 
@@ -32,6 +32,10 @@ const withVerdict = (good: Evidence, from: string, to: string): Evidence => ({
     one.op === "open-url" && one.answer.verdict === from ? { ...one, answer: { verdict: to } } : one,
   ),
 });
+
+const withChain =
+  (id: string, change: (chain: Chain) => Chain): Planted =>
+  (good) => ({ ...good, chains: good.chains.map((one) => (one.id === id ? change(one) : one)) });
 
 /** Possible faults of a build, each planted in a correct history, with the invariant that must find it. */
 const planted: readonly (readonly [what: string, invariant: string, plant: Planted])[] = [
@@ -266,6 +270,40 @@ const planted: readonly (readonly [what: string, invariant: string, plant: Plant
     "a repeated page leaves an event out",
     "steps-back",
     withLog((log) => [...log, ...log.filter(({ offset }) => [1, 3, 6].includes(offset))]),
+  ],
+  ["nothing is known of an accepted event", "why-is-true", withChain("p-1", (one) => ({ ...one, steps: null }))],
+  ["why of an event is not asked", "why-is-true", (good) => ({ ...good, chains: good.chains.slice(1) })],
+  [
+    "a chain leaves out a delivery that arrived",
+    "why-is-true",
+    withChain("rcv d-1", (one) => ({
+      ...one,
+      steps: one.steps?.filter(({ what }) => !what.includes("delivery")) ?? null,
+    })),
+  ],
+  [
+    "a chain has an attempt that nobody made",
+    "why-is-true",
+    withChain("p-1", (one) => ({
+      ...one,
+      steps: [...(one.steps ?? []), ...(one.steps ?? []).filter(({ what }) => what.startsWith("Attempt"))],
+    })),
+  ],
+  [
+    "a chain leaves steps out without need",
+    "why-is-true",
+    withChain("img_2", (one) => ({
+      ...one,
+      steps: [
+        ...(one.steps ?? []),
+        { id: null, what: "More.", verdict: "hole", reason: "left out: too many", link: null },
+      ],
+    })),
+  ],
+  [
+    "the chain of a key is shown to another account",
+    "why-is-true",
+    withChain("key_1", (one) => ({ ...one, statusOfOther: 200 })),
   ],
   ["an event comes back after newer ones", "steps-back", withLog((log) => [...log, find(log, "image.created")])],
 ];

@@ -39,7 +39,7 @@ export async function readFinals(scene: Scene): Promise<Finals> {
   );
   const webhooks = await rows<Evidence["webhooks"][number]>(
     "webhook-ingest",
-    "select source_id as source, delivery_id as delivery from received_deliveries where source_id = any ($1)",
+    "select source_id as source, delivery_id as delivery, id as received from received_deliveries where source_id = any ($1)",
     [members.map(({ source }) => source.id)],
   );
   const keys = await rows<{ id: string }>(

@@ -17,7 +17,7 @@ async function numberTitles(scene: Scene, { http, account }: Member, image: stri
     const title = `n-${++number}`;
     const done = scene.history.begin(name, "patch-image", { account, image, number, title });
     const reply = await http(`/images/${image}`, { method: "PATCH", body: { title } });
-    done(outcomeOf(reply), { status: reply?.status });
+    done(outcomeOf(reply), { status: reply?.status, request: reply?.requestId });
   });
 }
 

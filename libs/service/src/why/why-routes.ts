@@ -10,7 +10,10 @@ export const whyPathOf = (id: string): string => `/internal/why/${encodeURICompo
 /** Marks of links between the parts of a chain. No id that a caller asks for can begin with one. */
 const marks = { toThing: "!", toEvents: ">" } as const;
 
-/** Leads to a thing that exists for the part that says so: its service names the hole where it is gone. */
+/**
+ * Leads to the story of a thing itself, and not on from there. It exists for the part that says so: its service names
+ * the hole where it is gone.
+ */
 export const linkTo = (id: string): string => marks.toThing + id;
 
 /** Leads to the events about a thing that exists. */
@@ -58,13 +61,22 @@ export const stepsOf =
 export const expiredReason = (ms: number, keepMs: number): string =>
   `expired ${new Date(ms + keepMs).toISOString().slice(0, 10)}`;
 
-const bounds = { steps: 200, next: 20 } as const;
+/** Bounds the steps of a part or a chain, and says that there are more. */
+export function cutSteps(service: ServiceName, steps: readonly WhyStep[], max: number): WhyStep[] {
+  return steps.length <= max ? [...steps] : [...steps.slice(0, max - 1), leftOut(service, "Further steps")];
+}
+
+/** The hole in the place of things that are more than a chain shows. */
+export const leftOut = (service: ServiceName, things: string): WhyStep =>
+  stepsOf(service)({ at: null, what: `${things} are left out here.`, verdict: "hole", reason: "left out: too many" });
+
+const bounds = { steps: 400, next: 20 } as const;
 
 /**
  * Creates the route by which the gateway asks what a service knows of an id. A kind whose scopes the caller lacks is not
  * looked for: it answers as one that does not exist.
  */
-export function whyRoutes(finders: readonly WhyFinder[]): Routes {
+export function whyRoutes(service: ServiceName, finders: readonly WhyFinder[]): Routes {
   const routes = createRoutes();
   routes.get("/internal/why/:id", {
     summary: "What this service knows of an id",
@@ -84,9 +96,14 @@ export function whyRoutes(finders: readonly WhyFinder[]): Routes {
         }),
       );
       const parts = found.filter((part) => part !== null);
+      const next = isLink ? [] : parts.flatMap((part) => part.next);
       return ok({
-        steps: parts.flatMap(({ steps }) => steps).slice(0, bounds.steps),
-        next: [...new Set(parts.flatMap(({ next }) => next))].slice(0, bounds.next),
+        steps: cutSteps(
+          service,
+          parts.flatMap(({ steps }) => steps),
+          bounds.steps,
+        ),
+        next: [...new Set(next)].slice(0, bounds.next),
       });
     },
   });

@@ -1,6 +1,6 @@
 import type { WhyPart, WhyStep } from "@signalbox/contracts";
 import { hours, minutes, timeOfPublicId } from "@signalbox/core";
-import { aboutOf, hasPrefix, stepsOf, type WhyFinder } from "@signalbox/service";
+import { aboutOf, hasPrefix, leftOut, stepsOf, type WhyFinder } from "@signalbox/service";
 import type { ApiKey } from "../credentials/api-key.ts";
 import type { CredentialStore } from "../credentials/credential-store.ts";
 import { type AuditEntry, timeOfId } from "./audit-entry.ts";
@@ -14,7 +14,8 @@ interface Dependencies {
 
 const step = stepsOf("account");
 const read = { scopes: ["account:read"] } as const;
-const shown = { after: null, limit: 50 } as const;
+const entriesMax = 50;
+const shown = { after: null, limit: entriesMax + 1 } as const;
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const publicId = /^[a-z]{3}_[0-9A-Za-z]{16,40}$/;
 
@@ -70,7 +71,9 @@ export function whyAudited({ auditStore, apiKeyStore, nowMs }: Dependencies): re
 function partOf(accountId: string, entries: readonly AuditEntry[], from: "of a thing" | "of a request" = "of a thing") {
   if (entries.length === 0) return null;
   const next = from === "of a thing" ? [] : entries.flatMap(({ subject }) => subject ?? []);
-  return { steps: entries.toReversed().map((entry) => viewEntry(accountId, entry)), next };
+  const steps = entries.slice(0, entriesMax).toReversed();
+  const more = entries.length > entriesMax ? [leftOut("account", "Earlier entries of the audit")] : [];
+  return { steps: [...steps.map((entry) => viewEntry(accountId, entry)), ...more], next };
 }
 
 function viewEntry(accountId: string, entry: AuditEntry): WhyStep {

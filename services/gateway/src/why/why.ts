@@ -1,7 +1,7 @@
 import type { Caller } from "@signalbox/auth";
 import { WhyPart, WhyStep, whyId } from "@signalbox/contracts";
 import { createRoutes, ok, type Routes, refused } from "@signalbox/http";
-import { aboutOf, unmarked, whyPathOf } from "@signalbox/service";
+import { aboutOf, cutSteps, unmarked, whyPathOf } from "@signalbox/service";
 import { z } from "zod";
 import type { AskServices } from "../operating/ask-services.ts";
 
@@ -34,7 +34,7 @@ export function createWhy(ask: AskServices) {
       const next = rounds.flatMap(({ answers }) => answers.flatMap((part) => part.next));
       ids = newIds(next, asked).slice(0, idsMax - asked.size);
     }
-    return [...steps.values()].toSorted(inTime).slice(0, stepsMax);
+    return cutSteps("gateway", [...steps.values()].toSorted(inTime), stepsMax);
   };
 }
 

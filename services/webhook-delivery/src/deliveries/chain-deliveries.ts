@@ -7,7 +7,10 @@ import type { Delivery } from "./delivery.ts";
 
 /** An attempt as a step of a chain. */
 export interface ChainAttempt
-  extends Pick<Attempt, "id" | "deliveryId" | "number" | "startedAt" | "durationMs" | "status" | "error" | "decision"> {
+  extends Pick<
+    Attempt,
+    "id" | "deliveryId" | "number" | "startedAt" | "durationMs" | "status" | "error" | "decision" | "counted"
+  > {
   readonly replayId: string | null;
 }
 
@@ -31,7 +34,7 @@ const attemptsOf = sql(
   "",
   `select a.* from unnest($2::text[]) as given (id) cross join lateral (
      select id, delivery_id as "deliveryId", number, started_at as "startedAt", duration_ms as "durationMs", status, error,
-       decision, exchange->'requestHeaders'->>'X-Replay-Id' as "replayId"
+       decision, counted, exchange->'requestHeaders'->>'X-Replay-Id' as "replayId"
      from delivery_attempts where delivery_id = given.id and account_id = $1 and started_at >= $3
      order by started_at desc limit $4) as a`,
 );

@@ -1,6 +1,6 @@
 import { matchesEventType, type WhyPart, type WhyStep } from "@signalbox/contracts";
 import { minutes, timeOfPublicId } from "@signalbox/core";
-import { aboutOf, expiredReason, hasPrefix, linkTo, stepsOf, type WhyFinder } from "@signalbox/service";
+import { aboutOf, expiredReason, hasPrefix, leftOut, linkTo, stepsOf, type WhyFinder } from "@signalbox/service";
 import { type Endpoint, wants } from "../endpoints/endpoint.ts";
 import { splitId } from "../endpoints/endpoint-id.ts";
 import { compileFilter } from "../endpoints/event-filter.ts";
@@ -23,7 +23,7 @@ const linkOf = (deliveryId: string) => `/api/v1/webhooks/deliveries/${deliveryId
 /** Bounds of one answer: events, and pairs of an event and an endpoint. */
 const eventsMax = 20;
 const pairsMax = 2_000;
-const deliveriesMax = 60;
+const deliveriesMax = 100;
 /** Time in which the first event about a thing may still be on its way. */
 const onItsWayMs = minutes(1);
 
@@ -85,14 +85,15 @@ async function ofEvents(
   const ids = events.flatMap(({ id, createdAt }) => endpoints.map((one) => deliveryIdOf(id, createdAt, one.id)));
   const found = await deliveryStore.findMany(accountId, ids.slice(0, pairsMax));
   const others = found.filter(({ id }) => !known.some((one) => one.id === id));
-  const deliveries = [...known, ...others].slice(0, deliveriesMax);
+  const all = [...known, ...others];
+  const deliveries = all.slice(0, deliveriesMax);
   const [attempts, places, unsent] = await Promise.all([
     chainDeliveries.attemptsOf(accountId, deliveries),
     chainDeliveries.placesOf(
       accountId,
       deliveries.filter(({ status }) => status === "pending"),
     ),
-    unsentSteps(chainEvents, accountId, { events, endpoints, deliveries: [...known, ...others] }),
+    unsentSteps(chainEvents, accountId, { events, endpoints, deliveries: all }),
   ]);
   const byId = new Map(endpoints.map((endpoint) => [endpoint.id, endpoint]));
   const sent = deliveries.flatMap((delivery) => {
@@ -101,9 +102,10 @@ async function ofEvents(
     const last = stateOf(delivery, byId.get(delivery.endpointId), place);
     return [viewCreated(delivery), ...own.map(viewAttempt), ...(last ? [last] : [])];
   });
+  const more = all.length > deliveriesMax ? [leftOut("webhook-delivery", "Further deliveries")] : [];
   const things = events.flatMap(({ aboutId, aboutAccountId }) => (aboutId && !aboutAccountId ? [linkTo(aboutId)] : []));
   const replays = attempts.flatMap(({ replayId }) => (replayId === null ? [] : [linkTo(replayId)]));
-  return { steps: [...events.map(viewEvent), ...unsent, ...sent], next: [...things, ...replays] };
+  return { steps: [...events.map(viewEvent), ...unsent, ...sent, ...more], next: [...things, ...replays] };
 }
 
 /** Lists the events about a thing that another part knows, or says why there are none. */
@@ -111,8 +113,8 @@ async function ofThing(parts: Dependencies, accountId: string, id: string): Prom
   const { chainEvents, chainDeliveries } = parts;
   const ms = timeOfPublicId(id);
   if (ms === null) return null;
-  const events = await chainEvents.eventsAbout(accountId, id, ms, eventsMax);
-  const part = events.length > 0 ? await ofEvents(parts, accountId, events.toReversed()) : null;
+  const events = await chainEvents.eventsAbout(accountId, id, ms, eventsMax + 1);
+  const part = events.length > 0 ? await ofNewest(parts, accountId, events) : null;
   if (ms < chainEvents.oldestMs()) {
     const reason = expiredReason(ms, chainEvents.retentionMs());
     const hole = step({ at: new Date(ms), what: "Its first events are not kept any more.", verdict: "hole", reason });
@@ -127,6 +129,12 @@ async function ofThing(parts: Dependencies, accountId: string, id: string): Prom
     (endpoint) => mayWant(endpoint, id) && endpoint.settings.filter !== null && endpoint.createdAt.getTime() <= ms,
   );
   return { steps: filtering.length > 0 ? filtering.map((one) => filteredStep(one, null)) : [unsubscribed], next: [] };
+}
+
+/** Lists the newest events about a thing, which come newest first, and says that there are older ones. */
+async function ofNewest(parts: Dependencies, accountId: string, events: readonly ChainEvent[]): Promise<WhyPart> {
+  const { steps, next } = await ofEvents(parts, accountId, events.slice(0, eventsMax).toReversed());
+  return { steps: events.length > eventsMax ? [...steps, leftOut("webhook-delivery", "Earlier events")] : steps, next };
 }
 
 const unsubscribed = step({ at: null, what: "Nothing was sent.", verdict: "hole", reason: "no endpoint subscribed" });
@@ -214,15 +222,17 @@ function viewCreated({ id, endpointId: rowId, eventType, createdAt }: Delivery):
 }
 
 function viewAttempt(attempt: ChainAttempt): WhyStep {
-  const { id, deliveryId, number, startedAt, durationMs, status, error, decision, replayId } = attempt;
+  const { id, deliveryId, number, startedAt, durationMs, status, error, decision, counted, replayId } = attempt;
   const outcome = status === null ? `got no answer: ${error ?? "unknown"}` : `was answered with ${status}`;
   const again = replayId === null ? "" : `, for the replay ${replayId}`;
+  const late = counted ? "" : ", too late to count: its lease had ended";
+  const isDone = counted && status !== null && status >= 200 && status < 300;
   return step({
     at: startedAt,
     id,
-    what: `Attempt ${number} ${outcome} after ${durationMs} ms${again}.`,
-    verdict: status !== null && status >= 200 && status < 300 ? "done" : "failed",
-    reason: decision ?? error,
+    what: `Attempt ${number} ${outcome} after ${durationMs} ms${again}${late}.`,
+    verdict: isDone ? "done" : "failed",
+    reason: counted ? (decision ?? error) : "late",
     link: linkOf(deliveryId),
   });
 }

@@ -60,7 +60,7 @@ export const whyReceived = ({
         reason,
         link: `/api/v1/webhooks/sources/${sourceId}/rejections/${id}`,
       });
-      return { steps: [refused], next: receivedId === null ? [] : [linkTo(receivedId)] };
+      return { steps: [refused], next: receivedId === null ? [] : [linkTo(receivedId), eventsAbout(receivedId)] };
     },
   },
   {

@@ -1,5 +1,5 @@
 import { matchesEventType, type WhyStep } from "@signalbox/contracts";
-import { hasPrefix, linkTo, stepsOf, type WhyFinder } from "@signalbox/service";
+import { eventsAbout, hasPrefix, linkTo, stepsOf, type WhyFinder } from "@signalbox/service";
 import { type Pool, sql } from "@signalbox/storage";
 import type { ReceivedStore } from "../receiving/received-store.ts";
 import type { Replay } from "./replay.ts";
@@ -28,7 +28,8 @@ export const whyReplayed = ({ pool, replays, receivedStore }: Dependencies): rea
       const [place] = (await pool.query<{ sourceId: string }>(findSource, [id, accountId])).rows;
       const replay = place ? await replays.find(id, accountId, place.sourceId) : null;
       if (replay === null) return null;
-      return { steps: stepsOfReplay(replay), next: (await chosenBy(receivedStore, replay)).map(linkTo) };
+      const chosen = await chosenBy(receivedStore, replay);
+      return { steps: stepsOfReplay(replay), next: chosen.flatMap((one) => [linkTo(one), eventsAbout(one)]) };
     },
   },
 ];
