@@ -28,6 +28,8 @@ interface Post {
   readonly endpoint: string;
   readonly headers: Headers;
   take(): Promise<string>;
+  /** Takes a message and lets its lease end. */
+  expired(): Promise<string>;
 }
 
 async function openPost({ world, person }: TrustingScene): Promise<Post> {
@@ -39,12 +41,20 @@ async function openPost({ world, person }: TrustingScene): Promise<Post> {
     data: { text: "a letter for the victim" },
   }));
   await world.send(headers, "/api/v1/webhooks/events", { body: letters });
-  const take = () =>
+  const takeFor = (leaseSeconds: number) =>
     eventually(async () => {
-      const path = `${messagesOf(endpoint)}?limit=1&lease_seconds=3600&wait_seconds=1`;
-      return (await world.send(headers, path)).json.items[0]?.lease_id ?? null;
+      const path = `${messagesOf(endpoint)}?limit=1&lease_seconds=${leaseSeconds}&wait_seconds=1`;
+      return ((await world.send(headers, path)).json.items[0]?.lease_id as string | undefined) ?? null;
     });
-  return { endpoint, headers, take };
+  const expired = async () => {
+    const lease = await takeFor(1);
+    await eventually(async () => {
+      const { items } = (await world.send(headers, `/api/v1/webhooks/attempts?endpoint_id=${endpoint}`)).json;
+      return items.some(({ id, error }: Record<string, unknown>) => id === lease && error === "lease-expired");
+    });
+    return lease;
+  };
+  return { endpoint, headers, take: () => takeFor(3_600), expired };
 }
 
 async function leaseRows(scene: TrustingScene): Promise<Attack[]> {
@@ -55,6 +65,7 @@ async function leaseRows(scene: TrustingScene): Promise<Attack[]> {
     "x-api-key": (await world.send(victim.headers, "/api/account/api-keys/", { body: { name: "narrow", scopes } })).json
       .key,
   });
+  const over = await victim.expired();
   const [lease, reader, stranger] = [await victim.take(), await key("webhooks:read"), (await person()).headers];
   const ended = controlOf(scene, victim);
   const row = (what: string, path: string, request: ClientRequest, ...codes: string[]): Attack =>
@@ -90,6 +101,18 @@ async function leaseRows(scene: TrustingScene): Promise<Attack[]> {
         `${how} of a guessed lease`,
         `${messagesOf(victim.endpoint)}/${how}`,
         { headers: victim.headers, body: bodyOf(how, guessed) },
+        "not_found",
+      ),
+      row(
+        `${how} of a lease that has ended`,
+        `${messagesOf(victim.endpoint)}/${how}`,
+        { headers: victim.headers, body: bodyOf(how, over) },
+        "conflict",
+      ),
+      row(
+        `${how} by a stranger of a lease that has ended`,
+        `${messagesOf(victim.endpoint)}/${how}`,
+        { headers: stranger, body: bodyOf(how, over) },
         "not_found",
       ),
       row(

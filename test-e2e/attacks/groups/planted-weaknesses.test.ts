@@ -21,6 +21,7 @@ import { stepUpAsked } from "./scopes.ts";
 import { finds } from "./secrets.ts";
 import { isRepelled } from "./smuggling.ts";
 import { neverReached } from "./ssrf.ts";
+import { hasNoSteps } from "./why.ts";
 
 const error = (status: number, code: string, more: object = {}) => plantedAnswer(status, { error: { code, ...more } });
 const graphError = (code: string) => plantedAnswer(200, { data: null, errors: [{ extensions: { code } }] });
@@ -51,6 +52,15 @@ const table: readonly Row<never>[] = [
       plantedAnswer(200, { items: [] }),
       error(404, "not_found", { message: "a letter for the victim" }),
       error(409, "conflict"),
+      error(500, "server_error"),
+    ],
+  }),
+  row("why and operations", hasNoSteps, {
+    good: [plantedAnswer(200, { data: { why: [] } })],
+    weak: [
+      plantedAnswer(200, { data: { why: [{ what: "The image was stored." }] } }),
+      plantedAnswer(200, { data: { why: null } }),
+      graphError("INTERNAL"),
       error(500, "server_error"),
     ],
   }),

@@ -9,11 +9,6 @@ interface Listed {
   readonly version: string;
 }
 
-interface Page {
-  readonly items: readonly Listed[];
-  readonly next_cursor?: string;
-}
-
 /** A request about one message, as an operator has seen it. */
 const about =
   (
@@ -26,12 +21,12 @@ const about =
     const wanted = await id(world);
     const message = await eventually(async () => {
       const seen: Listed[] = [];
-      for (let query: string | null = ""; query !== null; ) {
-        const page: Page = (await send(administrator, `${base}/${collection}${query}`)).json;
-        const { items, next_cursor: next } = page;
-        seen.push(...items);
-        query = next ? `?cursor=${encodeURIComponent(next)}` : null;
-      }
+      let query = "";
+      do {
+        const page = (await send(administrator, `${base}/${collection}${query}`)).json;
+        seen.push(...page.items);
+        query = page.next_cursor ? `?cursor=${encodeURIComponent(page.next_cursor)}` : "";
+      } while (query !== "");
       const found = seen.find((one) => one.id === wanted);
       if (!found) throw new Error(`${wanted} is not among ${seen.map(({ id }) => id)}`);
       return found;
