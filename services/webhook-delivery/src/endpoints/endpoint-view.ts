@@ -34,7 +34,12 @@ const from = z
   .describe("`endpoint`: its own setting; `property`: a property of the service; `default`: neither is set.");
 const ownShape = WebhookEndpointResource.shape.settings.shape;
 const EffectiveSettingsResource = z.object(
-  Object.fromEntries(Object.entries(ownShape).map(([name, value]) => [name, z.object({ value, from })])) as {
+  Object.fromEntries(
+    Object.entries(ownShape).map(([name, value]) => [
+      name,
+      z.object({ value, from }).describe(`\`${name}\` as it holds.`),
+    ]),
+  ) as {
     [Name in keyof typeof ownShape]: z.ZodObject<{ value: (typeof ownShape)[Name]; from: typeof from }>;
   },
 );
