@@ -40,6 +40,11 @@ export const benches: Readonly<Record<string, Bench>> = {
       "Messages of 1 KB of a pull endpoint on PostgreSQL with fsync: 200 a second to waiting polls, also beside a consumer that is a million behind, and a backlog.",
     load: () => import("./pull.ts"),
   },
+  why: {
+    description:
+      "Chains behind ids of one account with a million deliveries over thirty days, on an embedded system: p99 by kind of id.",
+    load: () => import("./why.ts"),
+  },
   start: {
     description: "`npm start` until every service serves, in an empty folder and then on its data.",
     load: () => import("./start.ts"),

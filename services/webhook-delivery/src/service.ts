@@ -91,7 +91,7 @@ export async function createService(context: Context): Promise<ServiceParts> {
 
   const retentionMs = () => configuration.get("webhook-delivery.retention");
   const chainEvents = createChainEvents({ pool, clock, retentionMs });
-  const chainDeliveries = createChainDeliveries(pool);
+  const chainDeliveries = createChainDeliveries({ pool, nowMs: () => clock.nowMs() });
   const endpointViews = createEndpointViews({
     typeNames: stores.typeNames,
     timeoutMs: engine.timeoutMs,

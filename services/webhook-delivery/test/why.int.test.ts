@@ -32,7 +32,7 @@ afterEach(() => receiver.close());
 async function why({ accountId }: { readonly accountId: string }, id: string): Promise<WhyStep[]> {
   const { pool } = delivery;
   const retentionMs = () => hours(30 * 24);
-  const chainDeliveries = createChainDeliveries(pool);
+  const chainDeliveries = createChainDeliveries({ pool, nowMs: () => clock.nowMs() });
   const finders = [
     ...whyDelivered({
       deliveryStore: createDeliveryStore({ pool, mayWrite: () => true }),

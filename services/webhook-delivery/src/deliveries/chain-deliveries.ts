@@ -35,8 +35,8 @@ const attemptsOf = sql(
   `select a.* from unnest($2::text[]) as given (id) cross join lateral (
      select id, delivery_id as "deliveryId", number, started_at as "startedAt", duration_ms as "durationMs", status, error,
        decision, counted, exchange->'requestHeaders'->>'X-Replay-Id' as "replayId"
-     from delivery_attempts where delivery_id = given.id and account_id = $1 and started_at >= $3
-     order by started_at desc limit $4) as a`,
+     from delivery_attempts where delivery_id = given.id and account_id = $1 and started_at between $3 and $4
+     order by started_at desc limit $5) as a`,
 );
 const placesOf = sql(
   "",
@@ -76,7 +76,7 @@ const replayedRowsMax = 500;
 export type ChainDeliveries = ReturnType<typeof createChainDeliveries>;
 
 /** Reads the endpoints, deliveries and attempts of an account for chains. */
-export function createChainDeliveries(pool: Pool) {
+export function createChainDeliveries({ pool, nowMs }: { readonly pool: Pool; readonly nowMs: () => number }) {
   return {
     async endpointsOf(accountId: string): Promise<Endpoint[]> {
       return (await pool.query<Endpoint>(listEndpoints, [accountId])).rows.map(endpointFromRow);
@@ -86,7 +86,8 @@ export function createChainDeliveries(pool: Pool) {
     async attemptsOf(accountId: string, deliveries: readonly Delivery[]): Promise<ChainAttempt[]> {
       if (deliveries.length === 0) return [];
       const since = Math.min(...deliveries.map(({ createdAt }) => createdAt.getTime())) - skewMs;
-      const values = [accountId, deliveries.map(({ id }) => id), new Date(since), attemptsMax];
+      const until = Math.max(...deliveries.map(({ lastAttemptAt }) => lastAttemptAt?.getTime() ?? nowMs())) + skewMs;
+      const values = [accountId, deliveries.map(({ id }) => id), new Date(since), new Date(until), attemptsMax];
       return (await pool.query<ChainAttempt>(attemptsOf, values)).rows;
     },
 
