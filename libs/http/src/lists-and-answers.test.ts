@@ -71,7 +71,7 @@ test("every position survives its cursor, and any other text is refused or a val
   const place = fc.record(
     {
       at: fc.date({ min: new Date(0), max: new Date("9999-12-31T23:59:59.999Z"), noInvalidDate: true }),
-      id: fc.stringMatching(/^[\w.-]{1,128}$/),
+      id: fc.stringMatching(/^[\w.:-]{1,128}$/),
     },
     { noNullPrototype: true },
   );
@@ -84,7 +84,7 @@ test("every position survives its cursor, and any other text is refused or a val
     fc.property(text, (cursor) => {
       try {
         const found = positionOf(cursor);
-        assert.match(found?.id ?? "", /^[\w.-]{1,128}$/);
+        assert.match(found?.id ?? "", /^[\w.:-]{1,128}$/);
       } catch (error) {
         assert.equal((error as { code?: string }).code, "invalid_request");
       }

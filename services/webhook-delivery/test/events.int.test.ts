@@ -51,6 +51,18 @@ test("the same id is accepted again without a second delivery, with another cont
   assert.equal(ofOrders().length, 2, "nothing of a refused request is delivered");
 });
 
+test("a page of events that ends with an id of its publisher leads to the next one", async () => {
+  for (const id of ["order:17:created", "order:18:created", "order:19:created"]) await publish({ ...order, id });
+  const seen: string[] = [];
+  for (let query = "?limit=1"; query !== ""; ) {
+    const { status, body, text } = await delivery.send(who, "GET", `${path}${query}`);
+    assert.equal(status, 200, text);
+    seen.push(...body.items.map((one: { id: string }) => one.id));
+    query = body.has_more ? `?limit=1&cursor=${body.next_cursor}` : "";
+  }
+  assert.deepEqual(seen.toSorted(), ["order:17:created", "order:18:created", "order:19:created"]);
+});
+
 test("an event of a refused request was not published: sent again it is delivered", async () => {
   await delivery.newEndpoint(who, { url: receiver.url, event_types: ["*"] });
   await publish({ ...order, id: "order-20" });

@@ -221,6 +221,31 @@ const refusals: readonly [
     "settings.timeout_seconds",
   ],
   ["a wait beyond the maximum", async () => poll((await newEndpoint()).id, "wait_seconds=31"), 400, "wait_seconds"],
+  ["a wait of less than nothing", async () => poll((await newEndpoint()).id, "wait_seconds=-1"), 400, "wait_seconds"],
+  ["a wait that is no number", async () => poll((await newEndpoint()).id, "wait_seconds=soon"), 400, "wait_seconds"],
+  ["a lease of over an hour", async () => poll((await newEndpoint()).id, "lease_seconds=3601"), 400, "lease_seconds"],
+  ["more credit than a stream has", async () => poll((await newEndpoint()).id, "credit=101"), 400, "credit"],
+  ["a consumer whose name is none", async () => poll((await newEndpoint()).id, "consumer=a%3Ab"), 400, "consumer"],
+  ["a consumer that nobody made", async () => poll((await newEndpoint()).id, "consumer=billing"), 404],
+  ["a cursor, of another list or of none", async () => poll((await newEndpoint()).id, "cursor=W10"), 400, "cursor"],
+  [
+    "an extension of over an hour",
+    async () => end((await newEndpoint()).id, "extend", { lease_ids: ["x"], lease_seconds: 3_601 }),
+    422,
+    "lease_seconds",
+  ],
+  [
+    "a delay of over a day",
+    async () => end((await newEndpoint()).id, "nack", { lease_ids: ["x"], delay_seconds: 86_401 }),
+    422,
+    "delay_seconds",
+  ],
+  [
+    "more leases than one request may end",
+    async () => end((await newEndpoint()).id, "ack", { lease_ids: Array.from({ length: 101 }, (_, nth) => `${nth}`) }),
+    422,
+    "lease_ids",
+  ],
   ["too many messages", async () => poll((await newEndpoint()).id, "limit=101"), 400, "limit"],
   ["an unknown endpoint", () => poll("whe_01kdzq5a7m2n4p6q8r0s1t3v5w"), 404],
   ["an endpoint of another account", async () => poll((await newEndpoint()).id, "", testPerson()), 404],
@@ -256,6 +281,23 @@ for (const [what, request, status, field] of refusals) {
     assert.equal(answer.body.error.details?.[0]?.field, field);
   });
 }
+
+test("no refused request leaves a lease behind or moves one", async () => {
+  const { id } = await newEndpoint();
+  await publish(1);
+  for (const query of ["wait_seconds=31", "limit=0", "lease_seconds=0", "consumer=nobody", "credit=0"]) {
+    assert.ok((await poll(id, query)).status >= 400, query);
+  }
+  const [message] = await take(id, "lease_seconds=3600");
+  assert.ok(message, "nothing holds it");
+  for (const body of [
+    { lease_ids: [message.lease_id, message.lease_id] },
+    { lease_ids: [message.lease_id], more: 1 },
+  ]) {
+    assert.equal((await end(id, "ack", body)).status, 422);
+  }
+  assert.equal((await end(id, "ack", leasesOf([message]))).body.items[0].repeated, false, "it was still live");
+});
 
 test("a lease of another endpoint, or of another account, is unknown and stays live", async () => {
   const [own, other] = [await newEndpoint(), await newEndpoint()];
@@ -396,6 +438,33 @@ test("a paused endpoint holds its consumers too, a deleted consumer is gone, and
     );
     return rows.length === 0;
   });
+});
+
+test("an instance with too many waits answers 503, and an endpoint with too many consumers 409", async () => {
+  const small = await startDelivery({
+    "webhook-delivery.pull.waits-max": "1",
+    "webhook-delivery.pull.consumers-max": "1",
+  });
+  try {
+    const [owner, other] = [testPerson(), testPerson()];
+    const open = async (by: TestPerson) =>
+      (await small.newEndpoint(by, { type: "pull", event_types: ["order.*"] })).id as string;
+    const [id, theirs] = [await open(owner), await open(other)];
+    const pathOf = (endpoint: string) => `${endpointsPath}/${endpoint}/messages?wait_seconds=30`;
+    const polls = [small.send(owner, "GET", pathOf(id)), small.send(other, "GET", pathOf(theirs))];
+    const refused = await Promise.race(polls);
+    assert.equal(refused.status, 503);
+    assert.ok(Number(refused.headers.get("retry-after")) > 0);
+    assert.equal((await small.send(owner, "GET", `${endpointsPath}/${id}/messages`)).status, 200, "it does not wait");
+    const put = (name: string) => small.send(owner, "PUT", `${endpointsPath}/${id}/consumers/${name}`, { body: {} });
+    assert.equal((await put("first")).status, 204);
+    const { status, body } = await put("second");
+    assert.deepEqual([status, body.error.code, body.error.details[0].code], [409, "conflict", "too_many"]);
+    await small.context.close();
+    await Promise.all(polls);
+  } finally {
+    await small.close();
+  }
 });
 
 test("an account with too many waits gets 429, and a process that leaves ends its waits with an empty list", async () => {

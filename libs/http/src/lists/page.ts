@@ -97,9 +97,10 @@ function compare(one: TimePosition, other: TimePosition): number {
 }
 
 /**
- * Our ids and names have plain characters; others in a forged cursor, such as U+0000, would be refused by the database.
+ * Ids and names have plain characters, those of publishers colons too; others in a forged cursor, such as U+0000, would be
+ * refused by the database.
  */
-const place = [z.iso.datetime(), z.string().regex(/^[\w.-]{1,128}$/)] as const;
+const place = [z.iso.datetime(), z.string().regex(/^[\w.:-]{1,128}$/)] as const;
 const markOf = z.string().regex(/^[\w-]{8}$/);
 const keyOf = z.union([
   z.number(),
