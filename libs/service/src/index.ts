@@ -26,9 +26,11 @@ export { keysOf, operationOf } from "./operations/graph-edge.ts";
 export { type AnyOperation, type Complete, conflict, type Flow, type OwnRow, tooMany } from "./operations/operation.ts";
 export { type Load, ownRows } from "./operations/reads.ts";
 export { runFlow } from "./operations/rest-edge.ts";
+export { statistics } from "./operations/statistics.ts";
 export { openOverrides } from "./overrides/open-overrides.ts";
 export { createOverrideCopy } from "./overrides/override-copy.ts";
 export type { SharedParts } from "./shared-parts.ts";
+export { defineStatistics } from "./statistics/statistics-kind.ts";
 export {
   aboutOf,
   cutSteps,

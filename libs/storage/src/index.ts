@@ -41,3 +41,21 @@ export {
 } from "./rotation.ts";
 export { type SealedColumn, startResealing } from "./sealed/resealing.ts";
 export { createSealer, SealError, type SealedPlace, type Sealer } from "./sealed/sealer.ts";
+export {
+  addFigures,
+  emptyFigures,
+  type Figures,
+  otherLabel,
+  type StoredFigures,
+  storedOf,
+} from "./statistics/figures.ts";
+export { type FreshEntry, freshBatch } from "./statistics/fresh-figures.ts";
+export { quantilesOf } from "./statistics/histogram.ts";
+export {
+  createStatistics,
+  type PeriodFigures,
+  type PeriodMinutes,
+  type Statistics,
+  statisticsMs,
+  statisticsRetention,
+} from "./statistics/statistics.ts";

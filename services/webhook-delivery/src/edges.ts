@@ -20,6 +20,7 @@ import type { TestEndpoint } from "./queue/test-endpoint.ts";
 import { type Replays, replayApi } from "./replays/replays.ts";
 import type { SigningKeyStore } from "./signing-keys/signing-key-store.ts";
 import { type SigningKeys, signingKeyApi } from "./signing-keys/signing-keys.ts";
+import { type AttemptStatistics, statisticsApi } from "./statistics/attempt-statistics.ts";
 
 /** The operations that callers use, by capability. */
 interface Operations {
@@ -48,12 +49,13 @@ interface Stores {
 interface Parts {
   readonly operations: Operations;
   readonly stores: Stores;
+  readonly attemptStatistics: AttemptStatistics;
   readonly pageLimits: PageLimits;
   readonly clock: Clock;
 }
 
 /** The routes of this service, and its fields of the graph. */
-export function serviceEdges({ operations, stores, pageLimits, clock }: Parts): Edges {
+export function serviceEdges({ operations, stores, attemptStatistics, pageLimits, clock }: Parts): Edges {
   const { endpoints, endpointSecrets, endpointStatus, endpointViews, testEndpoint, signingKeys } = operations;
   const { deliveries, publishEvents, eventTypes, replays, pull } = operations;
   const { endpointStore, signingKeyStore, deliveryStore, eventStore, eventTypeStore } = stores;
@@ -71,6 +73,7 @@ export function serviceEdges({ operations, stores, pageLimits, clock }: Parts): 
       loadEndpoint,
       pageLimits,
     }),
+    statisticsApi({ attemptStatistics, endpointStore, clock }),
     deliveryApi({ deliveries, deliveryStore, eventStore, loadEndpoint, pageLimits }),
     eventApi({ publishEvents, eventStore, pageLimits }),
     eventTypeApi({ eventTypes, eventTypeStore, pageLimits }),

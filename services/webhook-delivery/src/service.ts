@@ -7,7 +7,7 @@ import { exportRoutes } from "@signalbox/http";
 import { createNameLookup, createOutboundClient, type OutboundClient } from "@signalbox/net";
 import { createWakeUp, ownPorts, type ServiceContext, type ServiceParts } from "@signalbox/runtime";
 import { type OpenedService, openPrincipals, openService } from "@signalbox/service";
-import { atStart, createSealer, type Pool, type Sealer, startRetention } from "@signalbox/storage";
+import { atStart, createSealer, type Pool, type Sealer, startRetention, statisticsRetention } from "@signalbox/storage";
 import { createFanOutConsumer } from "./consumers.ts";
 import { createChainDeliveries } from "./deliveries/chain-deliveries.ts";
 import { createChainEvents } from "./deliveries/chain-events.ts";
@@ -71,9 +71,9 @@ export async function createService(context: Context): Promise<ServiceParts> {
   const owned = createEndpointOperations(context, opened, { stores, outbound, wake });
   const { endpointStatus } = owned;
   const engine = openEngine(context, opened, { endpointStore, endpointStatus, outbound, mayWrite, wakeUp });
-  const { deliveryQueue, testEndpoint } = engine;
+  const { deliveryQueue, testEndpoint, attemptStatistics } = engine;
   const fanOut = notingNames(engine.fanOut, stores.typeNames);
-  const removals = createRemovals({ pool, endpointStore, outbox, clock });
+  const removals = createRemovals({ pool, endpointStore, attemptStatistics, outbox, clock });
   const { table, batchHandler } = createFanOutConsumer({ fanOut, removals });
   consume("fan-out", table, batchHandler);
   const deliveryDays = await keepDays(context, pool);
@@ -103,7 +103,7 @@ export async function createService(context: Context): Promise<ServiceParts> {
     title: "Signalbox webhooks",
     sendsWebhooks: true,
     principals: openPrincipals(context),
-    edges: serviceEdges({ operations, stores, pageLimits, clock }),
+    edges: serviceEdges({ operations, stores, attemptStatistics, pageLimits, clock }),
     internalRoutes: [exportRoutes({ item: WebhookEndpointResource, list: endpointStore.list, view: viewEndpoint })],
     whyFinders: [
       ...whyDelivered({ deliveryStore: stores.deliveryStore, chainEvents, chainDeliveries }),
@@ -169,6 +169,7 @@ async function keepDays({ configuration, runner, clock, log }: Context, pool: Po
     publishedRetention(retentionMs),
     replayRetention(retentionMs),
     orderRetention(() => retentionMs() + hours(48)),
+    statisticsRetention,
   ]);
   return deliveryDays;
 }

@@ -417,6 +417,8 @@ test("results that are sent again because their answer was lost are recorded onc
   const limits = { failedShare: 0.95, failingAfterMs: 1, disableAfterMs: 1 };
   assert.deepEqual(await recordResults(delivery.pool, [result], limits), { won: new Set(), failing: [] });
   assert.equal((await read()).length, 1);
+  const { body } = await delivery.send(who, "GET", `${endpointsPath}/${endpoint.id}/statistics`);
+  assert.equal(body.totals[0].attempts, 1);
 });
 
 test("a result that cannot be written parks its delivery, and those of its batch are recorded", async () => {

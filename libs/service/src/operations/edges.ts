@@ -26,7 +26,7 @@ export interface Edges {
 }
 
 /** An operation, list or record of a table, which its name completes. */
-type Declaration = (name: string, routes: Routes) => Resolvers;
+export type Declaration = (name: string, routes: Routes) => Resolvers;
 
 /** Declares a change for both edges; see `OperationSpec`. */
 export function operation<

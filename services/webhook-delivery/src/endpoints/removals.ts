@@ -1,12 +1,14 @@
 import type { Clock } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import { type Pool, sql, type Tx } from "@signalbox/storage";
+import type { AttemptStatistics } from "../statistics/attempt-statistics.ts";
 import { endpointDeleted } from "./endpoint.ts";
 import type { EndpointStore } from "./endpoint-store.ts";
 
 interface RemovalDependencies {
   readonly pool: Pool;
   readonly endpointStore: Pick<EndpointStore, "lockAllOf" | "remove">;
+  readonly attemptStatistics: Pick<AttemptStatistics, "remove">;
   readonly outbox: Outbox;
   readonly clock: Clock;
 }
@@ -99,7 +101,7 @@ export type Removals = ReturnType<typeof createRemovals>;
  * Creates the removal of deleted endpoints and purged accounts. They are hidden at once, and a job removes their rows in
  * steps.
  */
-export function createRemovals({ pool, endpointStore, outbox, clock }: RemovalDependencies) {
+export function createRemovals({ pool, endpointStore, attemptStatistics, outbox, clock }: RemovalDependencies) {
   const countOf = async (...query: Parameters<Pool["query"]>): Promise<number> => {
     const { rows, rowCount } = await pool.query<{ count?: number }>(...query);
     return rows[0]?.count ?? rowCount;
@@ -110,7 +112,7 @@ export function createRemovals({ pool, endpointStore, outbox, clock }: RemovalDe
     for (const statement of [unqueue, removeDeliveries, removeAttempts, removeOrder]) {
       if ((await countOf(statement, [id])) > 0) return true;
     }
-    return false;
+    return (await attemptStatistics.remove(id)) === "again";
   }
 
   return {
@@ -138,7 +140,7 @@ export function createRemovals({ pool, endpointStore, outbox, clock }: RemovalDe
       const [purged] = (await pool.query<{ id: string }>(findPurged)).rows;
       if (!purged) return "done";
       const left = (await countOf(removeEvents, [purged.id])) + (await countOf(eraseCopies, [purged.id]));
-      if (left === 0) await pool.query(endPurge, [purged.id]);
+      if (left === 0 && (await attemptStatistics.remove(purged.id)) === "done") await pool.query(endPurge, [purged.id]);
       return "again";
     },
   };

@@ -5,6 +5,7 @@ import type { Counter, Histogram, Logger, Metrics } from "@signalbox/telemetry";
 import type { Attempt } from "../deliveries/attempt.ts";
 import { type Judgement, judgeAttempt } from "../deliveries/judge-attempt.ts";
 import type { EndpointHealth } from "../endpoints/endpoint-health.ts";
+import { answerClass } from "../statistics/attempt-statistics.ts";
 import { advanceKeys, lockOrder } from "./delivery-order.ts";
 import type { LeasedDelivery } from "./delivery-queue.ts";
 import { parkDelivery } from "./record-results.ts";
@@ -118,9 +119,6 @@ export class AttemptResults {
     if (judgement.outcome === "retry") onPostponed(judgement.delayMs);
   }
 }
-
-/** `2xx` to `5xx`, or `none` when no answer came. */
-const answerClass = (status: number | null): string => (status === null ? "none" : `${Math.floor(status / 100)}xx`);
 
 function judgementOf({ delivery, endpoint, attempt, result }: FinishedAttempt, delayMsMin: number): Judgement {
   const schedule = delivery.purpose === "test" ? [0] : endpoint.settings.retry_schedule_seconds;

@@ -14,6 +14,7 @@ import { OpenLeases } from "../pull/open-leases.ts";
 import { createPullMessages } from "../pull/pull-messages.ts";
 import { createPullQueue } from "../pull/pull-queue.ts";
 import { PullWaits } from "../pull/pull-waits.ts";
+import { createAttemptStatistics } from "../statistics/attempt-statistics.ts";
 import { attemptDelivery } from "./attempt-delivery.ts";
 import { type Attempt, AttemptLoop } from "./attempt-loop.ts";
 import { AttemptResults } from "./attempt-results.ts";
@@ -88,6 +89,7 @@ export function openEngine(
     claims,
     timeoutMs,
     deliveryQueue,
+    attemptStatistics: createAttemptStatistics({ pool, clock }),
     pull: openPull(context, pool, pull),
     orderHolds: createOrderHolds({ pool, outbox, log, mayWrite, wake }),
     fanOut: createFanOut({ directory, lanes, leases, attempts, access, clock, wake, pullWaits }),

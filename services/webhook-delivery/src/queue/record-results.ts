@@ -1,6 +1,7 @@
-import { columnsOf, type Queryable, sql } from "@signalbox/storage";
+import { columnsOf, freshBatch, type Queryable, sql } from "@signalbox/storage";
 import type { Attempt } from "../deliveries/attempt.ts";
 import type { HealthLimits } from "../endpoints/endpoint-health.ts";
+import { entryOf } from "../statistics/attempt-statistics.ts";
 import type { LeasedDelivery } from "./delivery-queue.ts";
 
 /** An attempt and the new state of its delivery. */
@@ -30,7 +31,8 @@ export interface Recorded {
  *
  * Writes the results of attempts. An attempt whose lease another instance holds by now changes nothing, but is listed.
  * Ended deliveries leave the queue; others get their next time, by the clock of the database. The statement may be
- * repeated when its answer was lost: written rows stay. The failures of an endpoint are counted from the first one,
+ * repeated when its answer was lost: written rows stay. The figures count what the lease still held for, so that each
+ * attempt counts once. The failures of an endpoint are counted from the first one,
  * together with its successes, until the share of successes is high enough; for an endpoint without a failure nothing
  * is written.
  */
@@ -67,6 +69,11 @@ const record = sql(
        won.id is not null, phase, decision, statement_timestamp() + delay_ms * interval '1 ms', exchange::jsonb, event_type
      from given left join won using (id)
      on conflict do nothing
+   ), figures as (
+     insert into fresh_statistics (batch, counted)
+     select $26, case when (select count(*) from won) < cardinality($1::text[])
+       then array(select array_position($1::text[], id) from won) end
+     where exists (select from won)
    ), counts as (
      select endpoint_id, min(started_at) filter (where failed) as since, count(*) filter (where failed) as failures,
        count(*) filter (where not failed) as successes
@@ -123,7 +130,8 @@ export async function recordResults(
   const times = results.map(({ delivery }) => delivery.createdAt.getTime());
   const days = [new Date(Math.min(...times)), new Date(Math.max(...times))];
   const types = results.map(({ attempt }) => attempt.eventType);
-  const values = [...columns, ...days, failedShare, failingAfterMs, disableAfterMs, types];
+  const batch = freshBatch(results.map(entryOf));
+  const values = [...columns, ...days, failedShare, failingAfterMs, disableAfterMs, types, batch];
   const [recorded] = (await db.query<{ won: string[]; failing: string[] }>(record, values)).rows;
   return { won: new Set(recorded?.won), failing: recorded?.failing ?? [] };
 }

@@ -1,0 +1,127 @@
+import { examples, timestamp } from "@signalbox/contracts";
+import type { Clock } from "@signalbox/core";
+import { camelCase } from "@signalbox/core";
+import { timeParameter } from "@signalbox/http";
+import { quantilesOf } from "@signalbox/storage";
+import { z } from "zod";
+import { bucketDefault, bucketNames, rangeFault } from "./statistics-range.ts";
+import type { GroupedFigures } from "./summarize.ts";
+
+type Texts = Readonly<Record<string, string>>;
+
+/** A kind of statistics: its labels and counters by their names on the wire, in the order in which they are stored. */
+export interface StatisticsSpec {
+  /** The name of the answer in OpenAPI. */
+  readonly name: string;
+  readonly dimensions: Texts;
+  readonly counters: Texts;
+  /** Describes the times, where they are measured. */
+  readonly times?: string;
+  /** Figures of now beside those of the range: members of the answer with examples. */
+  readonly current?: z.ZodRawShape;
+  /** Values of an item in the example. */
+  readonly example: Readonly<Record<string, string | number | null>>;
+}
+
+export type StatisticsKind = ReturnType<typeof defineStatistics>;
+
+const shares = { p50Ms: 0.5, p95Ms: 0.95, p99Ms: 0.99 };
+const wholeRange = "With `group_by`, null where the group has none; otherwise null.";
+
+/** Defines a kind of statistics: its query, its answer and the view of its figures. */
+export function defineStatistics(spec: StatisticsSpec) {
+  const dimensions = Object.keys(spec.dimensions);
+  const counters = Object.keys(spec.counters);
+  return {
+    dimensions,
+    query: (clock: Pick<Clock, "nowMs">) => queryOf(spec, dimensions, clock),
+    resource: resourceOf(spec),
+    /** Returns figures with their names in the graph. */
+    view({ labels, figures: { counts, histogram } }: GroupedFigures) {
+      const quantiles = spec.times === undefined ? [] : quantilesOf(histogram, Object.values(shares));
+      return {
+        ...Object.fromEntries(dimensions.map((name, place) => [camelCase(name), labels[place] ?? null])),
+        ...Object.fromEntries(counters.map((name, place) => [camelCase(name), counts[place] ?? 0])),
+        ...Object.fromEntries(quantiles.map((value, place) => [Object.keys(shares)[place], value])),
+      };
+    },
+  };
+}
+
+function queryOf({ dimensions: texts }: StatisticsSpec, dimensions: readonly string[], clock: Pick<Clock, "nowMs">) {
+  const filters = Object.entries(texts).map(([name, text]) => [
+    name,
+    z.string().max(200).optional().describe(`Only this value, or a prefix that ends in \`*\`. ${text}`),
+  ]);
+  return z
+    .strictObject({
+      from: timeParameter().optional().describe("Start, at most 30 days ago. Default: a day before the end."),
+      to: timeParameter().optional().describe("End of the range. Default: now."),
+      bucket: z
+        .enum(bucketNames)
+        .default(bucketDefault)
+        .describe("Length of a bucket in UTC. The range is widened to whole buckets, at most 1,500."),
+      group_by: groupBy(dimensions),
+      ...(Object.fromEntries(filters) as Record<string, z.ZodOptional<z.ZodString>>),
+    })
+    .superRefine((given, { addIssue }) => {
+      // It runs beside a time that is none, whose own fault is enough.
+      const areTimes = [given.from, given.to].every((time) => time === undefined || time instanceof Date);
+      const fault = areTimes ? rangeFault(given, clock.nowMs()) : null;
+      if (fault === null) return;
+      addIssue({ code: "custom", path: [fault.field], message: fault.message, params: { code: fault.code } });
+    });
+}
+
+const groupBy = (dimensions: readonly string[]) =>
+  z
+    .string()
+    .max(200)
+    .optional()
+    .transform((text, context) => {
+      const names = text === undefined || text === "" ? [] : text.split(",").map((name) => name.trim());
+      const unknown = names.find((name) => !dimensions.includes(name));
+      if (unknown === undefined) return new Set(names);
+      const message = `Must be one or more of ${dimensions.join(", ")}, with commas between them; not ${unknown}.`;
+      context.addIssue({ code: "custom", message, params: { code: "invalid_value" } });
+      return z.NEVER;
+    })
+    .describe(`One or more of ${dimensions.map((name) => `\`${name}\``).join(", ")}, with commas between them.`);
+
+function resourceOf({ name, dimensions, counters, times, current = {}, example }: StatisticsSpec) {
+  const labels = Object.entries(dimensions).map(([label, text]) => [
+    label,
+    z.string().nullable().describe(`${text} ${wholeRange}`),
+  ]);
+  const counts = Object.entries(counters).map(([counter, text]) => [counter, z.int().describe(text)]);
+  const quantiles = [50, 95, 99].map((percent) => [
+    `p${percent}_ms`,
+    z.number().nullable().describe(`${percent} % of ${times} took at most so many milliseconds, within 2 %.`),
+  ]);
+  const figures = Object.fromEntries([...labels, ...counts, ...(times === undefined ? [] : quantiles)]);
+  const currentExample = Object.fromEntries(Object.keys(current).map((member) => [member, null]));
+  return z
+    .object({
+      from: timestamp.describe("Start of the first bucket."),
+      to: timestamp.describe("End of the last bucket."),
+      bucket: z.enum(bucketNames).describe("Length of a bucket."),
+      totals: z
+        .array(z.object(figures))
+        .describe("Figures of the whole range, one item for each group, the largest first."),
+      items: z
+        .array(z.object({ start: timestamp.describe("Start of the bucket."), ...figures }))
+        .describe("Figures of each bucket and group, in the order of time. Buckets without any are left out."),
+      ...current,
+    })
+    .meta({ id: name })
+    .register(examples, {
+      example: {
+        from: "2026-01-01T09:00:00.000Z",
+        to: "2026-01-01T10:00:00.000Z",
+        bucket: "1h",
+        totals: [example],
+        items: [{ start: "2026-01-01T09:00:00.000Z", ...example }],
+        ...currentExample,
+      } as never,
+    });
+}

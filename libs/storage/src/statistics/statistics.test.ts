@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import fc from "fast-check";
+import { addFigures, addToTable, emptyFigures, type FigureTable, type StoredFigures, storedOf } from "./figures.ts";
+import { addToBin, binOf, type Histogram, quantilesOf } from "./histogram.ts";
+
+const shares = [0.01, 0.5, 0.95, 0.99, 1];
+const dayMs = 86_400_000;
+
+/** The whole milliseconds of attempts and leases, short and long ones alike. */
+const durations = fc.array(fc.oneof(fc.nat(50), fc.nat(30_000), fc.nat(7 * dayMs)), { minLength: 1, maxLength: 300 });
+
+function histogramOf(values: readonly number[]): Histogram {
+  const histogram: Histogram = new Map();
+  for (const value of values) addToBin(histogram, binOf(value), 1);
+  return histogram;
+}
+
+/** The quantile by nearest rank, of the values themselves. */
+function exactOf(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.max(1, Math.ceil(share * sorted.length)) - 1] as number;
+}
+
+describe("the quantiles of a histogram", () => {
+  it("are within 2 % of those of the values", () => {
+    fc.assert(
+      fc.property(durations, (values) => {
+        const found = quantilesOf(histogramOf(values), shares);
+        for (const [place, share] of shares.entries()) {
+          const exact = exactOf(values, share);
+          assert.ok(
+            Math.abs((found[place] as number) - exact) <= 0.02 * exact,
+            `${share}: ${found[place]}, not ${exact}`,
+          );
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("are exact for the few milliseconds of a near receiver", () => {
+    for (let value = 0; value < 25; value++) assert.deepEqual(quantilesOf(histogramOf([value]), [0.5]), [value]);
+  });
+
+  it("of nothing are null", () => assert.deepEqual(quantilesOf(new Map(), [0.5, 0.99]), [null, null]));
+
+  it("keep their bound for a time that passes a week, which counts as one", () => {
+    assert.equal(binOf(Number.MAX_SAFE_INTEGER), binOf(60 * dayMs));
+  });
+});
+
+const stored: fc.Arbitrary<StoredFigures> = fc.tuple(
+  fc.tuple(fc.constantFrom("a", "b", null), fc.constantFrom("2xx", "none")),
+  fc.tuple(fc.nat(1_000), fc.nat(1_000)),
+  fc.array(fc.tuple(fc.nat(600), fc.integer({ min: 1, max: 9 })), { maxLength: 5 }).map((bins) => bins.flat()),
+);
+
+/** A form of a table that does not depend on the order in which it was filled. */
+const canonical = (table: FigureTable) =>
+  [...table.values()]
+    .map(({ labels, counts, histogram }) => ({ labels, counts, bins: [...histogram].toSorted(([a], [b]) => a - b) }))
+    .toSorted((one, other) => JSON.stringify(one.labels).localeCompare(JSON.stringify(other.labels)));
+
+describe("a table of figures", () => {
+  it("is the same when parts are summed up first, as a roll-up does", () => {
+    fc.assert(
+      fc.property(fc.array(fc.array(stored, { maxLength: 6 }), { maxLength: 6 }), (parts) => {
+        const [whole, rolled]: [FigureTable, FigureTable] = [new Map(), new Map()];
+        addToTable(whole, parts.flat());
+        for (const part of parts) {
+          const table: FigureTable = new Map();
+          addToTable(table, part);
+          addToTable(rolled, JSON.parse(JSON.stringify([...table.values()].map(storedOf))));
+        }
+        assert.deepEqual(canonical(rolled), canonical(whole));
+      }),
+    );
+  });
+
+  it("loses no count beyond its bound of combinations: the type counts as other", () => {
+    const table: FigureTable = new Map();
+    for (let type = 0; type < 500; type++)
+      addToTable(table, [
+        [
+          [`type.${type}`, "2xx"],
+          [1, 2],
+          [3, 1],
+        ],
+      ]);
+    assert.equal(table.size, 101);
+    const sum = emptyFigures([]);
+    for (const figures of table.values()) addFigures(sum, storedOf(figures));
+    assert.deepEqual([sum.counts, [...sum.histogram]], [[500, 1_000], [[3, 500]]]);
+    assert.deepEqual(table.get('["other","2xx"]')?.counts, [400, 800]);
+  });
+});

@@ -1,0 +1,150 @@
+import { timestamp, webhookEndpointExample } from "@signalbox/contracts";
+import type { Clock } from "@signalbox/core";
+import { defineStatistics, type Edges, edgesOf, statistics } from "@signalbox/service";
+import { createStatistics, type FreshEntry, type Pool, sql } from "@signalbox/storage";
+import type { Attempt } from "../deliveries/attempt.ts";
+import { splitId } from "../endpoints/endpoint-id.ts";
+import type { EndpointStore } from "../endpoints/endpoint-store.ts";
+import type { LeasedDelivery } from "../queue/delivery-queue.ts";
+
+/** Attempts by their ends: labels and counters in the order of `entryOf`. */
+const kind = defineStatistics({
+  name: "WebhookStatistics",
+  dimensions: {
+    type: "The type of the event.",
+    status_class: "`2xx` to `5xx`, or `none` when no answer came.",
+    error: "The reason why no answer came, as a stable word.",
+  },
+  counters: {
+    attempts: "Attempts that ended, tests included. One that ended after its lease is not counted.",
+    delivered: "Attempts that succeeded.",
+    failed: "Attempts that failed.",
+    exhausted: "Failed attempts that were the last of their delivery.",
+  },
+  times: "the attempts",
+  current: {
+    oldest_due_at: timestamp
+      .nullable()
+      .describe("The time at which the oldest waiting delivery was due; null for none."),
+    failing_since: timestamp
+      .nullable()
+      .describe("The first failure of an endpoint that has failed since; null for none."),
+  },
+  example: {
+    type: "order.paid",
+    status_class: "2xx",
+    error: null,
+    attempts: 120,
+    delivered: 120,
+    failed: 0,
+    exhausted: 0,
+    p50_ms: 84.2,
+    p95_ms: 212.6,
+    p99_ms: 340.1,
+  },
+});
+
+interface RecordedAttempt {
+  readonly delivery: LeasedDelivery;
+  readonly attempt: Attempt;
+  /** The state of the delivery after it. */
+  readonly status: string;
+}
+
+/** Returns what an attempt counts for, in the minute in which it ended. A named consumer counts at its endpoint. */
+export function entryOf({ delivery, attempt, status }: RecordedAttempt): FreshEntry {
+  const isDelivered = status === "succeeded";
+  return {
+    accountId: delivery.accountId,
+    subjectId: splitId(delivery.endpointId).endpointId,
+    atMs: attempt.startedAt.getTime() + attempt.durationMs,
+    labels: [delivery.eventType, answerClass(attempt.status), attempt.error],
+    counts: [1, Number(isDelivered), Number(!isDelivered), Number(status === "exhausted")],
+    durationMs: attempt.durationMs,
+  };
+}
+
+/** `2xx` to `5xx`, or `none` when no answer came. */
+export const answerClass = (status: number | null): string =>
+  status === null ? "none" : `${Math.floor(status / 100)}xx`;
+
+const findLiving = sql("statistics.living", "select id from endpoints where id = any($1) and deleted_at is null");
+const readCurrent = sql(
+  "statistics.current",
+  `select min(first.due_at) as "oldestDueAt", min(h.failing_since) as "failingSince"
+   from endpoints as p
+   left join lateral (
+     select due_at from delivery_queue where endpoint_id = p.id and due_at < statement_timestamp() order by due_at limit 1
+   ) as first on true
+   left join endpoint_health as h on h.endpoint_id = p.id
+   where p.account_id = $1 and p.deleted_at is null and ($2::text is null or p.id = $2 or p.consumer_of = $2)`,
+);
+
+interface CurrentFigures {
+  readonly oldestDueAt: Date | null;
+  readonly failingSince: Date | null;
+}
+
+export type AttemptStatistics = ReturnType<typeof createAttemptStatistics>;
+
+/** Creates the statistics of endpoints. Named consumers count at their endpoint. */
+export function createAttemptStatistics({ pool, clock }: { readonly pool: Pool; readonly clock: Clock }) {
+  return {
+    ...createStatistics({
+      pool,
+      clock,
+      async subjectsAmong(tx, ids) {
+        return (await tx.query<{ id: string }>(findLiving, [ids])).rows.map(({ id }) => id);
+      },
+    }),
+
+    /** Reads since when deliveries of an endpoint, or of any of an account, wait and fail. */
+    async current(accountId: string, endpointId: string | null): Promise<CurrentFigures> {
+      const { rows } = await pool.query<CurrentFigures>(readCurrent, [accountId, endpointId]);
+      return rows[0] ?? { oldestDueAt: null, failingSince: null };
+    },
+  };
+}
+
+interface StatisticsApi {
+  readonly attemptStatistics: AttemptStatistics;
+  readonly endpointStore: Pick<EndpointStore, "find">;
+  readonly clock: Clock;
+}
+
+/** The statistics of an account's endpoints, at both edges. */
+export function statisticsApi({ attemptStatistics: store, endpointStore, clock }: StatisticsApi): Edges {
+  const shared = {
+    auth: { scopes: ["webhooks:read"] },
+    kind,
+    statistics: store,
+    clock,
+    current: store.current,
+  } as const;
+  return edgesOf(
+    {
+      webhookEndpointStatistics: statistics({
+        ...shared,
+        summary: "Read the statistics of an endpoint",
+        description:
+          "Attempts by time, type, status class and error: exact counts, and times within 2 %. Named consumers of a pull endpoint count with it; their times are those of leases.",
+        of: {
+          type: "WebhookEndpoint",
+          find: ({ caller, params }) => endpointStore.find(caller.accountId, params.id),
+          missing: "There is no such endpoint.",
+        },
+        rest: { get: "/api/v1/webhooks/endpoints/:id/statistics" },
+        graph: { field: "statistics" },
+      }),
+      webhookStatistics: statistics({
+        ...shared,
+        summary: "Read the statistics of all endpoints",
+        description:
+          "Attempts by time, type, status class and error, over all endpoints of the account, those that were deleted since included.",
+        rest: { get: "/api/v1/webhooks/statistics" },
+        graph: { field: "webhookStatistics" },
+      }),
+    },
+    { exampleIds: { id: webhookEndpointExample.id } },
+  );
+}
