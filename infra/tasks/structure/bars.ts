@@ -17,7 +17,7 @@ const ceilings: Readonly<Record<string, readonly [files: number, lines: number]>
   gateway: [63, 6_180],
   images: [54, 5_820],
   "webhook-delivery": [89, 12_300],
-  "webhook-ingest": [46, 5_405],
+  "webhook-ingest": [47, 5_580],
 };
 
 /** Measures what the repository holds itself to, beside what Biome, knip and dependency-cruiser hold. */
