@@ -45,6 +45,11 @@ export const benches: Readonly<Record<string, Bench>> = {
       "Chains behind ids of one account with a million deliveries over thirty days, on an embedded system: p99 by kind of id.",
     load: () => import("./why.ts"),
   },
+  statistics: {
+    description:
+      "Batches of 64 attempts with and without their figures on PostgreSQL with fsync, and reads of the statistics of 30 days and a million deliveries.",
+    load: () => import("./statistics.ts"),
+  },
   start: {
     description: "`npm start` until every service serves, in an empty folder and then on its data.",
     load: () => import("./start.ts"),
