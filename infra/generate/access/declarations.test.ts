@@ -133,6 +133,7 @@ test("every input of the graph has the members of the REST body, and requires at
 const withoutRoute = [
   "account.contact_release",
   "account.create_first_link",
+  "account.end_other_sign_ins",
   "account.purge",
   "sign_in",
   "api_key.expire",

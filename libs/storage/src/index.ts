@@ -41,14 +41,8 @@ export {
 } from "./rotation.ts";
 export { type SealedColumn, startResealing } from "./sealed/resealing.ts";
 export { createSealer, SealError, type SealedPlace, type Sealer } from "./sealed/sealer.ts";
-export {
-  addFigures,
-  emptyFigures,
-  type Figures,
-  otherLabel,
-  type StoredFigures,
-  storedOf,
-} from "./statistics/figures.ts";
+export { createFigureCounter } from "./statistics/figure-counter.ts";
+export { labelsKey, otherLabel, type StoredFigures } from "./statistics/figures.ts";
 export { type FreshEntry, freshBatch } from "./statistics/fresh-figures.ts";
 export { quantilesOf } from "./statistics/histogram.ts";
 export {

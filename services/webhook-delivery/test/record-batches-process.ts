@@ -33,7 +33,7 @@ function withoutPart({ name, text }: Statement): Statement {
   const shorter = text.replace(/, figures as \([\s\S]*?\n {3}\)(?=, counts as)/, "");
   if (shorter === text) throw new Error("the statement has no part `figures`");
   // Its value is sent all the same.
-  return { name, text: `${shorter} where $20::text is not null` };
+  return { name, text: `${shorter} where $26::text is not null` };
 }
 
 async function newDeliveries(): Promise<LeasedDelivery[]> {
@@ -59,6 +59,7 @@ async function record(db: Queryable): Promise<number> {
       deliveryId: delivery.id,
       endpointId: delivery.endpointId,
       accountId: delivery.accountId,
+      eventType: delivery.eventType,
       number: 1,
       startedAt: new Date(),
       durationMs: Math.round(20 + 400 * Math.random() ** 4),

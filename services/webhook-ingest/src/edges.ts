@@ -5,8 +5,9 @@ import { ownReceived, type ReceivedApi, receivedApi } from "./receiving/received
 import { type RejectionApi, rejectionApi } from "./rejections/rejection-api.ts";
 import { type ReplayApi, replayApi } from "./replays/replay-api.ts";
 import { ownSources, type SourceApi, sourceApi } from "./sources/source-api.ts";
+import { type StatisticsApi, statisticsApi } from "./statistics/source-statistics.ts";
 
-interface Parts extends SourceApi, ReceivedApi, RejectionApi, ReplayApi, ExplainApi {
+interface Parts extends SourceApi, ReceivedApi, RejectionApi, ReplayApi, ExplainApi, StatisticsApi {
   readonly receiving: IngestRoutes;
 }
 
@@ -16,6 +17,8 @@ export function serviceEdges(parts: Parts): Edges {
   const loadReceived = ownReceived(parts.receivedStore);
   return joinEdges([
     { routes: ingestRoutes(parts.receiving) },
+    // Before the paths of sources, which would take `statistics` for an id.
+    statisticsApi(parts),
     sourceApi(parts, loadSource),
     receivedApi(parts, loadReceived, loadSource),
     rejectionApi(parts, loadReceived),

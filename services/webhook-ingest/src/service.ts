@@ -2,9 +2,9 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { WebhookSourceResource } from "@signalbox/contracts";
 import { exportRoutes } from "@signalbox/http";
-import { createNameLookup, createOutboundClient } from "@signalbox/net";
+import { createNameLookup, createOutboundClient, type OutboundClient } from "@signalbox/net";
 import { ownPorts, type ServiceContext, type ServiceParts } from "@signalbox/runtime";
-import { openPrincipals, openService } from "@signalbox/service";
+import { type OpenedService, openPrincipals, openService } from "@signalbox/service";
 import { createSealer } from "@signalbox/storage";
 import { serviceEdges } from "./edges.ts";
 import type { Properties } from "./properties.ts";
@@ -19,13 +19,14 @@ import { createPublishStep } from "./replays/publish-step.ts";
 import { createReplays } from "./replays/replays.ts";
 import { whyReplayed } from "./replays/why-replayed.ts";
 import { createKeySets } from "./sources/key-sets.ts";
-import { createKnownSources } from "./sources/known-sources.ts";
+import { createKnownSources, type KnownSources } from "./sources/known-sources.ts";
 import { viewSource } from "./sources/source.ts";
 import { createSourceRotations } from "./sources/source-rotations.ts";
 import { createAssertUsable } from "./sources/source-settings.ts";
-import { createSourceStore, sealedSecrets } from "./sources/source-store.ts";
+import { createSourceStore, type SourceStore, sealedSecrets } from "./sources/source-store.ts";
 import { createSourceViews } from "./sources/source-view.ts";
 import { createSources } from "./sources/sources.ts";
+import { createSourceStatistics } from "./statistics/source-statistics.ts";
 import { startWorkers } from "./workers.ts";
 
 const prismaDirectory = fileURLToPath(new URL("../prisma", import.meta.url));
@@ -41,33 +42,27 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const keepMs = () => configuration.get("webhook-ingest.received.retention");
   const areIntegrationsEnabled = () => configuration.get("features.integrations") !== "disabled";
   const outbound = openOutbound(context);
-  const assertUsable = createAssertUsable(outbound);
 
   const sourceStore = createSourceStore(pool, sealer, clock);
   const knownSources = createKnownSources(sourceStore, clock);
-  const sources = createSources({
+  const owned = createSourceOperations(context, opened, {
     sourceStore,
     knownSources,
-    outbox,
-    clock,
-    assertUsable,
-    sourcesMax: () => configuration.get("webhook-ingest.sources.max"),
+    outbound,
     areIntegrationsEnabled,
   });
-  const sourceRotations = createSourceRotations({ sourceStore, knownSources, outbox, clock, assertUsable });
+  const { sources, sourceRotations } = owned;
   consume("accounts", { "account.deleted": ({ subject }, { tx }) => sources.deleteAllOf(tx, subject) });
 
   const judge = openJudge(context, opened, createKeySets({ outbound, clock, log: context.log }));
-  const deliveryWriter = createDeliveryWriter({ deliveryStore: createDeliveryStore(pool), outbox, clock });
   const receivedStore = createReceivedStore({ pool, clock, keepMs });
   const rejectionStore = createRejectionStore(pool, sealer);
-  const retryRejection = createRetryRejection({ judge, knownSources, deliveryWriter, rejectionStore, outbox });
-  const receivingParts = { judge, knownSources, deliveryWriter, rejectionStore, areIntegrationsEnabled };
-  const receiving = openReceiving(context, opened, receivingParts);
+  const stored = { judge, knownSources, rejectionStore, areIntegrationsEnabled };
+  const { receiving, retryRejection, sourceStatistics } = createReceiving(context, opened, stored);
 
   const replays = createReplays({ pool, receivedStore, outbox, clock, keepMs });
   const publishStep = createPublishStep({ receivedStore, sourceStore, outbox, judge });
-  await startWorkers(context, { pool, replays, publishStep, keepMs });
+  await startWorkers(context, { pool, replays, publishStep, sourceStatistics, keepMs });
 
   const why = { receivedStore, rejectionStore, sourceStore, replays, pool, keepMs, clock };
   return serve({
@@ -85,12 +80,67 @@ export async function createService(context: ServiceContext<Properties>): Promis
       replays,
       knownSources,
       judge,
+      sourceStatistics,
+      clock,
       pageLimits,
     }),
     internalRoutes: [exportRoutes({ item: WebhookSourceResource, list: sourceStore.list, view: viewSource })],
     whyFinders: [...whyReceived(why), ...whyReplayed(why)],
     typeDefs: await readFile(schemaFile, "utf8"),
   });
+}
+
+type ReceivingParts = Omit<Parameters<typeof openReceiving>[2], "deliveryWriter" | "sourceStatistics">;
+
+/** Creates the receiving of webhooks, and what is counted of it. */
+function createReceiving(context: ServiceContext<Properties>, opened: OpenedService, parts: ReceivingParts) {
+  const { clock } = context;
+  const { pool, outbox } = opened;
+  const sourceStatistics = createSourceStatistics({ pool, clock });
+  const { countDuplicate } = sourceStatistics;
+  const deliveryStore = createDeliveryStore(pool);
+  const deliveryWriter = createDeliveryWriter({ deliveryStore, outbox, clock, countDuplicate });
+  const { judge, knownSources, rejectionStore, areIntegrationsEnabled } = parts;
+  return {
+    sourceStatistics,
+    retryRejection: createRetryRejection({ judge, knownSources, deliveryWriter, rejectionStore, outbox }),
+    receiving: openReceiving(context, opened, {
+      judge,
+      knownSources,
+      rejectionStore,
+      areIntegrationsEnabled,
+      deliveryWriter,
+      sourceStatistics,
+    }),
+  };
+}
+
+interface SourceParts {
+  readonly sourceStore: SourceStore;
+  readonly knownSources: KnownSources;
+  readonly outbound: OutboundClient;
+  readonly areIntegrationsEnabled: () => boolean;
+}
+
+/** Creates the operations of owners on their sources. */
+function createSourceOperations(
+  { configuration, clock }: ServiceContext<Properties>,
+  { outbox }: OpenedService,
+  { sourceStore, knownSources, outbound, areIntegrationsEnabled }: SourceParts,
+) {
+  const assertUsable = createAssertUsable(outbound);
+  return {
+    sources: createSources({
+      sourceStore,
+      knownSources,
+      outbox,
+      clock,
+      assertUsable,
+      sourcesMax: () => configuration.get("webhook-ingest.sources.max"),
+      areIntegrationsEnabled,
+    }),
+    sourceRotations: createSourceRotations({ sourceStore, knownSources, outbox, clock, assertUsable }),
+  };
 }
 
 /** Creates the client that reads partners' key sets, but never from an internal address. */

@@ -1,27 +1,35 @@
 import { hours, seconds } from "@signalbox/core";
 import type { ServiceContext } from "@signalbox/runtime";
-import { atStart, createDayTables, type Pool, sql, startRetention } from "@signalbox/storage";
+import { atStart, createDayTables, type Pool, sql, startRetention, statisticsRetention } from "@signalbox/storage";
 import type { Properties } from "./properties.ts";
 import type { PublishStep } from "./replays/publish-step.ts";
 import type { Replays } from "./replays/replays.ts";
+import type { SourceStatistics } from "./statistics/source-statistics.ts";
 
 interface Dependencies {
   readonly pool: Pool;
   readonly replays: Pick<Replays, "step">;
   readonly publishStep: PublishStep;
+  readonly sourceStatistics: Pick<SourceStatistics, "step" | "save" | "remove">;
   /** Retention of received webhooks. */
   readonly keepMs: () => number;
 }
 
 type Context = Pick<ServiceContext<Properties>, "configuration" | "runner" | "clock" | "log">;
 
+/** Interval between saves of the counts in memory, which a killed instance loses since the last one. */
+const saveCountsEveryMs = seconds(5);
+
 /** Starts what repeats: replays, the retention of received webhooks, and the clean-up of removed sources. */
 export async function startWorkers(context: Context, dependencies: Dependencies): Promise<void> {
-  const { pool, replays, publishStep } = dependencies;
+  const { replays, publishStep, sourceStatistics } = dependencies;
   const { runner } = context;
   await startRetaining(context, dependencies);
   runner.every("replays", seconds(1), () => replays.step(publishStep));
-  runner.every("removed sources", seconds(5), () => forgetRemoved(pool));
+  runner.every("removed sources", seconds(5), () => forgetRemoved(dependencies));
+  runner.defer("source statistics", () => sourceStatistics.save());
+  runner.every("counts of sources", saveCountsEveryMs, () => sourceStatistics.save());
+  runner.every("statistics", seconds(2), () => sourceStatistics.step());
 }
 
 /** Keeps the day tables of received webhooks, and deletes expired keys. */
@@ -34,7 +42,10 @@ async function startRetaining(context: Context, { pool, keepMs }: Dependencies):
   runner.every("received days", hours(1), () => dayTables.keep());
   // Rarely: pages that the BRIN of the column has not summarized yet are read each time.
   const rule = { name: "trim received keys", table: "received_keys", column: "received_at", keepMs } as const;
-  startRetention({ runner, pool, clock }, [{ ...rule, unordered: true, batch: 5_000, everyMs: hours(1) }]);
+  startRetention({ runner, pool, clock }, [
+    { ...rule, unordered: true, batch: 5_000, everyMs: hours(1) },
+    statisticsRetention,
+  ]);
 }
 
 const batch = 5_000;
@@ -62,12 +73,13 @@ const forget = sql(
 );
 
 /**
- * Deletes received webhooks of a removed source, a few thousand rows per statement. The sources themselves are gone at
- * once.
+ * Deletes the statistics and the received webhooks of a removed source, a few thousand rows per statement. The sources
+ * themselves are gone at once.
  */
-async function forgetRemoved(pool: Pick<Pool, "query">): Promise<"again" | "done"> {
+async function forgetRemoved({ pool, sourceStatistics }: Dependencies): Promise<"again" | "done"> {
   const [removed] = (await pool.query<{ id: string }>(findRemoved)).rows;
   if (removed === undefined) return "done";
+  if ((await sourceStatistics.remove(removed.id)) === "again") return "again";
   const { rows } = await pool.query<{ gone: number }>(forget, [removed.id]);
   return rows[0]?.gone === 0 ? "done" : "again";
 }

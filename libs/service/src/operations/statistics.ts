@@ -57,27 +57,31 @@ export function statistics<const Path extends string, Row extends Named = Named>
       async handle(input: { readonly caller: Caller; readonly params: never; readonly query: Query }) {
         const row = of ? await of.find(input) : null;
         if (of && row === null) return refused(404, "not_found", { message: of.missing });
-        const answer = await statisticsOf(spec, input.caller.accountId, row?.id ?? null, input.query);
-        const [totals, items] = [answer.totals.map(toWire), answer.items.map(toWire)];
-        return ok({ ...(toWire(answer) as object), totals, items });
+        const { totals, items, ...shown } = await statisticsOf(spec, "rest", placeOf(input.caller, row), input.query);
+        return ok({ ...(toWire(shown) as object), totals, items });
       },
     } as never);
-    const resolve = field<Named, object>(of ? auth : { ...auth, ownOnly: true }, ({ id }, args, { caller }) =>
-      statisticsOf(spec, caller.accountId, of ? id : null, filterFrom(query, args)),
+    const resolve = field<Named, object>(of ? auth : { ...auth, ownOnly: true }, (parent, args, { caller }) =>
+      statisticsOf(spec, "graph", placeOf(caller, of ? parent : null), filterFrom(query, args)),
     );
     return { [of?.type ?? "Account"]: { [graph.field]: resolve } };
   };
 }
 
+interface Place {
+  readonly accountId: string;
+  /** The id of the row; null for all rows of the account. */
+  readonly id: string | null;
+}
+
+const placeOf = ({ accountId }: Caller, row: Named | null): Place => ({ accountId, id: row?.id ?? null });
+
+type Read = Pick<StatisticsDeclaration<string, Named>, "kind" | "statistics" | "clock" | "current">;
+
 async function statisticsOf(
-  {
-    kind,
-    statistics: store,
-    clock,
-    current,
-  }: Pick<StatisticsDeclaration<string, Named>, "kind" | "statistics" | "clock" | "current">,
-  accountId: string,
-  id: string | null,
+  { kind, statistics: store, clock, current }: Read,
+  edge: "rest" | "graph",
+  { accountId, id }: Place,
   query: z.output<ReturnType<StatisticsKind["query"]>>,
 ) {
   const range = bucketRangeOf(query, clock.nowMs());
@@ -85,16 +89,16 @@ async function statisticsOf(
   const [periods, now] = await Promise.all([store.read(id ?? accountId, range), current?.(accountId, id)]);
   const { totals, items } = summarize(periods, {
     bucketMs,
-    buckets: (toMs - fromMs) / bucketMs,
     isGrouped: kind.dimensions.map((name) => query.group_by.has(name)),
     filters: kind.dimensions.map((name) => (query as Readonly<Record<string, unknown>>)[name] as string | undefined),
   });
+  const view = kind.views[edge];
   return {
     from: new Date(fromMs),
     to: new Date(toMs),
     bucket: query.bucket,
-    totals: totals.map(kind.view),
-    items: items.map(({ startMs, ...group }) => ({ start: new Date(startMs), ...kind.view(group) })),
+    totals: totals.map(({ labels, sum }) => view(labels, sum)),
+    items: items.map(({ startMs, labels, sum }) => ({ start: new Date(startMs).toISOString(), ...view(labels, sum) })),
     ...now,
   };
 }

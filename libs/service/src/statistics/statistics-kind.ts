@@ -2,10 +2,10 @@ import { examples, timestamp } from "@signalbox/contracts";
 import type { Clock } from "@signalbox/core";
 import { camelCase } from "@signalbox/core";
 import { timeParameter } from "@signalbox/http";
-import { quantilesOf } from "@signalbox/storage";
+import { quantilesOf, type StoredFigures } from "@signalbox/storage";
 import { z } from "zod";
 import { bucketDefault, bucketNames, rangeFault } from "./statistics-range.ts";
-import type { GroupedFigures } from "./summarize.ts";
+import type { Sum } from "./summarize.ts";
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -25,26 +25,36 @@ export interface StatisticsSpec {
 
 export type StatisticsKind = ReturnType<typeof defineStatistics>;
 
-const shares = { p50Ms: 0.5, p95Ms: 0.95, p99Ms: 0.99 };
+const shares = { p50_ms: 0.5, p95_ms: 0.95, p99_ms: 0.99 };
+const shareValues = Object.values(shares);
 const wholeRange = "With `group_by`, null where the group has none; otherwise null.";
 
 /** Defines a kind of statistics: its query, its answer and the view of its figures. */
 export function defineStatistics(spec: StatisticsSpec) {
   const dimensions = Object.keys(spec.dimensions);
-  const counters = Object.keys(spec.counters);
   return {
     dimensions,
     query: (clock: Pick<Clock, "nowMs">) => queryOf(spec, dimensions, clock),
     resource: resourceOf(spec),
-    /** Returns figures with their names in the graph. */
-    view({ labels, figures: { counts, histogram } }: GroupedFigures) {
-      const quantiles = spec.times === undefined ? [] : quantilesOf(histogram, Object.values(shares));
-      return {
-        ...Object.fromEntries(dimensions.map((name, place) => [camelCase(name), labels[place] ?? null])),
-        ...Object.fromEntries(counters.map((name, place) => [camelCase(name), counts[place] ?? 0])),
-        ...Object.fromEntries(quantiles.map((value, place) => [Object.keys(shares)[place], value])),
-      };
-    },
+    /** The views of figures in REST and in the graph. */
+    views: { rest: viewOf(spec, (name) => name), graph: viewOf(spec, camelCase) },
+  };
+}
+
+/** Creates a view whose names are written once: an answer has thousands of items. */
+function viewOf({ dimensions, counters, times }: StatisticsSpec, written: (name: string) => string) {
+  const labelNames = Object.keys(dimensions).map(written);
+  const counterNames = Object.keys(counters).map(written);
+  const timeNames = times === undefined ? [] : Object.keys(shares).map(written);
+  return (labels: StoredFigures[0], { counts, histograms }: Sum): Record<string, unknown> => {
+    const view: Record<string, unknown> = {};
+    const fill = (names: readonly string[], values: readonly unknown[], absent: unknown): void => {
+      for (let place = 0; place < names.length; place++) view[names[place] as string] = values[place] ?? absent;
+    };
+    fill(labelNames, labels, null);
+    fill(counterNames, counts, 0);
+    if (timeNames.length > 0) fill(timeNames, quantilesOf(histograms, shareValues), null);
+    return view;
   };
 }
 

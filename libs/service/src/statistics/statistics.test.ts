@@ -65,7 +65,7 @@ describe("the range of statistics", () => {
 });
 
 const one = (labels: (string | null)[], count: number): StoredFigures => [labels, [count], [7, count]];
-const wanted = { bucketMs: 10, buckets: 3, isGrouped: [true, false], filters: [undefined, undefined] };
+const wanted = { bucketMs: 10, isGrouped: [true, false], filters: [undefined, undefined] };
 
 describe("a summary of figures", () => {
   it("has the largest group first, and in each bucket those that have any", () => {
@@ -76,14 +76,22 @@ describe("a summary of figures", () => {
     ];
     const { totals, items } = summarize(periods, wanted);
     assert.deepEqual(
-      totals.map(({ labels, figures }) => [labels, figures.counts, figures.histogram.get(7)]),
+      totals.map(({ labels, sum }) => [labels, sum.counts, sum.histograms]),
       [
-        [["b", null], [3], 3],
-        [["a", null], [2], 2],
+        [["b", null], [3], [[7, 3]]],
+        [
+          ["a", null],
+          [2],
+          [
+            [7, 1],
+            [7, 1],
+            [7, 0],
+          ],
+        ],
       ],
     );
     assert.deepEqual(
-      items.map(({ startMs, labels, figures }) => [startMs, labels[0], figures.counts[0]]),
+      items.map(({ startMs, labels, sum }) => [startMs, labels[0], sum.counts[0]]),
       [
         [0, "a", 1],
         [10, "b", 3],
@@ -95,7 +103,7 @@ describe("a summary of figures", () => {
   it("keeps to a filter by a whole value or its beginning, where a missing label has none", () => {
     const figures = [one(["order.paid", null], 1), one(["order.sent", "y"], 2), one(["bill", "y"], 4)];
     const sumOf = (...filters: (string | undefined)[]) =>
-      summarize([{ atMs: 0, figures }], { ...wanted, isGrouped: [false, false], filters }).totals[0]?.figures.counts[0];
+      summarize([{ atMs: 0, figures }], { ...wanted, isGrouped: [false, false], filters }).totals[0]?.sum.counts[0];
     assert.deepEqual(
       [sumOf("order.*"), sumOf("bill"), sumOf("order"), sumOf(undefined, "y"), sumOf("*", "*")],
       [3, 4, undefined, 6, 7],
@@ -107,10 +115,11 @@ describe("a summary of figures", () => {
     const many = summarize([{ atMs: 0, figures }], wanted).totals;
     assert.deepEqual([many.length, many[0]?.labels, many.at(-1)?.labels], [51, ["type.69", null], ["other", null]]);
     assert.equal(
-      many.reduce((sum, { figures: { counts } }) => sum + (counts[0] ?? 0), 0),
+      many.reduce((all, { sum: { counts } }) => all + (counts[0] ?? 0), 0),
       (70 * 71) / 2,
     );
-    const long = summarize([{ atMs: 0, figures }], { ...wanted, buckets: 1_500 });
-    assert.equal(long.totals.length, 7);
+    const minutely = Array.from({ length: 1_000 }, (_, place) => ({ atMs: 10 * place, figures: figures.slice(0, 9) }));
+    const long = summarize(minutely, wanted);
+    assert.deepEqual([long.totals.length, long.items.length], [6, 6_000]);
   });
 });

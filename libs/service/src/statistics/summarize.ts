@@ -1,47 +1,38 @@
-import {
-  addFigures,
-  emptyFigures,
-  type Figures,
-  otherLabel,
-  type PeriodFigures,
-  type StoredFigures,
-  storedOf,
-} from "@signalbox/storage";
+import { labelsKey, otherLabel, type PeriodFigures, type StoredFigures } from "@signalbox/storage";
 
 interface Wanted {
   readonly bucketMs: number;
-  /** The length of the range in buckets. */
-  readonly buckets: number;
   /** True for each dimension that the figures are grouped by. */
   readonly isGrouped: readonly boolean[];
   /** For each dimension the value that a label must have, or a prefix that ends in `*`. */
   readonly filters: readonly (string | undefined)[];
 }
 
-/** The figures of a group, with null for the dimensions that it is not grouped by. */
-export interface GroupedFigures {
-  readonly labels: Figures["labels"];
-  readonly figures: Figures;
+/** Counts, and the histograms that add up to that of their times. */
+export interface Sum {
+  readonly counts: number[];
+  readonly histograms: (readonly number[])[];
 }
 
 interface Group {
-  readonly labels: Figures["labels"];
-  readonly total: Figures;
-  readonly byStart: Map<number, Figures>;
+  /** Null for the dimensions that the figures are not grouped by. */
+  readonly labels: StoredFigures[0];
+  readonly total: Sum;
+  readonly byStart: Map<number, Sum>;
 }
 
 /** Bounds of an answer. What is beyond them is one group, all of whose labels are `other`. */
 const groupsMax = 50;
-const itemsMax = 10_000;
+const itemsMax = 5_000;
 
 /** Sums up figures by group, the largest first, and by bucket and group, in the order of time. */
 export function summarize(periods: Iterable<PeriodFigures>, wanted: Wanted) {
   const groups = largestOf(groupsOf(periods, wanted), wanted);
   const items = groups.flatMap(({ labels, byStart }) =>
-    [...byStart].map(([startMs, figures]) => ({ startMs, labels, figures })),
+    [...byStart].map(([startMs, sum]) => ({ startMs, labels, sum })),
   );
   return {
-    totals: groups.map(({ labels, total }): GroupedFigures => ({ labels, figures: total })),
+    totals: groups.map(({ labels, total }) => ({ labels, sum: total })),
     // The sort is stable: within a bucket the largest group stays first.
     items: items.toSorted((one, other) => one.startMs - other.startMs),
   };
@@ -49,31 +40,46 @@ export function summarize(periods: Iterable<PeriodFigures>, wanted: Wanted) {
 
 function groupsOf(periods: Iterable<PeriodFigures>, { bucketMs, isGrouped, filters }: Wanted): Group[] {
   const groups = new Map<string, Group>();
+  /** The groups by all labels, so that those of the thousands of rows are looked at once; null for filtered ones. */
+  const groupByLabels = new Map<string, Group | null>();
+  const groupOf = (known: StoredFigures[0]): Group | null => {
+    if (!known.every((label, place) => fits(label, filters[place]))) return null;
+    const labels = known.map((label, place) => (isGrouped[place] ? label : null));
+    const key = labelsKey(labels);
+    const group = groups.get(key) ?? emptyGroup(labels);
+    groups.set(key, group);
+    return group;
+  };
   for (const { atMs, figures } of periods) {
     const startMs = Math.floor(atMs / bucketMs) * bucketMs;
-    for (const one of figures) {
-      if (!one[0].every((label, place) => fits(label, filters[place]))) continue;
-      const labels = one[0].map((label, place) => (isGrouped[place] ? label : null));
-      const key = JSON.stringify(labels);
-      const group = groups.get(key) ?? emptyGroup(labels);
-      groups.set(key, group);
-      addToGroup(group, startMs, one);
+    for (const [labels, counts, bins] of figures) {
+      const key = labelsKey(labels);
+      const known = groupByLabels.get(key);
+      const group = known === undefined ? groupOf(labels) : known;
+      if (known === undefined) groupByLabels.set(key, group);
+      if (group) addToGroup(group, startMs, counts, bins);
     }
   }
   return [...groups.values()];
 }
 
-const emptyGroup = (labels: Figures["labels"]): Group => ({
-  labels,
-  total: emptyFigures(labels),
-  byStart: new Map(),
-});
+const emptyGroup = (labels: Group["labels"]): Group => ({ labels, total: emptySum(), byStart: new Map() });
+const emptySum = (): Sum => ({ counts: [], histograms: [] });
 
-function addToGroup({ labels, total, byStart }: Group, startMs: number, stored: StoredFigures): void {
-  const bucket = byStart.get(startMs) ?? emptyFigures(labels);
-  byStart.set(startMs, bucket);
-  addFigures(bucket, stored);
-  addFigures(total, stored);
+function addToGroup({ total, byStart }: Group, startMs: number, counts: readonly number[], bins: readonly number[]) {
+  let bucket = byStart.get(startMs);
+  if (bucket === undefined) {
+    bucket = emptySum();
+    byStart.set(startMs, bucket);
+  }
+  addToSum(bucket, counts, bins);
+  addToSum(total, counts, bins);
+}
+
+function addToSum(sum: Sum, counts: readonly number[], bins: readonly number[]): void {
+  for (let place = 0; place < counts.length; place++)
+    sum.counts[place] = (sum.counts[place] ?? 0) + (counts[place] as number);
+  sum.histograms.push(bins);
 }
 
 function fits(label: string | null, filter: string | undefined): boolean {
@@ -82,13 +88,23 @@ function fits(label: string | null, filter: string | undefined): boolean {
 }
 
 /** Keeps as many groups as an answer may have, the largest first, and adds the others up. */
-function largestOf(groups: readonly Group[], { buckets, isGrouped }: Wanted): Group[] {
+function largestOf(groups: readonly Group[], { isGrouped }: Wanted): Group[] {
   const sorted = groups.toSorted((one, other) => sizeOf(other) - sizeOf(one));
-  const max = Math.max(1, Math.min(groupsMax, Math.floor(itemsMax / buckets)));
+  let items = 0;
+  const isBeyond = ({ byStart }: Group, place: number): boolean => {
+    items += byStart.size;
+    return items > itemsMax || place >= groupsMax;
+  };
+  const beyond = sorted.findIndex(isBeyond);
+  const max = beyond < 0 ? sorted.length : Math.max(1, beyond);
   if (sorted.length <= max) return sorted;
   const rest = emptyGroup(isGrouped.map((is) => (is ? otherLabel : null)));
-  for (const { byStart } of sorted.slice(max))
-    for (const [startMs, figures] of byStart) addToGroup(rest, startMs, storedOf(figures));
+  for (const { byStart } of sorted.slice(max)) {
+    for (const [startMs, { counts, histograms }] of byStart) {
+      addToGroup(rest, startMs, counts, histograms[0] ?? []);
+      for (const more of histograms.slice(1)) addToGroup(rest, startMs, [], more);
+    }
+  }
   return [...sorted.slice(0, max), rest];
 }
 

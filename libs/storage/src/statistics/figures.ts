@@ -1,7 +1,7 @@
 import { addToBin, type Histogram } from "./histogram.ts";
 
 /** The figures of one combination of labels: a number for each counter, and the times that were measured. */
-export interface Figures {
+interface Figures {
   /** One value for each dimension, such as the type of an event; null where it has none. */
   readonly labels: readonly (string | null)[];
   readonly counts: number[];
@@ -27,7 +27,14 @@ const combinationsMax = 100;
 /** The label of what is beyond a bound. */
 export const otherLabel = "other";
 
-export const emptyFigures = (labels: Figures["labels"]): Figures => ({ labels, counts: [], histogram: new Map() });
+/** Returns a key that no other labels have, whatever they hold. */
+export function labelsKey(labels: Figures["labels"]): string {
+  let key = "";
+  for (const label of labels) key += label === null ? "-," : `${label.length} ${label},`;
+  return key;
+}
+
+const emptyFigures = (labels: Figures["labels"]): Figures => ({ labels, counts: [], histogram: new Map() });
 
 /** Returns figures in the form in which they are stored. */
 export const storedOf = ({ labels, counts, histogram }: Figures): StoredFigures => [
@@ -36,8 +43,7 @@ export const storedOf = ({ labels, counts, histogram }: Figures): StoredFigures 
   [...histogram].flat(),
 ];
 
-/** Adds stored figures to others, whatever their labels. */
-export function addFigures(sum: Figures, [, counts, bins]: StoredFigures): void {
+function addFigures(sum: Figures, [, counts, bins]: StoredFigures): void {
   for (const [index, count] of counts.entries()) sum.counts[index] = (sum.counts[index] ?? 0) + count;
   for (let place = 0; place < bins.length; place += 2)
     addToBin(sum.histogram, bins[place] as number, bins[place + 1] as number);
@@ -49,7 +55,7 @@ export function addToTable(table: FigureTable, stored: readonly StoredFigures[])
 }
 
 function placeOf(table: FigureTable, labels: Figures["labels"]): Figures {
-  const key = JSON.stringify(labels);
+  const key = labelsKey(labels);
   const known = table.get(key);
   if (known) return known;
   const isFull = table.size >= combinationsMax && labels.length > 0 && labels[0] !== otherLabel;

@@ -1,5 +1,5 @@
 import { minutes } from "@signalbox/core";
-import type { StoredFigures } from "./figures.ts";
+import { labelsKey, type StoredFigures } from "./figures.ts";
 import { binOf } from "./histogram.ts";
 
 /** The part of one event, such as an attempt, in the figures. */
@@ -30,13 +30,16 @@ export interface FreshFigures {
  * much. The statement of the batch adds which entries count, when not all of them do.
  */
 export function freshBatch(entries: readonly FreshEntry[]): string {
-  const places = new Map<string, number>();
+  const known = new Map<string, number>();
+  const places: Place[] = [];
   const counted = entries.map(({ accountId, subjectId, atMs, labels, counts, durationMs }): Counted => {
-    const place = JSON.stringify([accountId, subjectId, Math.floor(atMs / minutes(1)), labels]);
-    if (!places.has(place)) places.set(place, places.size);
-    return [places.get(place) as number, durationMs === undefined ? null : binOf(durationMs), ...counts];
+    const minute = Math.floor(atMs / minutes(1));
+    const key = `${accountId} ${subjectId} ${minute} ${labelsKey(labels)}`;
+    const place = known.get(key) ?? places.push([accountId, subjectId, minute, labels]) - 1;
+    known.set(key, place);
+    return [place, durationMs === undefined ? null : binOf(durationMs), ...counts];
   });
-  return `[[${[...places.keys()].join()}],${JSON.stringify(counted)}]`;
+  return JSON.stringify([places, counted]);
 }
 
 /** Reads a batch; `counted` has the places of the entries that count, from 1, or is null for all. */

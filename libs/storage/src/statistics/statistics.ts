@@ -2,7 +2,7 @@ import { type Clock, minutes } from "@signalbox/core";
 import { dayMs } from "../database/days.ts";
 import type { Pool } from "../database/pool.ts";
 import type { RetentionRule } from "../database/retention.ts";
-import { columnsOf, sql } from "../database/statement.ts";
+import { columnsOf, type Statement, sql } from "../database/statement.ts";
 import { inTransaction, type Tx } from "../database/transaction.ts";
 import { addToTable, type FigureTable, type StoredFigures, storedOf } from "./figures.ts";
 import { type FreshFigures, readBatch } from "./fresh-figures.ts";
@@ -10,8 +10,11 @@ import { type FreshFigures, readBatch } from "./fresh-figures.ts";
 interface Dependencies {
   readonly pool: Pool;
   readonly clock: Clock;
-  /** Returns those of the subjects that still exist. The figures of the others count for their accounts alone. */
-  readonly subjectsAmong: (tx: Tx, ids: readonly string[]) => Promise<readonly string[]>;
+  /**
+   * Selects the `id` of those of the subjects `$1` that still exist. The figures of the others count for their accounts
+   * alone. Absent where accounts are the only subjects.
+   */
+  readonly livingSubjects?: Statement;
 }
 
 /** Lengths of the periods that have rows, in minutes: each kind of row is rolled up to the next. */
@@ -31,6 +34,7 @@ export const statisticsMs = 30 * dayMs;
 const keptMs = statisticsMs + 2 * dayMs;
 /** Time after the end of a period in which figures still come; those that come later are added one by one. */
 const graceMs = minutes(1);
+const none = { rows: [] };
 /** Batches and rows of one transaction. */
 const batchesMax = 100;
 const rolledMax = 500;
@@ -106,14 +110,15 @@ export type Statistics = ReturnType<typeof createStatistics>;
  * to quarters of an hour, hours and days. A figure is in one place at any moment, and moves in one transaction, so that
  * none is lost or counted twice by a process that is killed.
  */
-export function createStatistics({ pool, clock, subjectsAmong }: Dependencies) {
+export function createStatistics({ pool, clock, livingSubjects }: Dependencies) {
   /** Folds fresh figures into the rows of their minutes. Returns true while there may be more. */
   async function fold(tx: Tx): Promise<boolean> {
     const { rows } = await tx.query<FreshRow>(takeFresh);
     if (rows.length === 0) return false;
     const fresh = rows.flatMap(({ batch, counted }) => readBatch(batch, counted));
     const subjects = new Set(fresh.map(({ subjectId }) => subjectId).filter((id) => id !== null));
-    const living = new Set(await subjectsAmong(tx, [...subjects]));
+    const { rows: found } = livingSubjects ? await tx.query<{ id: string }>(livingSubjects, [[...subjects]]) : none;
+    const living = new Set(found.map(({ id }) => id));
     const ids = ({ accountId, subjectId }: FreshFigures) =>
       subjectId !== null && living.has(subjectId) ? [accountId, subjectId] : [accountId];
     const folded = fresh.flatMap((one) =>

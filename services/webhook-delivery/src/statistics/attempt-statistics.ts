@@ -93,9 +93,7 @@ export function createAttemptStatistics({ pool, clock }: { readonly pool: Pool; 
     ...createStatistics({
       pool,
       clock,
-      async subjectsAmong(tx, ids) {
-        return (await tx.query<{ id: string }>(findLiving, [ids])).rows.map(({ id }) => id);
-      },
+      livingSubjects: findLiving,
     }),
 
     /** Reads since when deliveries of an endpoint, or of any of an account, wait and fail. */

@@ -1,5 +1,6 @@
 import { outboxInsert, type PreparedEvent } from "@signalbox/events";
-import { columnsOf, type Pool, sql } from "@signalbox/storage";
+import { columnsOf, freshBatch, type Pool, sql } from "@signalbox/storage";
+import { acceptedEntry } from "../statistics/source-statistics.ts";
 import type { Delivery } from "./delivery.ts";
 import type { DeliveryKeys } from "./delivery-keys.ts";
 
@@ -34,7 +35,7 @@ const keyColumns = "source_id, digest, content, received_id, received_at";
 /**
  * Stores deliveries with their keys and events. The keys of signed content come first, then those of the ids in their
  * order, so that two batches never deadlock. Deliveries of a source that was changed or is being removed are not
- * stored, without waiting for its lock.
+ * stored, without waiting for its lock. The new ones count in the statistics of their sources.
  */
 const insert = sql(
   "delivery.insert",
@@ -63,6 +64,10 @@ const insert = sql(
      insert into received_deliveries (${columns})
      select id, source_id, delivery_id, is_id_signed, event_type, is_type_signed, content_type, same_content_as, forwarded,
        headers::jsonb, body, body_decoded, received_at from new
+   ), figures as (
+     insert into fresh_statistics (batch, counted)
+     select $24::text, case when (select count(*) from new) < cardinality($1::text[]) then array(select nth::int from new) end
+     where exists (select from new)
    ), published as (
      ${outboxInsert("select event_id, topic, key, event_headers as headers, payload, key_hash from new order by nth")}
    )
@@ -96,10 +101,10 @@ export function createDeliveryStore(pool: Pool) {
     async insert(
       writes: readonly DeliveryWrite[],
     ): Promise<{ readonly outcomes: ReadonlyMap<string, InsertOutcome>; readonly shards: readonly number[] }> {
-      const { rows } = await pool.query<{ id: string; outcome: InsertOutcome; shards: number[] | null }>(
-        insert,
-        columnsOf(writes, columnsOfGiven),
-      );
+      const { rows } = await pool.query<{ id: string; outcome: InsertOutcome; shards: number[] | null }>(insert, [
+        ...columnsOf(writes, columnsOfGiven),
+        freshBatch(writes.map(({ delivery }) => acceptedEntry(delivery))),
+      ]);
       return { outcomes: new Map(rows.map(({ id, outcome }) => [id, outcome])), shards: rows[0]?.shards ?? [] };
     },
     /** Returns the known keys of a delivery, its own among them. */

@@ -13,6 +13,7 @@ interface Dependencies {
   readonly deliveryStore: Pick<DeliveryStore, "insert" | "findKeys" | "renewKey">;
   readonly outbox: Pick<Outbox, "prepare" | "announce">;
   readonly clock: Pick<Clock, "steadyMs">;
+  readonly countDuplicate: (delivery: Delivery) => void;
 }
 
 /** A batch has 64 deliveries at most, fewer where they are large. */
@@ -30,7 +31,7 @@ export type DeliveryWriter = ReturnType<typeof createDeliveryWriter>;
  * Creates the writer of deliveries with their events. Deliveries that meet share a statement and a commit. A known
  * delivery id with the same content is a repetition; with other content the delivery is stored under an id of its own.
  */
-export function createDeliveryWriter({ deliveryStore, outbox, clock }: Dependencies) {
+export function createDeliveryWriter({ deliveryStore, outbox, clock, countDuplicate }: Dependencies) {
   const group = new GroupCommit<DeliveryWrite, InsertOutcome>({
     clock,
     sizeMax: batchBytesMax,
@@ -58,9 +59,12 @@ export function createDeliveryWriter({ deliveryStore, outbox, clock }: Dependenc
         const write = { delivery, ...name, event: inTrace(() => eventOf(outbox, delivery, name.deliveryId)) };
         const outcome = await group.add(write);
         if (outcome === "new") return "received";
-        if (outcome !== "known") return outcome;
-        const other = await alternativeFor(write);
-        if (other === null) return "repeated";
+        if (outcome === "stale") return outcome;
+        const other = outcome === "known" ? await alternativeFor(write) : null;
+        if (other === null) {
+          countDuplicate(delivery);
+          return "repeated";
+        }
         name = other;
       }
     },

@@ -10,6 +10,7 @@ import type { RejectionStore } from "../rejections/rejection-store.ts";
 import type { KeySets } from "../sources/key-sets.ts";
 import type { KnownSources } from "../sources/known-sources.ts";
 import type { Source } from "../sources/source.ts";
+import type { SourceStatistics } from "../statistics/source-statistics.ts";
 import { createAnswerHandshake } from "./answer-handshake.ts";
 import type { DeliveryWriter } from "./delivery-writer.ts";
 import { createIngestLimits } from "./ingest-limits.ts";
@@ -26,13 +27,15 @@ interface ReceivingDependencies {
   readonly knownSources: KnownSources;
   readonly deliveryWriter: DeliveryWriter;
   readonly rejectionStore: RejectionStore;
+  readonly sourceStatistics: Pick<SourceStatistics, "countRejection">;
   /** Returns true when this deployment accepts partners' webhooks. */
   readonly areIntegrationsEnabled: () => boolean;
 }
 
 /** Builds the receiving of webhooks: the parts of the routes that partners post to. */
 export function openReceiving(context: Context, opened: Opened, dependencies: ReceivingDependencies): IngestRoutes {
-  const { judge, knownSources, deliveryWriter, rejectionStore, areIntegrationsEnabled } = dependencies;
+  const { judge, knownSources, deliveryWriter, rejectionStore, sourceStatistics, areIntegrationsEnabled } =
+    dependencies;
   const { configuration, clock, log, metrics } = context;
   const { limiterOf } = opened;
   const dropped = metrics.counter("signalbox_webhook_rejections_dropped_total");
@@ -46,7 +49,7 @@ export function openReceiving(context: Context, opened: Opened, dependencies: Re
       isWithinRate: createRateCheck(limiterOf),
     }),
     answerHandshake: createAnswerHandshake({ knownSources, judge }),
-    recordRejection: recordAtSource(knownSources, {
+    recordRejection: recordAtSource(knownSources, sourceStatistics, {
       rejectionStore,
       clock,
       log,
@@ -61,14 +64,20 @@ export function openReceiving(context: Context, opened: Opened, dependencies: Re
   };
 }
 
-/** Records a rejection with its source, for any of the source's addresses. */
+/** Counts and records a rejection with its source, for any of the source's addresses. */
 function recordAtSource(
-  { idAt }: Pick<KnownSources, "idAt">,
+  { idAt, find }: Pick<KnownSources, "idAt" | "find">,
+  { countRejection }: ReceivingDependencies["sourceStatistics"],
   dependencies: Parameters<typeof createRecordRejection>[0],
 ): RecordRejection {
   const record = createRecordRejection(dependencies);
   return (rejection, ...rest) => {
-    const recordAt = (sourceId: string) => record({ ...rejection, sourceId }, ...rest);
+    const recordAt = async (sourceId: string) => {
+      record({ ...rejection, sourceId }, ...rest);
+      // While the database is away, a source that is not in memory is not counted either.
+      const known = await find(sourceId).catch(() => null);
+      if (known) countRejection(known.source, rejection.reason);
+    };
     void idAt(rejection.sourceId).then(recordAt, () => recordAt(rejection.sourceId));
   };
 }

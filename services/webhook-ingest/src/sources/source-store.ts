@@ -51,6 +51,10 @@ const removeSource = sql(
   `with gone as (delete from sources where id = $1 returning id)
    insert into removed_sources (id, removed_at) select id, clock_timestamp() from gone`,
 );
+const noteDeletedAccount = sql(
+  "source.note-deleted-account",
+  "insert into removed_sources (id, removed_at) values ($1, clock_timestamp()) on conflict do nothing",
+);
 const findWithSecrets = sql("source.find-with-secrets", `select ${sealedSources.columns} from sources where id = $1`);
 
 const findIdAt = sql("source.find-id-at", "select id from sources where address = $1 or former_addresses @> array[$1]");
@@ -211,6 +215,9 @@ export function createSourceStore(pool: Pool, sealer: Sealer, clock: Clock) {
     findIdAt: async (address: string): Promise<string | null> =>
       (await pool.query<{ id: string }>(findIdAt, [address])).rows[0]?.id ?? null,
     remove: async (tx: Tx, id: string): Promise<void> => void (await tx.query(removeSource, [id])),
+    /** Has the statistics of a deleted account removed, which belong to no source. */
+    noteDeletedAccount: async (tx: Tx, accountId: string): Promise<void> =>
+      void (await tx.query(noteDeletedAccount, [accountId])),
     /** Finds a source for ingest, by its id alone: the sender has no account. */
     async findWithSecrets(
       id: string,

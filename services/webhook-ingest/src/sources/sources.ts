@@ -91,6 +91,7 @@ export function createSources(dependencies: SourceDependencies) {
     async deleteAllOf(tx: Tx, accountId: string): Promise<void> {
       const owned = await sourceStore.lockAllOf(tx, accountId);
       for (const { id } of owned) await sourceStore.remove(tx, id);
+      await sourceStore.noteDeletedAccount(tx, accountId);
       if (owned.length > 0) await outbox.append(tx, owned.map(sourceDeleted));
     },
   };
