@@ -142,6 +142,7 @@ test("a slow but moving piece is 408 after a quarter of an hour", async (t) => {
   await eventually(() => assert.match(answer(), isTooSlow));
   await eventually(() => socket.closed);
   await eventually(isNothingLeft);
+  watchAsUsual();
   await goOn(who, id);
 });
 
