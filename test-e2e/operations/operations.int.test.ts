@@ -141,15 +141,24 @@ test("a list of dead events is read in pages, and one is published again under i
   const refused = [await stuck.refuseEvent(), await stuck.refuseEvent(), await stuck.refuseEvent()];
   const [first, second, third] = refused.map(({ id }) => id) as [string, string, string];
   const found: string[] = [];
+  let ofThis = "";
   for (let cursor = ""; ; ) {
     const { body } = await get(`dead-events?limit=1${cursor}`);
+    ofThis ||= body.next_cursor;
     found.push(...body.items.map(({ id }: { id: string }) => id));
     if (!body.has_more) break;
     cursor = `&cursor=${body.next_cursor}`;
   }
   assert.deepEqual(found, [first, second, third]);
-  const wrong = await get("dead-events?cursor=rubbish");
-  assert.deepEqual([wrong.status, wrong.body.error.details[0].field], [400, "cursor"]);
+  const wrong = [
+    "dead-events?cursor=rubbish",
+    `parked?cursor=${ofThis}`,
+    `dead-events?service=images&cursor=${ofThis}`,
+  ];
+  for (const path of wrong) {
+    const { status, body } = await get(path);
+    assert.deepEqual([status, body.error?.details[0].field], [400, "cursor"], path);
+  }
 
   const published: string[] = [];
   const reader = await stuck.eventLog.broadcast({

@@ -12,7 +12,7 @@ import {
 } from "@signalbox/contracts";
 import { AppError } from "@signalbox/core";
 import type { PageLimits } from "@signalbox/graphql";
-import { createRoutes, ok, pageParameters, type Routes } from "@signalbox/http";
+import { createRoutes, cursorMark, ok, pageParameters, type Routes } from "@signalbox/http";
 import { operatingBase } from "@signalbox/service";
 import { z } from "zod";
 import type { AskServices } from "./ask-services.ts";
@@ -97,7 +97,8 @@ function addMessages(routes: Routes, ask: AskServices, pageLimits: PageLimits): 
   }
 }
 
-const Position = z.tuple([z.iso.datetime(), z.string().max(1024)]);
+/** The last message of a page, with the mark of its list. */
+const Position = z.tuple([z.iso.datetime(), z.string().max(1024), z.string()]);
 
 function addMessageList(routes: Routes, ask: AskServices, kind: MessageKind, pageLimits: PageLimits): void {
   const { collection, item, plural, summary } = kind;
@@ -124,7 +125,8 @@ function addMessageList(routes: Routes, ask: AskServices, kind: MessageKind, pag
     cache: "no-store",
     async handle({ caller, signal, query: { service, limit, cursor } }) {
       const asked = service === undefined ? owners : [ownerOf(service) ?? []].flat();
-      const path = `${operatingBase}${collection}?${rangeText(limit + 1, service, cursor)}`;
+      const mark = cursorMark(collection, { service });
+      const path = `${operatingBase}${collection}?${rangeText(limit + 1, service, positionIn(cursor, mark))}`;
       const answer = z.object({ items: z.array(item) });
       const joined = await ask.getAll(asked, path, answer, { caller, signal });
       const sorted = joined.answers.flatMap(({ items }) => items).toSorted(inOrder);
@@ -132,7 +134,7 @@ function addMessageList(routes: Routes, ask: AskServices, kind: MessageKind, pag
       const last = sorted.length > limit ? items.at(-1) : undefined;
       return ok({
         items,
-        ...(last && { next_cursor: cursorOf(last) }),
+        ...(last && { next_cursor: cursorOf(last, mark) }),
         has_more: last !== undefined,
         unavailable: joined.unavailable,
       });
@@ -147,19 +149,29 @@ const inOrder = (a: Listed, b: Listed): number =>
 
 const compareText = (a: string, b: string): number => Number(a > b) - Number(a < b);
 
-const cursorOf = ({ since, id }: Listed): string => Buffer.from(JSON.stringify([since, id])).toString("base64url");
+const cursorOf = ({ since, id }: Listed, mark: string): string =>
+  Buffer.from(JSON.stringify([since, id, mark])).toString("base64url");
 
-function rangeText(limit: number, service: string | undefined, cursor: string | undefined): string {
-  const range = new URLSearchParams({ limit: String(limit), ...(service !== undefined && { service }) });
-  if (cursor === undefined) return range.toString();
+/** @throws AppError `invalid_request` for a cursor of another list, of another service, or of nothing */
+function positionIn(cursor: string | undefined, mark: string): z.output<typeof Position> | null {
+  if (cursor === undefined) return null;
   const position = Position.safeParse(decoded(cursor));
-  if (!position.success) {
-    throw new AppError("invalid_request", "The cursor is not valid.", {
-      details: [{ field: "cursor", code: "invalid_cursor", message: "Use next_cursor of an earlier page unchanged." }],
-    });
+  if (position.success && position.data[2] === mark) return position.data;
+  throw new AppError("invalid_request", "The cursor is not valid.", {
+    details: [{ field: "cursor", code: "invalid_cursor", message: "Use next_cursor of an earlier page unchanged." }],
+  });
+}
+
+function rangeText(
+  limit: number,
+  service: string | undefined,
+  position: readonly [at: string, id: string, mark: string] | null,
+): string {
+  const range = new URLSearchParams({ limit: String(limit), ...(service !== undefined && { service }) });
+  if (position !== null) {
+    range.set("after_at", position[0]);
+    range.set("after_id", position[1]);
   }
-  range.set("after_at", position.data[0]);
-  range.set("after_id", position.data[1]);
   return range.toString();
 }
 
