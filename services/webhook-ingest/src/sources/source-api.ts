@@ -15,7 +15,15 @@ import {
 } from "@signalbox/service";
 import { type Preset, type PresetName, presets } from "@signalbox/webhook-signatures";
 import { z } from "zod";
-import { formerEnds, ingestPathOf, type NewSource, pathTo, type Source, type SourceAddress } from "./source.ts";
+import {
+  formerEnds,
+  ingestPathOf,
+  missingSource,
+  type NewSource,
+  pathTo,
+  type Source,
+  type SourceAddress,
+} from "./source.ts";
 import { rotationOperations, type SourceRotations, secretText } from "./source-rotations.ts";
 import { mergeSettings, SettingsBody, SettingsPatchBody } from "./source-settings.ts";
 import type { SourceStore } from "./source-store.ts";
@@ -34,7 +42,6 @@ const base = "/api/v1/webhooks/sources";
 const one = `${base}/:id` as const;
 const read = { scopes: ["webhooks:read"] } as const;
 const write = { scopes: ["webhooks:write"] } as const;
-export const missingSource = "There is no such source.";
 
 /** The parent of the lists below a source. */
 export const belowSource = ({ find }: Pick<SourceStore, "find">) => ({

@@ -4,6 +4,9 @@ import { isLive, type RotatingValue, viewValue } from "@signalbox/storage";
 import type { SchemeName } from "@signalbox/webhook-signatures";
 import { type SettingsPatch, type SourceSettings, viewSourceSettings } from "./source-settings.ts";
 
+/** The refusal of an id that is no source of the caller. */
+export const missingSource = "There is no such source.";
+
 /** A source: a partner that may post to `/ingest/{id}`. Its secret is stored apart, sealed, and never shown. */
 export interface Source {
   readonly id: string;

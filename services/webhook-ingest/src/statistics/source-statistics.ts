@@ -3,8 +3,7 @@ import type { Clock } from "@signalbox/core";
 import { defineStatistics, type Edges, edgesOf, statistics } from "@signalbox/service";
 import { createFigureCounter, createStatistics, type FreshEntry, type Pool, sql } from "@signalbox/storage";
 import type { Delivery } from "../receiving/delivery.ts";
-import type { Source } from "../sources/source.ts";
-import { missingSource } from "../sources/source-api.ts";
+import { missingSource, type Source } from "../sources/source.ts";
 import type { SourceStore } from "../sources/source-store.ts";
 
 /** Webhooks by their arrival: labels and counters in the order of the entries below. */
