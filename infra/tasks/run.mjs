@@ -54,20 +54,22 @@ function taskOf(path) {
  */
 function run(node, argv) {
   const endWithParent = new URL(`./end-with-parent.mjs?parent=${process.pid}`, import.meta.url);
-  const child = spawn(node, ["--import", endWithParent.href, ...argv], {
-    stdio: "inherit",
-    detached: process.platform !== "win32",
-    // Every process below loads the same few hundred modules: compiled once, a third of its start is saved.
-    env: { ...process.env, NODE_COMPILE_CACHE: compileCache },
-  });
+  // Before the script starts: it may be ready, and told to stop, before this process goes on.
+  let child;
   let lastMs = Number.NEGATIVE_INFINITY;
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
     process.on(signal, () => {
       const isEcho = performance.now() - lastMs < echoMs;
       lastMs = performance.now();
-      if (!isEcho) child.kill(signal);
+      if (!isEcho) child?.kill(signal);
     });
   }
+  child = spawn(node, ["--import", endWithParent.href, ...argv], {
+    stdio: "inherit",
+    detached: process.platform !== "win32",
+    // Every process below loads the same few hundred modules: compiled once, a third of its start is saved.
+    env: { ...process.env, NODE_COMPILE_CACHE: compileCache },
+  });
   return new Promise((resolve, reject) => {
     child.once("error", reject);
     child.once("exit", (code, signal) => resolve(code ?? 128 + constants.signals[signal]));
