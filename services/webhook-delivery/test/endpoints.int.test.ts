@@ -249,6 +249,7 @@ test("a hundred endpoints of a query are one statement, and those of others are 
   const pageLimits = { maxPageSize: () => 100, pageSize: () => 20 };
   const typeDefs = await readFile(new URL("../schema.graphql", import.meta.url), "utf8");
   const parts = {
+    attemptStatistics: {},
     operations: { pull: {}, endpointViews: { fields: {} } },
     stores: { endpointStore },
     pageLimits,

@@ -58,7 +58,7 @@ export function entryOf({ delivery, attempt, status }: RecordedAttempt): FreshEn
     accountId: delivery.accountId,
     subjectId: splitId(delivery.endpointId).endpointId,
     atMs: attempt.startedAt.getTime() + attempt.durationMs,
-    labels: [delivery.eventType, answerClass(attempt.status), attempt.error],
+    labels: [attempt.eventType, answerClass(attempt.status), attempt.error],
     counts: [1, Number(isDelivered), Number(!isDelivered), Number(status === "exhausted")],
     durationMs: attempt.durationMs,
   };
