@@ -71,9 +71,9 @@ const record = sql(
      on conflict do nothing
    ), figures as (
      insert into fresh_statistics (batch, counted)
-     select $26, case when (select count(*) from won) < cardinality($1::text[])
+     select $26, case when held < cardinality($1::text[])
        then array(select array_position($1::text[], id) from won) end
-     where exists (select from won)
+     from (select count(*) as held from won) as sum where held > 0
    ), counts as (
      select endpoint_id, min(started_at) filter (where failed) as since, count(*) filter (where failed) as failures,
        count(*) filter (where not failed) as successes
