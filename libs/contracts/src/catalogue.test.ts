@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { serviceNames } from "@signalbox/core";
+import { camelCase, serviceNames } from "@signalbox/core";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { accountStates, mayAccess } from "./access/account-state.ts";
 import { catalogue, dataSchemaOf, eventOf, eventType, findEvent, parseEventType } from "./catalogue.ts";
@@ -23,7 +23,7 @@ const promised =
   webhook_endpoint.deleted webhook_endpoint.failing webhook_endpoint.disabled webhook_endpoint.enabled
   webhook_delivery.exhausted webhook_delivery.recovered webhook_delivery.parked webhook_delivery.attempted webhook_event.published
   webhook_event_type.downgraded
-  webhook.received access.changed audit.recorded`.split(/\s+/);
+  webhook.received webhook.rejected access.changed audit.recorded`.split(/\s+/);
 
 test("the catalogue holds every event of the contract, each once", () => {
   assert.deepEqual(catalogue.map(({ name }) => name).sort(), [...promised].sort());
@@ -176,6 +176,12 @@ const payloads = {
     deliveryId: delivery_id,
     eventType: event_type,
     replayed: false,
+    changed: [],
+  }),
+  webhookRejected: ({ source_id, id, ...data }: Data) => ({
+    source: entity("WebhookSource", source_id),
+    rejectionId: id,
+    ...Object.fromEntries(Object.entries(data).map(([name, value]) => [camelCase(name), value])),
     changed: [],
   }),
   deliveryAttempted: ({ endpoint_id, delivery_id, event_type, number, outcome, status, error, duration_ms }: Data) => ({

@@ -14,7 +14,7 @@ import * as invitation from "./events/invitation-events.ts";
 import * as delivery from "./events/webhook-delivery-events.ts";
 import * as endpoint from "./events/webhook-endpoint-events.ts";
 import * as source from "./events/webhook-source-events.ts";
-import { webhookReceivedEvent } from "./events/webhook-source-events.ts";
+import { webhookReceivedEvent, webhookRejectedEvent } from "./events/webhook-source-events.ts";
 
 const declarations = [
   account.accountCreatedEvent,
@@ -65,6 +65,7 @@ const declarations = [
   delivery.webhookEventPublishedEvent,
   delivery.webhookEventTypeDowngradedEvent,
   webhookReceivedEvent,
+  webhookRejectedEvent,
   access.accessChangedEvent,
   auditRecordedEvent,
 ] as const;

@@ -105,6 +105,7 @@ export {
   webhookFormats,
   webhookSignatures,
 } from "./resources/webhook-endpoint.ts";
+export { WebhookRejectionResource, webhookRejectionExample } from "./resources/webhook-rejection.ts";
 export { WebhookSourceResource, webhookSchemes, webhookSourceExample } from "./resources/webhook-source.ts";
 export { WhyPart, WhyStep, whyId } from "./resources/why.ts";
 export { type SubscriptionDeclaration, type SubscriptionEvent, subscriptions } from "./subscriptions.ts";

@@ -103,6 +103,36 @@ const webhookReceived = declare(
   }),
 );
 
+const webhookRejected = declare(
+  {
+    field: "webhookRejected",
+    description: "A webhook of a partner was refused.",
+    events: ["webhook.rejected"],
+    access: subscribe("webhooks:read"),
+    only: { argument: "sourceId", idOf: ({ source_id }) => source_id },
+    entity: "source",
+  },
+  (rejection) => ({
+    source: reference("WebhookSource", rejection.source_id),
+    rejectionId: rejection.id,
+    reason: rejection.reason,
+    status: rejection.status,
+    bodyBytes: rejection.body_bytes,
+    address: rejection.address,
+    kept: rejection.kept,
+    signedAt: rejection.signed_at,
+    ageSeconds: rejection.age_seconds,
+    toleranceSeconds: rejection.tolerance_seconds,
+    expected: rejection.expected,
+    found: rejection.found,
+    headersSeen: rejection.headers_seen,
+    headersMissing: rejection.headers_missing,
+    verifyUrl: rejection.verify_url,
+    rejectedAt: rejection.rejected_at,
+    changed: [],
+  }),
+);
+
 const deliveryAttempted = declare(
   {
     field: "deliveryAttempted",
@@ -144,6 +174,7 @@ export const subscriptions = {
   accountChanged,
   imageChanged,
   webhookReceived,
+  webhookRejected,
   deliveryAttempted,
   configChanged,
 } as const;

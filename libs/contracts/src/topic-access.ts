@@ -58,7 +58,12 @@ const rights: Readonly<Record<ServiceName, Rights>> = {
   },
   "image-worker": { writes: ["signalbox.image-rendered.v1"], reads: ["signalbox.image-render.v1"] },
   "webhook-ingest": {
-    writes: ["signalbox.webhook-source.v1", "signalbox.webhook-received.v1", "signalbox.audit.v1"],
+    writes: [
+      "signalbox.webhook-source.v1",
+      "signalbox.webhook-received.v1",
+      "signalbox.webhook-rejection.v1",
+      "signalbox.audit.v1",
+    ],
     reads: ["signalbox.account.v1"],
   },
   "webhook-delivery": {

@@ -48,6 +48,11 @@ const declarations = [
   },
   facts("signalbox.webhook-source.v1", "webhook-ingest", "The sources that partners send to."),
   facts("signalbox.webhook-received.v1", "webhook-ingest", "Webhooks accepted from partners, in order per source."),
+  {
+    ...facts("signalbox.webhook-rejection.v1", "webhook-ingest", "Webhooks refused from partners, for live observers."),
+    // Past rejections are read from the list of rejections.
+    retentionMs: hours(1),
+  },
   facts("signalbox.webhook-delivery.v1", "webhook-delivery", "Endpoints, the fate of deliveries, and custom events."),
   {
     ...facts("signalbox.webhook-attempt.v1", "webhook-delivery", "Attempts of deliveries, for live observers."),

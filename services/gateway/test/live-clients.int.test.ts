@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { ApolloClient, gql, InMemoryCache } from "@apollo/client";
 import { GraphQLWsLink } from "@apollo/client/link/subscriptions";
-import { draft, eventOf } from "@signalbox/contracts";
+import { draft, eventOf, subscriptions } from "@signalbox/contracts";
 import { publishEvents } from "@signalbox/events";
 import { eventually, type TestPerson, testPerson } from "@signalbox/testing";
 import { fetchExchange, subscriptionExchange, Client as UrqlClient } from "@urql/core";
@@ -80,22 +80,48 @@ for (const [name, subscribe] of Object.entries(clients)) {
 }
 
 const warmUp = "-";
-const heardBy = ({ results }: Heard) =>
-  results.map(({ data }) => data.told.deliveryId).filter((name) => name !== warmUp);
+const heardBy = ({ results }: Heard) => results.map(({ data }) => data.told.name).filter((name) => name !== warmUp);
 
-for (const { field, event, argument, idOf } of [
-  { field: "webhookReceived", event: "webhook.received", argument: "sourceId", idOf: "source_id" },
-  { field: "deliveryAttempted", event: "webhook_delivery.attempted", argument: "endpointId", idOf: "endpoint_id" },
+for (const { field, event, argument, idOf, member, name } of [
+  {
+    field: "webhookReceived",
+    event: "webhook.received",
+    argument: "sourceId",
+    idOf: "source_id",
+    member: "delivery_id",
+    name: "deliveryId",
+  },
+  {
+    field: "webhookRejected",
+    event: "webhook.rejected",
+    argument: "sourceId",
+    idOf: "source_id",
+    member: "id",
+    name: "rejectionId",
+  },
+  {
+    field: "deliveryAttempted",
+    event: "webhook_delivery.attempted",
+    argument: "endpointId",
+    idOf: "endpoint_id",
+    member: "delivery_id",
+    name: "deliveryId",
+  },
 ] as const) {
   test(`${field} tells its account alone, and with ${argument} of that one alone`, async () => {
     const [ada, eve] = [testPerson(), testPerson()];
     const clients = [liveClient(gateway, ada), liveClient(gateway, eve)] as const;
-    const whole = `subscription { told: ${field} { event { type } deliveryId eventType } }`;
-    const narrowed = `subscription N($id: ID) { told: ${field}(${argument}: $id) { deliveryId } }`;
     const { example } = eventOf(event);
+    const { entity, payloadOf } = subscriptions[field];
+    const members = Object.entries(payloadOf({ name: event, data: example }) ?? {}).filter(
+      ([key]) => key !== entity && key !== name,
+    );
+    const fields = members.map(([key]) => key).join(" ");
+    const whole = `subscription { told: ${field} { event { type } name: ${name} ${fields} } }`;
+    const narrowed = `subscription N($id: ID) { told: ${field}(${argument}: $id) { name: ${name} } }`;
     const publish = async (accountId: string, names: readonly string[], id: string) => {
-      const drafts = names.map((name) =>
-        draft(event, { subject: id, accountId, data: { ...example, [idOf]: id, delivery_id: name } as never }),
+      const drafts = names.map((one) =>
+        draft(event, { subject: id, accountId, data: { ...example, [idOf]: id, [member]: one } as never }),
       );
       await publishEvents({ ...gateway.context, eventLog: gateway.eventLog, service: "webhook-ingest" }, drafts);
     };
@@ -113,8 +139,8 @@ for (const { field, event, argument, idOf } of [
     await eventually(() => heardBy(everything).length === 2);
     assert.deepEqual(heardBy(everything).toSorted(), ["of another", "of it"]);
     assert.deepEqual([heardBy(one), heardBy(stranger)], [["of it"], ["hers"]]);
-    const { event: told, eventType } = everything.results[0].data.told;
-    assert.deepEqual([told.type, eventType], [event, example.event_type]);
+    const { event: told, name: _, ...shown } = everything.results[0].data.told;
+    assert.deepEqual([told.type, shown], [event, Object.fromEntries(members)]);
     await Promise.all(clients.map(async (client) => client.dispose()));
   });
 }

@@ -57,7 +57,8 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const judge = openJudge(context, opened, createKeySets({ outbound, clock, log: context.log }));
   const receivedStore = createReceivedStore({ pool, clock, keepMs });
   const rejectionStore = createRejectionStore(pool, sealer);
-  const stored = { judge, knownSources, rejectionStore, areIntegrationsEnabled };
+  const sourceViews = createSourceViews(judge, configuration.get("http.base-url"));
+  const stored = { judge, knownSources, rejectionStore, sourceViews, areIntegrationsEnabled };
   const { receiving, retryRejection, sourceStatistics } = createReceiving(context, opened, stored);
 
   const replays = createReplays({ pool, receivedStore, outbox, clock, keepMs });
@@ -73,7 +74,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
       sources,
       sourceRotations,
       sourceStore,
-      sourceViews: createSourceViews(judge, receiving.baseUrl),
+      sourceViews,
       receivedStore,
       rejectionStore,
       retryRejection,
@@ -100,18 +101,11 @@ function createReceiving(context: ServiceContext<Properties>, opened: OpenedServ
   const { countDuplicate } = sourceStatistics;
   const deliveryStore = createDeliveryStore(pool);
   const deliveryWriter = createDeliveryWriter({ deliveryStore, outbox, clock, countDuplicate });
-  const { judge, knownSources, rejectionStore, areIntegrationsEnabled } = parts;
+  const { judge, knownSources, rejectionStore } = parts;
   return {
     sourceStatistics,
     retryRejection: createRetryRejection({ judge, knownSources, deliveryWriter, rejectionStore, outbox }),
-    receiving: openReceiving(context, opened, {
-      judge,
-      knownSources,
-      rejectionStore,
-      areIntegrationsEnabled,
-      deliveryWriter,
-      sourceStatistics,
-    }),
+    receiving: openReceiving(context, opened, { ...parts, deliveryWriter, sourceStatistics }),
   };
 }
 

@@ -28,7 +28,7 @@ export async function startIngest(overrides: Overrides<typeof properties> = {}):
     name: "webhook-ingest",
     properties,
     createService,
-    topics: ["signalbox.webhook-source.v1", "signalbox.webhook-received.v1"],
+    topics: ["signalbox.webhook-source.v1", "signalbox.webhook-received.v1", "signalbox.webhook-rejection.v1"],
     overrides,
   });
   const { send } = service;

@@ -38,6 +38,18 @@ test("while the database is away a partner gets 503 with Retry-After, and afterw
   });
 });
 
+test("while the database is away a rejection of a source that is not in memory is only counted", async () => {
+  await behindProxy("database.url", async (ingest, proxy) => {
+    const source = await ingest.newSource(testPerson(), hmac);
+    await proxy.refuse();
+    const body = JSON.stringify("x".repeat(ingest.context.configuration.get("limits.maxWebhookBytes")));
+    assert.equal((await ingest.post(source, sign("hmac", { body }))).status, 413);
+    await eventually(async () =>
+      /^signalbox_webhook_rejections_dropped_total\{.*\} 1$/m.test(await ingest.context.metrics.text()),
+    );
+  });
+});
+
 test("while the event log is away deliveries are accepted, and their events follow when it is back", async () => {
   await behindProxy("events.url", async (ingest, proxy) => {
     const who = testPerson();

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
-import { createHmac } from "node:crypto";
+import { createHmac, randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
+import { newId } from "@signalbox/core";
+import type { Sealer } from "@signalbox/storage";
 import { eventually, testPerson } from "@signalbox/testing";
+import { createRejectionStore } from "../src/rejections/rejection-store.ts";
 import { type Harness, sourcesPath, startIngest } from "./harness.ts";
 import { secrets, sign, type Webhook } from "./signing.ts";
 
@@ -13,6 +16,7 @@ after(() => ingest.close());
 
 type Person = ReturnType<typeof testPerson>;
 type Source = { id: string; ingest_path: string };
+type Shown = { id: string; kept: boolean; received_id?: null };
 
 const keeping = { scheme: "hmac", secret: "not the secret of the shop", settings: { keep_rejected_bodies: true } };
 const pathOf = ({ id }: Source) => `${sourcesPath}/${id}`;
@@ -62,6 +66,53 @@ test("a wrong secret costs no data: refused webhooks are kept, and accepted once
   assert.equal((await ingest.eventsOf(who.accountId, 1, "webhook.received")).length, 1);
   const [{ received_id }] = (await ingest.send(who, "GET", `${pathOf(source)}/rejections`)).body.items;
   assert.equal(received_id, received.id);
+});
+
+test("each kept rejection is one event, as the list shows it", async () => {
+  const who = testPerson();
+  const source = await ingest.newSource(who, keeping);
+  const large = sign("hmac", { body: JSON.stringify("x".repeat(70_000)) });
+  const limit = ingest.context.configuration.get("limits.maxWebhookBytes");
+  const unread = sign("hmac", { body: JSON.stringify("x".repeat(limit)) });
+  for (const [webhook, status] of [
+    [sign("hmac", { ageSeconds: 600 }), 401],
+    [sign("hmac"), 401],
+    [large, 401],
+    [unread, 413],
+  ] as const) {
+    assert.equal((await ingest.post(source, webhook)).status, status);
+  }
+  const listed: Shown[] = await eventually(async () => {
+    const { items } = (await ingest.send(who, "GET", `${pathOf(source)}/rejections`)).body;
+    return items.length === 4 && items;
+  });
+  assert.deepEqual(listed.map(({ kept }) => kept).toSorted(), [false, false, true, true]);
+  // Events of a source are in order, so that a second event of an earlier rejection would stand before this one.
+  await ingest.post(source, sign("hmac"));
+  const events = await ingest.eventsOf(who.accountId, 5, "webhook.rejected");
+  assert.deepEqual([...new Set(events.map(({ subject }) => subject))], [source.id]);
+  const byId = (a: { id: string }, b: { id: string }) => a.id.localeCompare(b.id);
+  assert.deepEqual(
+    events
+      .slice(0, 4)
+      .map(({ data }) => data as unknown as Shown)
+      .sort(byId),
+    listed.map(({ received_id: _, ...shown }) => ({ source_id: source.id, ...shown })).sort(byId),
+  );
+});
+
+test("a rejection of a source that was deleted meanwhile is neither a row nor an event", async () => {
+  const { insert } = createRejectionStore(ingest.pool, {} as Sealer);
+  const source = await ingest.newSource(testPerson(), keeping);
+  const write = (sourceId: string) => {
+    const refused = { sourceId, reason: "signature_mismatch", status: 401, bodyBytes: 2, address: "192.0.2.1" };
+    const more = { rejectedAt: new Date(), figures: null, isKept: false, receivedId: null };
+    const event = { topic: "signalbox.webhook-rejection.v1", key: sourceId, headers: "{}", keyHash: 0 };
+    const prepared = { ...event, eventId: randomUUID(), payload: Buffer.from("{}") };
+    return insert({ ...refused, ...more, id: newId("rej", Date.now()) }, prepared, 10, null);
+  };
+  assert.deepEqual(await write("src_3kVn7RtY1bQzXw5Lm9PdHc"), []);
+  assert.equal((await write(source.id)).length, 1);
 });
 
 test("a retried webhook that the partner sent again meanwhile is a repetition", async () => {

@@ -5,7 +5,14 @@ import { httpAttack, plantedAnswer, refusedAs, shown } from "../runner/http-atta
 import type { TrustingScene } from "../scene/trusting-scene.ts";
 import { friendlyOrigin } from "../scene/trusting-scene.ts";
 
-const fields = ["accountChanged", "imageChanged", "webhookReceived", "deliveryAttempted", "configChanged"] as const;
+const fields = [
+  "accountChanged",
+  "imageChanged",
+  "webhookReceived",
+  "webhookRejected",
+  "deliveryAttempted",
+  "configChanged",
+] as const;
 type Field = (typeof fields)[number];
 /** Everyone who can read the configuration may follow it. */
 const personal = fields.filter((field) => field !== "configChanged");
@@ -45,7 +52,7 @@ export async function subscriptionRows({ system, person, world }: TrustingScene)
         "unauthenticated",
       ),
     ),
-    ...(["imageChanged", "webhookReceived", "deliveryAttempted"] as const).map((field) =>
+    ...(["imageChanged", "webhookReceived", "webhookRejected", "deliveryAttempted"] as const).map((field) =>
       row(field, "without its scope", asked(narrow, { query: documentOf(field) }), "forbidden"),
     ),
     ...fields.flatMap((field) =>

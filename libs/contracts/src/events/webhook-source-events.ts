@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { defineEvent } from "../define-event.ts";
 import { changed, identifier, jsonValue, timestamp } from "../resources/fields.ts";
+import { WebhookRejectionResource, webhookRejectionExample } from "../resources/webhook-rejection.ts";
 import { WebhookSourceResource, webhookSchemes, webhookSourceExample } from "../resources/webhook-source.ts";
 
 const shared = {
@@ -77,4 +78,21 @@ export const webhookReceivedEvent = defineEvent({
     headers: { "content-type": "application/json" },
     payload: { order: 17 },
   },
+});
+
+const { received_id: _, ...rejected } = webhookRejectionExample;
+
+export const webhookRejectedEvent = defineEvent({
+  name: "webhook.rejected",
+  version: 1,
+  topic: "signalbox.webhook-rejection.v1",
+  subject: "source id",
+  audience: "internal",
+  description: "A partner's webhook was refused, and its rejection is kept: at most ten a second for each source.",
+  data: WebhookRejectionResource.omit({ received_id: true }).extend({
+    source_id: identifier("The source"),
+    expected: z.string().nullable().describe("The scheme of the source."),
+    found: z.string().nullable().describe("The scheme that the headers show; null for none."),
+  }),
+  example: { source_id: "src_3kVn7RtY1bQzXw5Lm9PdHc", ...rejected },
 });

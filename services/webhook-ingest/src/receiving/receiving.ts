@@ -10,6 +10,7 @@ import type { RejectionStore } from "../rejections/rejection-store.ts";
 import type { KeySets } from "../sources/key-sets.ts";
 import type { KnownSources } from "../sources/known-sources.ts";
 import type { Source } from "../sources/source.ts";
+import type { SourceViews } from "../sources/source-view.ts";
 import type { SourceStatistics } from "../statistics/source-statistics.ts";
 import { createAnswerHandshake } from "./answer-handshake.ts";
 import type { DeliveryWriter } from "./delivery-writer.ts";
@@ -20,13 +21,14 @@ import { createReceiveWebhook } from "./receive-webhook.ts";
 import { createReceivingMetrics } from "./receiving-metrics.ts";
 
 type Context = Pick<ServiceContext<Properties>, "configuration" | "clock" | "log" | "metrics">;
-type Opened = Pick<OpenedService, "accessStates" | "limiterOf">;
+type Opened = Pick<OpenedService, "accessStates" | "limiterOf" | "outbox">;
 
 interface ReceivingDependencies {
   readonly judge: Judge;
   readonly knownSources: KnownSources;
   readonly deliveryWriter: DeliveryWriter;
   readonly rejectionStore: RejectionStore;
+  readonly sourceViews: Pick<SourceViews, "verifyUrlOf">;
   readonly sourceStatistics: Pick<SourceStatistics, "countRejection">;
   /** Returns true when this deployment accepts partners' webhooks. */
   readonly areIntegrationsEnabled: () => boolean;
@@ -34,10 +36,9 @@ interface ReceivingDependencies {
 
 /** Builds the receiving of webhooks: the parts of the routes that partners post to. */
 export function openReceiving(context: Context, opened: Opened, dependencies: ReceivingDependencies): IngestRoutes {
-  const { judge, knownSources, deliveryWriter, rejectionStore, sourceStatistics, areIntegrationsEnabled } =
-    dependencies;
+  const { judge, knownSources, deliveryWriter, rejectionStore, areIntegrationsEnabled } = dependencies;
   const { configuration, clock, log, metrics } = context;
-  const { limiterOf } = opened;
+  const { limiterOf, outbox } = opened;
   const dropped = metrics.counter("signalbox_webhook_rejections_dropped_total");
   const receivingMetrics = createReceivingMetrics(metrics, clock);
   return {
@@ -49,8 +50,10 @@ export function openReceiving(context: Context, opened: Opened, dependencies: Re
       isWithinRate: createRateCheck(limiterOf),
     }),
     answerHandshake: createAnswerHandshake({ knownSources, judge }),
-    recordRejection: recordAtSource(knownSources, sourceStatistics, {
+    recordRejection: recordAtSource(knownSources, dependencies.sourceStatistics, {
       rejectionStore,
+      outbox,
+      verifyUrlOf: dependencies.sourceViews.verifyUrlOf,
       clock,
       log,
       keptMax: () => configuration.get("webhook-ingest.rejections.max"),
@@ -64,21 +67,23 @@ export function openReceiving(context: Context, opened: Opened, dependencies: Re
   };
 }
 
-/** Counts and records a rejection with its source, for any of the source's addresses. */
+/** Counts and records a rejection with its source, for any of the source's addresses. Other addresses have no owner. */
 function recordAtSource(
   { idAt, find }: Pick<KnownSources, "idAt" | "find">,
   { countRejection }: ReceivingDependencies["sourceStatistics"],
   dependencies: Parameters<typeof createRecordRejection>[0],
 ): RecordRejection {
   const record = createRecordRejection(dependencies);
-  return (rejection, ...rest) => {
-    const recordAt = async (sourceId: string) => {
-      record({ ...rejection, sourceId }, ...rest);
-      // While the database is away, a source that is not in memory is not counted either.
-      const known = await find(sourceId).catch(() => null);
-      if (known) countRejection(known.source, rejection.reason);
+  return (rejection, more) => {
+    const recordAt = async () => {
+      const known = await find(await idAt(rejection.sourceId));
+      if (known === null) return;
+      const { id: sourceId, accountId } = known.source;
+      countRejection(known.source, rejection.reason);
+      record(accountId, { ...rejection, sourceId }, more);
     };
-    void idAt(rejection.sourceId).then(recordAt, () => recordAt(rejection.sourceId));
+    // While the database is away, the account of a source that is not in memory is unknown.
+    recordAt().catch(dependencies.onDropped);
   };
 }
 

@@ -1,20 +1,23 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createManualClock, seconds } from "@signalbox/core";
+import type { PreparedEvent } from "@signalbox/events";
 import type { Logger } from "@signalbox/telemetry";
 import { createRecordRejection } from "./record-rejection.ts";
 import type { RejectionStore } from "./rejection-store.ts";
 
-function recorder(insert: RejectionStore["insert"] = async () => {}) {
+function recorder(insert: RejectionStore["insert"] = async () => []) {
   const clock = createManualClock();
   const counts = { written: 0, dropped: 0, logged: 0 };
   const record = createRecordRejection({
     rejectionStore: {
       insert: async (...given: Parameters<RejectionStore["insert"]>) => {
         counts.written++;
-        await insert(...given);
+        return insert(...given);
       },
     },
+    outbox: { prepare: (drafts) => drafts.map(() => ({}) as PreparedEvent), announce: () => {} },
+    verifyUrlOf: () => "",
     clock,
     log: { info: () => {}, warn: () => counts.logged++ } as unknown as Logger,
     keptMax: () => 100,
@@ -22,7 +25,7 @@ function recorder(insert: RejectionStore["insert"] = async () => {}) {
   });
   const reject = (sourceId: string, times: number) => {
     const rejection = { sourceId, reason: "signature_mismatch", status: 401, bodyBytes: 2, address: "192.0.2.1" };
-    for (let time = 0; time < times; time++) record(rejection);
+    for (let time = 0; time < times; time++) record("acc_a", rejection);
   };
   return { clock, counts, reject };
 }

@@ -1,8 +1,10 @@
 import { type Clock, newId, seconds } from "@signalbox/core";
+import type { Outbox, PreparedEvent } from "@signalbox/events";
 import type { Logger } from "@signalbox/telemetry";
-import type { RejectedWebhook, Rejection } from "./rejection.ts";
+import type { SourceViews } from "../sources/source-view.ts";
+import { type RejectedWebhook, type Rejection, rejectedEvent } from "./rejection.ts";
 import type { RejectionFigures } from "./rejection-figures.ts";
-import type { RejectionStore } from "./rejection-store.ts";
+import { isKeptWhole, type RejectionStore } from "./rejection-store.ts";
 
 export type RecordRejection = (
   rejection: Pick<Rejection, "sourceId" | "reason" | "status" | "bodyBytes" | "address">,
@@ -16,6 +18,8 @@ export type RecordRejection = (
 
 interface Dependencies {
   readonly rejectionStore: Pick<RejectionStore, "insert">;
+  readonly outbox: Pick<Outbox, "prepare" | "announce">;
+  readonly verifyUrlOf: SourceViews["verifyUrlOf"];
   readonly clock: Clock;
   readonly log: Logger;
   /** Number of the newest rejections that are kept for each source. */
@@ -24,7 +28,10 @@ interface Dependencies {
   readonly onDropped: () => void;
 }
 
-/** Rejections written per source and second. Anybody can cause rejections at any rate, so the writes are bounded. */
+/**
+ * Rejections written per source and second, each with its event. Anybody can cause rejections at any rate, so the writes
+ * are bounded.
+ */
 const writtenPerSecondMax = 10;
 const sourcesRememberedMax = 10_000;
 
@@ -35,11 +42,13 @@ const sourcesRememberedMax = 10_000;
  */
 export function createRecordRejection({
   rejectionStore,
+  outbox,
+  verifyUrlOf,
   clock,
   log,
   keptMax,
   onDropped,
-}: Dependencies): RecordRejection {
+}: Dependencies): (accountId: string, ...given: Parameters<RecordRejection>) => void {
   let windowEndsMs = 0;
   const written = new Map<string, number>();
 
@@ -54,19 +63,26 @@ export function createRecordRejection({
     return nth;
   }
 
-  return (rejection, { webhook = null, figures } = {}) => {
-    const nth = nthOf(rejection.sourceId);
-    if (nth === 1) log.info(rejection, "webhook refused");
+  async function write(accountId: string, rejection: Rejection, webhook: RejectedWebhook | null): Promise<void> {
+    const [event] = outbox.prepare([rejectedEvent(accountId, rejection, verifyUrlOf)]);
+    outbox.announce(await rejectionStore.insert(rejection, event as PreparedEvent, keptMax(), webhook));
+  }
+
+  return (accountId, refused, { webhook = null, figures } = {}) => {
+    const nth = nthOf(refused.sourceId);
+    if (nth === 1) log.info(refused, "webhook refused");
     if (nth > writtenPerSecondMax) return onDropped();
-    const row = {
-      ...rejection,
+    const rejection = {
+      ...refused,
       id: newId("rej", clock.nowMs()),
       rejectedAt: clock.now(),
       figures: figures?.() ?? null,
+      isKept: webhook !== null && isKeptWhole(webhook),
+      receivedId: null,
     };
-    rejectionStore.insert(row, keptMax(), webhook).catch((error: unknown) => {
+    write(accountId, rejection, webhook).catch((error: unknown) => {
       onDropped();
-      log.warn({ error, sourceId: rejection.sourceId }, "a rejection could not be written");
+      log.warn({ error, sourceId: refused.sourceId }, "a rejection could not be written");
     });
   };
 }

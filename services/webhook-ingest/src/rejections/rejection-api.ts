@@ -1,4 +1,9 @@
-import { examples, identifier, timestamp, webhookSchemes, webhookSourceExample } from "@signalbox/contracts";
+import {
+  examples,
+  WebhookRejectionResource,
+  webhookRejectionExample,
+  webhookSourceExample,
+} from "@signalbox/contracts";
 import type { PageLimits, Resolvers } from "@signalbox/graphql";
 import { ok, type Refusal, timeParameter } from "@signalbox/http";
 import { type Edges, edgesOf, type Load, listBelow, operation, record } from "@signalbox/service";
@@ -6,7 +11,7 @@ import { z } from "zod";
 import { belowSource } from "../sources/source-api.ts";
 import type { SourceStore } from "../sources/source-store.ts";
 import type { SourceViews } from "../sources/source-view.ts";
-import type { Rejection, RejectionInFull } from "./rejection.ts";
+import { type Rejection, type RejectionInFull, viewRejection } from "./rejection.ts";
 import type { RejectionStore } from "./rejection-store.ts";
 import type { RetryRejection } from "./retry-rejection.ts";
 
@@ -24,50 +29,7 @@ const read = { scopes: ["webhooks:read"] } as const;
 const write = { scopes: ["webhooks:write"] } as const;
 const missing = "There is no such rejection.";
 
-const rejectionExample = {
-  id: "rej_01kbdq4v00e8w9x2m5n7p3r6tz",
-  reason: "signature_mismatch",
-  status: 401,
-  body_bytes: 38,
-  address: "192.0.2.10",
-  kept: true,
-  received_id: null,
-  signed_at: "2026-01-01T08:59:58.000Z",
-  age_seconds: 2,
-  tolerance_seconds: 300,
-  expected: "hmac" as const,
-  found: "hmac" as const,
-  headers_seen: ["x-signature", "x-timestamp"],
-  headers_missing: [],
-  verify_url: `https://api.example.com/api/v1/webhooks/sources/${webhookSourceExample.id}/verify`,
-  rejected_at: "2026-01-01T09:00:00.000Z",
-};
-
-const RejectionResource = z
-  .object({
-    id: identifier("The rejection"),
-    reason: z.string().describe("A stable word, such as signature_mismatch."),
-    status: z.int().describe("Status of the answer to the partner."),
-    body_bytes: z.int().describe("The size of the body in bytes."),
-    address: z.string().describe("The network address of the sender."),
-    kept: z.boolean().describe("True when the whole webhook is kept and can be retried."),
-    received_id: z.string().nullable().describe("The received webhook that a retry created."),
-    signed_at: timestamp
-      .nullable()
-      .describe("The time that the sender signed, as the request has it; null when none was read."),
-    age_seconds: z.int().nullable().describe("Seconds from then to its arrival; negative for a time in the future."),
-    tolerance_seconds: z.number().nullable().describe("The largest age, both ways, that the source accepted."),
-    expected: z.enum(webhookSchemes).nullable().describe("The scheme of the source."),
-    found: z.enum(webhookSchemes).nullable().describe("The scheme that the headers show; null for none."),
-    headers_seen: z.array(z.string()).describe("Names of the headers that the scheme reads and the request had."),
-    headers_missing: z.array(z.string()).describe("Names of those that it lacked."),
-    verify_url: z.string().describe("Explains the webhook step by step, when it is posted there."),
-    rejected_at: timestamp,
-  })
-  .meta({ id: "WebhookRejection" })
-  .register(examples, { example: rejectionExample });
-
-const RejectionInFullResource = RejectionResource.extend({
+const RejectionInFullResource = WebhookRejectionResource.extend({
   headers: z
     .record(z.string(), z.union([z.string(), z.array(z.string())]))
     .nullable()
@@ -78,7 +40,7 @@ const RejectionInFullResource = RejectionResource.extend({
 })
   .meta({ id: "WebhookRejectionInFull" })
   .register(examples, {
-    example: { ...rejectionExample, headers: { "x-signature": "******" }, body_base64: "eyJpZCI6ImQtMSJ9" },
+    example: { ...webhookRejectionExample, headers: { "x-signature": "******" }, body_base64: "eyJpZCI6ImQtMSJ9" },
   });
 
 const RetriedResource = z
@@ -104,13 +66,13 @@ const rejectionFilter = {
 /** The refused webhooks of a source with their reasons, at both edges. */
 export function rejectionApi(parts: RejectionApi, loadReceived: Load<unknown>): Edges {
   return edgesOf(declared(parts), {
-    exampleIds: { id: webhookSourceExample.id, rejection_id: rejectionExample.id },
+    exampleIds: { id: webhookSourceExample.id, rejection_id: webhookRejectionExample.id },
     fields: rejectionFields(parts, loadReceived),
   });
 }
 
 function declared({ sourceStore, sourceViews, rejectionStore, retryRejection, pageLimits }: RejectionApi) {
-  const view = (rejection: Rejection) => viewRejection(rejection, sourceViews);
+  const view = (rejection: Rejection) => viewRejection(rejection, sourceViews.verifyUrlOf);
   return {
     rejectedWebhooks: listBelow({
       summary: "List refused webhooks with the reason, newest first",
@@ -122,7 +84,7 @@ function declared({ sourceStore, sourceViews, rejectionStore, retryRejection, pa
       read: (range, sourceIds, { filter }) => rejectionStore.list(sourceIds, range, filter),
       parentId: ({ sourceId }) => sourceId,
       position: positionOf,
-      rest: { get: base, item: RejectionResource, view },
+      rest: { get: base, item: WebhookRejectionResource, view },
       graph: { field: "rejections" },
     }),
     rejectedWebhook: record({
@@ -196,28 +158,6 @@ const rejectionFields = ({ sourceViews }: RejectionApi, loadReceived: Load<unkno
 });
 
 const positionOf = (row: Rejection) => ({ at: row.rejectedAt, id: row.id });
-
-function viewRejection(rejection: Rejection, { verifyUrlOf }: RejectionApi["sourceViews"]) {
-  const { figures } = rejection;
-  return {
-    id: rejection.id,
-    reason: rejection.reason,
-    status: rejection.status,
-    body_bytes: rejection.bodyBytes,
-    address: rejection.address,
-    kept: rejection.isKept,
-    received_id: rejection.receivedId,
-    signed_at: figures?.signedAt ?? null,
-    age_seconds: figures?.ageSeconds ?? null,
-    tolerance_seconds: figures?.toleranceSeconds ?? null,
-    expected: figures?.expected ?? null,
-    found: figures?.found ?? null,
-    headers_seen: [...(figures?.headersSeen ?? [])],
-    headers_missing: [...(figures?.headersMissing ?? [])],
-    verify_url: verifyUrlOf(rejection.sourceId),
-    rejected_at: rejection.rejectedAt.toISOString(),
-  };
-}
 
 const viewWebhook = ({ headers, body }: RejectionInFull) => ({
   headers,

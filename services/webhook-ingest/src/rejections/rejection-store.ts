@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { KiB, masked } from "@signalbox/core";
+import { outboxInsert, type PreparedEvent } from "@signalbox/events";
 import {
   type ListRange,
   newestFirst,
@@ -16,13 +17,18 @@ import type { RejectedWebhook, Rejection, RejectionInFull } from "./rejection.ts
 
 const insert = sql(
   "rejection.insert",
-  // Each one pushes out the one that is too old, so the bound holds at every moment and not only after a clean-up.
+  // Each one pushes out the one that is too old, so the bound holds at every moment and not only after a clean-up. The
+  // event goes out with the row, and without a source there is neither.
   `with gone as (
      delete from rejections where source_id = $2 and (rejected_at, id) <= (
-       select rejected_at, id from rejections where source_id = $2 order by rejected_at desc, id desc offset $8 - 1 limit 1))
-   insert into rejections (
-     id, source_id, reason, status, body_bytes, address, rejected_at, figures, headers, body, sealed_proof)
-   select $1, $2, $3, $4, $5, $6, $7, $9::jsonb, $10::jsonb, $11, $12 where exists (select from sources where id = $2)`,
+       select rejected_at, id from rejections where source_id = $2 order by rejected_at desc, id desc offset $8 - 1 limit 1)),
+   stored as (
+     insert into rejections (
+       id, source_id, reason, status, body_bytes, address, rejected_at, figures, headers, body, sealed_proof)
+     select $1, $2, $3, $4, $5, $6, $7, $9::jsonb, $10::jsonb, $11, $12 where exists (select from sources where id = $2)
+     returning id)
+   ${outboxInsert(`select $13::uuid as event_id, $14::text as topic, $15::text as key, $16::text as headers,
+     $17::bytea as payload, $18::int4 as key_hash from stored`)}`,
 );
 const listed = `id, source_id as "sourceId", reason, status, body_bytes as "bodyBytes", address, rejected_at as "rejectedAt",
   received_id as "receivedId", figures, coalesce(octet_length(body) = body_bytes, false) as "isKept"`;
@@ -64,6 +70,9 @@ export const sealedProofs: SealedColumn = {
 const wholeBytesMax = 64 * KiB;
 const cutBytes = 4 * KiB;
 
+/** Returns true if the body is stored whole, so that the webhook can be verified again. */
+export const isKeptWhole = ({ body }: Pick<RejectedWebhook, "body">): boolean => body.length <= wholeBytesMax;
+
 const beginning = new Date(0);
 const endOfTime = new Date("9999-12-31T00:00:00.000Z");
 
@@ -81,16 +90,25 @@ export interface LockedRejection extends Rejection {
 /** Stores refused webhooks in PostgreSQL. */
 export function createRejectionStore(pool: Pool, sealer: Sealer) {
   return {
-    /** Stores the rejection, with its webhook if given, and deletes all but the newest `perSource` of the source. */
+    /**
+     * Stores the rejection with its event, and its webhook if given, and deletes all but the newest `perSource` of the
+     * source. Returns the shards of the event: none when the source is gone.
+     */
     async insert(
-      rejection: Omit<Rejection, "isKept" | "receivedId">,
+      rejection: Rejection,
+      event: PreparedEvent,
       perSource: number,
       webhook: RejectedWebhook | null,
-    ): Promise<void> {
+    ): Promise<number[]> {
       const { id, sourceId, reason, status, bodyBytes, address, rejectedAt, figures } = rejection;
       const shown = figures && JSON.stringify(figures);
       const row = [id, sourceId, reason, status, bodyBytes, address, rejectedAt, perSource, shown];
-      await pool.query(insert, [...row, ...(webhook ? keptOf(id, webhook) : [null, null, null])]);
+      const { rows } = await pool.query<{ shard: number }>(insert, [
+        ...row,
+        ...(webhook ? keptOf(id, webhook) : [null, null, null]),
+        ...[event.eventId, event.topic, event.key, event.headers, event.payload, event.keyHash],
+      ]);
+      return rows.map(({ shard }) => shard);
     },
     /** Lists the same range of each source's rejections, newest first. */
     async list(sourceIds: readonly string[], range: ListRange, filter: RejectionFilter = {}): Promise<Rejection[]> {
@@ -125,11 +143,12 @@ export function createRejectionStore(pool: Pool, sealer: Sealer) {
   };
 
   /** Returns the headers with credentials masked, the bytes, and the sealed credentials. */
-  function keptOf(id: string, { method, url, headers, body, proofHeaders = [] }: RejectedWebhook): unknown[] {
+  function keptOf(id: string, webhook: RejectedWebhook): unknown[] {
+    const { method, url, headers, body, proofHeaders = [] } = webhook;
     const shown = keptHeaders(headers, { proofHeaders });
     const proofs = Object.fromEntries(Object.entries(headers).filter(([name]) => shown[name] === masked));
     const proof = sealer.seal(JSON.stringify({ method, url, proofs } satisfies Proof), place(id));
-    return [JSON.stringify(shown), body.subarray(0, body.length > wholeBytesMax ? cutBytes : wholeBytesMax), proof];
+    return [JSON.stringify(shown), isKeptWhole(webhook) ? body : body.subarray(0, cutBytes), proof];
   }
 }
 

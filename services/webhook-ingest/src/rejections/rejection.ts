@@ -1,5 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { draft } from "@signalbox/contracts";
 import type { Headers } from "../receiving/request-headers.ts";
+import type { SourceViews } from "../sources/source-view.ts";
 import type { RejectionFigures } from "./rejection-figures.ts";
 
 /** A refused webhook: enough to find the mistake, and its content if the source keeps that. */
@@ -37,4 +39,34 @@ export interface RejectionInFull extends Rejection {
   readonly headers: Headers | null;
   /** The whole body, or its first bytes. */
   readonly body: Buffer | null;
+}
+
+/** Returns the rejection as its owner sees it in lists. */
+export function viewRejection(rejection: Rejection, verifyUrlOf: SourceViews["verifyUrlOf"]) {
+  const { figures } = rejection;
+  return {
+    id: rejection.id,
+    reason: rejection.reason,
+    status: rejection.status,
+    body_bytes: rejection.bodyBytes,
+    address: rejection.address,
+    kept: rejection.isKept,
+    received_id: rejection.receivedId,
+    signed_at: figures?.signedAt ?? null,
+    age_seconds: figures?.ageSeconds ?? null,
+    tolerance_seconds: figures?.toleranceSeconds ?? null,
+    expected: figures?.expected ?? null,
+    found: figures?.found ?? null,
+    headers_seen: [...(figures?.headersSeen ?? [])],
+    headers_missing: [...(figures?.headersMissing ?? [])],
+    verify_url: verifyUrlOf(rejection.sourceId),
+    rejected_at: rejection.rejectedAt.toISOString(),
+  };
+}
+
+/** Creates the event that reports a rejection. */
+export function rejectedEvent(accountId: string, rejection: Rejection, verifyUrlOf: SourceViews["verifyUrlOf"]) {
+  const { received_id: _, ...shown } = viewRejection(rejection, verifyUrlOf);
+  const data = { source_id: rejection.sourceId, ...shown };
+  return draft("webhook.rejected", { subject: rejection.sourceId, accountId, data });
 }
