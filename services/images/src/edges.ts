@@ -4,6 +4,7 @@ import { type DirectUploadApi, directUploadApi } from "./direct-uploads/direct-u
 import { type ImageApi, imageApi } from "./images/image-api.ts";
 import { type ContentRoutes, contentRoutes } from "./renditions/content-routes.ts";
 import { type SigningApi, signingApi } from "./signing/signing-api.ts";
+import { type StatisticsApi, statisticsApi } from "./statistics/image-statistics.ts";
 import { type UploadApi, uploadApi } from "./uploads/upload-api.ts";
 
 interface Parts {
@@ -12,13 +13,16 @@ interface Parts {
   readonly image: ImageApi & DeletionApi;
   readonly content: ContentRoutes;
   readonly signing: SigningApi;
+  readonly statistics: StatisticsApi;
 }
 
 /** The routes of this service, and its fields of the graph. */
-export const serviceEdges = ({ upload, directUpload, image, content, signing }: Parts): Edges =>
+export const serviceEdges = ({ upload, directUpload, image, content, signing, statistics }: Parts): Edges =>
   joinEdges([
     uploadApi(upload),
     directUploadApi(directUpload),
+    // Before the paths of images, which would take `statistics` for an id.
+    statisticsApi(statistics),
     imageApi(image),
     { routes: contentRoutes(content) },
     signingApi(signing),

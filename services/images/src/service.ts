@@ -9,7 +9,7 @@ import { type ImageLimits, type ImagePool, openImagePool } from "@signalbox/imag
 import { createOutboundClient } from "@signalbox/net";
 import { createWakeUp, ownPorts, type ServiceContext, type ServiceParts } from "@signalbox/runtime";
 import { imageJobMetrics, type OpenedService, openPrincipals, openService } from "@signalbox/service";
-import { createSealer, openObjectFiles, openObjectStore, openOwnFolder } from "@signalbox/storage";
+import { createSealer, openObjectFiles, openObjectStore, openOwnFolder, type Sealer } from "@signalbox/storage";
 import { createBlobStore } from "./blobs/blob-store.ts";
 import { createBlobs } from "./blobs/blobs.ts";
 import { imageConsumers } from "./consumers.ts";
@@ -22,7 +22,7 @@ import { openResumableTarget } from "./direct-uploads/resumable-target.ts";
 import { createPresignedTarget } from "./direct-uploads/upload-target.ts";
 import { serviceEdges } from "./edges.ts";
 import { createImageEvents, type Image, viewImage } from "./images/image.ts";
-import { createImageStore } from "./images/image-store.ts";
+import { createImageStore, type ImageStore } from "./images/image-store.ts";
 import { createImages } from "./images/images.ts";
 import { whyImage } from "./images/why-image.ts";
 import type { Properties } from "./properties.ts";
@@ -35,11 +35,12 @@ import { whyRendered } from "./renditions/why-rendered.ts";
 import { createSignedUrls } from "./signing/signed-urls.ts";
 import { createSigningKeyStore, sealedSigningKeys } from "./signing/signing-key-store.ts";
 import { createSigningKeys } from "./signing/signing-keys.ts";
+import { createImageStatistics } from "./statistics/image-statistics.ts";
 import { createFetchFile } from "./uploads/fetch-file.ts";
 import { createOriginals, type Originals } from "./uploads/originals.ts";
 import { openStagingArea, type StagingArea } from "./uploads/staging-area.ts";
 import { createUploads } from "./uploads/uploads.ts";
-import { startWorkers } from "./workers.ts";
+import { startStatistics, startWorkers } from "./workers.ts";
 
 const prismaDirectory = fileURLToPath(new URL("../prisma", import.meta.url));
 const schemaFile = new URL("../schema.graphql", import.meta.url);
@@ -68,7 +69,7 @@ export async function createService(context: Context): Promise<ServiceParts> {
   const rateLimits = () => [publicContentLimit(context)];
   const options = { prismaDirectory, rateLimits, sealer, sealedColumns: [sealedSigningKeys], answersFor: [workerJobs] };
   const opened = await openService(context, options);
-  const { pool, outbox, consume, serve } = opened;
+  const { pool, consume, serve } = opened;
 
   const files = await openFiles(context);
   const { objects, objectFiles, staging } = files;
@@ -85,11 +86,7 @@ export async function createService(context: Context): Promise<ServiceParts> {
   const uploads = createUploads({ fetchFile, originals, images, imageStore, mayImport });
   const directUpload = await openDirectUploads(context, opened, files, records, originals);
 
-  const signingKeyStore = createSigningKeyStore(pool, sealer);
-  const signingKeys = createSigningKeys({ pool, signingKeyStore, outbox, clock });
-  const baseUrl = configuration.get("http.base-url");
-  const maySign = () => configuration.get("capabilities.signedUrls");
-  const signedUrls = createSignedUrls({ pool, outbox, signingKeys, imageStore, clock, baseUrl, maySign });
+  const { signingKeyStore, signingKeys, signedUrls } = createSigning(context, opened, sealer, imageStore);
   const content = openContent(context, opened, {
     objects,
     objectFiles,
@@ -102,7 +99,9 @@ export async function createService(context: Context): Promise<ServiceParts> {
   });
 
   const { directUploads, sweepWakeUp } = directUpload;
-  consume("facts", imageConsumers({ images, directUploads, signingKeyStore, variants }));
+  const imageStatistics = createImageStatistics({ pool, clock });
+  startStatistics({ runner, pool, clock, imageStatistics });
+  consume("facts", imageConsumers({ images, directUploads, signingKeyStore, variants, imageStatistics }));
   startWorkers(runner, { blobs, deletions, directUploads, variants, eraseWakeUp, sweepWakeUp, lostAfterMs });
   const served = serve({
     title: "Signalbox images",
@@ -111,8 +110,9 @@ export async function createService(context: Context): Promise<ServiceParts> {
       upload: { uploads, staging, view },
       directUpload,
       image: records,
-      content,
+      content: { ...content, statistics: imageStatistics },
       signing: { signedUrls, signingKeys },
+      statistics: { imageStatistics, clock },
     }),
     corsOrigins: configuration.get("images.cors.origins"),
     internalRoutes: [exportRoutes({ item: ImageResource, list: imageStore.list, view })],
@@ -120,6 +120,21 @@ export async function createService(context: Context): Promise<ServiceParts> {
     typeDefs: await readFile(schemaFile, "utf8"),
   });
   return { ...served, info: () => ({ imaging: imagePool.describe() }) };
+}
+
+/** Creates the signed URLs of images, and the keys of accounts that sign them. */
+function createSigning(
+  { configuration, clock }: Context,
+  { pool, outbox }: OpenedService,
+  sealer: Sealer,
+  imageStore: ImageStore,
+) {
+  const signingKeyStore = createSigningKeyStore(pool, sealer);
+  const signingKeys = createSigningKeys({ pool, signingKeyStore, outbox, clock });
+  const baseUrl = configuration.get("http.base-url");
+  const maySign = () => configuration.get("capabilities.signedUrls");
+  const signedUrls = createSignedUrls({ pool, outbox, signingKeys, imageStore, clock, baseUrl, maySign });
+  return { signingKeyStore, signingKeys, signedUrls };
 }
 
 /** Opens the stores of originals and of files that wait to be judged. */

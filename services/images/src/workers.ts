@@ -1,9 +1,11 @@
-import { minutes, seconds } from "@signalbox/core";
+import { type Clock, minutes, seconds } from "@signalbox/core";
 import type { Runner, WakeUp } from "@signalbox/runtime";
+import { type Pool, startRetention, statisticsRetention } from "@signalbox/storage";
 import type { Blobs } from "./blobs/blobs.ts";
 import type { Deletions } from "./deletions/deletions.ts";
 import type { DirectUploads } from "./direct-uploads/direct-uploads.ts";
 import type { Variants } from "./renditions/variants.ts";
+import type { ImageStatistics } from "./statistics/image-statistics.ts";
 
 interface Dependencies {
   readonly blobs: Pick<Blobs, "sweep" | "sweepReleased">;
@@ -18,6 +20,15 @@ interface Dependencies {
   readonly lostAfterMs: () => number;
 }
 
+interface StatisticsDependencies {
+  readonly runner: Runner;
+  readonly pool: Pool;
+  readonly clock: Clock;
+  readonly imageStatistics: Pick<ImageStatistics, "step" | "save" | "removePurged">;
+}
+
+/** Interval between saves of the counts in memory, which a killed instance loses since the last one. */
+const saveCountsEveryMs = seconds(5);
 const sweepEveryMs = minutes(5);
 const reissueEveryMs = seconds(20);
 
@@ -36,4 +47,13 @@ export function startWorkers(runner: Runner, dependencies: Dependencies): void {
     () => Math.min(reissueEveryMs, lostAfterMs()),
     async () => more((await variants.reissueLost()) > 0),
   );
+}
+
+/** Starts what keeps the statistics: saves, folds and trims them, and removes those of purged accounts. */
+export function startStatistics({ runner, pool, clock, imageStatistics }: StatisticsDependencies): void {
+  runner.defer("image statistics", () => imageStatistics.save());
+  runner.every("counts of images", saveCountsEveryMs, () => imageStatistics.save());
+  runner.every("statistics", seconds(2), () => imageStatistics.step());
+  runner.every("statistics of purged accounts", seconds(5), () => imageStatistics.removePurged());
+  startRetention({ runner, pool, clock }, [statisticsRetention]);
 }

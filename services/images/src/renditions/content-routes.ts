@@ -17,6 +17,7 @@ import type { ObjectStore } from "@signalbox/storage";
 import { keyOf, originalKey } from "../blobs/blob-keys.ts";
 import { type Image, versionOf } from "../images/image.ts";
 import type { ImageStore } from "../images/image-store.ts";
+import type { ServedCounter } from "../statistics/served-counter.ts";
 import { sideMax } from "./choose-rendition.ts";
 import type { ContentAccess, Viewer } from "./content-access.ts";
 import { contentHeaders, contentRange, disposition, outOfRange, partOf } from "./content-headers.ts";
@@ -34,8 +35,11 @@ export interface ContentRoutes {
   readonly renderBudget: RenderBudget;
   readonly termsOf: TermsOf;
   readonly cacheSeconds: (visibility: Image["visibility"]) => number;
-  readonly imageStore: Pick<ImageStore, "findOwn">;
-  readonly objects: Pick<ObjectStore, "get">;
+  readonly originals: {
+    readonly imageStore: Pick<ImageStore, "findOwn">;
+    readonly objects: Pick<ObjectStore, "get">;
+  };
+  readonly statistics: Pick<ServedCounter, "countServed">;
 }
 
 /** The rate limit of callers without credentials: a page full of pictures makes many requests. */
@@ -106,7 +110,7 @@ async function showContent(dependencies: ContentRoutes, input: Input): Promise<H
 const forbidden = (message: string): HttpResponse => refused(403, "forbidden", { message });
 
 async function show(dependencies: ContentRoutes, input: Input, image: Image, viewer: Viewer): Promise<HttpResponse> {
-  const { query, headers, log } = input;
+  const { query, headers, request, log } = input;
   const { reach, isOnBudget } = viewer;
   const { renditions, renderer, renderBudget, termsOf, cacheSeconds } = dependencies;
   const choice = await renditions.choose(image, query, headers.accept);
@@ -135,10 +139,15 @@ async function show(dependencies: ContentRoutes, input: Input, image: Image, vie
       cacheSeconds: cacheSeconds(image.visibility),
     }),
   };
-  if (isNotModified({ headers }, etag)) return notModified(etag, about);
+  const served = (answer: HttpResponse): HttpResponse => {
+    dependencies.statistics.countServed(image.accountId, rendition.format, request.method, answer);
+    return answer;
+  };
+  if (isNotModified({ headers }, etag)) return served(notModified(etag, about));
   const content = await renderer.obtain(image, rendition, termsOf(input), viewer);
   if (content.kind === "later") return showLater(dependencies, image, rendition, viewer);
-  return showBytes(content, input, { ...about, contentType: outputTraits[rendition.format].mimeType });
+  const { mimeType } = outputTraits[rendition.format];
+  return served(await showBytes(content, input, { ...about, contentType: mimeType }));
 }
 
 interface About {
@@ -205,11 +214,22 @@ async function requestLater(
 }
 
 async function showOriginal(
-  { imageStore, objects }: ContentRoutes,
-  { principal, params, headers }: RouteInput<Principal, { readonly image_id: string }>,
+  { originals, statistics }: ContentRoutes,
+  input: RouteInput<Principal, { readonly image_id: string }>,
 ): Promise<HttpResponse> {
-  const image = await imageStore.findOwn(principal.accountId, params.image_id);
+  const { principal, params, request } = input;
+  const image = await originals.imageStore.findOwn(principal.accountId, params.image_id);
   if (!image) return refused(404, "not_found");
+  const answer = await originalOf(image, originals.objects, input);
+  statistics.countServed(image.accountId, "original", request.method, answer);
+  return answer;
+}
+
+async function originalOf(
+  image: Image,
+  objects: Pick<ObjectStore, "get">,
+  { headers }: Pick<Input, "headers">,
+): Promise<HttpResponse> {
   const etag = `"${image.sha256}"`;
   const cache = "private, no-cache";
   if (isNotModified({ headers }, etag)) return notModified(etag, { cache });

@@ -64,5 +64,13 @@ export function openContent(
   const renderBudget = new RenderBudget({ clock, budgetMs: () => configuration.get("images.public.render-budget") });
   const renderer = new Renderer({ storedRenditions, renditionMaker, renderBudget, cache, clock, log });
   const cacheSeconds = (visibility: Image["visibility"]) => configuration.get(`images.cache.${visibility}`);
-  return { contentAccess, renditions, renderer, renderBudget, termsOf, cacheSeconds, imageStore, objects };
+  return {
+    contentAccess,
+    renditions,
+    renderer,
+    renderBudget,
+    termsOf,
+    cacheSeconds,
+    originals: { imageStore, objects },
+  };
 }

@@ -1,22 +1,30 @@
 import type { RenditionResult } from "@signalbox/contracts";
 import { minutes } from "@signalbox/core";
-import { type Pool, type Queryable, sql, type Tx } from "@signalbox/storage";
+import { freshBatch, type Pool, type Queryable, sql, type Tx } from "@signalbox/storage";
 import type { OriginalId } from "../blobs/blob-keys.ts";
+import { renderedEntry } from "../statistics/image-statistics.ts";
 
 /** A key that crashed two processes is not tried again for an hour. */
 const attemptsMax = 2;
 const refusedMs = minutes(60);
 
 const refused = (since: string) => `attempts >= ${attemptsMax} and attempted_at > ${since}`;
+/** A rendition counts in the statistics when it was not stored before: answers come again, and two may make the same. */
 const saveStored = sql(
   "rendition.save-stored",
-  `insert into renditions
-     (key, account_id, sha256, mime_type, width, height, size_bytes, named, requested_at, stored_at, seen_at)
-   select $1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $9
-     from originals where account_id = $2 and sha256 = $3 for share
-   on conflict (key) do update set mime_type = excluded.mime_type, width = excluded.width, height = excluded.height,
-     size_bytes = excluded.size_bytes, named = renditions.named or excluded.named, stored_at = excluded.stored_at,
-     seen_at = excluded.seen_at, attempts = 0`,
+  `with saved as (
+     insert into renditions
+       (key, account_id, sha256, mime_type, width, height, size_bytes, named, requested_at, stored_at, seen_at)
+     select $1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $9
+       from originals where account_id = $2 and sha256 = $3 for share
+     on conflict (key) do update set mime_type = excluded.mime_type, width = excluded.width, height = excluded.height,
+       size_bytes = excluded.size_bytes, named = renditions.named or excluded.named, stored_at = excluded.stored_at,
+       seen_at = excluded.seen_at, attempts = 0
+     returning old.stored_at is null as is_new
+   ), figures as (
+     insert into fresh_statistics (batch) select $10 from saved where is_new
+   )
+   select 1 from saved`,
 );
 const claimRequest = sql(
   "rendition.claim-request",
@@ -93,7 +101,8 @@ export function createRenditionStore(pool: Pool) {
     /** Records a stored rendition; false when its original is gone and the rendition must be removed too. */
     async save(db: Queryable, of: OriginalId, stored: ResultOfJob, now: Date): Promise<boolean> {
       const { name, key, mime_type, width, height, size_bytes } = stored;
-      const values = [key, of.accountId, of.sha256, mime_type, width, height, size_bytes, name !== null, now];
+      const batch = freshBatch([renderedEntry(of.accountId, mime_type, now)]);
+      const values = [key, of.accountId, of.sha256, mime_type, width, height, size_bytes, name !== null, now, batch];
       return (await db.query(saveStored, values)).rowCount > 0;
     },
 
