@@ -39,7 +39,7 @@ export interface ContentRoutes {
     readonly imageStore: Pick<ImageStore, "findOwn">;
     readonly objects: Pick<ObjectStore, "get">;
   };
-  readonly statistics: Pick<ServedCounter, "countServed">;
+  readonly statistics: Pick<ServedCounter, "counted">;
 }
 
 /** The rate limit of callers without credentials: a page full of pictures makes many requests. */
@@ -112,7 +112,7 @@ const forbidden = (message: string): HttpResponse => refused(403, "forbidden", {
 async function show(dependencies: ContentRoutes, input: Input, image: Image, viewer: Viewer): Promise<HttpResponse> {
   const { query, headers, request, log } = input;
   const { reach, isOnBudget } = viewer;
-  const { renditions, renderer, renderBudget, termsOf, cacheSeconds } = dependencies;
+  const { renditions, renderer, renderBudget, termsOf, cacheSeconds, statistics } = dependencies;
   const choice = await renditions.choose(image, query, headers.accept);
   if (choice.outcome === "not-acceptable") {
     return refused(406, "not_acceptable", { message: `The image can be had as ${contentTypes.join(", ")}.` });
@@ -139,15 +139,14 @@ async function show(dependencies: ContentRoutes, input: Input, image: Image, vie
       cacheSeconds: cacheSeconds(image.visibility),
     }),
   };
-  const served = (answer: HttpResponse): HttpResponse => {
-    dependencies.statistics.countServed(image.accountId, rendition.format, request.method, answer);
-    return answer;
-  };
-  if (isNotModified({ headers }, etag)) return served(notModified(etag, about));
+  const { format } = rendition;
+  if (isNotModified({ headers }, etag)) {
+    return statistics.counted(image.accountId, format, request.method, notModified(etag, about));
+  }
   const content = await renderer.obtain(image, rendition, termsOf(input), viewer);
   if (content.kind === "later") return showLater(dependencies, image, rendition, viewer);
-  const { mimeType } = outputTraits[rendition.format];
-  return served(await showBytes(content, input, { ...about, contentType: mimeType }));
+  const answer = await showBytes(content, input, { ...about, contentType: outputTraits[format].mimeType });
+  return statistics.counted(image.accountId, format, request.method, answer);
 }
 
 interface About {
@@ -221,8 +220,7 @@ async function showOriginal(
   const image = await originals.imageStore.findOwn(principal.accountId, params.image_id);
   if (!image) return refused(404, "not_found");
   const answer = await originalOf(image, originals.objects, input);
-  statistics.countServed(image.accountId, "original", request.method, answer);
-  return answer;
+  return statistics.counted(image.accountId, "original", request.method, answer);
 }
 
 async function originalOf(

@@ -52,7 +52,7 @@ export function createImageStatistics({ pool, clock }: { readonly pool: Pool; re
   return {
     read: figures.read,
     step: figures.step,
-    countServed: served.countServed,
+    counted: served.counted,
 
     async save(): Promise<void> {
       served.handOn();

@@ -55,9 +55,9 @@ export function createServedCounter({ clock, count }: Dependencies) {
   return {
     handOn,
 
-    /** Counts an answer to a GET that has content of an account, or a 304 instead of it. */
-    countServed(accountId: string, form: ServedForm, method: string | undefined, answer: HttpResponse): void {
-      if (method !== "GET" || answer.status >= 400) return;
+    /** Counts an answer to a GET that has content of an account, or a 304 instead of it, and returns the answer. */
+    counted(accountId: string, form: ServedForm, method: string | undefined, answer: HttpResponse): HttpResponse {
+      if (method !== "GET" || answer.status >= 400) return answer;
       const tally = tallyOf(accountId);
       const place = placeOf[form];
       if (answer.status === 304) add(tally, place + 1, 1);
@@ -65,6 +65,7 @@ export function createServedCounter({ clock, count }: Dependencies) {
         add(tally, place, 1);
         add(tally, place + 2, lengthOf(answer));
       }
+      return answer;
     },
   };
 }
