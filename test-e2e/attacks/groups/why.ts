@@ -103,7 +103,14 @@ async function ofOthers(scene: TrustingScene): Promise<Attack[]> {
     };
     return [
       ...others.map(([who, headers]) =>
-        httpAttack({ ...missing, path, request: { headers }, what: `why of a ${kind} by ${who}` }),
+        httpAttack({
+          ...missing,
+          ...(who === "an administrator" &&
+            kind === "event" && { must: "tell nothing of the owner", judge: tellsNothingOf(owner) }),
+          path,
+          request: { headers },
+          what: `why of a ${kind} by ${who}`,
+        }),
       ),
       httpAttack({
         ...missing,
@@ -126,6 +133,19 @@ async function ofOthers(scene: TrustingScene): Promise<Attack[]> {
     ];
   });
 }
+
+/**
+ * Finds what belongs to the owner. An administrator's endpoint for all accounts, which another group leaves behind, may
+ * have got the event: then the chain of its own delivery is told, and the event is named as a hole.
+ */
+const tellsNothingOf =
+  ({ things }: Owner): Judge =>
+  (answer) => {
+    if (answer.status === 404) return refusedAs("not_found")(answer);
+    const text = JSON.stringify(answer.json ?? null);
+    const isHole = answer.status === 200 && text.includes('"in another account"');
+    return isHole && !Object.values(things).some((id) => text.includes(`"${id}"`)) ? null : shown(answer);
+  };
 
 /** Finds steps, or an answer that is none, in the graph's answer about an id. */
 export const hasNoSteps: Judge = (answer) =>
