@@ -37,13 +37,13 @@ export async function measureCosts(): Promise<OperationCost[]> {
   await first.stop();
   const system = await startEmbeddedSystem({ dataDirectory, properties });
   opened.defer(async () => void (await system.process.kill()));
-  const operations = await prepareHotOperations(system, receiver.url);
   await using pool = openStatistics(system.databaseUrl("account"));
   await pool.query(sql("", "create extension pg_stat_statements"));
+  const idle = await idleRates(pool);
+  const operations = await prepareHotOperations(system, receiver.url);
   const send = createClient(system.baseUrl, system.apiKey);
   const call = async ({ next, status }: HotOperation) => expectStatus(await send(...next()), status);
   for (const operation of operations) await repeat(warmUps, () => call(operation));
-  const idle = await idleRates(pool);
   const costs: OperationCost[] = [];
   for (const operation of operations) {
     const [before, startedMs] = [await settled(pool, idle), systemClock.steadyMs()];
