@@ -1,6 +1,6 @@
-import { createHmac, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { createReceiver } from "@signalbox/testing";
-import { createClient, expectStatus } from "../test-e2e/journey/client.ts";
+import { createClient, expectStatus, githubHeaders } from "../test-e2e/journey/client.ts";
 import { newDataDirectory, removeData, startEmbeddedSystem } from "../test-e2e/systems/embedded-system.ts";
 import { percentile, rounded } from "./bench-parts.ts";
 import { type BenchResult, most } from "./history.ts";
@@ -76,15 +76,7 @@ async function openDoors(
   ];
 }
 
-/** A webhook as GitHub signs it. */
 function signedWebhook(): PacedRequest {
   const body = JSON.stringify({ id: randomUUID(), filling });
-  const signature = createHmac("sha256", secret).update(body).digest("hex");
-  const headers = {
-    "content-type": "application/json",
-    "x-github-event": "push",
-    "x-github-delivery": randomUUID(),
-    "x-hub-signature-256": `sha256=${signature}`,
-  };
-  return { method: "POST", headers, body };
+  return { method: "POST", headers: githubHeaders(secret, body), body };
 }

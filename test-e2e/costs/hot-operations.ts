@@ -1,6 +1,6 @@
-import { createHmac, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { readFixture } from "@signalbox/testing";
-import { type Client, type ClientRequest, createClient, expectStatus } from "../journey/client.ts";
+import { type Client, type ClientRequest, createClient, expectStatus, githubHeaders } from "../journey/client.ts";
 import type { System } from "../systems/system.ts";
 
 /**
@@ -77,17 +77,8 @@ function formOf(file: Buffer): FormData {
   return form;
 }
 
-/** A webhook as GitHub signs it. */
 function signedWebhook(): ClientRequest {
   const body = Buffer.from(JSON.stringify({ id: randomUUID(), filling }));
-  const signature = createHmac("sha256", secret).update(body).digest("hex");
-  const headers = {
-    "content-type": "application/json",
-    "x-github-event": "push",
-    "x-github-delivery": randomUUID(),
-    "x-hub-signature-256": `sha256=${signature}`,
-    // The sender has no key.
-    "x-api-key": "",
-  };
-  return { headers, body };
+  // The sender has no key.
+  return { headers: { ...githubHeaders(secret, body), "x-api-key": "" }, body };
 }

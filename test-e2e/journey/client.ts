@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
 
 export interface Answer {
   readonly status: number;
@@ -49,4 +50,15 @@ export type Client = ReturnType<typeof createClient>;
 export function expectStatus(answer: Answer, status: number): Answer {
   assert.equal(answer.status, status, answer.bytes.toString("utf8").slice(0, 2000));
   return answer;
+}
+
+/** The headers of a webhook with this body as GitHub signs and names it. */
+export function githubHeaders(secret: string, body: string | Buffer) {
+  const signature = createHmac("sha256", secret).update(body).digest("hex");
+  return {
+    "content-type": "application/json",
+    "x-github-delivery": crypto.randomUUID(),
+    "x-github-event": "push",
+    "x-hub-signature-256": `sha256=${signature}`,
+  };
 }

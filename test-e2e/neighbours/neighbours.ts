@@ -1,9 +1,8 @@
-import { createHmac } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Receiver } from "@signalbox/testing";
 import { photoForm } from "../attacks/groups/owned-things.ts";
 import type { Headers } from "../audit/world.ts";
-import { type Answer, type Client, expectStatus } from "../journey/client.ts";
+import { type Answer, type Client, expectStatus, githubHeaders } from "../journey/client.ts";
 
 /** The system and the servers that both accounts use. */
 export interface Neighbourhood {
@@ -150,12 +149,7 @@ const source = (name: string) => ({ name, scheme: "github", secret });
 
 function signed() {
   const body = Buffer.from(JSON.stringify({ at: crypto.randomUUID() }));
-  const signature = createHmac("sha256", secret).update(body).digest("hex");
-  const github = { "x-github-delivery": crypto.randomUUID(), "x-github-event": "push" };
-  return {
-    body,
-    headers: { "content-type": "application/json", "x-hub-signature-256": `sha256=${signature}`, ...github },
-  };
+  return { body, headers: githubHeaders(secret, body) };
 }
 
 /** Requests of one account. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { createHmac } from "node:crypto";
 import { createOidcIssuer, createReceiver, eventually, readFixture } from "@signalbox/testing";
+import { githubHeaders } from "../journey/client.ts";
 import { removeData, startEmbeddedSystem } from "../systems/embedded-system.ts";
 import { trusting } from "../systems/trusted-people.ts";
 
@@ -98,13 +98,8 @@ export async function openWhyScene(overrides: Headers = {}) {
     },
 
     /** Posts to a source as its partner. */
-    post(sourceId: string, body: string, signature = createHmac("sha256", secret).update(body).digest("hex")) {
-      return send({}, "POST", `/ingest/${sourceId}`, body, {
-        "content-type": "application/json",
-        "x-github-delivery": crypto.randomUUID(),
-        "x-github-event": "push",
-        "x-hub-signature-256": `sha256=${signature}`,
-      });
+    post(sourceId: string, body: string, signedBy = secret) {
+      return send({}, "POST", `/ingest/${sourceId}`, body, githubHeaders(signedBy, body));
     },
 
     async upload(owner: Headers, headers: Headers = {}): Promise<string> {

@@ -1,6 +1,6 @@
-import { createHmac } from "node:crypto";
 import { eventually } from "@signalbox/testing";
 import type { Headers } from "../../audit/world.ts";
+import { githubHeaders } from "../../journey/client.ts";
 import type { TrustingScene, Victim } from "../scene/trusting-scene.ts";
 
 /** An owner with one of each resource. */
@@ -64,10 +64,7 @@ const secret = "the secret of the victim";
 
 async function receivedAt({ world }: TrustingScene, headers: Headers, source: string): Promise<string> {
   const body = Buffer.from('{"for":"the victim"}');
-  const signature = createHmac("sha256", secret).update(body).digest("hex");
-  const github = { "x-github-delivery": crypto.randomUUID(), "x-github-event": "push" };
-  const signed = { "content-type": "application/json", "x-hub-signature-256": `sha256=${signature}`, ...github };
-  await world.send(signed, `/ingest/${source}`, { body });
+  await world.send(githubHeaders(secret, body), `/ingest/${source}`, { body });
   return (await world.send(headers, `/api/v1/webhooks/sources/${source}/received`)).json.items[0].id;
 }
 
