@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { systemClock } from "@signalbox/core";
 import { openPool, type Pool, sql } from "@signalbox/storage";
 import { createReceiver, eventually, testContext } from "@signalbox/testing";
 import { createClient, expectStatus } from "../journey/client.ts";
 import { newDataDirectory, removeData, startEmbeddedSystem } from "../systems/embedded-system.ts";
 import { type HotOperation, prepareHotOperations } from "./hot-operations.ts";
 
-const calls = 40;
+const calls = 12;
 const warmUps = 5;
 /** Long enough for each periodic statement of the workers. */
 const idleMs = 15_000;
@@ -17,13 +16,15 @@ export interface OperationCost {
   readonly operation: HotOperation;
   readonly roundTrips: number;
   readonly walKiB: number;
-  /** The different statements that at least half of the calls send, shortened. */
+  /** The different statements that each call sends, shortened. */
   readonly statements: readonly string[];
 }
 
 /**
- * Calls each operation one call after the other on an embedded system of its own, and reads the statements from
- * pg_stat_statements. Statements that an idle system sends as well are not counted.
+ * Calls each operation on an embedded system of its own, and reads the statements from pg_stat_statements. A call begins
+ * when all that the last one caused is done: no two share a round trip, so that the count does not depend on how fast
+ * the machine is. What an idle system sends as well is not counted, since how often workers ask depends on time; the
+ * begin and the end of transactions are.
  */
 export async function measureCosts(): Promise<OperationCost[]> {
   await using opened = new AsyncDisposableStack();
@@ -39,17 +40,22 @@ export async function measureCosts(): Promise<OperationCost[]> {
   opened.defer(async () => void (await system.process.kill()));
   await using pool = openStatistics(system.databaseUrl("account"));
   await pool.query(sql("", "create extension pg_stat_statements"));
-  const idle = await idleRates(pool);
+  const idle = await sentIdle(pool);
   const operations = await prepareHotOperations(system, receiver.url);
   const send = createClient(system.baseUrl, system.apiKey);
   const call = async ({ next, status }: HotOperation) => expectStatus(await send(...next()), status);
   for (const operation of operations) await repeat(warmUps, () => call(operation));
   const costs: OperationCost[] = [];
   for (const operation of operations) {
-    const [before, startedMs] = [await settled(pool, idle), systemClock.steadyMs()];
-    await repeat(calls, () => call(operation));
-    const after = await settled(pool, idle);
-    costs.push(costOf(operation, since(before, after), idle, systemClock.steadyMs() - startedMs));
+    let before = await settled(pool, idle);
+    const sent: Counted[][] = [];
+    await repeat(calls, async () => {
+      await call(operation);
+      const after = await settled(pool, idle);
+      sent.push(since(before, after));
+      before = after;
+    });
+    costs.push(costOf(operation, sent, idle));
   }
   return costs;
 }
@@ -100,16 +106,15 @@ function since(earlier: Counts, later: Counts): Counted[] {
   });
 }
 
-/** Measures what a system without requests sends, each per millisecond. */
-async function idleRates(pool: Pool): Promise<Counts> {
+/** Lists what a system without requests sends. */
+async function sentIdle(pool: Pool): Promise<ReadonlySet<string>> {
   const before = await counted(pool);
   await sleep(idleMs);
-  const sent = since(before, await counted(pool));
-  return new Map(sent.map((one) => [one.id, { ...one, calls: one.calls / idleMs, walBytes: one.walBytes / idleMs }]));
+  return new Set(since(before, await counted(pool)).map(({ id }) => id));
 }
 
 /** Waits until the system sends only what an idle one sends. */
-async function settled(pool: Pool, idle: Counts): Promise<Counts> {
+async function settled(pool: Pool, idle: ReadonlySet<string>): Promise<Counts> {
   let last = await counted(pool);
   return await eventually(
     async () => {
@@ -123,18 +128,25 @@ async function settled(pool: Pool, idle: Counts): Promise<Counts> {
   );
 }
 
-function costOf(operation: HotOperation, sent: readonly Counted[], idle: Counts, tookMs: number): OperationCost {
-  const all = sent.map((one) => {
-    const { calls: idleCalls, walBytes } = idle.get(one.id) ?? { calls: 0, walBytes: 0 };
-    return { ...one, calls: one.calls - idleCalls * tookMs, walBytes: one.walBytes - walBytes * tookMs };
+/** Takes the least that a call sent: what belongs to a call comes with each, what workers send only now and then. */
+function costOf(
+  operation: HotOperation,
+  sent: readonly (readonly Counted[])[],
+  idle: ReadonlySet<string>,
+): OperationCost {
+  const byId = Map.groupBy(sent.flat(), ({ id }) => id);
+  const own = [...byId].flatMap(([id, counts]) => {
+    const text = counts[0]?.text ?? "";
+    const ofWorkers = idle.has(id) && !/^(begin|commit|rollback)/.test(text);
+    if (ofWorkers || counts.length < calls) return [];
+    const least = (of: (one: Counted) => number) => Math.min(...counts.map(of));
+    return [{ text, calls: least((one) => one.calls), walBytes: least((one) => one.walBytes) }];
   });
-  // Periodic statements of workers do not come at an even rate; what belongs to a call comes with each.
-  const own = all.filter((one) => one.calls >= calls / 2);
-  const perCall = (of: (one: Counted) => number) => own.reduce((total, one) => total + of(one), 0) / calls;
+  const total = (of: (one: (typeof own)[number]) => number) => own.reduce((sum, one) => sum + of(one), 0);
   return {
     operation,
-    roundTrips: Math.round(perCall((one) => one.calls) * 10) / 10,
-    walKiB: Math.round((perCall((one) => one.walBytes) / 1024) * 10) / 10,
+    roundTrips: total((one) => one.calls),
+    walKiB: Math.round((total((one) => one.walBytes) / 1024) * 10) / 10,
     statements: [...new Set(own.map(({ text }) => shortened(text)))],
   };
 }
