@@ -87,11 +87,11 @@ async function newEndpoint(send: Owned["send"]): Promise<Owned> {
   return { who, send, id: (await send(who, "POST", endpointsPath, { body })).body.id };
 }
 
-const insert = sql("", "insert into fresh_statistics (batch) select * from unnest($1::text[])");
+const insert = sql("", "insert into signalbox.fresh_statistics (batch) select * from unnest($1::text[])");
 const isFolded = sql(
   "",
-  `select not exists (select from fresh_statistics) and not exists (
-     select from statistics where not rolled and at < now() - interval '2 days') as "isFolded"`,
+  `select not exists (select from signalbox.fresh_statistics) and not exists (
+     select from signalbox.statistics where not rolled and at < now() - interval '2 days') as "isFolded"`,
 );
 
 /** Writes the batches of a million attempts in the order of time, and waits until the service has folded them. */

@@ -8,12 +8,13 @@ import {
   migrate,
   openPool,
   type Pool,
+  storageMigrations,
   unsafeSettings,
 } from "@signalbox/storage";
 import type { databaseProperties } from "@signalbox/storage/properties";
 
 /** The library tables of every service with a database. */
-export const libraryMigrations: readonly LibraryMigrations[] = [eventsMigrations, httpMigrations];
+export const libraryMigrations: readonly LibraryMigrations[] = [storageMigrations, eventsMigrations, httpMigrations];
 
 type Context = Omit<ServiceContext<unknown>, "configuration"> & {
   readonly configuration: Pick<Configuration<typeof databaseProperties>, "get">;

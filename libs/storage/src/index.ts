@@ -45,11 +45,11 @@ export { createFigureCounter } from "./statistics/figure-counter.ts";
 export { labelsKey, otherLabel, type StoredFigures } from "./statistics/figures.ts";
 export { type FreshEntry, freshBatch } from "./statistics/fresh-figures.ts";
 export { quantilesOf } from "./statistics/histogram.ts";
+export { keepStatistics, storageMigrations } from "./statistics/keep-statistics.ts";
 export {
   createStatistics,
   type PeriodFigures,
   type PeriodMinutes,
   type Statistics,
   statisticsMs,
-  statisticsRetention,
 } from "./statistics/statistics.ts";

@@ -9,7 +9,14 @@ import { type ImageLimits, type ImagePool, openImagePool } from "@signalbox/imag
 import { createOutboundClient } from "@signalbox/net";
 import { createWakeUp, ownPorts, type ServiceContext, type ServiceParts } from "@signalbox/runtime";
 import { imageJobMetrics, type OpenedService, openPrincipals, openService } from "@signalbox/service";
-import { createSealer, openObjectFiles, openObjectStore, openOwnFolder, type Sealer } from "@signalbox/storage";
+import {
+  createSealer,
+  keepStatistics,
+  openObjectFiles,
+  openObjectStore,
+  openOwnFolder,
+  type Sealer,
+} from "@signalbox/storage";
 import { createBlobStore } from "./blobs/blob-store.ts";
 import { createBlobs } from "./blobs/blobs.ts";
 import { imageConsumers } from "./consumers.ts";
@@ -40,7 +47,7 @@ import { createFetchFile } from "./uploads/fetch-file.ts";
 import { createOriginals, type Originals } from "./uploads/originals.ts";
 import { openStagingArea, type StagingArea } from "./uploads/staging-area.ts";
 import { createUploads } from "./uploads/uploads.ts";
-import { startStatistics, startWorkers } from "./workers.ts";
+import { startWorkers } from "./workers.ts";
 
 const prismaDirectory = fileURLToPath(new URL("../prisma", import.meta.url));
 const schemaFile = new URL("../schema.graphql", import.meta.url);
@@ -98,11 +105,11 @@ export async function createService(context: Context): Promise<ServiceParts> {
     termsOf,
   });
 
-  const { directUploads, sweepWakeUp } = directUpload;
+  const { directUploads } = directUpload;
   const imageStatistics = createImageStatistics({ pool, clock });
-  startStatistics({ runner, pool, clock, imageStatistics });
+  keepStatistics({ runner, pool, clock }, imageStatistics);
   consume("facts", imageConsumers({ images, directUploads, signingKeyStore, variants, imageStatistics }));
-  startWorkers(runner, { blobs, deletions, directUploads, variants, eraseWakeUp, sweepWakeUp, lostAfterMs });
+  startWorkers(runner, { blobs, deletions, directUpload, variants, imageStatistics, eraseWakeUp, lostAfterMs });
   const served = serve({
     title: "Signalbox images",
     principals: openPrincipals(context),

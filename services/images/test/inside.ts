@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { eventsMigrations } from "@signalbox/events";
+import { libraryMigrations } from "@signalbox/service";
 import { inTransaction, migrate, openObjectFiles, openObjectStore, openPool } from "@signalbox/storage";
 import { testContext, testDatabase } from "@signalbox/testing";
 import { createBlobStore } from "../src/blobs/blob-store.ts";
@@ -23,7 +23,7 @@ export async function openInside(lostAfterMs = 0) {
   const context = testContext("images", {});
   const { log, metrics, runner } = context;
   const { url } = database;
-  await migrate({ url, service: "images", prismaDirectory, libraryMigrations: [eventsMigrations], log, waitMs: 0 });
+  await migrate({ url, service: "images", prismaDirectory, libraryMigrations, log, waitMs: 0 });
   const pool = openPool({ url, max: 4, applicationName: "images-inside", log, metrics, runner });
   const imageStore = createImageStore({
     pool,

@@ -16,8 +16,8 @@ const path = "/images/statistics";
 
 const count = async (text: string, id: string): Promise<number> =>
   (await images.pool.query(sql("", text), [id])).rows.length;
-const rowsOf = (id: string) => count("select 1 from statistics where subject_id = $1", id);
-const freshOf = (id: string) => count("select 1 from fresh_statistics where strpos(batch, $1) > 0", id);
+const rowsOf = (id: string) => count("select 1 from signalbox.statistics where subject_id = $1", id);
+const freshOf = (id: string) => count("select 1 from signalbox.fresh_statistics where strpos(batch, $1) > 0", id);
 const marksOf = (id: string) => count("select 1 from purged_accounts where id = $1", id);
 
 async function read(who: TestPerson, query = "group_by=format"): Promise<unknown[][]> {
@@ -120,7 +120,7 @@ test("a deleted account leaves no figures, not even those that are saved late", 
   await eventually(async () => (await marksOf(who.accountId)) === 1);
   await eventually(async () => (await rowsOf(who.accountId)) === 0);
   const late = freshBatch([renderedEntry(who.accountId, "image/webp", new Date())]);
-  await images.pool.query(sql("", "insert into fresh_statistics (batch) values ($1)"), [late]);
+  await images.pool.query(sql("", "insert into signalbox.fresh_statistics (batch) values ($1)"), [late]);
   await eventually(async () => (await freshOf(who.accountId)) + (await rowsOf(who.accountId)) === 0);
   assert.equal(await marksOf(who.accountId), 1, "marked while figures may come");
   const anHour = "update purged_accounts set purged_at = purged_at - interval '1 hour' where id = $1";

@@ -7,7 +7,7 @@ import { exportRoutes } from "@signalbox/http";
 import { createNameLookup, createOutboundClient, type OutboundClient } from "@signalbox/net";
 import { createWakeUp, ownPorts, type ServiceContext, type ServiceParts } from "@signalbox/runtime";
 import { type OpenedService, openPrincipals, openService } from "@signalbox/service";
-import { atStart, createSealer, type Pool, type Sealer, startRetention, statisticsRetention } from "@signalbox/storage";
+import { atStart, createSealer, keepStatistics, type Pool, type Sealer, startRetention } from "@signalbox/storage";
 import { createFanOutConsumer } from "./consumers.ts";
 import { createChainDeliveries } from "./deliveries/chain-deliveries.ts";
 import { createChainEvents } from "./deliveries/chain-events.ts";
@@ -87,6 +87,7 @@ export async function createService(context: Context): Promise<ServiceParts> {
   const pull = createPull(context, opened, { stores, endpoints: owned.endpoints, engine: engine.pull });
   const workers = { engine, pull, deliveryDays, removals, replays, operators, publicationCounts, accessStates, wake };
   startWorkers(runner, workers);
+  keepStatistics({ runner, pool, clock }, attemptStatistics);
   observeQueue(context.metrics, pool);
 
   const retentionMs = () => configuration.get("webhook-delivery.retention");
@@ -169,7 +170,6 @@ async function keepDays({ configuration, runner, clock, log }: Context, pool: Po
     publishedRetention(retentionMs),
     replayRetention(retentionMs),
     orderRetention(() => retentionMs() + hours(48)),
-    statisticsRetention,
   ]);
   return deliveryDays;
 }

@@ -14,13 +14,11 @@ import type { PullMessages } from "./pull/pull-messages.ts";
 import type { ClaimLoop } from "./queue/claim-loop.ts";
 import type { OrderHolds } from "./queue/order-holds.ts";
 import type { Replays } from "./replays/replays.ts";
-import type { AttemptStatistics } from "./statistics/attempt-statistics.ts";
 
 interface WorkerDependencies {
   readonly engine: {
     readonly claims: ClaimLoop;
     readonly orderHolds: OrderHolds;
-    readonly attemptStatistics: Pick<AttemptStatistics, "step">;
   };
   readonly pull: {
     readonly pullMessages: Pick<PullMessages, "expireStep">;
@@ -48,7 +46,7 @@ const saveCountsEveryMs = seconds(5);
 export function startWorkers(runner: Runner, dependencies: WorkerDependencies): void {
   const { engine, pull, deliveryDays, removals, replays, operators } = dependencies;
   const { publicationCounts, accessStates, wake } = dependencies;
-  const { claims, orderHolds, attemptStatistics } = engine;
+  const { claims, orderHolds } = engine;
   runner.worker("deliveries", (signal, beat) => claims.run(signal, beat));
   runner.every("orphaned leases", takeOverEveryMs, () => claims.takeOver());
   runner.every("probes", seconds(2), () => claims.probe());
@@ -63,7 +61,6 @@ export function startWorkers(runner: Runner, dependencies: WorkerDependencies): 
   runner.defer("publication counts", () => publicationCounts.save());
   runner.every("publication counts", saveCountsEveryMs, () => publicationCounts.save());
   runner.every("published hours", minutes(1), () => publicationCounts.report());
-  runner.every("statistics", seconds(2), () => attemptStatistics.step());
   runner.worker("operators", (signal, beat) => operators.run(signal, beat));
   // A role that was taken away is a change of access too.
   runner.defer("operator listener", accessStates.onChange(operators.wake));

@@ -61,7 +61,7 @@ async function ended() {
   );
 }
 
-const folded = () => eventually(async () => (await run("select 1 from fresh_statistics")).length === 0);
+const folded = () => eventually(async () => (await run("select 1 from signalbox.fresh_statistics")).length === 0);
 const countsOf = ({ attempts, delivered, failed, exhausted }: Figures) => [attempts, delivered, failed, exhausted];
 
 test("the figures are those of the attempts, before and after they are folded, and their times within 2 %", async () => {
@@ -177,7 +177,7 @@ test("a deleted endpoint leaves its part to the account, and a deleted account n
   assert.equal((await delivery.send(who, "DELETE", `${endpointsPath}/${id}`)).status, 204);
   assert.equal((await delivery.send(who, "GET", of(id))).status, 404);
   const rowsOf = async (subject: string) =>
-    (await run("select 1 from statistics where subject_id = $1", [subject])).length;
+    (await run("select 1 from signalbox.statistics where subject_id = $1", [subject])).length;
   await eventually(async () => (await rowsOf(id)) === 0);
   assert.equal((await read(accountPath)).totals[0]?.attempts, 3);
   const data = { ...eventOf("account.deleted").example, id: who.accountId };

@@ -1,6 +1,6 @@
 import { hours, seconds } from "@signalbox/core";
 import type { ServiceContext } from "@signalbox/runtime";
-import { atStart, createDayTables, type Pool, sql, startRetention, statisticsRetention } from "@signalbox/storage";
+import { atStart, createDayTables, keepStatistics, type Pool, sql, startRetention } from "@signalbox/storage";
 import type { Properties } from "./properties.ts";
 import type { PublishStep } from "./replays/publish-step.ts";
 import type { Replays } from "./replays/replays.ts";
@@ -17,19 +17,14 @@ interface Dependencies {
 
 type Context = Pick<ServiceContext<Properties>, "configuration" | "runner" | "clock" | "log">;
 
-/** Interval between saves of the counts in memory, which a killed instance loses since the last one. */
-const saveCountsEveryMs = seconds(5);
-
 /** Starts what repeats: replays, the retention of received webhooks, and the clean-up of removed sources. */
 export async function startWorkers(context: Context, dependencies: Dependencies): Promise<void> {
-  const { replays, publishStep, sourceStatistics } = dependencies;
+  const { pool, replays, publishStep, sourceStatistics } = dependencies;
   const { runner } = context;
   await startRetaining(context, dependencies);
   runner.every("replays", seconds(1), () => replays.step(publishStep));
   runner.every("removed sources", seconds(5), () => forgetRemoved(dependencies));
-  runner.defer("source statistics", () => sourceStatistics.save());
-  runner.every("counts of sources", saveCountsEveryMs, () => sourceStatistics.save());
-  runner.every("statistics", seconds(2), () => sourceStatistics.step());
+  keepStatistics({ ...context, pool }, sourceStatistics);
 }
 
 /** Keeps the day tables of received webhooks, and deletes expired keys. */
@@ -42,10 +37,7 @@ async function startRetaining(context: Context, { pool, keepMs }: Dependencies):
   runner.every("received days", hours(1), () => dayTables.keep());
   // Rarely: pages that the BRIN of the column has not summarized yet are read each time.
   const rule = { name: "trim received keys", table: "received_keys", column: "received_at", keepMs } as const;
-  startRetention({ runner, pool, clock }, [
-    { ...rule, unordered: true, batch: 5_000, everyMs: hours(1) },
-    statisticsRetention,
-  ]);
+  startRetention({ runner, pool, clock }, [{ ...rule, unordered: true, batch: 5_000, everyMs: hours(1) }]);
 }
 
 const batch = 5_000;

@@ -18,7 +18,7 @@ const github = { scheme: "github", secret: secrets.github };
 const of = ({ id }: Source) => `${sourcesPath}/${id}/statistics`;
 const ofAll = `${sourcesPath}/statistics`;
 const rowsOf = async (id: string) =>
-  (await ingest.pool.query(sql("", "select 1 from statistics where subject_id = $1"), [id])).rows.length;
+  (await ingest.pool.query(sql("", "select 1 from signalbox.statistics where subject_id = $1"), [id])).rows.length;
 
 async function read(who: TestPerson, path: string, query = "group_by=type,reason") {
   const { status, body, text } = await ingest.send(who, "GET", `${path}?${query}`);

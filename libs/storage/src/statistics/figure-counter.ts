@@ -8,7 +8,7 @@ import { type FreshEntry, freshBatch } from "./fresh-figures.ts";
  */
 const unsavedMax = 10_000;
 
-const insert = sql("statistics.insert-fresh", "insert into fresh_statistics (batch) values ($1)");
+const insert = sql("statistics.insert-fresh", "insert into signalbox.fresh_statistics (batch) values ($1)");
 
 /**
  * Creates a counter in memory, for what has no statement of its own to be counted in. An instance that is killed loses

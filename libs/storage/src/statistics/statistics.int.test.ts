@@ -21,10 +21,10 @@ let gone: Set<string>;
 /** Ends the connection in the middle of the next step. */
 let killNext = false;
 
-const insert = sql("", "insert into fresh_statistics (batch, counted) values ($1, $2)");
+const insert = sql("", "insert into signalbox.fresh_statistics (batch, counted) values ($1, $2)");
 const counted = sql(
   "",
-  "select period::int, rolled, count(*)::int from statistics where subject_id = $1 group by 1, 2 order by 1, 2",
+  "select period::int, rolled, count(*)::int from signalbox.statistics where subject_id = $1 group by 1, 2 order by 1, 2",
 );
 
 before(async () => {
@@ -35,7 +35,7 @@ beforeEach(async () => {
   gone = new Set();
   killNext = false;
   clock.set(new Date(start));
-  for (const table of ["statistics", "fresh_statistics"]) await pool.query(sql("", `delete from ${table}`));
+  for (const table of ["statistics", "fresh_statistics"]) await pool.query(sql("", `delete from signalbox.${table}`));
 });
 after(async () => {
   await context.close();
@@ -122,7 +122,8 @@ const turn: fc.Arbitrary<Turn> = fc.oneof(
 describe("figures that are folded and rolled up", () => {
   it("are found once at any moment, whenever they come and a step is cut off", async () => {
     const property = fc.asyncProperty(fc.array(turn, { minLength: 10, maxLength: 40 }), async (turns) => {
-      for (const table of ["statistics", "fresh_statistics"]) await pool.query(sql("", `delete from ${table}`));
+      for (const table of ["statistics", "fresh_statistics"])
+        await pool.query(sql("", `delete from signalbox.${table}`));
       clock.set(new Date(start));
       const all: Counted[] = [];
       for (const next of turns) {
@@ -175,7 +176,7 @@ describe("figures that are folded and rolled up", () => {
     };
     await Promise.all(Array.from({ length: 8 }, foldAll));
     await assertFound(all, ["a", "s0", "s6"]);
-    assert.deepEqual((await pool.query(sql("", "select 1 from fresh_statistics"))).rows, []);
+    assert.deepEqual((await pool.query(sql("", "select 1 from signalbox.fresh_statistics"))).rows, []);
   });
 });
 

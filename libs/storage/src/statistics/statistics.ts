@@ -1,7 +1,6 @@
 import { type Clock, minutes } from "@signalbox/core";
 import { dayMs } from "../database/days.ts";
 import type { Pool } from "../database/pool.ts";
-import type { RetentionRule } from "../database/retention.ts";
 import { columnsOf, type Statement, sql } from "../database/statement.ts";
 import { inTransaction, type Tx } from "../database/transaction.ts";
 import { addToTable, type FigureTable, type StoredFigures, storedOf } from "./figures.ts";
@@ -30,8 +29,6 @@ export interface StatisticsRange {
 
 /** Time for which figures can be asked for. */
 export const statisticsMs = 30 * dayMs;
-/** Whole days of the oldest range, and the day of a request that took its time. */
-const keptMs = statisticsMs + 2 * dayMs;
 /** Time after the end of a period in which figures still come; those that come later are added one by one. */
 const graceMs = minutes(1);
 const none = { rows: [] };
@@ -49,24 +46,24 @@ const lock = sql("statistics.lock", "select pg_advisory_xact_lock(hashtextextend
 
 const takeFresh = sql(
   "statistics.take-fresh",
-  `delete from fresh_statistics where ctid = any (array(select ctid from fresh_statistics limit ${batchesMax}))
+  `delete from signalbox.fresh_statistics where ctid = any (array(select ctid from signalbox.fresh_statistics limit ${batchesMax}))
    returning batch, counted`,
 );
 const findRows = sql(
   "statistics.find-rows",
-  `select s.subject_id as "subjectId", s.at, s.figures, s.rolled from statistics as s
+  `select s.subject_id as "subjectId", s.at, s.figures, s.rolled from signalbox.statistics as s
    join unnest($2::text[], $3::timestamptz[]) as given (subject_id, at) using (subject_id, at) where s.period = $1`,
 );
 const writeRows = sql(
   "statistics.write-rows",
-  `insert into statistics (period, subject_id, at, figures, rolled)
+  `insert into signalbox.statistics (period, subject_id, at, figures, rolled)
    select $1, subject_id, at, figures, $5 from unnest($2::text[], $3::timestamptz[], $4::text[]) as given (subject_id, at, figures)
    on conflict (subject_id, period, at) do update set figures = excluded.figures`,
 );
 const rollRows = sql(
   "statistics.roll-rows",
-  `update statistics as s set rolled = true from (
-     select subject_id, at from statistics where not rolled and period = $1 and at < $2 limit ${rolledMax}) as ended
+  `update signalbox.statistics as s set rolled = true from (
+     select subject_id, at from signalbox.statistics where not rolled and period = $1 and at < $2 limit ${rolledMax}) as ended
    where s.subject_id = ended.subject_id and s.period = $1 and s.at = ended.at
    returning s.subject_id as "subjectId", s.at, s.figures`,
 );
@@ -76,17 +73,17 @@ const rollRows = sql(
  */
 const readRows = sql(
   "statistics.read",
-  `select at, figures, null as batch, null::int[] as counted from statistics
+  `select at, figures, null as batch, null::int[] as counted from signalbox.statistics
    where subject_id = $1 and period = $2 and at >= $3 and at < $4
    union all
-   select at, figures, null, null from statistics
+   select at, figures, null, null from signalbox.statistics
    where subject_id = $1 and period < $2 and not rolled and at >= $3 and at < $4
    union all
-   select null, null, batch, counted from fresh_statistics where strpos(batch, $1) > 0`,
+   select null, null, batch, counted from signalbox.fresh_statistics where strpos(batch, $1) > 0`,
 );
 const removeRows = sql(
   "statistics.remove",
-  `delete from statistics where ctid = any (array(select ctid from statistics where subject_id = $1 limit ${removedMax}))`,
+  `delete from signalbox.statistics where ctid = any (array(select ctid from signalbox.statistics where subject_id = $1 limit ${removedMax}))`,
 );
 
 /** Figures as they were read, with the start of their period. */
@@ -106,7 +103,7 @@ export type Statistics = ReturnType<typeof createStatistics>;
 
 /**
  * Creates the statistics of a service's subjects, such as endpoints, and of their accounts. Writers insert rows into
- * `fresh_statistics`, with `freshBatch`, in the transaction of what they count. A worker folds them into rows by minute, and rolls those up
+ * `signalbox.fresh_statistics`, with `freshBatch`, in the transaction of what they count. A worker folds them into rows by minute, and rolls those up
  * to quarters of an hour, hours and days. A figure is in one place at any moment, and moves in one transaction, so that
  * none is lost or counted twice by a process that is killed.
  */
@@ -174,15 +171,6 @@ export function createStatistics({ pool, clock, livingSubjects }: Dependencies) 
       }),
   };
 }
-
-/** Retention of the rows: a little more than can be asked for. */
-export const statisticsRetention: RetentionRule = {
-  name: "trim statistics",
-  table: "statistics",
-  column: "at",
-  unordered: true,
-  keepMs: keptMs,
-};
 
 interface StoredRow {
   readonly subjectId: string;

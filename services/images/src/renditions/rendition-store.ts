@@ -22,7 +22,7 @@ const saveStored = sql(
        seen_at = excluded.seen_at, attempts = 0
      returning old.stored_at is null as is_new
    ), figures as (
-     insert into fresh_statistics (batch) select $10 from saved where is_new
+     insert into signalbox.fresh_statistics (batch) select $10 from saved where is_new
    )
    select 1 from saved`,
 );

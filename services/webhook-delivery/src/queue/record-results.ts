@@ -70,7 +70,7 @@ const record = sql(
      from given left join won using (id)
      on conflict do nothing
    ), figures as (
-     insert into fresh_statistics (batch, counted)
+     insert into signalbox.fresh_statistics (batch, counted)
      select $26, case when held < cardinality($1::text[])
        then array(select array_position($1::text[], id) from won) end
      from (select count(*) as held from won) as sum where held > 0

@@ -65,7 +65,7 @@ const insert = sql(
      select id, source_id, delivery_id, is_id_signed, event_type, is_type_signed, content_type, same_content_as, forwarded,
        headers::jsonb, body, body_decoded, received_at from new
    ), figures as (
-     insert into fresh_statistics (batch, counted)
+     insert into signalbox.fresh_statistics (batch, counted)
      select $24::text, case when (select count(*) from new) < cardinality($1::text[]) then array(select nth::int from new) end
      where exists (select from new)
    ), published as (

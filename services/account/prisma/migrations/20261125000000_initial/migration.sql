@@ -24,6 +24,9 @@ CREATE TABLE "accounts" (
     "purged_at" TIMESTAMPTZ(3),
     "verified_address" TEXT,
     "signed_out_at" TIMESTAMPTZ(3),
+    "scopes_max" TEXT[] DEFAULT ARRAY[]::TEXT[],
+    "external_id" TEXT,
+    "metadata" JSONB NOT NULL DEFAULT '{}',
 
     CONSTRAINT "accounts_pkey" PRIMARY KEY ("id")
 );
@@ -73,6 +76,10 @@ CREATE TABLE "service_clients" (
     "revoked_at" TIMESTAMPTZ(3),
     "end_told_at" TIMESTAMPTZ(3),
     "created_by" TEXT,
+    "previous_created_at" TIMESTAMPTZ(3),
+    "previous_id" TEXT,
+    "secret_created_at" TIMESTAMPTZ(3),
+    "secret_id" TEXT,
 
     CONSTRAINT "service_clients_pkey" PRIMARY KEY ("id")
 );
@@ -260,6 +267,81 @@ CREATE INDEX "sign_in_grants_sign_in_id_idx" ON "sign_in_grants"("sign_in_id");
 CREATE INDEX "sign_in_grants_account_id_idx" ON "sign_in_grants"("account_id");
 CREATE INDEX "sign_in_grants_expires_at_idx" ON "sign_in_grants"("expires_at");
 
+CREATE TABLE "invitations" (
+    "id" TEXT NOT NULL,
+    "account_id" TEXT NOT NULL,
+    "digest" BYTEA NOT NULL,
+    "address" TEXT,
+    "canonical_address" TEXT,
+    "role" TEXT NOT NULL,
+    "scopes_max" TEXT[],
+    "locale" TEXT NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "expires_at" TIMESTAMPTZ(3) NOT NULL,
+    "mailed" TIMESTAMPTZ(3)[],
+    "accepted_at" TIMESTAMPTZ(3),
+    "accepted_by" TEXT,
+    "revoked_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "invitations_pkey" PRIMARY KEY ("id")
+);
+CREATE UNIQUE INDEX "invitations_digest_key" ON "invitations"("digest");
+CREATE INDEX "invitations_created_at_id_idx" ON "invitations"("created_at" DESC, "id" DESC);
+CREATE INDEX "invitations_account_id_idx" ON "invitations"("account_id");
+CREATE INDEX "invitations_canonical_address_idx" ON "invitations"("canonical_address");
+CREATE INDEX "invitations_accepted_by_idx" ON "invitations"("accepted_by");
+CREATE INDEX "invitations_expires_at_idx" ON "invitations"("expires_at");
+
+CREATE TABLE "oauth_applications" (
+    "id" TEXT NOT NULL,
+    "name" TEXT NOT NULL,
+    "type" TEXT NOT NULL,
+    "redirect_uris" TEXT[],
+    "post_logout_redirect_uris" TEXT[],
+    "scopes" TEXT[],
+    "logo_url" TEXT,
+    "party" TEXT NOT NULL,
+    "consent" TEXT NOT NULL,
+    "secrets" JSONB NOT NULL,
+    "revision" INTEGER NOT NULL DEFAULT 1,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "updated_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "oauth_applications_pkey" PRIMARY KEY ("id")
+);
+CREATE INDEX "oauth_applications_created_at_id_idx" ON "oauth_applications"("created_at" DESC, "id" DESC);
+CREATE INDEX "oauth_issued_tokens_client_id_idx" ON "oauth_issued_tokens"("client_id");
+
+CREATE TABLE "passkeys" (
+    "id" TEXT NOT NULL,
+    "account_id" TEXT NOT NULL,
+    "credential_id" BYTEA NOT NULL,
+    "name" TEXT NOT NULL,
+    "public_key" BYTEA NOT NULL,
+    "counter" BIGINT NOT NULL,
+    "transports" TEXT[],
+    "synced" BOOLEAN NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "last_used_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "passkeys_pkey" PRIMARY KEY ("id")
+);
+CREATE UNIQUE INDEX "passkeys_credential_id_key" ON "passkeys"("credential_id");
+CREATE INDEX "passkeys_account_id_created_at_id_idx" ON "passkeys"("account_id", "created_at" DESC, "id" DESC);
+CREATE UNIQUE INDEX "accounts_external_id_key" ON "accounts"("external_id");
+
+CREATE TABLE "first_links" (
+    "digest" BYTEA NOT NULL,
+    "account_id" TEXT NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "expires_at" TIMESTAMPTZ(3) NOT NULL,
+    "used_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "first_links_pkey" PRIMARY KEY ("digest")
+);
+CREATE INDEX "first_links_account_id_idx" ON "first_links"("account_id");
+CREATE INDEX "first_links_expires_at_idx" ON "first_links"("expires_at");
+
 ALTER TABLE "identities" ADD CONSTRAINT "identities_account_id_fkey" FOREIGN KEY ("account_id") REFERENCES "accounts"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
 
 ALTER TABLE "api_keys" ADD CONSTRAINT "api_keys_account_id_fkey" FOREIGN KEY ("account_id") REFERENCES "accounts"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
@@ -299,6 +381,7 @@ CREATE TABLE public."audit_entries" (
     "actor_address" TEXT,
     "request_id" TEXT,
     "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "trace_id" TEXT,
 
     CONSTRAINT "audit_entries_pkey" PRIMARY KEY ("id")
 ) PARTITION BY RANGE ("id");

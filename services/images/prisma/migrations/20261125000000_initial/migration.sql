@@ -81,6 +81,7 @@ CREATE TABLE "signing_keys" (
     "account_id" TEXT NOT NULL,
     "sealed_secret" TEXT NOT NULL,
     "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "expires_at" TIMESTAMPTZ(3),
 
     CONSTRAINT "signing_keys_pkey" PRIMARY KEY ("id")
 );
@@ -126,3 +127,15 @@ CREATE INDEX "renditions_account_id_sha256_idx" ON "renditions"("account_id", "s
 CREATE INDEX "tombstones_erased_at_deleted_at_idx" ON "tombstones"("erased_at", "deleted_at");
 CREATE INDEX "direct_uploads_account_id_expires_at_idx" ON "direct_uploads"("account_id", "expires_at");
 CREATE INDEX "direct_uploads_sweep_at_idx" ON "direct_uploads"("sweep_at");
+
+CREATE INDEX "images_render_job_id_idx" ON "images"("render_job_id");
+CREATE INDEX "images_account_id_updated_at_id_idx" ON "images"("account_id", "updated_at", "id");
+CREATE INDEX "images_account_id_filename_id_idx" ON "images"("account_id", "filename", "id");
+CREATE INDEX "images_account_id_size_bytes_id_idx" ON "images"("account_id", "size_bytes", "id");
+
+CREATE TABLE "purged_accounts" (
+    "id" TEXT NOT NULL,
+    "purged_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "purged_accounts_pkey" PRIMARY KEY ("id")
+);

@@ -15,6 +15,9 @@ CREATE TABLE "endpoints" (
     "released_at" TIMESTAMPTZ(6),
     -- Whose events an endpoint gets: those of its account, or of all.
     "scope" TEXT NOT NULL DEFAULT 'account',
+    "type" TEXT NOT NULL DEFAULT 'push',
+    "consumer_of" TEXT,
+    "ends_at" TIMESTAMPTZ(3),
 
     CONSTRAINT "endpoints_pkey" PRIMARY KEY ("id")
 );
@@ -42,6 +45,7 @@ CREATE TABLE "webhook_events" (
     "deliveries" INTEGER NOT NULL,
     -- Of a copy for operators: whose event it is, so that it is erased with that account.
     "about_account_id" TEXT,
+    "about_id" TEXT,
 
     CONSTRAINT "webhook_events_pkey" PRIMARY KEY ("account_id", "created_at", "id")
 ) PARTITION BY RANGE ("created_at");
@@ -85,6 +89,7 @@ CREATE TABLE "delivery_attempts" (
     "decision" TEXT,
     "next_attempt_at" TIMESTAMPTZ(3),
     "exchange" JSONB,
+    "event_type" TEXT,
 
     CONSTRAINT "delivery_attempts_pkey" PRIMARY KEY ("endpoint_id", "started_at", "id")
 ) PARTITION BY RANGE ("started_at");
@@ -106,6 +111,7 @@ CREATE TABLE "delivery_queue" (
     "order_key" TEXT,
     "sequence" BIGINT,
     "hold_until" TIMESTAMPTZ(3),
+    "lease_id" TEXT,
 
     CONSTRAINT "delivery_queue_pkey" PRIMARY KEY ("endpoint_id", "due_at", "delivery_id")
 );
@@ -207,6 +213,7 @@ CREATE TABLE "event_types" (
     "revision" INTEGER NOT NULL,
     "created_at" TIMESTAMPTZ(3) NOT NULL,
     "updated_at" TIMESTAMPTZ(3) NOT NULL,
+    "enforcement_reason" TEXT,
 
     CONSTRAINT "event_types_pkey" PRIMARY KEY ("id")
 );
@@ -229,3 +236,49 @@ CREATE TABLE "endpoint_rates" (
 
     CONSTRAINT "endpoint_rates_pkey" PRIMARY KEY ("endpoint_id")
 );
+
+CREATE TABLE "published_hours" (
+    "hour" TIMESTAMPTZ(3) NOT NULL,
+    "account_id" TEXT NOT NULL,
+    "credential" TEXT NOT NULL,
+    "events" INTEGER NOT NULL,
+
+    CONSTRAINT "published_hours_pkey" PRIMARY KEY ("hour","account_id","credential")
+);
+CREATE INDEX "endpoints_consumer_of_idx" ON "endpoints"("consumer_of") WHERE "consumer_of" IS NOT NULL;
+CREATE INDEX "endpoints_ends_at_idx" ON "endpoints"("ends_at") WHERE "ends_at" IS NOT NULL;
+
+-- Only deliveries in the hands of a consumer are in these indexes.
+CREATE UNIQUE INDEX "delivery_queue_lease_idx" ON "delivery_queue"("endpoint_id", "lease_id") WHERE "lease_id" IS NOT NULL;
+CREATE INDEX "delivery_queue_lease_end_idx" ON "delivery_queue"("due_at") WHERE "lease_id" IS NOT NULL;
+
+CREATE TABLE "pull_consumers" (
+    "endpoint_id" TEXT NOT NULL,
+    "start" TEXT NOT NULL,
+    "from_time" TIMESTAMPTZ(3) NOT NULL,
+    "place_time" TIMESTAMPTZ(3) NOT NULL,
+    "place_id" TEXT NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "filled_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "pull_consumers_pkey" PRIMARY KEY ("endpoint_id")
+);
+CREATE INDEX "pull_consumers_unfilled_idx" ON "pull_consumers"("endpoint_id") WHERE "filled_at" IS NULL;
+
+-- Events that accounts publish are about nothing of ours, and stay out.
+CREATE INDEX "webhook_events_about_id_idx" ON "webhook_events"("about_id") WHERE "about_id" IS NOT NULL;
+
+CREATE TABLE "sent_event_types" (
+    "account_id" TEXT NOT NULL,
+    "name" TEXT NOT NULL,
+    "sent_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "sent_event_types_pkey" PRIMARY KEY ("account_id","name")
+);
+
+-- Lists of failures skip the successes, which are most attempts.
+CREATE INDEX "delivery_attempts_failed_idx" ON "delivery_attempts"("endpoint_id", "started_at", "id")
+  WHERE "status" IS NULL OR "status" < 200 OR "status" > 299;
+
+-- A hash has four bytes for each event; the planner leaves a BRIN of random values alone, and reads whole days instead.
+CREATE INDEX "webhook_events_trace_idx" ON "webhook_events" USING HASH (substr("traceparent", 4, 32));

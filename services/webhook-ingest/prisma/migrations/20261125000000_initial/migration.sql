@@ -18,6 +18,8 @@ CREATE TABLE "sources" (
     "address" TEXT,
     "former_addresses" TEXT[] NOT NULL DEFAULT '{}',
     "former_addresses_end_at" TIMESTAMPTZ(3)[] NOT NULL DEFAULT '{}',
+    "address_ids" TEXT[],
+    "secret_ids" TEXT[],
 
     CONSTRAINT "sources_pkey" PRIMARY KEY ("id")
 );
@@ -34,6 +36,7 @@ CREATE TABLE "rejections" (
     "body" BYTEA,
     "sealed_proof" TEXT,
     "received_id" TEXT,
+    "figures" JSONB,
 
     CONSTRAINT "rejections_pkey" PRIMARY KEY ("id")
 );
@@ -110,3 +113,5 @@ CREATE TABLE "received_deliveries" (
 ) PARTITION BY RANGE ("received_at");
 CREATE SCHEMA IF NOT EXISTS "signalbox";
 CREATE TABLE "signalbox"."received_deliveries_default" PARTITION OF "received_deliveries" DEFAULT;
+
+CREATE INDEX "rejections_source_id_reason_rejected_at_id_idx" ON "rejections"("source_id", "reason", "rejected_at", "id");

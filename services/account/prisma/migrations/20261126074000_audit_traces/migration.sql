@@ -1,2 +1,0 @@
--- signalbox: expand
-ALTER TABLE "audit_entries" ADD COLUMN "trace_id" TEXT;

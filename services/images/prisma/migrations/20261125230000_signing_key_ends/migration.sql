@@ -1,2 +1,0 @@
--- signalbox: expand
-ALTER TABLE "signing_keys" ADD COLUMN     "expires_at" TIMESTAMPTZ(3);

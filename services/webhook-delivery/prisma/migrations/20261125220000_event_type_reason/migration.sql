@@ -1,2 +1,0 @@
--- signalbox: expand
-ALTER TABLE "event_types" ADD COLUMN     "enforcement_reason" TEXT;
