@@ -64,6 +64,19 @@ test("the page shows the figures of the newest run of each bench and says which 
   assert.match(page, /^Machines: A quick box, 8 cores; B slow box, 2 cores\.$/m);
 });
 
+test("percentiles of one thing share a row, each with its bound and result", async () => {
+  const history = await historyOf([
+    recent,
+    [most("accepted, p50", 2, 1, "ms"), most("accepted, p99", 9, 10, "ms"), most("sent, p50", 2, 1, "ms")],
+  ]);
+  const page = performancePage(history);
+  assert.match(
+    page,
+    /^\| `http` \| accepted, p50; p99 \| 1 ms; 10 ms \| – \| at most 2; at most 9 \| met; \*\*missed\*\* \| .*\|$/m,
+  );
+  assert.match(page, /^\| `http` \| sent, p50 \| 1 ms \|/m);
+});
+
 test("the page of the recorded history fits 120 lines", async () => {
   const lines = performancePage(await readHistory(historyFile)).split("\n").length - 1;
   assert.ok(lines <= 120, `${lines} lines: give up a figure, or record fewer`);

@@ -28,7 +28,7 @@ export function performancePage(history: readonly RecordedFigure[]): string {
     "",
     "| bench | figure | measured | baseline | wanted | result | measured on |",
     "|---|---|---|---|---|---|---|",
-    ...figures.map((figure) => rowOf(figure, letter(machines.indexOf(figure.machine)))),
+    ...percentilesTogether(figures).map((row) => rowOf(row, letter(machines.indexOf(row[0].machine)))),
   ].join("\n")}\n`;
 }
 
@@ -43,18 +43,35 @@ function newestOf(history: readonly RecordedFigure[]): RecordedFigure[] {
   });
 }
 
-function rowOf(row: RecordedFigure, machine: string): string {
-  const { bench, figure, value, unit, baseline, wanted, met, date, commit } = row;
+type Row = readonly [RecordedFigure, ...RecordedFigure[]];
+
+/** Groups the figures that differ only in their percentile, such as `accepted, p50` and `accepted, p99`. */
+function percentilesTogether(figures: readonly RecordedFigure[]): Row[] {
+  const rowKey = ({ bench, figure }: RecordedFigure) => `${bench} ${figure.replace(/, p\d+$/, ", p")}`;
+  return [...Map.groupBy(figures, rowKey).values()].map((row) => row as unknown as Row);
+}
+
+function rowOf(row: Row, machine: string): string {
+  const [{ bench, figure, date, commit }, ...others] = row;
+  const each = (cell: (one: RecordedFigure) => string) => {
+    const cells = row.map(cell);
+    return new Set(cells).size === 1 ? cells[0] : cells.join("; ");
+  };
   const cells = [
     `\`${bench}\``,
-    figure,
-    `${numeral(value)}${unit && ` ${unit}`}`,
-    baseline ?? "–",
-    wanted === null ? "–" : "least" in wanted ? `at least ${numeral(wanted.least)}` : `at most ${numeral(wanted.most)}`,
-    met === null ? "–" : met ? "met" : "**missed**",
+    [figure, ...others.map((other) => other.figure.slice(other.figure.lastIndexOf(" ") + 1))].join("; "),
+    each(({ value, unit }) => `${numeral(value)}${unit && ` ${unit}`}`),
+    each(({ baseline }) => baseline ?? "–"),
+    each(({ wanted }) => boundOf(wanted)),
+    each(({ met }) => (met === null ? "–" : met ? "met" : "**missed**")),
     [date, machine, commit].filter(Boolean).join(", "),
   ];
   return `| ${cells.join(" | ")} |`;
+}
+
+function boundOf(wanted: RecordedFigure["wanted"]): string {
+  if (wanted === null) return "–";
+  return "least" in wanted ? `at least ${numeral(wanted.least)}` : `at most ${numeral(wanted.most)}`;
 }
 
 const letter = (index: number): string => String.fromCharCode(65 + index);
