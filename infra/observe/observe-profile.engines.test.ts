@@ -7,7 +7,9 @@ import { before, describe, test } from "node:test";
 import { promisify } from "node:util";
 import { serviceNames } from "@signalbox/core";
 import { parse } from "yaml";
+import { serviceOf } from "../edge/edge-routes.ts";
 import { repositoryFolder } from "../engines/engine-folders.ts";
+import { alerts } from "./alerts/alerts.ts";
 
 const run = promisify(execFile);
 const at = (path: string): string => join(repositoryFolder, path);
@@ -46,9 +48,22 @@ describe("the profile `observe` of docker-compose.yml", () => {
     const ours = jobs.find(({ job_name }: { job_name: string }) => job_name === "signalbox");
     assert.deepEqual(targetsOf(ours).toSorted(), serviceNames.map((name) => `${name}:8081`).toSorted());
     for (const target of [...jobs, ...alerting.alertmanagers].flatMap(targetsOf)) {
-      const [name = ""] = target.split(":");
+      const [name = ""] = target.replace("http://", "").split(":");
       assert.ok(name === "localhost" || services[name], `${target} is a service`);
     }
+  });
+
+  test("every job is looked at by an alert, and the probe asks for every area behind the edge", async () => {
+    const { scrape_configs: jobs } = await read("infra/observe/prometheus/prometheus.yml");
+    const expressions = alerts.map(({ expr }) => expr).join("\n");
+    for (const { job_name: job } of jobs) {
+      // The watch's own parts: whether they answer.
+      const isOwn = ["collector", "alertmanager", "prometheus"].includes(job);
+      assert.ok(isOwn || expressions.includes(`job="${job}"`), `no alert looks at ${job}`);
+    }
+    const probe = jobs.find(({ job_name }: { job_name: string }) => job_name === "probe");
+    const asked = probe.static_configs[0].targets.map((target: string) => serviceOf(new URL(target).pathname));
+    assert.deepEqual(asked.toSorted(), serviceNames.filter((name) => name !== "image-worker").toSorted());
   });
 
   test("every alert has a receiver: pages and the watchdog apart from tickets", async () => {
@@ -91,8 +106,8 @@ describe("the profile `observe` of docker-compose.yml", () => {
 
   test("`docker compose up` alone starts none of it", () => {
     const observers = Object.keys(services).filter((name) => service(name).profiles?.includes("observe"));
-    const wanted = ["alertmanager", "collector", "grafana", "prometheus"];
-    const exporters = ["edge", "kafka", "postgres", "redis"].map((engine) => `${engine}-exporter`);
+    const wanted = ["alertmanager", "collector", "grafana", "probe", "prometheus"];
+    const exporters = ["edge", "kafka", "node", "postgres", "redis"].map((engine) => `${engine}-exporter`);
     assert.deepEqual(observers.toSorted(), [...wanted, ...exporters, "kafka-exporter-rights"].toSorted());
   });
 });

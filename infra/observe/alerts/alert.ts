@@ -1,3 +1,13 @@
+/**
+ * Narrows each metric of ours in an expression to what is scraped from Signalbox: other jobs of the same Prometheus may
+ * have metrics of the same name.
+ */
+export const ofSignalbox = (expr: string): string =>
+  expr.replaceAll(
+    /\b((?:signalbox|http_server|nodejs)_\w+)(?:\{([^}]*)\})?/g,
+    (_, metric, labels) => `${metric}{job="signalbox"${labels ? `,${labels}` : ""}}`,
+  );
+
 /** A rule that notifies someone when it holds. `docs/runbooks.md` has a section of its name. */
 export interface Alert {
   readonly name: string;

@@ -5,11 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
+import { serviceNames } from "@signalbox/core";
 import { metricCatalogue } from "@signalbox/telemetry";
 import { stringify } from "yaml";
 import { repositoryFolder } from "../../engines/engine-folders.ts";
+import { ofSignalbox } from "./alert.ts";
 import { alerts, expressionsOf, metricsIn } from "./alerts.ts";
-import { rulesFileOf } from "./rules-file.ts";
+import { rulesFile, rulesFileOf } from "./rules-file.ts";
 
 const run = promisify(execFile);
 
@@ -100,6 +102,53 @@ const cases: readonly Case[] = [
     fires: stays('up{job="signalbox",instance="a"}', 0),
     stays: stays('up{job="signalbox",instance="a"}', 1),
   },
+  {
+    alert: "ServiceAbsent",
+    at: "10m",
+    fires: ourServices(serviceNames.slice(1)),
+    stays: ourServices(serviceNames),
+  },
+  threshold("EdgeUnreachable", 'probe_success{job="probe",instance="http://edge:8080/graphql"}', 0, 1),
+  { alert: "EdgeFull", at: "1h", fires: edgeConnections(100, 90), stays: edgeConnections(100, 100) },
+  certificate("ticket", 10),
+  certificate("page", 1),
+  {
+    alert: "ExporterDown",
+    at: "1h",
+    fires: stays('up{job="kafka",instance="a"}', 0),
+    stays: { ...stays('up{job="kafka",instance="a"}', 1), ...stays('up{job="signalbox",instance="b"}', 0) },
+  },
+  {
+    alert: "DatabaseConnections",
+    at: "1h",
+    fires: connections(180),
+    stays: connections(120),
+  },
+  {
+    alert: "LongTransaction",
+    at: "1h",
+    fires: stays('pg_stat_activity_max_tx_duration{job="postgres",datname="images",state="active"}', 2_000),
+    stays: stays('pg_stat_activity_max_tx_duration{job="postgres",datname="images",state="idle"}', 2_000),
+  },
+  threshold("OutboxBloat", 'signalbox_outbox_uncleared_rows{service="images"}', 2e6, 2e4),
+  threshold("ReplicationBehind", 'pg_replication_lag_seconds{job="postgres",instance="a"}', 120, 1),
+  {
+    alert: "CacheFull",
+    at: "1h",
+    fires: memory(95, 100),
+    stays: { ...memory(50, 100), 'redis_memory_used_bytes{job="redis",instance="unbounded"}': "95x240" },
+  },
+  threshold("PartitionsOffline", 'kafka_topic_partition_leader{job="kafka",topic="t",partition="0"}', -1, 2),
+  threshold("ReplicasOutOfSync", 'kafka_topic_partition_under_replicated_partition{job="kafka",topic="t"}', 1, 0),
+  {
+    alert: "DiskFills",
+    at: "2h",
+    fires: { 'node_filesystem_avail_bytes{job="node",fstype="ext4",mountpoint="/",instance="a"}': "20000-100x240" },
+    stays: {
+      'node_filesystem_avail_bytes{job="node",fstype="ext4",mountpoint="/",instance="a"}': "200000-100x240",
+      'node_filesystem_avail_bytes{job="node",fstype="tmpfs",mountpoint="/run",instance="a"}': "20000-100x240",
+    },
+  },
   threshold("EventLogAway", 'signalbox_event_log_up{service="images"}', 0, 1),
   threshold("OutboxStuck", 'signalbox_outbox_age_seconds{service="images"}', 90, 3),
   threshold("EventsRefused", 'signalbox_outbox_dead_depth{service="images"}', 1, 0),
@@ -146,7 +195,11 @@ const cases: readonly Case[] = [
     fires: grows('signalbox_outbound_seconds_count{service="webhook-delivery",outcome="proxy"}', 3),
     stays: grows('signalbox_outbound_seconds_count{service="webhook-delivery",outcome="connect"}', 3),
   },
-  rising("ImagesEndProcesses", 'signalbox_image_job_seconds_count{service="images",job="render",outcome="crashed"}', 1),
+  rising(
+    "ImagesEndProcesses",
+    'signalbox_image_job_seconds_count{service="images",task="render",outcome="crashed"}',
+    1,
+  ),
   {
     alert: "SubgraphFails",
     at: "30m",
@@ -169,6 +222,44 @@ const cases: readonly Case[] = [
     stays: stays('signalbox_build_info{service="images",version="1",commit="a"}', 1),
   },
 ];
+
+function ourServices(services: readonly string[]): Series {
+  return Object.assign({}, ...services.map((service) => stays(`signalbox_build_info{service="${service}"}`, 1)));
+}
+
+function edgeConnections(accepted: number, handled: number): Series {
+  return {
+    ...grows('nginx_connections_accepted{job="edge",instance="edge"}', accepted),
+    ...grows('nginx_connections_handled{job="edge",instance="edge"}', handled),
+  };
+}
+
+function connections(taken: number): Series {
+  return {
+    ...stays('pg_stat_activity_count{job="postgres",instance="a",datname="images",state="idle"}', taken),
+    ...stays('pg_settings_max_connections{job="postgres",instance="a"}', 200),
+  };
+}
+
+function memory(used: number, most: number): Series {
+  return {
+    ...stays('redis_memory_used_bytes{job="redis",instance="a"}', used),
+    ...stays('redis_memory_max_bytes{job="redis",instance="a"}', most),
+  };
+}
+
+/** The clock of promtool begins at 1970: a certificate that ends `days` after its second hour. */
+function certificate(severity: "page" | "ticket", days: number): Case {
+  const series = 'probe_ssl_earliest_cert_expiry{job="probe",instance="https://edge"}';
+  const ends = (left: number) => stays(series, 2 * 3_600 + left * 86_400);
+  return {
+    alert: "CertificateEnds",
+    severity,
+    at: "2h",
+    fires: ends(days),
+    stays: ends(severity === "page" ? 10 : 60),
+  };
+}
 
 function threshold(alert: string, series: string, bad: number, good: number): Case {
   return { alert, at: "2h", fires: stays(series, bad), stays: stays(series, good) };
@@ -196,10 +287,42 @@ function testOf({ alert, severity, at }: Case, series: Series, isFiring: boolean
   const expr = `(count(ALERTS{alertname="${alert}",alertstate="firing"${labels}}) > bool 0) or vector(0)`;
   return {
     interval: "1m",
-    input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),
+    input_series: Object.entries(series).map(([name, values]) => ({ series: scraped(name), values })),
     promql_expr_test: [{ expr, eval_time: at, exp_samples: [{ labels: "{}", value: isFiring ? 1 : 0 }] }],
   };
 }
+
+/** A series of ours has the job that it is scraped by. */
+const scraped = ofSignalbox;
+
+/** A day and its night: a request a minute, one of them answered 500; a webhook, an event and a delivery in each hour. */
+const quietDay: Series = {
+  ...answered("/api/account/", 1, 0, day),
+  [`${requests}_count{service="images",route="/images",method="GET",status="500"}`]: `0x700 1x${day - 700}`,
+  ...answered("/ingest/:source_id", 1 / 60, 0, day),
+  ...within(arrivals, 'service="webhook-delivery"', "60", 1 / 60, 1 / 60, day),
+  ...within(events, 'service="images",topic="signalbox.image.v1"', "5", 1 / 60, 1 / 60, day),
+  ...Object.fromEntries(serviceNames.map((service) => [`signalbox_build_info{service="${service}"}`, `1x${day}`])),
+};
+
+test("no alert fires in a quiet day and night with one failed request", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "signalbox-rules-"));
+  try {
+    await writeFile(join(folder, "all.rules.yml"), rulesFile());
+    const firing = 'ALERTS{alertname!="Watchdog",alertstate="firing"}';
+    const expr = `count(count by (alertname) (count_over_time(${firing}[24h])) > 0) or vector(0)`;
+    const quiet = {
+      interval: "1m",
+      input_series: Object.entries(quietDay).map(([name, values]) => ({ series: scraped(name), values })),
+      promql_expr_test: [{ expr, eval_time: "24h", exp_samples: [{ labels: "{}", value: 0 }] }],
+    };
+    const file = join(folder, "all.tests.yml");
+    await writeFile(file, stringify({ rule_files: ["all.rules.yml"], evaluation_interval: "1m", tests: [quiet] }));
+    await run("promtool", ["test", "rules", file]);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
 
 test("every alert fires in its cases, and stays silent in the others", async () => {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-rules-"));
@@ -226,7 +349,7 @@ test("every alert fires in its cases, and stays silent in the others", async () 
 });
 
 test("alerts use existing metrics", () => {
-  const foreign = /^(up$|nodejs_|process_)/;
+  const foreign = /^(up$|nodejs_|process_|probe_|nginx_|pg_|redis_|kafka_|node_|kubelet_)/;
   for (const { name } of alerts) {
     for (const metric of expressionsOf(name).flatMap(metricsIn))
       assert.ok(metric in metricCatalogue || foreign.test(metric), `${name} looks at ${metric}`);

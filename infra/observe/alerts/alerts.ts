@@ -1,9 +1,14 @@
-import type { Alert } from "./alert.ts";
+import { type Alert, ofSignalbox } from "./alert.ts";
+import { engineAlerts } from "./engine-alerts.ts";
 import { alertsOf, slos } from "./slos.ts";
 import { thresholdAlerts } from "./threshold-alerts.ts";
 
 /** Every alert. One of a service level exists twice: fast burns page, slow ones wait for the morning. */
-export const alerts: readonly Alert[] = [...slos.flatMap(alertsOf), ...thresholdAlerts];
+export const alerts: readonly Alert[] = [
+  ...slos.flatMap(alertsOf),
+  ...thresholdAlerts.map((alert) => ({ ...alert, expr: ofSignalbox(alert.expr) })),
+  ...engineAlerts,
+];
 
 /** Returns the underlying expressions of an alert: for a service level, the counters of its recorded shares. */
 export function expressionsOf(name: string): string[] {

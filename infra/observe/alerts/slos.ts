@@ -1,4 +1,4 @@
-import type { Alert } from "./alert.ts";
+import { type Alert, ofSignalbox } from "./alert.ts";
 
 /** A promise about a share of good events, over 30 days. */
 export interface Slo {
@@ -75,10 +75,10 @@ function late(metric: string, labels: string, bound: string): string {
 
 /** Share of the month's budget that a pair of windows may use before an alert (SRE workbook, chapter 5). */
 const burns = [
-  { severity: "page", factor: 14.4, long: "1h", short: "5m" },
-  { severity: "page", factor: 6, long: "6h", short: "30m" },
-  { severity: "ticket", factor: 3, long: "1d", short: "2h" },
-  { severity: "ticket", factor: 1, long: "3d", short: "6h" },
+  { severity: "page", factor: 14.4, long: "1h", longSeconds: 3_600, short: "5m" },
+  { severity: "page", factor: 6, long: "6h", longSeconds: 21_600, short: "30m" },
+  { severity: "ticket", factor: 3, long: "1d", longSeconds: 86_400, short: "2h" },
+  { severity: "ticket", factor: 1, long: "3d", longSeconds: 259_200, short: "6h" },
 ] as const;
 
 const windows = [...new Set(burns.flatMap(({ long, short }) => [short, long]))];
@@ -90,19 +90,28 @@ export interface Recording {
 }
 
 /**
- * Builds the share of bad events over each window, computed once for alerts and dashboards. Without events none is bad.
+ * Builds the share of bad events over each window, and the number of events in the long ones, computed once for alerts
+ * and dashboards. Without events none is bad.
  */
 export function recordingsOf({ id, all, bad }: Slo): Recording[] {
-  return windows.map((window) => {
-    const over = (expr: string) => expr.replaceAll("$window", window);
-    const record = `signalbox:slo_bad:ratio_rate${window}`;
-    return { record, expr: `((${over(bad)}) or vector(0)) / ((${over(all)}) > 0)`, labels: { slo: id } };
-  });
+  const over = (expr: string, window: string) => ofSignalbox(expr).replaceAll("$window", window);
+  const shares = windows.map((window) => ({
+    record: `signalbox:slo_bad:ratio_rate${window}`,
+    expr: `((${over(bad, window)}) or vector(0)) / ((${over(all, window)}) > 0)`,
+    labels: { slo: id },
+  }));
+  const counts = burns.map(({ long, longSeconds }) => ({
+    record: `signalbox:slo_events:increase${long}`,
+    expr: `(${over(all, long)}) * ${longSeconds}`,
+    labels: { slo: id },
+  }));
+  return [...shares, ...counts];
 }
 
 /**
  * Builds the alerts of a service level: fast burns page, slow ones wait for the morning; the short window ends the
- * alert soon after its cause.
+ * alert soon after its cause. Among the few requests of a night two bad ones are no burn: an alert wants so many events
+ * that they stay within the factor.
  */
 export function alertsOf({ alert, id, objective, promise }: Slo): Alert[] {
   const budget = Number((1 - objective).toFixed(6));
@@ -113,7 +122,8 @@ export function alertsOf({ alert, id, objective, promise }: Slo): Alert[] {
       .filter((burn) => burn.severity === severity)
       .map(({ factor, long, short }) => {
         const above = (window: string) => `signalbox:slo_bad:ratio_rate${window}{slo="${id}"} > ${factor} * ${budget}`;
-        return `(${above(long)} and ${above(short)})`;
+        const least = `signalbox:slo_events:increase${long}{slo="${id}"} >= ${Math.ceil(2 / (factor * budget))}`;
+        return `(${above(long)} and ${above(short)} and ${least})`;
       })
       .join(" or "),
     summary: `${promise} Promised for ${objective * 100} % of them; now {{ $value | humanizePercentage }} are not.`,

@@ -1,3 +1,4 @@
+import { serviceNames } from "@signalbox/core";
 import type { Alert } from "./alert.ts";
 
 /** Alerts about causes that need attention before callers notice. */
@@ -16,6 +17,13 @@ export const thresholdAlerts: readonly Alert[] = [
     summary: "{{ $labels.instance }} does not answer a scrape.",
   },
   {
+    name: "ServiceAbsent",
+    severity: "page",
+    expr: serviceNames.map((service) => `absent(signalbox_build_info{service="${service}"})`).join("\n  or "),
+    for: "5m",
+    summary: "No instance of {{ $labels.service }} is scraped: it has no pod, or Prometheus does not find it.",
+  },
+  {
     name: "EventLogAway",
     severity: "page",
     expr: "signalbox_event_log_up == 0",
@@ -28,6 +36,13 @@ export const thresholdAlerts: readonly Alert[] = [
     expr: "max by (service) (signalbox_outbox_age_seconds) > 60",
     for: "5m",
     summary: "The oldest event in the outbox of {{ $labels.service }} has waited for {{ $value | humanizeDuration }}.",
+  },
+  {
+    name: "OutboxBloat",
+    severity: "ticket",
+    expr: "max by (service) (signalbox_outbox_uncleared_rows) > 1e6",
+    for: "30m",
+    summary: "The outbox of {{ $labels.service }} holds {{ $value | humanize }} dead rows: vacuum does not keep up.",
   },
   {
     name: "EventsRefused",

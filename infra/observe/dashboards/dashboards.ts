@@ -174,8 +174,8 @@ const imageRow: Row = {
       unit: "cps",
       queries: [
         {
-          expr: `sum by (job, outcome) (${perSecond("signalbox_image_job_seconds_count")})`,
-          legend: "{{job}} {{outcome}}",
+          expr: `sum by (task, outcome) (${perSecond("signalbox_image_job_seconds_count")})`,
+          legend: "{{task}} {{outcome}}",
         },
       ],
     },
@@ -183,8 +183,8 @@ const imageRow: Row = {
       title: "Time of a rendition, p50 and p99",
       unit: "s",
       queries: [
-        { expr: histogramQuantile(0.5, "signalbox_image_job_seconds", 'job="render"'), legend: "p50" },
-        { expr: histogramQuantile(0.99, "signalbox_image_job_seconds", 'job="render"'), legend: "p99" },
+        { expr: histogramQuantile(0.5, "signalbox_image_job_seconds", 'task="render"'), legend: "p50" },
+        { expr: histogramQuantile(0.99, "signalbox_image_job_seconds", 'task="render"'), legend: "p99" },
       ],
     },
     {

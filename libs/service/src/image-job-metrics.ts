@@ -4,8 +4,8 @@ import type { Metrics } from "@signalbox/telemetry";
 export function imageJobMetrics(metrics: Metrics) {
   const duration = metrics.histogram("signalbox_image_job_seconds");
   const bytes = metrics.counter("signalbox_image_rendered_bytes_total");
-  return (job: string, outcome: string, durationMs: number, bytesMade: number): void => {
-    duration.observe({ job, outcome }, durationMs / 1000);
+  return (task: string, outcome: string, durationMs: number, bytesMade: number): void => {
+    duration.observe({ task, outcome }, durationMs / 1000);
     if (bytesMade > 0) bytes.inc({}, bytesMade);
   };
 }

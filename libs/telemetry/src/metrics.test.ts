@@ -35,11 +35,13 @@ test("the catalogue follows the rules of scrapers: one family a name, units at t
   // `a_total` is exposed as the family `a` (OpenMetrics 1.0): beside a gauge `a` no scraper would read the text.
   const families = Object.keys(metricCatalogue).map((name) => name.replace(/_total$/, ""));
   assert.deepEqual(families, [...new Set(families)]);
-  for (const [name, { type, help }] of Object.entries(metricCatalogue)) {
+  for (const [name, { type, help, labels }] of Object.entries(metricCatalogue)) {
     assert.match(name, /^(signalbox|http_server)_[a-z_]+$/);
     assert.equal(/_total$/.test(name), type === "counter", name);
     if (type === "histogram") assert.match(name, /_seconds$/);
     assert.match(help, /^[A-Z].*\.$/, name);
+    // Labels of Prometheus itself: ours would take the place of the job that alerts look for.
+    for (const label of labels) assert.doesNotMatch(label, /^(job|instance|service)$/, name);
   }
 });
 

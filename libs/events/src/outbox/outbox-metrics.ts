@@ -10,22 +10,27 @@ export interface OutboxMetrics {
   buried(topic: string): void;
 }
 
-/** The events that wait to be published, the age of the oldest in seconds, and those that the log refused. */
+/**
+ * The events that wait to be published, the age of the oldest in seconds, those that the log refused, and the published
+ * rows that vacuum has not cleared yet.
+ */
 export interface OutboxState {
   readonly waiting: number;
   readonly age: number;
   readonly dead: number;
+  readonly uncleared: number;
 }
 
 const state = sql(
   "outbox.state",
   `select (select count(*)::int from signalbox.outbox) as waiting,
      (select count(*)::int from signalbox.outbox_dead) as dead,
+     pg_stat_get_dead_tuples('signalbox.outbox'::regclass)::float8 as uncleared,
      coalesce((select extract(epoch from clock_timestamp() - created_at)::float8 from signalbox.outbox order by id limit 1), 0) as age`,
 );
 
 export async function readOutboxState(pool: Pool): Promise<OutboxState> {
-  return (await pool.query<OutboxState>(state)).rows[0] ?? { waiting: 0, age: 0, dead: 0 };
+  return (await pool.query<OutboxState>(state)).rows[0] ?? { waiting: 0, age: 0, dead: 0, uncleared: 0 };
 }
 
 export function createOutboxMetrics(metrics: Metrics, pool: Pool): OutboxMetrics {
@@ -50,7 +55,11 @@ export function createOutboxMetrics(metrics: Metrics, pool: Pool): OutboxMetrics
   };
 }
 
-type OutboxGauge = "signalbox_outbox_depth" | "signalbox_outbox_age_seconds" | "signalbox_outbox_dead_depth";
+type OutboxGauge =
+  | "signalbox_outbox_depth"
+  | "signalbox_outbox_age_seconds"
+  | "signalbox_outbox_dead_depth"
+  | "signalbox_outbox_uncleared_rows";
 
 /** Asks the database once for all gauges of a scrape. The last values stay while it is away. */
 function watchTables(metrics: Metrics, pool: Pool): void {
@@ -63,4 +72,5 @@ function watchTables(metrics: Metrics, pool: Pool): void {
   watch("signalbox_outbox_depth", "waiting");
   watch("signalbox_outbox_age_seconds", "age");
   watch("signalbox_outbox_dead_depth", "dead");
+  watch("signalbox_outbox_uncleared_rows", "uncleared");
 }

@@ -17,6 +17,7 @@ export const eventMetrics = {
   signalbox_outbox_dead_depth: gauge(
     "Events that the log refused for good and that were neither replayed nor dropped.",
   ),
+  signalbox_outbox_uncleared_rows: gauge("Rows of published events that vacuum has not cleared yet."),
   signalbox_consumer_seconds: histogram(
     "Time to handle a message.",
     ["consumer", "event", "outcome"],

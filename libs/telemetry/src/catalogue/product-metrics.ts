@@ -35,7 +35,7 @@ export const productMetrics = {
   ),
   signalbox_image_job_seconds: histogram(
     "Duration of a job on pixels, including its wait, by outcome.",
-    ["job", "outcome"],
+    ["task", "outcome"],
     [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60],
   ),
   signalbox_image_rendered_bytes_total: counter("Bytes of created renditions."),
