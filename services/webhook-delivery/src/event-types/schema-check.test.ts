@@ -115,6 +115,15 @@ test("a question without an end holds up neither this thread nor another account
   for (const accountId of ["one", "two"]) assert.equal((await own.ask(accountId, quick)).answer.outcome, "checked");
 });
 
+test("a thread that got no processor proves nothing: its question is refused for now, and its schema is not blamed", async (t) => {
+  const script = `import { parentPort } from "node:worker_threads";
+    parentPort.on("message", () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0));
+    parentPort.postMessage("ready");`;
+  const own = new SchemaThreads(() => 0, 5_000, new URL(`data:text/javascript,${encodeURIComponent(script)}`));
+  t.after(() => own.close());
+  await assert.rejects(own.ask("one", quick), { code: "unavailable" });
+});
+
 test("an account does not wait for all questions that others asked before", async (t) => {
   let steadyMs = 0;
   function clock(): number {

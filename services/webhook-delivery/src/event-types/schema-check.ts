@@ -11,8 +11,8 @@ export interface Misfit {
 /** Processor time of compiling one schema, twice what a large one takes. Checks do not count it. */
 const compileMsMax = 200;
 const triesMax = 10;
-/** A thread is expected to get at least one in so many parts of a processor. */
-const slowestShare = 16;
+/** A thread that gets less than one in so many parts of a processor proves nothing about its work. */
+export const slowestShare = 16;
 /** Reading an expression cannot be interrupted: one of this length takes up to 50 ms. */
 const patternCharactersMax = 1_000;
 const options = { strict: false, validateFormats: false, logger: false, messages: true } as const;
@@ -71,7 +71,13 @@ function misfitOf([first]: readonly ErrorObject[]): Misfit {
 type Bounded<T> =
   | { readonly outcome: "done"; readonly result: T }
   | { readonly outcome: "failed"; readonly message: string }
-  | { readonly outcome: "timeout" };
+  | { readonly outcome: "timeout" }
+  | Starved;
+
+/** The end of work that got no processor: it says nothing about the schema. */
+export interface Starved {
+  readonly outcome: "starved";
+}
 
 const sandbox = createContext({ work: () => {} });
 const call = new Script("work()");
@@ -93,7 +99,8 @@ function bounded<T>(workMsMax: number, work: () => T): Bounded<T> {
       } catch (error) {
         const { code, message } = error as NodeJS.ErrnoException;
         if (code !== "ERR_SCRIPT_EXECUTION_TIMEOUT") return { outcome: "failed", message };
-        if (tries === triesMax || workedMs() - startedMs >= workMsMax * 0.9) return { outcome: "timeout" };
+        if (workedMs() - startedMs >= workMsMax * 0.9) return { outcome: "timeout" };
+        if (tries === triesMax) return { outcome: "starved" };
       }
     }
   } finally {

@@ -1,7 +1,7 @@
 import { parentPort, threadId } from "node:worker_threads";
 import type { ValidateFunction } from "ajv/dist/2020.js";
 import { LRUCache } from "lru-cache";
-import { checkData, compileSchema, type Misfit, workedMs } from "./schema-check.ts";
+import { checkData, compileSchema, type Misfit, type Starved, workedMs } from "./schema-check.ts";
 
 /** Data to check against a schema, all as JSON. No data ask whether the schema can be used. */
 export interface SchemaQuestion {
@@ -19,9 +19,9 @@ export type SchemaAnswer =
   | { readonly outcome: "unusable"; readonly message: string }
   | { readonly outcome: "timeout"; readonly reason: SchemaTimeout };
 
-/** An answer with the processor time that it took. */
+/** An answer, or none, with the processor time that it took. */
 export interface TimedAnswer {
-  readonly answer: SchemaAnswer;
+  readonly answer: SchemaAnswer | Starved;
   readonly workedMs: number;
   /** Of them, for the check alone. */
   readonly checkedMs: number;
@@ -49,17 +49,19 @@ port.on("message", (question: SchemaQuestion) => {
 
 port.postMessage("ready");
 
-function compile(text: string): ValidateFunction | SchemaAnswer {
+function compile(text: string): ValidateFunction | SchemaAnswer | Starved {
   const end = compileSchema(JSON.parse(text));
   if (end.outcome === "timeout") return { outcome: "timeout", reason: "compile-timeout" };
+  if (end.outcome === "starved") return end;
   if (end.outcome === "failed") return { outcome: "unusable", message: end.message };
   compiled.set(text, end.result);
   return end.result;
 }
 
-function check(validate: ValidateFunction, { data, checkMsMax }: SchemaQuestion): SchemaAnswer {
+function check(validate: ValidateFunction, { data, checkMsMax }: SchemaQuestion): SchemaAnswer | Starved {
   const values = data.map((text) => JSON.parse(text));
   const end = checkData(validate, values, checkMsMax);
+  if (end.outcome === "starved") return end;
   return end.outcome === "done"
     ? { outcome: "checked", misfits: end.result }
     : { outcome: "timeout", reason: "check-timeout" };

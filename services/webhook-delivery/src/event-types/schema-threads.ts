@@ -1,19 +1,27 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { AppError, seconds } from "@signalbox/core";
 import { LRUCache } from "lru-cache";
-import type { SchemaAnswer, SchemaQuestion, SchemaTimeout, TimedAnswer } from "./schema-thread.ts";
+import { slowestShare } from "./schema-check.ts";
+import type { SchemaAnswer, SchemaQuestion, TimedAnswer } from "./schema-thread.ts";
 
 interface Waiting {
   readonly question: SchemaQuestion;
-  readonly resolve: (answer: TimedAnswer) => void;
+  readonly resolve: (answer: JudgedAnswer) => void;
   readonly reject: (error: Error) => void;
 }
+
+/** An answer about the schema, with the processor time that it took. */
+type JudgedAnswer = TimedAnswer & { readonly answer: SchemaAnswer };
 
 const heapMaxMiB = 256;
 const youngHeapMaxMiB = 12;
 /** A thread ends its work itself, even on a busy machine, unless a single step of the engine takes this long. */
 const stuckMs = seconds(10);
+const schemaThread = new URL("./schema-thread.ts", import.meta.url);
 const tickMs = 100;
+/** Time in which a thread says how long it has worked. One that does not, gets no processor at all. */
+const replyMs = seconds(1);
 
 /** Processor time of an account's schemas per second. */
 const accountMsPerSecond = 200;
@@ -34,13 +42,19 @@ export class SchemaThreads {
   /** Time at which an account has paid for its work. */
   readonly #paidAtMs = new LRUCache<string, number>({ max: accountsMax });
 
-  constructor(steadyMs: () => number, stuckAfterMs = stuckMs) {
+  readonly #script: URL;
+
+  constructor(steadyMs: () => number, stuckAfterMs = stuckMs, script = schemaThread) {
     this.#steadyMs = steadyMs;
     this.#stuckAfterMs = stuckAfterMs;
+    this.#script = script;
   }
 
-  /** @throws AppError `rate_limited` when the account's schemas have used their time. */
-  ask(accountId: string, question: SchemaQuestion): Promise<TimedAnswer> {
+  /**
+   * @throws AppError `rate_limited` when the account's schemas have used their time, `unavailable` when their thread got
+   *   no processor
+   */
+  ask(accountId: string, question: SchemaQuestion): Promise<JudgedAnswer> {
     return new Promise((resolve, reject) => {
       const turns = this.#turns.get(accountId) ?? [];
       turns.push({ question, resolve, reject });
@@ -67,7 +81,7 @@ export class SchemaThreads {
   /** Starts both threads at the first question: later ones do not wait for a start. */
   #idleThread(): SchemaThread | null {
     if (this.#threads.length === 0)
-      this.#threads.push(new SchemaThread(this.#stuckAfterMs), new SchemaThread(this.#stuckAfterMs));
+      for (let count = 0; count < 2; count++) this.#threads.push(new SchemaThread(this.#stuckAfterMs, this.#script));
     return this.#threads.find(({ isIdle }) => isIdle) ?? null;
   }
 
@@ -90,7 +104,8 @@ export class SchemaThreads {
     try {
       const answer = await thread.run(question);
       this.#charge(accountId, answer.workedMs);
-      resolve(answer);
+      if (isJudged(answer)) resolve(answer);
+      else reject(starved());
     } catch (error) {
       reject(error as Error);
     }
@@ -114,12 +129,16 @@ export class SchemaThreads {
 /** A thread that is replaced when it is stuck or has failed. */
 class SchemaThread {
   readonly #stuckAfterMs: number;
+  readonly #script: URL;
   #worker: Worker | null = null;
   #isReady = false;
-  #end: ((answer: SchemaAnswer | Error, timed?: TimedAnswer) => void) | null = null;
+  /** Processor time of the thread before its question. */
+  #workedMs = 0;
+  #end: ((answer: TimedAnswer | Error) => void) | null = null;
 
-  constructor(stuckAfterMs: number) {
+  constructor(stuckAfterMs: number, script: URL) {
     this.#stuckAfterMs = stuckAfterMs;
+    this.#script = script;
     this.#start();
   }
 
@@ -134,14 +153,17 @@ class SchemaThread {
       // Ticks are counted, for a process that was stopped meanwhile has made none.
       const watch = setInterval(() => {
         if (this.#isReady) waitedMs += tickMs;
-        if (waitedMs >= this.#stuckAfterMs) this.#fail(worker, "check-timeout");
+        if (waitedMs >= this.#stuckAfterMs) {
+          clearInterval(watch);
+          void this.#giveUp(worker, waitedMs);
+        }
       }, tickMs);
-      this.#end = (answer, timed) => {
+      this.#end = (answer) => {
         clearInterval(watch);
         worker.unref();
         this.#end = null;
         if (answer instanceof Error) reject(answer);
-        else resolve(timed ?? { answer, workedMs: waitedMs, checkedMs: waitedMs });
+        else resolve(answer);
       };
       // The question keeps the process alive, not the thread.
       worker.ref();
@@ -157,7 +179,7 @@ class SchemaThread {
   }
 
   #start(): Worker {
-    const worker = new Worker(new URL("./schema-thread.ts", import.meta.url), {
+    const worker = new Worker(this.#script, {
       name: "schemas",
       resourceLimits: { maxOldGenerationSizeMb: heapMaxMiB, maxYoungGenerationSizeMb: youngHeapMaxMiB },
       env: {},
@@ -166,21 +188,43 @@ class SchemaThread {
     worker.on("message", (said: "ready" | TimedAnswer) => {
       if (this.#worker !== worker) return;
       if (said === "ready") this.#isReady = true;
-      else this.#end?.(said.answer, said);
+      else {
+        this.#workedMs += said.workedMs;
+        this.#end?.(said);
+      }
     });
     worker.once("error", (error) => this.#fail(worker, error));
     this.#isReady = false;
+    this.#workedMs = 0;
     this.#worker = worker;
     return worker;
   }
 
-  #fail(worker: Worker, why: SchemaTimeout | Error): void {
+  /** Ends a thread that does not answer. Its schema is to blame when the thread had the processor meanwhile. */
+  async #giveUp(worker: Worker, waitedMs: number): Promise<void> {
+    const worked = await Promise.race([worker.cpuUsage().catch(() => null), sleep(replyMs, null, { ref: false })]);
+    const workedMs = worked === null ? 0 : (worked.user + worked.system) / 1000;
+    const isGuilty = workedMs - this.#workedMs >= this.#stuckAfterMs / slowestShare;
+    const answer = isGuilty ? guilty : ({ outcome: "starved" } as const);
+    this.#fail(worker, { answer, workedMs: waitedMs, checkedMs: waitedMs });
+  }
+
+  #fail(worker: Worker, end: TimedAnswer | Error): void {
     if (this.#worker !== worker) return;
     this.#worker = null;
     void worker.terminate();
-    this.#end?.(why instanceof Error ? why : { outcome: "timeout", reason: why });
+    this.#end?.(end);
   }
 }
+
+const guilty = { outcome: "timeout", reason: "check-timeout" } as const;
+
+const isJudged = (timed: TimedAnswer): timed is JudgedAnswer => timed.answer.outcome !== "starved";
+
+const starved = () =>
+  new AppError("unavailable", "The schema could not be applied: the service is too busy. Try again.", {
+    retryAfterSeconds: 1,
+  });
 
 const stopping = () => new AppError("unavailable", "The service is stopping.");
 
