@@ -44,6 +44,11 @@ test("the last failure is thrown when no broker answers", async () => {
   await assert.rejects(pool([]).made.withBroker(refuse), /broker \d is (dead|busy)/);
 });
 
+test("a client that knows no broker yet is told so in the way that makes it ask", async () => {
+  const fresh = Object.assign(Object.create(BrokerPool.prototype), { brokers: {} });
+  await assert.rejects(fresh.withBroker(nameOf), { name: "KafkaJSBrokerNotFound" });
+});
+
 const load = createRequire(import.meta.url);
 const leaderNotAvailable = 5;
 const unknownTopic = 3;
