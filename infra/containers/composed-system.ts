@@ -79,7 +79,7 @@ exec ${podmanComposeFile} -p ${project} "\${words[@]}"
 `;
 
 /** Programs that are in no package of Debian. */
-const withoutStandIn = ["grafana", "collector", "kafka-exporter", "kafka-exporter-rights"];
+const withoutStandIn = ["grafana", "collector", "kafka-exporter"];
 
 /**
  * Adapts a compose file to podman 4. Podman starts no container whose jobs have ended (its graph of dependencies loses

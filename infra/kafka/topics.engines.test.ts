@@ -5,6 +5,7 @@ import { type EventLog, openEventLog } from "@signalbox/events";
 import { eventually, type GuardedKafka, startGuardedKafka, startProcess, testContext } from "@signalbox/testing";
 
 const services = ["account", "image-worker"] as const;
+const watcher = "--events.watchers=User:signalbox-exporter";
 const principals = "--events.principals=User:signalbox-{service}";
 
 describe("the topics on a broker with principals", () => {
@@ -12,7 +13,7 @@ describe("the topics on a broker with principals", () => {
   const opened: EventLog[] = [];
   let kafka: GuardedKafka;
   before(async () => {
-    kafka = await startGuardedKafka(services.map((name) => `signalbox-${name}`));
+    kafka = await startGuardedKafka([...services, "exporter"].map((name) => `signalbox-${name}`));
   });
   after(async () => {
     for (const eventLog of opened) await eventLog.close();
@@ -26,7 +27,7 @@ describe("the topics on a broker with principals", () => {
     return { code, stdout: command.stdout, stderr: command.stderr };
   }
 
-  async function as(service: (typeof services)[number]): Promise<EventLog> {
+  async function as(service: (typeof services)[number] | "exporter"): Promise<EventLog> {
     const url = kafka.urlOf(`signalbox-${service}`);
     const eventLog = await openEventLog(url, { clientId: service, log, metrics, clock });
     opened.push(eventLog);
@@ -37,9 +38,9 @@ describe("the topics on a broker with principals", () => {
   test("each service gets exactly the rights of the table: only account writes access states", async () => {
     const before = await topics("check", principals);
     assert.equal(before.code, 1);
-    const applied = await topics(principals, "--events.topics.replication-factor=1");
+    const applied = await topics(principals, watcher, "--events.topics.replication-factor=1");
     assert.equal(applied.code, 0, applied.stderr);
-    assert.match(applied.stdout, /7 services have exactly the required rights/);
+    assert.match(applied.stdout, /8 principals have exactly the required rights/);
 
     const [account, worker] = [await as("account"), await as("image-worker")];
     // The broker enforces the controller's changes a moment later.
@@ -61,6 +62,13 @@ describe("the topics on a broker with principals", () => {
     await reader.close();
     await worker.lag("image-worker.jobs", ["signalbox.image-render.v1"]);
     await assert.rejects(worker.lag("images.facts", ["signalbox.image-render.v1"]), /[Aa]uthoriz/, "nor its group");
+  });
+
+  test("a watcher sees how far each group is, and can do nothing", async () => {
+    const exporter = await as("exporter");
+    await exporter.lag("images.facts", ["signalbox.image-render.v1"]);
+    await exporter.lag("image-worker.jobs", ["signalbox.image-render.v1"]);
+    await assert.rejects(exporter.publish(record("signalbox.access.v1")), /[Aa]uthoriz/);
   });
 
   test("a right that is not in the table is reported, and removed", async () => {

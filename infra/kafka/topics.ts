@@ -19,7 +19,7 @@ const { problems, done } = await withEventLog(argv, async (eventLog, configurati
     problems: [...found.map(({ topic, problem }) => `${topic}: ${problem}`), ...rights],
     done: [
       `${specs.length} topics match the catalogue`,
-      ...(access.length > 0 ? [`${access.length} services have exactly the required rights`] : []),
+      ...(access.length > 0 ? [`${access.length} principals have exactly the required rights`] : []),
     ],
   };
 });

@@ -1,9 +1,10 @@
 import { stringify } from "yaml";
 import { jobManifests } from "./job-manifests.ts";
+import { kedaComponent, kedaManifests } from "./keda-manifests.ts";
 import { commonPolicies, policyOf } from "./network-policies.ts";
 import { labelsOf } from "./pod.ts";
 import { httpRoutes, ingress } from "./routes.ts";
-import { scaledObjectOf, serviceManifests } from "./service-manifests.ts";
+import { serviceManifests } from "./service-manifests.ts";
 import { workloads } from "./workloads.ts";
 
 /** Readers of a secret: each service and each job has one of its own. */
@@ -18,7 +19,8 @@ export function kubernetesFiles(): ReadonlyMap<string, string> {
     ]),
     ["k8s/base/jobs.yaml", yamlOf(jobManifests())],
     ["k8s/base/network-policies.yaml", yamlOf(commonPolicies())],
-    ["k8s/components/keda/scaled-objects.yaml", yamlOf(workloads.flatMap(scaledObjectOf))],
+    ["k8s/components/keda/kustomization.yaml", yamlOf([kedaComponent()])],
+    ["k8s/components/keda/scaled-objects.yaml", yamlOf(kedaManifests())],
     ["k8s/components/ingress/ingress.yaml", yamlOf([ingress()])],
     ["k8s/components/gateway-api/routes.yaml", yamlOf(httpRoutes())],
     ["k8s/components/external-secrets/secrets.yaml", yamlOf(readers.map(externalSecretOf))],

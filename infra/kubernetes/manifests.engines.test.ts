@@ -4,10 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { before, describe, test } from "node:test";
 import { ConfigurationError, loadConfiguration } from "@signalbox/config";
+import { topicAccess } from "@signalbox/contracts";
 import { serviceNames } from "@signalbox/core";
+import { metricCatalogue } from "@signalbox/telemetry";
 import { parseAllDocuments } from "yaml";
 import { repositoryFolder } from "../engines/engine-folders.ts";
 import { packageProperties } from "../generate/package-properties.ts";
+import { metricsIn } from "../observe/alerts/alerts.ts";
 import { buildOverlay, fetchKubernetesTools, schemaProblems } from "./tools/kubernetes-tools.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: manifests are looked at by path; their shape is what the schemas check.
@@ -131,6 +134,36 @@ describe("the manifests of Kubernetes", () => {
     }
   });
 
+  test("KEDA asks a listener, topics, groups, rights and metrics that exist, and knows what to do without them", async () => {
+    const strimzi = await documentsOf("strimzi/kafka.yaml");
+    const kafka = strimzi.find(({ kind }) => kind === "Kafka");
+    const listeners = kafka.spec.kafka.listeners.map(
+      ({ port, tls, authentication }: Manifest) =>
+        `${kafka.metadata.name}-kafka-bootstrap.signalbox.svc:${port} ${tls ? "enable" : "disable"} ${authentication.type}`,
+    );
+    const signIn = of("production", "ConfigMap").find(({ metadata }) => metadata.name === "keda-kafka").data;
+    const mechanism = signIn.sasl.replaceAll("_", "-").replace("sha512", "sha-512");
+    const users = named(strimzi.filter(({ kind }) => kind === "KafkaUser"));
+    assert.ok(users.includes(signIn.username), signIn.username);
+    const scaled = of("production", "ScaledObject");
+    for (const { metadata, spec } of scaled) {
+      assert.ok(spec.fallback.replicas >= spec.minReplicaCount, metadata.name);
+      for (const { type, metadata: asked } of spec.triggers) {
+        if (type === "kafka") {
+          assert.ok(listeners.includes(`${asked.bootstrapServers} ${signIn.tls} ${mechanism}`), asked.bootstrapServers);
+          const access = topicAccess.find(({ service }) => service === metadata.name);
+          assert.ok(access?.reads.includes(asked.topic), `${metadata.name} reads ${asked.topic}`);
+          assert.ok(asked.consumerGroup.startsWith(`${metadata.name}.`), asked.consumerGroup);
+        }
+        if (type === "prometheus")
+          for (const metric of metricsIn(asked.query)) assert.ok(metric in metricCatalogue, metric);
+      }
+    }
+    const byTheBase = named(of("production", "HorizontalPodAutoscaler"));
+    for (const name of named(scaled)) assert.ok(!byTheBase.includes(name), `${name} is scaled by one of them`);
+    assert.deepEqual(named(of("local", "HorizontalPodAutoscaler")), serviceNames.toSorted(), "without KEDA");
+  });
+
   test("the connections of the largest number of replicas fit into the database", async () => {
     const packages = await packageProperties();
     const perReplica = packages.find(({ name }) => name === "storage")?.properties["database.pool.max"]
@@ -140,11 +173,15 @@ describe("the manifests of Kubernetes", () => {
       .filter(({ metadata }) => !["gateway", "image-worker"].includes(metadata.name))
       .map(({ spec }) => (spec.maxReplicas ?? spec.maxReplicaCount) * (perReplica + 1))
       .reduce((sum, one) => sum + one, 0);
-    const cluster = parseAllDocuments(await readComponent("cloudnative-pg/cluster.yaml"))[0]?.toJS() as Manifest;
+    const [cluster] = await documentsOf("cloudnative-pg/cluster.yaml");
     const allowed = Number(cluster.spec.postgresql.parameters.max_connections);
     assert.ok(most <= allowed * 0.9, `${most} connections of ${allowed}`);
   });
 });
+
+async function documentsOf(component: string): Promise<Manifest[]> {
+  return parseAllDocuments(await readComponent(component)).map((document) => document.toJS());
+}
 
 const readComponent = (path: string): Promise<string> =>
   readFile(join(repositoryFolder, "k8s/components", path), "utf8");

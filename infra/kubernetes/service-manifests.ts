@@ -32,7 +32,7 @@ export function serviceManifests(workload: Workload): object[] {
           },
         ]
       : []),
-    ...(workload.scaledBy ? [] : [autoscalerOf(workload)]),
+    autoscalerOf(workload),
   ];
 }
 
@@ -94,8 +94,11 @@ function spread(service: string): object[] {
   }));
 }
 
+/** Processor time of a pod, on the average, at which there are more of them. */
+export const busyCpu = "700m";
+
 /** Scales up fast and down slowly: each change of the number of members pauses a group for a moment. */
-const behavior = { scaleDown: { stabilizationWindowSeconds: 300 } };
+export const scaling = { scaleDown: { stabilizationWindowSeconds: 300 } };
 
 function autoscalerOf({ service, replicas }: Workload): object {
   return {
@@ -107,42 +110,9 @@ function autoscalerOf({ service, replicas }: Workload): object {
       minReplicas: replicas.min,
       maxReplicas: replicas.max,
       metrics: [
-        { type: "Resource", resource: { name: "cpu", target: { type: "AverageValue", averageValue: "700m" } } },
+        { type: "Resource", resource: { name: "cpu", target: { type: "AverageValue", averageValue: busyCpu } } },
       ],
-      behavior,
+      behavior: scaling,
     },
   };
-}
-
-/** Scales a consumer by its lag, where KEDA is installed. */
-export function scaledObjectOf({ service, replicas, scaledBy }: Workload): object[] {
-  if (!scaledBy) return [];
-  const { group, topic, lag } = scaledBy;
-  return [
-    {
-      apiVersion: "keda.sh/v1alpha1",
-      kind: "ScaledObject",
-      metadata: { name: service, labels: labelsOf(service) },
-      spec: {
-        scaleTargetRef: { name: service },
-        // A group without commits would never be scaled up from zero.
-        minReplicaCount: Math.max(1, replicas.min),
-        maxReplicaCount: replicas.max,
-        advanced: { horizontalPodAutoscalerConfig: { behavior } },
-        triggers: [
-          {
-            type: "kafka",
-            metadata: {
-              bootstrapServers: "signalbox-kafka-bootstrap:9092",
-              consumerGroup: group,
-              topic,
-              lagThreshold: String(lag),
-              // More members do not speed up a partition blocked by a failing message.
-              excludePersistentLag: "true",
-            },
-          },
-        ],
-      },
-    },
-  ];
 }

@@ -15,9 +15,14 @@ export interface Workload {
   /** True for routes behind the edge; the worker has none. */
   readonly isPublic: boolean;
   readonly replicas: { readonly min: number; readonly max: number };
-  /** Scaled by the lag of its consumer instead of by its processor time. */
-  readonly scaledBy?: { readonly group: string; readonly topic: string; readonly lag: number };
+  /** Measures of KEDA, where it is installed: they show harm to callers, and count beside the processor time. */
+  readonly scaledBy?: readonly Scaling[];
 }
+
+/** A pod more for each `lag` messages behind, or for each `per` of the sum of a query. */
+export type Scaling =
+  | { readonly group: string; readonly topic: string; readonly lag: number }
+  | { readonly query: string; readonly per: number };
 
 export type EngineRole = "postgres" | "kafka" | "redis" | "blobs";
 
@@ -58,7 +63,7 @@ export const workloads: readonly Workload[] = [
     calls: [],
     isPublic: false,
     replicas: { min: 1, max: 6 },
-    scaledBy: { group: "image-worker.jobs", topic: "signalbox.image-render.v1", lag: 20 },
+    scaledBy: [{ group: "image-worker.jobs", topic: "signalbox.image-render.v1", lag: 20 }],
   },
   { ...usual, service: "config", engines: own, calls: ["account"], replicas: { min: 2, max: 3 } },
   {
@@ -76,7 +81,10 @@ export const workloads: readonly Workload[] = [
     calls: ["account"],
     goesOutside: true,
     replicas: { min: 2, max: 6 },
-    scaledBy: { group: "webhook-delivery.fan-out", topic: "signalbox.image.v1", lag: 500 },
+    scaledBy: [
+      { query: 'max(signalbox_webhook_due_age_seconds{job="signalbox"})', per: 15 },
+      { query: 'max(signalbox_webhook_deliveries{job="signalbox",state="due"})', per: 5_000 },
+    ],
   },
   {
     ...usual,

@@ -108,6 +108,6 @@ describe("the profile `observe` of docker-compose.yml", () => {
     const observers = Object.keys(services).filter((name) => service(name).profiles?.includes("observe"));
     const wanted = ["alertmanager", "collector", "grafana", "probe", "prometheus"];
     const exporters = ["edge", "kafka", "node", "postgres", "redis"].map((engine) => `${engine}-exporter`);
-    assert.deepEqual(observers.toSorted(), [...wanted, ...exporters, "kafka-exporter-rights"].toSorted());
+    assert.deepEqual(observers.toSorted(), [...wanted, ...exporters].toSorted());
   });
 });

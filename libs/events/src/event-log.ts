@@ -137,7 +137,9 @@ export interface TopicSpec {
 }
 
 /** The rights of one principal on the log. */
-export interface LogAccess {
+export type LogAccess = ServiceAccess | WatcherAccess;
+
+export interface ServiceAccess {
   /** Principal in the form of the log: `User:signalbox-account`. */
   readonly principal: string;
   readonly writes: readonly string[];
@@ -146,6 +148,12 @@ export interface LogAccess {
   readonly groupPrefix: string;
   /** Prefixes of groups that it may describe, but not join. */
   readonly describedGroups: readonly string[];
+}
+
+/** A principal that may look at all topics and groups, and do nothing with them: an exporter, or a scaler. */
+interface WatcherAccess {
+  readonly principal: string;
+  readonly watchesAll: true;
 }
 
 /** A topic that does not exist. Waiting may help: a job of the deployment creates topics. */

@@ -90,4 +90,12 @@ export const topicsProperties = defineProperties({
     effect:
       "Kafka principal of a service: User:signalbox-{service}, or User:CN={service} with certificates. `npm run topics` gives each exactly the rights that it needs. Left out, no rights are touched.",
   },
+  "events.watchers": {
+    type: "list",
+    default: [],
+    secrecy: "internal",
+    reload: "restart",
+    effect:
+      "Kafka principals that may look at all topics and groups, such as those of an exporter or of KEDA: User:signalbox-exporter. `npm run topics` gives each exactly that right where `events.principals` is set.",
+  },
 });

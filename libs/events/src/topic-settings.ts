@@ -1,7 +1,7 @@
 import type { Configuration } from "@signalbox/config";
 import type { TopicAccess } from "@signalbox/contracts";
 import { hours } from "@signalbox/core";
-import type { LogAccess, TopicSpec } from "./event-log.ts";
+import type { LogAccess, ServiceAccess, TopicSpec } from "./event-log.ts";
 import type { topicsProperties } from "./properties.ts";
 
 /** The topics and access rights of an installation: the catalogue, with the copies and principals of its properties. */
@@ -12,18 +12,20 @@ export function topicSettings(
   const replicas = configuration.get("events.topics.replication-factor");
   const minInSync = configuration.get("events.topics.min-insync-replicas");
   const principals = configuration.get("events.principals");
+  const watchers = configuration.get("events.watchers").map(watcherAccess);
   const copies = { ...(replicas !== null && { replicas }), ...(minInSync !== null && { minInSync }) };
   return {
     specs: catalogue.topics.map((spec) => ({ ...spec, ...copies })),
-    access:
-      principals === null
-        ? []
-        : catalogue.access.map(({ service, writes, reads, answersFor }) => {
-            const principal = principals.replace("{service}", service);
-            const describedGroups = answersFor.map((other) => `${other}.`);
-            return { principal, writes, reads, groupPrefix: `${service}.`, describedGroups };
-          }),
+    access: principals === null ? [] : [...catalogue.access.map((one) => accessOf(one, principals)), ...watchers],
   };
+}
+
+const watcherAccess = (principal: string): LogAccess => ({ principal, watchesAll: true });
+
+function accessOf({ service, writes, reads, answersFor }: TopicAccess, principals: string): ServiceAccess {
+  const principal = principals.replace("{service}", service);
+  const describedGroups = answersFor.map((other) => `${other}.`);
+  return { principal, writes, reads, groupPrefix: `${service}.`, describedGroups };
 }
 
 /**

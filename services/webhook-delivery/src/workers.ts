@@ -83,8 +83,11 @@ const countedMax = 100_000;
 
 const waiting = sql(
   "queue.count",
-  `select p.status = 'enabled' and p.deleted_at is null as enabled, count(*)::int as deliveries
-   from (select endpoint_id from delivery_queue limit ${countedMax}) as q join endpoints as p on p.id = q.endpoint_id group by 1`,
+  `select p.status = 'enabled' and p.deleted_at is null as enabled, count(*)::int as deliveries,
+     count(*) filter (where q.due_at < statement_timestamp() and p.type = 'push'
+       and coalesce(p.settings->'rate', 'null') = 'null')::int as due
+   from (select endpoint_id, due_at from delivery_queue limit ${countedMax}) as q
+   join endpoints as p on p.id = q.endpoint_id group by 1`,
 );
 
 /** Measures the queue: its age for alerts, its length for an overview. */
@@ -95,10 +98,11 @@ export function observeQueue(metrics: Metrics, pool: Pool): void {
   });
   // The last values stay while the database is away.
   metrics.gauge("signalbox_webhook_deliveries", async (gauge) => {
-    const answer = await pool.query<{ enabled: boolean; deliveries: number }>(waiting).catch(() => null);
-    const countOf = (enabled: boolean) => answer?.rows.find((row) => row.enabled === enabled)?.deliveries ?? 0;
+    const answer = await pool.query<{ enabled: boolean; deliveries: number; due: number }>(waiting).catch(() => null);
     if (answer === null) return;
-    gauge.set({ state: "pending" }, countOf(true));
-    gauge.set({ state: "held" }, countOf(false));
+    const rowOf = (enabled: boolean) => answer.rows.find((row) => row.enabled === enabled);
+    gauge.set({ state: "pending" }, rowOf(true)?.deliveries ?? 0);
+    gauge.set({ state: "due" }, rowOf(true)?.due ?? 0);
+    gauge.set({ state: "held" }, rowOf(false)?.deliveries ?? 0);
   });
 }

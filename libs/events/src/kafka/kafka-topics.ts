@@ -256,7 +256,8 @@ async function entriesOf(admin: Admin, principal: string): Promise<AclEntry[]> {
  * Lists the needed ACL entries. Reading and writing imply describing; the others are for requests that the client makes
  * on its way.
  */
-function neededBy({ principal, writes, reads, groupPrefix, describedGroups }: LogAccess): AclEntry[] {
+function neededBy(access: LogAccess): AclEntry[] {
+  const { principal } = access;
   const to = (...operations: number[]) => ({
     on: (resourceType: number, resourcePatternType: number, resourceName: string): AclEntry[] =>
       operations.map((one) => ({
@@ -269,6 +270,12 @@ function neededBy({ principal, writes, reads, groupPrefix, describedGroups }: Lo
         resourceName,
       })),
   });
+  if ("watchesAll" in access)
+    return [
+      ...[resource.TOPIC, resource.GROUP].flatMap((one) => to(operation.DESCRIBE).on(one, pattern.LITERAL, "*")),
+      ...to(operation.DESCRIBE).on(resource.CLUSTER, pattern.LITERAL, "kafka-cluster"),
+    ];
+  const { writes, reads, groupPrefix, describedGroups } = access;
   return [
     ...writes.flatMap((topic) => to(operation.WRITE).on(resource.TOPIC, pattern.LITERAL, topic)),
     ...reads.flatMap((topic) => to(operation.READ).on(resource.TOPIC, pattern.LITERAL, topic)),

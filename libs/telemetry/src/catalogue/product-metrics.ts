@@ -24,7 +24,7 @@ export const productMetrics = {
     [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1_800, 7_200, 43_200],
   ),
   signalbox_webhook_deliveries: gauge(
-    "Deliveries not made yet, counted up to 100,000: pending, or held for a disabled endpoint.",
+    "Deliveries not made yet, counted up to 100,000: pending, those of them that are due, or held for a disabled endpoint.",
     ["state"],
   ),
   signalbox_webhook_due_age_seconds: gauge("Age of the oldest due delivery."),
