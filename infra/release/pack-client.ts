@@ -32,7 +32,8 @@ export async function packClient(destination: string): Promise<string> {
 }
 
 function compile(outDir: string): void {
-  const program = ts.createProgram([join(clientFolder, "src/index.ts")], {
+  const doors = ["src/index.ts", "src/webhooks/index.ts"].map((door) => join(clientFolder, door));
+  const program = ts.createProgram(doors, {
     outDir,
     rootDir: join(clientFolder, "src"),
     declaration: true,
@@ -63,7 +64,11 @@ async function manifest(): Promise<object> {
     description: "Typed client of the Signalbox HTTP API",
     license: "Apache-2.0",
     type: "module",
-    exports: { ".": { types: "./dist/index.d.ts", default: "./dist/index.js" } },
+    exports: {
+      ".": { types: "./dist/index.d.ts", default: "./dist/index.js" },
+      "./webhooks": { types: "./dist/webhooks/index.d.ts", default: "./dist/webhooks/index.js" },
+    },
+    sideEffects: false,
     files: ["dist"],
     // `fetch`, `File` and `AbortSignal.any` as this client uses them.
     engines: { node: ">=20.3" },

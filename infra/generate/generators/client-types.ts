@@ -1,13 +1,17 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
 import type { Generator } from "../generator.ts";
 import { remember } from "../remember.ts";
+import { root } from "../repository.ts";
 
 const folder = "libs/client/src/generated";
+const acceptedFolder = "libs/contracts/accepted";
 const banner = "// Made by `npm run generate` from the OpenAPI documents of all services.\n\n";
 
 /** The schema of any JSON refers to itself, which TypeScript refuses as the type of a member. */
 const anyJson = /^#\/components\/schemas\/__schema\d+$/;
 
-/** The types of the client: every path, parameter, body and answer of the product. */
+/** The types of the client: every path, parameter, body and answer of the product, and the data of its events. */
 export const clientTypes: Generator = {
   name: "client types",
   kind: "built",
@@ -25,9 +29,44 @@ export const clientTypes: Generator = {
       inputs: [JSON.stringify(merged)],
       make: () => typesOf(merged),
     });
-    return new Map([[`${folder}/api.d.ts`, `${banner}${types}`]]);
+    const events = await remember({
+      name: "events.d.ts",
+      sources: [import.meta.filename],
+      inputs: [JSON.stringify(await eventSchemas())],
+      make: async () => typesOf({ ...emptyDocument, components: { schemas: await eventSchemas() } }),
+    });
+    return new Map([
+      [`${folder}/api.d.ts`, `${banner}${types}`],
+      [`${folder}/events.d.ts`, `${eventBanner}${events}\nexport type EventTypes = components["schemas"];\n`],
+    ]);
   },
 };
+
+const eventBanner = "// Made by `npm run generate` from the accepted schemas of events.\n\n";
+const emptyDocument = { openapi: "3.1.0", info: { title: "Events", version: "1" }, paths: {} };
+
+/** The accepted schemas of all versions of every event that a webhook may carry, by the name of the event. */
+async function eventSchemas(): Promise<Record<string, { anyOf: object[] }>> {
+  const { parseEventType, webhookEventTypes } = await import("@signalbox/contracts");
+  const names = new Set(webhookEventTypes.map(({ name }) => name));
+  const schemas: Record<string, { anyOf: object[] }> = {};
+  for (const file of (await readdir(join(root, acceptedFolder))).toSorted()) {
+    const accepted: Record<string, object> = JSON.parse(await readFile(join(root, acceptedFolder, file), "utf8"));
+    for (const [type, { $schema, $id, examples, ...schema }] of Object.entries<SchemaWithNames>(accepted)) {
+      const { name = "" } = parseEventType(type) ?? {};
+      if (!names.has(name)) continue;
+      schemas[name] ??= { anyOf: [] };
+      schemas[name].anyOf.push(schema);
+    }
+  }
+  return schemas;
+}
+
+interface SchemaWithNames {
+  readonly $schema?: string;
+  readonly $id?: string;
+  readonly examples?: readonly unknown[];
+}
 
 async function typesOf(document: object): Promise<string> {
   const { default: ts } = await import("typescript");

@@ -1,0 +1,31 @@
+/** Reasons why a delivery is not accepted, with the sentence for the developer of the receiver. */
+const problems = {
+  body_not_raw: "The body is not the text or the bytes that were received. Verify it before a framework parses it.",
+  body_not_event:
+    "The signature is right, but the body is no event in the standard format. Use verifySignature for it.",
+  secret_unusable:
+    "No secret can verify this delivery. Give the endpoint's whsec_ secret, or whpk_ keys of its account.",
+  keys_unavailable: "The keys of the account could not be read.",
+  header_repeated: "A header of the signature came more than once.",
+  delivery_id_missing: "The header webhook-id is missing.",
+  timestamp_missing: "The header with the time of the signature is missing.",
+  timestamp_malformed: "The time of the signature is not written as Unix seconds.",
+  timestamp_too_old: "The signature is older than the tolerance allows. A genuine delivery may have been sent again.",
+  timestamp_in_future: "The signature is from the future. Compare the clock of this machine.",
+  signature_missing: "There is no signature of the kind that the given secrets or keys verify.",
+  signature_malformed: "No signature is written as Signalbox writes it.",
+  signature_mismatch: "No signature fits this body with any of the given secrets and keys.",
+} as const;
+
+export type WebhookProblem = keyof typeof problems;
+
+/** A delivery that was not accepted. `code` is stable; neither it nor the message holds a secret or a signature. */
+export class WebhookVerificationError extends Error {
+  readonly code: WebhookProblem;
+
+  constructor(code: WebhookProblem, options?: ErrorOptions) {
+    super(problems[code], options);
+    this.name = "WebhookVerificationError";
+    this.code = code;
+  }
+}
