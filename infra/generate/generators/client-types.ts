@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Generator } from "../generator.ts";
 import { remember } from "../remember.ts";
 import { root } from "../repository.ts";
+import { resourcesFile } from "./client-resources.ts";
 
 const folder = "libs/client/src/generated";
 const acceptedFolder = "libs/contracts/accepted";
@@ -37,6 +38,7 @@ export const clientTypes: Generator = {
     });
     return new Map([
       [`${folder}/api.d.ts`, `${banner}${types}`],
+      [`${folder}/resources.ts`, resourcesFile(merged as never)],
       [`${folder}/events.d.ts`, `${eventBanner}${events}\nexport type EventTypes = components["schemas"];\n`],
     ]);
   },

@@ -1,11 +1,24 @@
 import createFetchClient, { type Client as FetchClient } from "openapi-fetch";
+import type { CallOptions, Send } from "./call.ts";
 import type { paths } from "./generated/api.d.ts";
-import { type RetryPolicy, retrying } from "./retry.ts";
+import type { Image, Resources } from "./generated/resources.ts";
+import { type ImageSource, type UploadOptions, uploadImage, waitUntilReady } from "./images.ts";
+import {
+  type ConfigChange,
+  configChanges,
+  type FollowOptions,
+  type SubscribeOptions,
+  type SubscriptionMessage,
+  subscribe,
+} from "./live.ts";
+import { consume, type MessageOptions, messages, type PulledMessage } from "./messages.ts";
+import { createResources } from "./resources.ts";
+import { type Fetch, type RetryPolicy, retrying, wait } from "./retry.ts";
 
 /** Credential of the requests: an API key, or an access token with its source. */
 type Credential = { readonly apiKey: string } | { readonly token: string | (() => string | Promise<string>) };
 
-interface ClientOptions {
+export interface ClientOptions {
   /** Origin of Signalbox, such as `https://signalbox.example`. */
   readonly baseUrl: string;
   /** Without it, requests are anonymous. */
@@ -17,17 +30,51 @@ interface ClientOptions {
   readonly fetch?: (request: Request) => Promise<Response>;
 }
 
-export type Client = FetchClient<paths>;
+/** Operations of more than one request. */
+export interface Workflows {
+  /**
+   * Uploads an image from a file, a Blob, bytes or a stream, in pieces: one that breaks off is sent on from where it
+   * broke off.
+   */
+  uploadImage(source: ImageSource, options?: UploadOptions): Promise<Image>;
+  /**
+   * Waits until the variants of an image are there, two minutes unless `timeoutMs` says otherwise.
+   * @throws ImageFailedError when they cannot be made
+   */
+  waitUntilReady(image: Image | string, options?: Pick<CallOptions, "signal" | "timeoutMs">): Promise<Image>;
+  /**
+   * Messages of a pull endpoint, one after the other. A message is acknowledged when the loop asks for the next one, and
+   * given back when its body throws or breaks off.
+   */
+  messages(endpointId: string, options?: MessageOptions): AsyncGenerator<PulledMessage, void, undefined>;
+  /** Hands the messages of a pull endpoint to a handler: acknowledged when it ends, given back when it throws. */
+  consume(
+    endpointId: string,
+    handler: (message: PulledMessage) => unknown,
+    options?: MessageOptions & { readonly concurrency?: number },
+  ): Promise<void>;
+  /** Messages of a subscription of the graph; a broken connection resumes after the last one. */
+  subscribe<Data = unknown>(
+    query: string,
+    options?: SubscribeOptions,
+  ): AsyncGenerator<SubscriptionMessage<Data>, void, undefined>;
+  /** Changes of configuration, settings and flags; a broken connection resumes after the last one. */
+  configChanges(options?: FollowOptions): AsyncGenerator<ConfigChange, void, undefined>;
+}
+
+export type Client = FetchClient<paths> & Resources & Workflows;
 
 /**
- * Creates a client whose paths, parameters, bodies and answers have the types of the API:
+ * Creates a client with a method for every operation, `client.images.get(id)`, and one for every path:
  * `client.GET("/images/{image_id}", { params: { path: { image_id } } })`.
  */
 export function createClient({ baseUrl, credential, retry, timeoutMs = 30_000, fetch }: ClientOptions): Client {
-  const send = fetch ?? ((request: Request) => globalThis.fetch(request));
-  const withDeadline = (request: Request) =>
-    send(new Request(request, { signal: AbortSignal.any([request.signal, AbortSignal.timeout(timeoutMs)]) }));
-  const client = createFetchClient<paths>({ baseUrl, bodySerializer, fetch: retrying(withDeadline, retry) });
+  const transport = fetch ?? ((request: Request) => globalThis.fetch(request));
+  const client = createFetchClient<paths>({
+    baseUrl,
+    bodySerializer,
+    fetch: retrying(withDeadline(transport, timeoutMs), retry),
+  });
   if (credential) {
     client.use({
       async onRequest({ request }) {
@@ -35,8 +82,51 @@ export function createClient({ baseUrl, credential, retry, timeoutMs = 30_000, f
       },
     });
   }
-  return client;
+  const send: Send = (method, path, call) => {
+    const { idempotencyKey, ifMatch, headers, signal, body, bodySerializer: serializer } = call;
+    const deadline = call.isStream ? withHeaderDeadline : withDeadline;
+    const init = {
+      params: { path: call.path, query: call.query },
+      headers: { ...headers, "Idempotency-Key": idempotencyKey, "If-Match": ifMatch },
+      ...(body !== undefined && { body }),
+      ...(serializer && { bodySerializer: serializer }),
+      ...(signal && { signal }),
+      ...(call.isStream && { parseAs: "stream" }),
+      fetch: retrying(deadline(transport, call.timeoutMs ?? timeoutMs), retry, call.isRepeatable),
+    };
+    return client.request(method as "get", path as never, init as never);
+  };
+  const resources = createResources(send);
+  const workflows: Workflows = {
+    uploadImage: (source, options) =>
+      uploadImage({ send, resources, transport, wait: retry?.wait ?? wait }, source, options),
+    waitUntilReady: (image, options) => waitUntilReady(resources, image, options),
+    messages: (endpointId, options) => messages(send, endpointId, options),
+    consume: (endpointId, handler, options) => consume(send, endpointId, handler, options),
+    subscribe: (query, options) => subscribe(send, query, options),
+    configChanges: (options) => configChanges(send, options),
+  };
+  return Object.assign(client, resources, workflows);
 }
+
+/** Ends a try, its body included, when its time is over. */
+const withDeadline =
+  (send: Fetch, timeoutMs: number): Fetch =>
+  (request) =>
+    send(new Request(request, { signal: AbortSignal.any([request.signal, AbortSignal.timeout(timeoutMs)]) }));
+
+/** Ends a try whose headers do not come in time. The body may take as long as its reader wants. */
+const withHeaderDeadline =
+  (send: Fetch, timeoutMs: number): Fetch =>
+  async (request) => {
+    const controller = new AbortController();
+    const timer = setTimeout(() => controller.abort(new DOMException("No answer in time", "TimeoutError")), timeoutMs);
+    try {
+      return await send(new Request(request, { signal: AbortSignal.any([request.signal, controller.signal]) }));
+    } finally {
+      clearTimeout(timer);
+    }
+  };
 
 async function headersOf(credential: Credential): Promise<[string, string][]> {
   if ("apiKey" in credential) return [["X-API-Key", credential.apiKey]];

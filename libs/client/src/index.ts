@@ -1,2 +1,16 @@
 export { ApiError, dataOf, idempotencyKey } from "./answers.ts";
-export { type Client, createClient } from "./client.ts";
+export type { CallOptions } from "./call.ts";
+export { type Client, type ClientOptions, createClient, type Workflows } from "./client.ts";
+export type * from "./generated/resources.ts";
+export { ImageFailedError, type ImageSource, type UploadOptions } from "./images.ts";
+export {
+  type ConfigChange,
+  type FollowOptions,
+  type SubscribeOptions,
+  SubscriptionError,
+  type SubscriptionMessage,
+} from "./live.ts";
+export type { MessageOptions, PulledMessage } from "./messages.ts";
+export type { Page, Pages } from "./pages.ts";
+export { etagOf } from "./resources.ts";
+export type { RetryPolicy } from "./retry.ts";
