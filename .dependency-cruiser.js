@@ -75,6 +75,13 @@ export default {
       to: { path: "^libs/([^/]+)/", pathNot: "^libs/($1|core|testing)/" },
     },
     {
+      name: "command-is-a-client",
+      comment: "The command knows what any program of a user knows: the typed client and the HTTP API.",
+      severity: "error",
+      from: { path: "^libs/command/" },
+      to: { path: "^libs/([^/]+)/", pathNot: "^libs/(command|client|testing)/" },
+    },
+    {
       name: "decoder-lives-in-children",
       comment: "A hostile image may end the process that loads the decoder: only the children of the pool do.",
       severity: "error",

@@ -1,23 +1,27 @@
 import { execFileSync } from "node:child_process";
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import ts from "typescript";
 import { clientTypes } from "../generate/generators/client-types.ts";
 import { writeOutput } from "../generate/output.ts";
 import { root } from "../generate/repository.ts";
 
 const clientFolder = join(root, "libs/client");
+const commandFolder = join(root, "libs/command/src");
+const program = "signalbox-cli";
 
 /**
- * Compiles the typed client and packs it for npm: JavaScript and types, and no source of ours. Answers with the path of the
- * tarball. It has the version of the product, since its types are those of this version's documents.
+ * Compiles the typed client and the command, and packs them for npm as one package: JavaScript and types, and no source of
+ * ours. Answers with the path of the tarball. It has the version of the product, since its types are those of this version's
+ * documents.
  */
 export async function packClient(destination: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-client-"));
   try {
     await writeOutput(await clientTypes.generate(), await clientTypes.folders());
     compile(join(folder, "dist"));
+    await transpileCommand(join(folder, "dist/command"));
     await cp(join(clientFolder, "src/generated"), join(folder, "dist/generated"), { recursive: true });
     await cp(join(clientFolder, "README.md"), join(folder, "README.md"));
     await cp(join(root, "LICENSE"), join(folder, "LICENSE"));
@@ -49,6 +53,30 @@ function compile(outDir: string): void {
   if (problems.length > 0) throw new Error(ts.formatDiagnostics(problems, formatHost));
 }
 
+/**
+ * Writes the command as JavaScript without types, which nobody imports. It finds the client beside it by the name of their
+ * package, as in the repository.
+ */
+async function transpileCommand(outDir: string): Promise<void> {
+  const files = (await readdir(commandFolder, { recursive: true })).filter(
+    (name) => name.endsWith(".ts") && !name.endsWith(".test.ts") && name !== "index.ts",
+  );
+  for (const name of files) {
+    const { outputText } = ts.transpileModule(await readFile(join(commandFolder, name), "utf8"), {
+      compilerOptions: {
+        target: ts.ScriptTarget.ES2022,
+        module: ts.ModuleKind.ESNext,
+        rewriteRelativeImportExtensions: true,
+        verbatimModuleSyntax: true,
+      },
+    });
+    const path = join(outDir, name.replace(/\.ts$/, ".js"));
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, outputText);
+  }
+  await chmod(join(outDir, `${program}.js`), 0o755);
+}
+
 const formatHost: ts.FormatDiagnosticsHost = {
   getCanonicalFileName: (name) => name,
   getCurrentDirectory: () => root,
@@ -61,7 +89,7 @@ async function manifest(): Promise<object> {
   return {
     name,
     version,
-    description: "Typed client of the Signalbox HTTP API",
+    description: "Typed client of the Signalbox HTTP API, and the signalbox command",
     license: "Apache-2.0",
     type: "module",
     exports: {
@@ -69,6 +97,7 @@ async function manifest(): Promise<object> {
       "./webhooks": { types: "./dist/webhooks/index.d.ts", default: "./dist/webhooks/index.js" },
     },
     sideEffects: false,
+    bin: { signalbox: `dist/command/${program}.js` },
     files: ["dist"],
     // `fetch`, `File` and `AbortSignal.any` as this client uses them.
     engines: { node: ">=20.3" },

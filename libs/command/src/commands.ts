@@ -1,0 +1,108 @@
+import { type Command, declare } from "./declare.ts";
+import { webhookCommands } from "./webhook-commands.ts";
+
+/** The commands around an account and its access. */
+const accountCommands: readonly Command[] = [
+  declare({
+    name: "login",
+    summary: "Sign in and keep the sign-in in a profile",
+    description:
+      "Shows a code, which you type on a page of Signalbox in any browser. Programs have no browser: they set SIGNALBOX_API_KEY,\n" +
+      "or a key is kept with --with-key. Profiles are in a file that only you can read.",
+    options: {
+      "with-key": { type: "boolean", describe: "Keeps the API key that is read from standard input" },
+      scope: { type: "string", value: "scopes", describe: "Asks for these scopes only, with spaces between them" },
+      "client-id": { type: "string", value: "id", describe: "Application of another issuer, instead of cli" },
+    },
+    examples: [
+      "signalbox login",
+      "signalbox login --url https://signalbox.example --profile production",
+      "signalbox login --with-key < key.txt",
+    ],
+    load: () => import("./commands/login.ts"),
+  }),
+  declare({
+    name: "logout",
+    summary: "End the sign-in of a profile and forget it",
+    description:
+      "The tokens end at the issuer. An API key is forgotten here and stays valid: revoke it where it was made.",
+    options: {},
+    examples: ["signalbox logout", "signalbox logout --profile production"],
+    load: () => import("./commands/logout.ts"),
+  }),
+  declare({
+    name: "status",
+    summary: "Show who is signed in, and how webhooks are going",
+    description: "Shows the address, the credential with its scopes and end, and the deliveries of the last 24 hours.",
+    options: {},
+    examples: ["signalbox status", "signalbox status --json"],
+    load: () => import("./commands/status.ts"),
+  }),
+  declare({
+    name: "api",
+    summary: "Send a request to any route",
+    description:
+      "Prints the body of the answer as it came; on a terminal JSON is indented and control characters are shown as text.\n" +
+      "The method may be left out: POST with fields or an input, GET otherwise. Fields of a GET become its query.",
+    args: [
+      { name: "method", describe: "GET, POST, PUT, PATCH, DELETE or HEAD; may be left out", optional: true },
+      { name: "path", describe: "Path of the route with its query, such as /images?limit=5", optional: true },
+    ],
+    options: {
+      field: {
+        type: "string",
+        short: "F",
+        multiple: true,
+        value: "name=value",
+        describe: "Field with a number, true, false, null or text; @file sends a form with that file",
+      },
+      "raw-field": { type: "string", short: "f", multiple: true, value: "name=text", describe: "Field that is text" },
+      header: { type: "string", short: "H", multiple: true, value: "name: value", describe: "Header of the request" },
+      input: { type: "string", value: "file", describe: "Body of the request, as it is; - reads standard input" },
+      include: { type: "boolean", short: "i", describe: "Prints the status and the headers of the answer first" },
+      paginate: { type: "boolean", describe: "Reads every page of a list, and prints one item a line as JSON" },
+      "dry-run": { type: "boolean", describe: "Prints the request without its credential, and sends nothing" },
+    },
+    examples: [
+      "signalbox api /images",
+      "signalbox api POST /images -F file=@photo.jpg -f title='A harbour'",
+      "signalbox api PATCH /api/account -F display_name=Ada",
+      "signalbox api /api/v1/webhooks/deliveries -f status=exhausted --paginate",
+    ],
+    load: () => import("./commands/api.ts"),
+  }),
+  declare({
+    name: "why",
+    summary: "Show what happened to anything, by its id",
+    description:
+      "Takes the id of a delivery, an attempt, an event, a received webhook, an image, a key, a trace or a request, and prints\n" +
+      "its story, oldest first: when, what, with which verdict and reason, and what is still to come.",
+    args: [{ name: "id", describe: "Any id, such as whd_…, or a request id" }],
+    options: {},
+    examples: [
+      "signalbox why whd_01m7yt1vt6et5vn6drq8e5238v",
+      "signalbox why req_8f14e45fceea167a5a36dedd4bea2543 --json",
+    ],
+    load: () => import("./commands/why.ts"),
+  }),
+];
+
+const completion = declare({
+  name: "completion",
+  summary: "Print a completion script",
+  description: "Completes commands and options. Source it in the start file of your shell.",
+  args: [{ name: "shell", describe: "bash, zsh or fish" }],
+  options: {},
+  examples: [
+    "source <(signalbox completion bash)",
+    "signalbox completion zsh > ~/.zfunc/_signalbox",
+    "signalbox completion fish > ~/.config/fish/completions/signalbox.fish",
+  ],
+  load: async () => {
+    const { createCompletion } = await import("./commands/completion.ts");
+    return createCompletion(() => commands);
+  },
+});
+
+/** Every command, in the order of the help. */
+export const commands: readonly Command[] = [...accountCommands, ...webhookCommands, completion];

@@ -1,0 +1,73 @@
+import { type Command, commonOptions, type OptionDeclarations } from "./declare.ts";
+import { exitCodes, exitMeanings } from "./failures.ts";
+
+/** Returns the call of a command as its help shows it: `signalbox why <id> [options]`. */
+export function usageOf({ name, args, options }: Command): string {
+  const words = args.map(({ name: word, optional }) => (optional ? `[${word}]` : `<${word}>`));
+  return ["signalbox", name, ...words, ...(Object.keys(options).length > 0 ? ["[options]"] : [])].join(" ");
+}
+
+/** Returns an option as it is typed: `-o, --output <file>`. */
+export function optionWords(name: string, { short, value }: OptionDeclarations[string]): string {
+  return `${short ? `-${short}, ` : ""}--${name}${value ? ` <${value}>` : ""}`;
+}
+
+function columns(rows: readonly (readonly [string, string])[]): string {
+  const width = Math.max(...rows.map(([left]) => left.length));
+  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`).join("\n");
+}
+
+const optionRows = (options: OptionDeclarations) =>
+  Object.entries(options).map(([name, option]) => [optionWords(name, option), option.describe] as const);
+
+/** Returns the help of one command, with an example of its use. */
+export function commandHelp(command: Command): string {
+  const { summary, description, args, options, examples } = command;
+  const sections = [
+    `${summary}.`,
+    `Usage: ${usageOf(command)}`,
+    description,
+    args.length > 0 && `Arguments:\n${columns(args.map(({ name, describe }) => [name, describe]))}`,
+    Object.keys(options).length > 0 && `Options:\n${columns(optionRows(options))}`,
+    `Options of every command:\n${columns(optionRows(commonOptions))}`,
+    `Examples:\n${examples.map((example) => `  ${example}`).join("\n")}`,
+  ];
+  return `${sections.filter(Boolean).join("\n\n")}\n`;
+}
+
+/** Returns the help of the program, or of the commands that begin with a word. */
+export function programHelp(commands: readonly Command[]): string {
+  const codes = Object.entries(exitMeanings).map(
+    ([name, meaning]) => [String(exitCodes[name as keyof typeof exitCodes]), meaning] as const,
+  );
+  return `Signalbox in a terminal and in scripts.
+
+Usage: signalbox <command> [options]
+
+Commands:
+${columns(commands.map(({ name, summary }) => [name, summary]))}
+
+Options of every command:
+${columns([...optionRows(commonOptions), ["--version", "Prints the version"]])}
+
+Environment:
+${columns(environmentRows)}
+
+Exit codes:
+${columns(codes)}
+
+Example:
+  signalbox listen --forward http://localhost:3000/hooks --events 'image.*'
+
+"signalbox <command> --help" explains a command, with examples.
+`;
+}
+
+/** The variables that the command reads. */
+export const environmentRows: readonly (readonly [string, string])[] = [
+  ["SIGNALBOX_URL", "Address of Signalbox, before that of the profile"],
+  ["SIGNALBOX_API_KEY", "API key, before the credential of the profile"],
+  ["SIGNALBOX_PROFILE", "Profile to use instead of the current one"],
+  ["XDG_CONFIG_HOME", "Folder of signalbox/profiles.json, ~/.config by default"],
+  ["NO_COLOR", "No colours, as TERM=dumb"],
+];
