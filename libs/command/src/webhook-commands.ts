@@ -1,4 +1,113 @@
-import type { Command } from "./declare.ts";
+import { type Command, declare } from "./declare.ts";
+
+const events = {
+  type: "string",
+  multiple: true,
+  value: "types",
+  describe: "Names of events, or prefixes that end in *; may be repeated. All of them by default",
+} as const;
 
 /** The commands around events and their deliveries. */
-export const webhookCommands: readonly Command[] = [];
+export const webhookCommands: readonly Command[] = [
+  declare({
+    name: "listen",
+    summary: "Forward events to a receiver on this machine",
+    description:
+      "Makes a temporary endpoint and posts its messages to your receiver, with the bytes and headers of a webhook. The answer is\n" +
+      "the attempt: 2xx delivers, anything else fails and comes again. The endpoint ends a minute after this command.\n" +
+      "On a terminal: arrows select, r attempts again, d shows the details, o opens the console. A pipe gets a line an attempt.",
+    options: {
+      forward: {
+        type: "string",
+        value: "url",
+        describe: "Receiver, such as http://localhost:3000/hooks or 3000/hooks",
+      },
+      events,
+      concurrency: { type: "string", value: "count", describe: "Messages in hand at the same time; 10, at most 100" },
+      timeout: { type: "string", value: "seconds", describe: "Longest time for an answer; 30, more for a debugger" },
+      plain: { type: "boolean", describe: "Prints lines on a terminal too" },
+    },
+    examples: [
+      "signalbox listen --forward http://localhost:3000/hooks --events 'image.*'",
+      "signalbox listen --events order.created --json",
+    ],
+    load: () => import("./commands/listen.ts"),
+  }),
+  declare({
+    name: "trigger",
+    summary: "Publish a test event of a type of your own",
+    description:
+      "Its data come from --data, or are made from the schema of a declared type. Signalbox judges it as any other event.",
+    args: [{ name: "type", describe: "Name of the type, such as order.created" }],
+    options: {
+      data: { type: "string", value: "json", describe: "Data of the event: JSON, @file or - for standard input" },
+      id: { type: "string", value: "id", describe: "Id of your own: the same event is published once" },
+      subject: { type: "string", value: "text", describe: "Subject of the event, for endpoints that keep an order" },
+      "dry-run": { type: "boolean", describe: "Prints the event, and publishes nothing" },
+    },
+    examples: ["signalbox trigger order.created", "signalbox trigger order.paid --data '{\"total\":120}'"],
+    load: () => import("./commands/trigger.ts"),
+  }),
+  declare({
+    name: "events tail",
+    summary: "Print events as they are published",
+    description:
+      "Shows each event of the account once, with its body. With --since those of before come first. Ctrl-C ends it.",
+    options: {
+      events,
+      since: { type: "string", value: "time", describe: "Begins at a time, such as 2h, 7d or 2026-01-31T09:00:00Z" },
+      "no-follow": { type: "boolean", describe: "Ends after the events of --since" },
+    },
+    examples: ["signalbox events tail --events 'image.*'", "signalbox events tail --since 1h --no-follow --json"],
+    load: () => import("./commands/events-tail.ts"),
+  }),
+  declare({
+    name: "replay",
+    summary: "Send deliveries again",
+    description:
+      "One delivery by its id, or those of an endpoint that have ended, oldest first. They are counted and confirmed first; without\n" +
+      "a terminal it needs --yes.",
+    args: [{ name: "delivery", describe: "A delivery, whd_…, instead of --endpoint", optional: true }],
+    options: {
+      endpoint: { type: "string", value: "id", describe: "Endpoint whose deliveries go out again" },
+      since: { type: "string", value: "time", describe: "Events since a time, such as 2h, 7d or 2026-01-31T09:00:00Z" },
+      until: { type: "string", value: "time", describe: "Events before a time; now by default" },
+      status: { type: "string", value: "status", describe: "exhausted, parked or succeeded; all of them by default" },
+      events,
+      "event-id": { type: "string", multiple: true, value: "id", describe: "Only this event; may be repeated" },
+      rate: { type: "string", value: "count", describe: "Deliveries a second, at most" },
+      "dry-run": { type: "boolean", describe: "Counts the deliveries, and sends nothing" },
+      yes: { type: "boolean", short: "y", describe: "Asks nothing" },
+      wait: { type: "boolean", describe: "Ends when the replay has ended" },
+    },
+    examples: [
+      "signalbox replay whd_01m7yt1vt6et5vn6drq8e5238v",
+      "signalbox replay --endpoint whe_01m7yt1vt6et5vn6drq8e5238v --status exhausted --since 2h --dry-run",
+      "signalbox replay --endpoint whe_01m7yt1vt6et5vn6drq8e5238v --status exhausted --since 2h --rate 50 --yes --wait",
+    ],
+    load: () => import("./commands/replay.ts"),
+  }),
+  declare({
+    name: "verify",
+    summary: "Verify a saved request against a secret, offline",
+    description:
+      "Takes the steps of a receiver one by one and says which one fails, and why. The request is a file with headers, an empty line\n" +
+      "and the body, or a line of `signalbox listen --json`. Exits with 1 when it is not genuine.",
+    args: [{ name: "file", describe: "The request; - or nothing reads standard input", optional: true }],
+    options: {
+      secret: {
+        type: "string",
+        multiple: true,
+        value: "secret",
+        describe: "Secret whsec_…, public key whpk_… or @file; SIGNALBOX_WEBHOOK_SECRET by default",
+      },
+      at: { type: "string", value: "time", describe: "Time at which the request arrived; now by default" },
+      tolerance: { type: "string", value: "seconds", describe: "Largest age of a request; 300" },
+    },
+    examples: [
+      "signalbox verify request.txt --secret @secret.txt",
+      "signalbox verify request.txt --secret @secret.txt --at 2026-01-31T09:00:00Z --json",
+    ],
+    load: () => import("./commands/verify.ts"),
+  }),
+];
