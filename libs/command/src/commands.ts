@@ -43,7 +43,7 @@ const accountCommands: readonly Command[] = [
     summary: "Send a request to any route",
     description:
       "Prints the body of the answer as it came; on a terminal JSON is indented and control characters are shown as text.\n" +
-      "The method may be left out: POST with fields or an input, GET otherwise. Fields of a GET become its query.",
+      "The method may be left out: POST with fields or an input, GET otherwise and with --paginate. Fields of a GET become its query.",
     args: [
       { name: "method", describe: "GET, POST, PUT, PATCH, DELETE or HEAD; may be left out", optional: true },
       { name: "path", describe: "Path of the route with its query, such as /images?limit=5", optional: true },

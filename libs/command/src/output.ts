@@ -87,7 +87,7 @@ export function createOutput({ stdout, stderr, json, environment }: OutputOption
   const isTerminal = stdout.isTTY === true;
   const isPlain = !isTerminal || Boolean(environment.NO_COLOR) || environment.TERM === "dumb";
   const style = (name: Style, text: string) => (isPlain ? text : `\u001b[${styles[name]}m${text}\u001b[0m`);
-  const columns = () => stdout.columns ?? 80;
+  const columns = () => stdout.columns || 80;
   return {
     json,
     isTerminal,

@@ -55,7 +55,7 @@ test("fields become JSON, a query or a form, by the method and the files", async
 test("every page of a list is read with its filters, one item a line", async (t) => {
   const { receiver, api } = await setUp(t);
   receiver.answerNext(json({ items: [1, { a: "\u009b" }], next_cursor: "c/1" }), json({ items: [3], has_more: false }));
-  const { stdout, exitCode } = await api(["/things?status=x", "--paginate"]);
+  const { stdout, exitCode } = await api(["/things", "-f", "status=x", "--paginate"]);
   assert.deepEqual([stdout, exitCode], ['1\n{"a":"\\u009b"}\n3\n', 0]);
   assert.deepEqual(
     receiver.requests.map(({ path }) => path),

@@ -49,7 +49,7 @@ async function requestOf(context: Context, args: readonly string[], options: Api
     throw new UsageError(`Method ${named}: use ${methods.join(", ")}.`);
   const fields = await fieldsOf(options);
   const isSending = fields.length > 0 || options.input !== undefined;
-  const method = named ?? (isSending ? "POST" : "GET");
+  const method = named ?? (isSending && !options.paginate ? "POST" : "GET");
   const headers = headersOf(options.header);
   if (options.input !== undefined) {
     if (!headers.has("content-type")) headers.set("content-type", "application/json");

@@ -5,13 +5,18 @@ import type { View, ViewOptions } from "./listener.ts";
 
 /** Creates the view of a pipe or a log: one line for each attempt, in the order of the answers. */
 export function createLineView({ output }: Pick<Context, "output">, { target }: ViewOptions): View {
+  let isLost = false;
   return {
     onEndpoint({ id, secret }, replaces) {
       if (replaces) output.note(replacedNote);
       const goal = target === null ? "Events are shown" : `Events go to ${target.href}`;
       output.note(`${goal}. Endpoint ${id}, signing secret ${secret}`);
     },
-    onConnection: (state, reason) => void (state === "lost" && output.note(`Reconnecting: ${reason}.`)),
+    onConnection(state, reason) {
+      if (state === "lost") output.note(`Reconnecting: ${reason}.`);
+      else if (isLost) output.note("Connected again.");
+      isLost = state === "lost";
+    },
     onAttempt({ message, atMs, answer }) {
       const { type, event_id: event, delivery_id: delivery, attempt, headers, body, body_encoding: encoding } = message;
       const { status, error, ms } = answer;

@@ -29,17 +29,12 @@ export function createScreenView(
   { target, stop }: ViewOptions,
 ): View {
   let list: MessageList = emptyList;
-  let state = "connecting";
-  let secret = "";
+  const header = { goal: target?.href ?? "this terminal", state: "connecting", secret: "", messages: 0 };
   let timer: NodeJS.Timeout | null = null;
-  let delivered = 0;
 
   function draw(): void {
     timer = null;
-    const goal = target?.href ?? "this terminal";
-    const title = `signalbox listen → ${goal}   ${state}   ${delivered} messages   signing secret ${secret}`;
-    const { columns = 80, rows: lines = 24 } = stdout;
-    const frame = renderList(list, { title, columns, lines, style: output.style });
+    const frame = renderList(list, { title: titleOf(header), style: output.style, ...sizeOf(stdout) });
     stdout.write(home + frame.map((line) => line + clearLine).join("\r\n"));
   }
   function update(next: MessageList): void {
@@ -68,15 +63,15 @@ export function createScreenView(
 
   return {
     onEndpoint(endpoint, replaces) {
-      secret = endpoint.secret;
+      header.secret = endpoint.secret;
       say(replaces ? replacedNote.replaceAll("\n", " ") : "");
     },
     onConnection(next, reason) {
-      state = next === "lost" ? `reconnecting: ${reason}` : next;
+      header.state = next === "lost" ? `reconnecting: ${reason}` : next;
       update(list);
     },
     onAttempt(attempt) {
-      if (attempt.message.attempt === 1) delivered += 1;
+      if (attempt.message.attempt === 1) header.messages += 1;
       update(withAttempt(list, attempt));
     },
     onSettled: (attempt, settled) => update(withSettled(list, attempt, settled)),
@@ -84,10 +79,23 @@ export function createScreenView(
       if (timer !== null) clearTimeout(timer);
       stdin.off("keypress", onKey).setRawMode(false).pause();
       stdout.off("resize", draw).write(leave);
-      output.line(`${delivered} messages.`);
+      output.line(`${header.messages} messages.`);
     },
   };
 }
+
+interface Header {
+  readonly goal: string;
+  readonly state: string;
+  readonly secret: string;
+  readonly messages: number;
+}
+
+const titleOf = ({ goal, state, secret, messages }: Header): string =>
+  `signalbox listen → ${goal}   ${state}   ${messages} messages   signing secret ${secret}`;
+
+/** A terminal that does not know its size says 0. */
+const sizeOf = ({ columns, rows }: Context["stdout"]) => ({ columns: columns || 80, lines: rows || 24 });
 
 /** Asks for another attempt, signed anew: it comes through the stream. */
 async function again({ client }: Connection, deliveryId: string): Promise<string> {

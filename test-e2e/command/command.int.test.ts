@@ -1,0 +1,188 @@
+import assert from "node:assert/strict";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { commands } from "@signalbox/command";
+import { createFormVisitor, createMailbox, createReceiver, eventually, type Mailbox } from "@signalbox/testing";
+import { type EmbeddedSystem, removeData, startEmbeddedSystem } from "../systems/embedded-system.ts";
+import { createPerson } from "./run-signalbox.ts";
+
+let mailbox: Mailbox;
+let system: EmbeddedSystem;
+const called = new Set<string>();
+
+before(async () => {
+  mailbox = await createMailbox();
+  const properties = {
+    "mail.url": mailbox.url,
+    "account.registration": "open",
+    "webhook-delivery.outbound.allow": "127.0.0.1:*",
+  };
+  system = await startEmbeddedSystem({ properties });
+});
+
+after(async () => {
+  await system.stop();
+  await removeData(system);
+  await mailbox.close();
+});
+
+type Person = Awaited<ReturnType<typeof createPerson>>;
+
+/** Runs a command that must succeed; returns what it printed. */
+async function succeed(person: Person, words: readonly string[], stdin?: string): Promise<string> {
+  const { code, stdout, stderr } = await person.run(words, stdin);
+  assert.equal(code, 0, `${words.join(" ")}: ${stdout}${stderr}`);
+  called.add(commands.find(({ name }) => words.join(" ").startsWith(name))?.name ?? "");
+  return stdout;
+}
+
+/** Reads what a command printed with `--json`. */
+const jsonOf = async (person: Person, words: readonly string[]) =>
+  JSON.parse(await succeed(person, [...words, "--json"]));
+
+test("a person signs in with a code, is known, and signs out", async (t) => {
+  const { baseUrl } = system;
+  const person = await createPerson(t, { baseUrl });
+  const login = person.start(["login"]);
+  const [, link = ""] = await login.waitForOutput(/Open (\S+)/);
+  const visitor = createFormVisitor(baseUrl);
+  const filled = await visitor.open(link);
+  const code = new URL(link).searchParams.get("user_code") ?? "";
+  const address = "ada@example.org";
+  const question = await visitor.submit(await visitor.submit(filled, { user_code: code }), {});
+  const mailed = await visitor.submit(question, { address }, "address");
+  const [, digits = ""] = /^ {4}(\d{8})$/m.exec((await mailbox.mailTo(address)).text) ?? [];
+  const done = await visitor.submit(mailed, { code: digits }, "code");
+  assert.match(done.text, /The device is connected/);
+  assert.equal((await login.exited).code, 0, login.stderr);
+  called.add("login");
+
+  const { credential } = await jsonOf(person, ["status"]);
+  assert.equal(credential.kind, "token");
+  assert.ok(credential.scopes.includes("webhooks:write"), "without --scope the sign-in may do what its person may");
+  const file = await readFile(join(person.home, "signalbox/profiles.json"), "utf8");
+  const { accessToken } = JSON.parse(file).profiles.default.credential;
+  await succeed(person, ["logout"]);
+  assert.equal((await person.run(["status"])).code, 3);
+  const ended = async () =>
+    (await fetch(`${baseUrl}/api/account`, { headers: { authorization: `Bearer ${accessToken}` } })).status === 401;
+  await eventually(ended, { message: "the tokens of the sign-in ended at the issuer" });
+});
+
+test("an event is triggered, forwarded, verified, explained and sent again, all from pipes", async (t) => {
+  const person = await createPerson(t, system);
+  const receiver = await createReceiver();
+  t.after(() => receiver.close());
+  await succeed(person, ["login", "--with-key", "--url", system.baseUrl], system.apiKey);
+
+  const schema = JSON.stringify({
+    type: "object",
+    required: ["total"],
+    properties: { total: { type: "integer", minimum: 5 } },
+  });
+  await succeed(person, [
+    "api",
+    "POST",
+    "/api/v1/webhooks/event-types",
+    "-f",
+    "name=order.paid",
+    "-F",
+    `schema=${schema}`,
+    "-f",
+    "enforcement=block",
+  ]);
+  const tail = person.start(["events", "tail", "--events", "order.*", "--since", "1h", "--json"]);
+  const listener = person.start(["listen", "--forward", `${receiver.url}/hooks?a=1`, "--events", "order.*", "--json"]);
+  const [, secret = ""] = await listener.waitForOutput(/signing secret (\S+)/);
+
+  receiver.answerNext({ status: 500, body: "no" });
+  const published = await jsonOf(person, ["trigger", "order.paid"]);
+  const eventId = published.items[0].id;
+  const first = await receiver.waitFor(({ path }) => path === "/hooks?a=1");
+  const second = await receiver.waitFor((request) => request !== first);
+  assert.deepEqual(JSON.parse(first.body.toString()).data, { total: 5 });
+  assert.equal(first.headers["webhook-id"], eventId);
+  assert.ok(second.body.equals(first.body), "a failed attempt comes again with the same bytes");
+  await eventually(() => listener.stdout.split("\n").length === 3 && tail.stdout.includes(eventId));
+  const shown = listener.stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  assert.deepEqual(
+    shown.map(({ attempt, status }) => [attempt, status]),
+    [
+      [1, 500],
+      [2, 200],
+    ],
+  );
+
+  const saved = join(person.home, "request.txt");
+  const headers = Object.entries(first.headers).map(([name, value]) => `${name}: ${value}`);
+  await writeFile(saved, Buffer.concat([Buffer.from(`POST /hooks HTTP/1.1\n${headers.join("\n")}\n\n`), first.body]));
+  await succeed(person, ["verify", saved, "--secret", secret]);
+  const forged = await person.run(
+    ["verify", "--secret", secret],
+    (await readFile(saved, "utf8")).replace('"total":5', '"total":6'),
+  );
+  assert.equal(forged.code, 1);
+  assert.match(forged.stdout, /^failed +signature +No signature fits/m);
+
+  const { items: steps } = await jsonOf(person, ["why", eventId]);
+  assert.ok(
+    steps.some(({ reason }: { reason: string }) => reason === "retry"),
+    "the failed attempt is in the story",
+  );
+  const [{ delivery }] = shown;
+  assert.match(
+    await succeed(person, ["replay", delivery, "--dry-run"]),
+    /Would send again: delivery whd_.*now succeeded/,
+  );
+  await succeed(person, ["replay", delivery]);
+  const third = await receiver.waitFor((request) => request !== first && request !== second);
+  assert.ok(third.body.equals(first.body));
+
+  for (const process of [listener, tail]) {
+    process.signal("SIGINT");
+    assert.equal((await process.exited).code, 0, process.stderr);
+  }
+  assert.equal(tail.stdout.trim().split("\n").length, 1, "the tail shows each event once");
+  called.add("listen").add("events tail");
+});
+
+test("a replay is counted first, and needs a yes", async (t) => {
+  const person = await createPerson(t, system);
+  const receiver = await createReceiver({ status: 500 });
+  t.after(() => receiver.close());
+  const settings = JSON.stringify({ retry_schedule_seconds: [0] });
+  const created = await jsonOf(person, [
+    "api",
+    "POST",
+    "/api/v1/webhooks/endpoints",
+    "-f",
+    `url=${receiver.url}`,
+    "-F",
+    'event_types=["letter.*"]',
+    "-F",
+    `settings=${settings}`,
+  ]);
+  await succeed(person, ["trigger", "letter.sent", "--data", '{"letter":1}']);
+  const exhausted = async () => {
+    const path = `/api/v1/webhooks/deliveries?endpoint_id=${created.id}&status=exhausted`;
+    return (await succeed(person, ["api", path, "--paginate"])) !== "";
+  };
+  await eventually(exhausted);
+  const replay = ["replay", "--endpoint", created.id, "--since", "1h", "--status", "exhausted"];
+  assert.deepEqual(await jsonOf(person, [...replay, "--dry-run"]), { count: 1 });
+  const asked = await person.run(replay);
+  assert.deepEqual([asked.code, receiver.requests.length], [2, 1]);
+  assert.match(asked.stderr, /Send again: 1 delivery .*Add --yes/);
+  receiver.answer({});
+  assert.match(await succeed(person, [...replay, "--yes", "--wait"]), /Replay whr_\w+: done, 1 of 1/);
+  await eventually(() => receiver.requests.length === 2);
+  await succeed(person, ["completion", "bash"]);
+});
+
+test("every command ran", () => {
+  assert.deepEqual([...called].sort(), commands.map(({ name }) => name).sort());
+});
