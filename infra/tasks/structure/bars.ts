@@ -17,7 +17,7 @@ const ceilings: Readonly<Record<string, readonly [files: number, lines: number]>
   gateway: [63, 6_180],
   images: [56, 6_050],
   "webhook-delivery": [89, 12_300],
-  "webhook-ingest": [47, 5_580],
+  "webhook-ingest": [53, 6_450],
 };
 
 /** Measures what the repository holds itself to, beside what Biome, knip and dependency-cruiser hold. */
