@@ -49,6 +49,7 @@ export const edgeRoutes: readonly EdgeRoute[] = [
   { prefix: "/openapi/config.json", service: "config" },
   { prefix: "/ingest", service: "webhook-ingest" },
   { prefix: "/api/v1/webhooks/sources", service: "webhook-ingest" },
+  { prefix: "/api/v1/webhooks/presets", service: "webhook-ingest" },
   { prefix: "/openapi/webhook-ingest.json", service: "webhook-ingest" },
   { prefix: "/api/v1/webhooks", service: "webhook-delivery" },
   { prefix: "/openapi/webhook-delivery.json", service: "webhook-delivery" },

@@ -1,10 +1,8 @@
 import { snakeCase } from "@signalbox/core";
-import { presets } from "@signalbox/webhook-signatures";
+import { type Preset, presets, type SchemeName, schemeDefaults } from "@signalbox/webhook-signatures";
 import type { Generator } from "../generator.ts";
 
-type Preset = (typeof presets)[keyof typeof presets];
-
-/** The page of known senders, from the presets of their sources. */
+/** The page of schemes and known senders, from the presets of their sources. */
 export const senderPage: Generator = {
   name: "page of senders",
   kind: "committed",
@@ -12,16 +10,42 @@ export const senderPage: Generator = {
   generate: async () => new Map([["docs/reference/senders.md", page()]]),
 };
 
-function page(): string {
-  const rows = Object.entries(presets).map(
-    ([name, { title, scheme, secretFrom }]) =>
-      `| [${title}](#${title.toLowerCase().replaceAll(" ", "-")}) | \`${name}\` | \`${scheme}\` | ${secretFrom} |`,
-  );
-  const sections = Object.entries(presets).map(([name, preset]) => sectionOf(name, preset));
-  return `# Senders
+/** Descriptions of every scheme: what its secret is, and what the signature covers. */
+const schemes: Readonly<Record<SchemeName, readonly [secret: string, covers: string]>> = {
+  "standard-webhooks": ["`whsec_…`, or a public key `whpk_…`", "id, time and body; also under the headers of Svix"],
+  stripe: ["text", "time and body, both in `Stripe-Signature`"],
+  github: ["text", "the body, in `X-Hub-Signature-256`; neither id, type nor time"],
+  slack: ["text", "time and body, in `X-Slack-Signature`"],
+  shopify: ["text", "the body, in `X-Shopify-Hmac-Sha256`; neither id, type nor time"],
+  hmac: ["text, or bytes in hexadecimal or base 64", "the text that `signed_content` describes"],
+  ed25519: ["the sender's public key of 32 bytes", "the text that `signed_content` describes"],
+  token: ["text; `user:password` for Basic", "nothing: the secret itself is shown in a header or in the body"],
+  jwt: [
+    "the address of the sender's JWKS, or the JWKS",
+    "the claims of the token, and the body where `body_digest_claim` names its digest",
+  ],
+};
 
-Generated from \`libs/webhook-signatures/src/presets\` by \`npm run generate\`. A new source names one of them as its \`preset\`; for
-other senders see [how senders sign](webhooks.md#how-senders-sign).
+const all: readonly (readonly [string, Preset])[] = Object.entries(presets);
+
+function page(): string {
+  const rows = all.map(
+    ([name, { title, scheme, secretFrom }]) =>
+      `| [${title}](#${anchorOf(title)}) | \`${name}\` | \`${scheme}\` | ${secretFrom} |`,
+  );
+  return `# How senders sign
+
+Generated from \`libs/webhook-signatures/src/presets\` by \`npm run generate\`. A new source names one of these ${all.length} senders as its
+\`preset\`; for another sender it names a scheme and [settings](webhooks.md#how-senders-sign). \`GET /api/v1/webhooks/presets\` lists the
+senders, and \`GET /api/v1/webhooks/presets/{name}\` has the section of one as data.
+
+## Schemes
+
+| scheme | the secret is | the signature covers | senders |
+|---|---|---|---|
+${(Object.keys(schemes) as SchemeName[]).map(schemeRow).join("\n")}
+
+${(Object.keys(schemes) as SchemeName[]).map(defaultsOf).join("")}## Senders
 
 | sender | \`preset\` | scheme | the secret |
 |---|---|---|---|
@@ -32,22 +56,41 @@ To connect one, create the source with \`POST /api/v1/webhooks/sources\` and the
 the address, create the source with another secret first and replace it then ([how](../how-to/migrate-a-secret.md)). Then tell the
 sender, step by step.
 
-${sections.join("\n")}`;
+${all.map(([name, preset]) => sectionOf(name, preset)).join("\n")}`;
+}
+
+const anchorOf = (title: string): string =>
+  title
+    .toLowerCase()
+    .replaceAll(/[^\w -]/g, "")
+    .replaceAll(" ", "-");
+
+function schemeRow(scheme: SchemeName): string {
+  const [secret, covers] = schemes[scheme];
+  const count = all.filter(([, preset]) => preset.scheme === scheme).length;
+  return `| \`${scheme}\` | ${secret} | ${covers} | ${count} |`;
+}
+
+/** Lists the settings that hold in a scheme where neither source nor preset sets them. */
+function defaultsOf(scheme: SchemeName): string {
+  const defaults = Object.entries(schemeDefaults(scheme));
+  if (defaults.length === 0) return "";
+  const values = defaults.map(([key, value]) => `\`${snakeCase(key)}\` ${JSON.stringify(value)}`);
+  return `Defaults of \`${scheme}\`: ${values.join(", ")}.\n\n`;
 }
 
 function sectionOf(
   name: string,
-  { title, documentation, scheme, settings, secretFrom, steps, notes, vector }: Preset,
+  { title, documentation, scheme, settings, secretFrom, steps, notes, retries, vector }: Preset,
 ): string {
-  const token =
-    "handshake" in settings && settings.handshake === "meta" ? { verify_token: "a token that you choose" } : {};
+  const token = settings.handshake === "meta" ? { verify_token: "a token that you choose" } : {};
   const body = { name: title, preset: name, secret: "…", ...token };
   const rows = Object.entries(settings).map(
     ([key, value]) => `| \`${snakeCase(key)}\` | \`${JSON.stringify(onWire(value))}\` |`,
   );
-  const headers = Object.entries(vector.headers).map(([header, value]) => `${header}: ${value}`);
-  const target = "url" in vector ? vector.url : "/ingest/src_…";
-  return `## ${title}
+  const headers = Object.entries(vector.headers).map(([header, value]) => `${header}: ${value}\n`);
+  const own = `The preset has the scheme \`${scheme}\``;
+  return `### ${title}
 
 [${title}'s own page](${documentation}). Where the secret is: ${secretFrom}.
 
@@ -57,21 +100,22 @@ ${JSON.stringify(body)}
 
 ${steps.map((step) => `- ${step}`).join("\n")}
 
-The preset has the scheme \`${scheme}\` and sets:
+${rows.length === 0 ? `${own}.` : `${own} and sets:\n\n| setting | value |\n|---|---|\n${rows.join("\n")}`}
 
-| setting | value |
-|---|---|
-${rows.join("\n")}
+${notes.map((note) => `${note}\n\n`).join("")}Retries of a failed webhook: ${retries}
 
-${notes.map((note) => `${note}\n\n`).join("")}A request that verifies, from ${vector.from}. Signed at ${new Date(vector.atSeconds * 1000).toISOString()} with the secret \`${vector.secret}\`:
+A request that verifies, ${originOf(vector)}. Signed at ${new Date(vector.atSeconds * 1000).toISOString()} with the secret \`${vector.secret}\`:
 
 \`\`\`text
-POST ${target}
-${headers.join("\n")}
-
+POST ${vector.url ?? "/ingest/src_…"}
+${headers.join("")}
 ${vector.body}
 \`\`\`
 `;
+}
+
+function originOf({ made, from }: Preset["vector"]): string {
+  return made === "computed" ? `computed by the documented rule: ${from}` : `from ${from}`;
 }
 
 function onWire(value: unknown): unknown {

@@ -1,14 +1,18 @@
-import { unsignedHeader } from "./header-value.ts";
+import { optionalHeader } from "./header-value.ts";
 import { textAtPointer } from "./payload-member.ts";
-import type { Claim, SignedRequest } from "./signature-scheme.ts";
+import type { Claim, SignatureScheme, SignedRequest, ValuePlace } from "./signature-scheme.ts";
 
 /** Place of a sender's delivery id: none (a digest is used), a header, or a pointer into its JSON (RFC 6901). */
-export type DeliveryIdPlace = "digest" | { readonly header: string } | { readonly pointer: string };
+export type DeliveryIdPlace = "digest" | ValuePlace;
 
-/** Returns the value at a place, or null. */
-export function claimAt(place: DeliveryIdPlace, request: SignedRequest, payload: unknown): Claim | null {
+/** Returns the value at a place, or null. It is signed where the scheme's signature covers the place. */
+export function claimAt(
+  place: DeliveryIdPlace,
+  { covers }: Pick<SignatureScheme, "covers">,
+  request: SignedRequest,
+  payload: unknown,
+): Claim | null {
   if (place === "digest") return null;
-  if ("header" in place) return unsignedHeader(request, place.header);
-  const value = textAtPointer(payload, place.pointer);
-  return value === null ? null : { value, signed: true };
+  const value = "header" in place ? optionalHeader(request, place.header) : textAtPointer(payload, place.pointer);
+  return value === null ? null : { value, signed: covers(place) };
 }

@@ -5,6 +5,7 @@ import { hmac } from "./digest.ts";
 import { createEd25519Scheme } from "./ed25519-scheme.ts";
 import { createHmacScheme, type HmacOptions } from "./hmac-scheme.ts";
 import { createJwtScheme } from "./jwt-scheme.ts";
+import type { Preset } from "./presets/preset.ts";
 import { presets } from "./presets/presets.ts";
 import { schemeOf } from "./schemes.ts";
 import type { SignatureScheme, SignedRequest } from "./signature-scheme.ts";
@@ -143,9 +144,10 @@ function jwtCase(): Case {
 }
 
 /** Cases with the signature or token in a header. */
-const withProofHeader = Object.entries(presets).filter(([, { settings }]) => !("tokenFrom" in settings));
+const withProofHeader = Object.entries<Preset>(presets).filter(([, { settings }]) => !settings.tokenFrom);
 const ofPresets = withProofHeader.map(([name, { scheme, settings, vector }]): Case => {
-  const header = settings.signatureHeader ?? settings.tokenHeader ?? "x-signature-ed25519";
+  const shown = Object.keys(vector.headers).find((one) => /signature(?!-timestamp)|hmac|authorization/.test(one));
+  const header = settings.signatureHeader ?? settings.tokenHeader ?? shown ?? "";
   return {
     title: `preset ${name}`,
     scheme: schemeOf(scheme, settings),

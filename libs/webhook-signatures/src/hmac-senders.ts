@@ -2,14 +2,18 @@ import { optionalHeader, unsignedHeader } from "./header-value.ts";
 import { createHmacScheme } from "./hmac-scheme.ts";
 import { signedMember } from "./payload-member.ts";
 import { stripePairs } from "./signature-pairs.ts";
-import type { SignatureScheme } from "./signature-scheme.ts";
+import type { SignatureScheme, ValuePlace } from "./signature-scheme.ts";
 import { textSecretProblem } from "./text-secret.ts";
+
+/** The signature of each of these senders covers the whole body and no header but its time. */
+const covers = (place: ValuePlace): boolean => "pointer" in place;
 
 /** Stripe: `Stripe-Signature: t=…,v1=…[,v1=…]`, hex HMAC-SHA256 over `t.body` with the whole secret text as key. */
 export const stripe: SignatureScheme = {
   mediaTypes: ["application/json"],
   signsTime: true,
   secretProblem: textSecretProblem,
+  covers,
   verify: createHmacScheme({ signatureHeader: "stripe-signature", pairs: stripePairs }).verify,
   identify: (_request, payload) => ({
     deliveryId: signedMember(payload, ["id"]),
@@ -24,6 +28,7 @@ export const github: SignatureScheme = {
   hasUnsignedId: true,
   signsTime: false,
   secretProblem: textSecretProblem,
+  covers,
   verify: createHmacScheme({
     signatureHeader: "x-hub-signature-256",
     signedContent: "{body}",
@@ -41,6 +46,7 @@ export const slack: SignatureScheme = {
   readsForms: true,
   signsTime: true,
   secretProblem: textSecretProblem,
+  covers,
   verify: createHmacScheme({
     signatureHeader: "x-slack-signature",
     signaturePrefix: "v0=",
@@ -61,6 +67,7 @@ export const shopify: SignatureScheme = {
   hasUnsignedId: true,
   signsTime: false,
   secretProblem: textSecretProblem,
+  covers,
   verify: createHmacScheme({
     signatureHeader: "x-shopify-hmac-sha256",
     signaturePrefix: "",

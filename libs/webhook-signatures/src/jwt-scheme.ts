@@ -48,7 +48,7 @@ export function createJwtScheme(overrides: Partial<JwtOptions> = {}): SignatureS
   };
   return {
     mediaTypes: null,
-    ...(!coversBody && { hasUnsignedId: true as const, signsNothing: true as const }),
+    ...(!coversBody && { hasUnsignedId: true as const }),
     signsTime: coversBody,
     proofHeaders: [options.tokenHeader],
     secretProblem,
@@ -61,6 +61,7 @@ export function createJwtScheme(overrides: Partial<JwtOptions> = {}): SignatureS
       if (problem) return { verified: false, problem, timestampSeconds };
       return { verified: true, timestampSeconds: coversBody ? timestampSeconds : null };
     },
+    covers: (place) => coversBody && "pointer" in place,
     identify: (_request, payload) => ({ deliveryId: member(payload, "id"), eventType: member(payload, "type") }),
   };
 }

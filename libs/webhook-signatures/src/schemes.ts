@@ -1,8 +1,9 @@
+import type { DeliveryIdPlace } from "./delivery-id-place.ts";
 import { createEd25519Scheme, type Ed25519Options, ed25519Defaults } from "./ed25519-scheme.ts";
 import { createHmacScheme, type HmacOptions, hmacDefaults } from "./hmac-scheme.ts";
 import { github, shopify, slack, stripe } from "./hmac-senders.ts";
 import { createJwtScheme, type JwtOptions, jwtDefaults } from "./jwt-scheme.ts";
-import type { SignatureScheme, SignedRequest } from "./signature-scheme.ts";
+import type { SignatureScheme, SignedRequest, ValuePlace } from "./signature-scheme.ts";
 import { standardWebhooks } from "./standard-webhooks.ts";
 import { createTokenScheme, type TokenOptions, tokenDefaults } from "./token-scheme.ts";
 
@@ -50,6 +51,36 @@ export function schemeOf(name: SchemeName, options: Partial<SchemeOptions> = {})
       return createJwtScheme(options as Partial<JwtOptions>);
     default:
       return fixedSchemes[name];
+  }
+}
+
+const placesOfFixed: Readonly<Record<keyof typeof fixedSchemes, IdentityPlaces>> = {
+  "standard-webhooks": { deliveryId: { header: "webhook-id" }, eventType: { pointer: "/type" } },
+  stripe: { deliveryId: { pointer: "/id" }, eventType: { pointer: "/type" } },
+  github: { deliveryId: { header: "x-github-delivery" }, eventType: { header: "x-github-event" } },
+  slack: { deliveryId: { pointer: "/event_id" }, eventType: { pointer: "/event/type" } },
+  shopify: { deliveryId: { header: "x-shopify-event-id" }, eventType: { header: "x-shopify-topic" } },
+};
+
+/** Places that a scheme reads a webhook's identity from. */
+interface IdentityPlaces {
+  readonly deliveryId: DeliveryIdPlace;
+  readonly eventType: ValuePlace;
+}
+
+/** Returns the first places in which a scheme looks for the delivery id and the event type of a webhook. */
+export function identityPlaces(name: SchemeName, options: Partial<SchemeOptions> = {}): IdentityPlaces {
+  switch (name) {
+    case "hmac":
+    case "ed25519": {
+      const { deliveryIdHeader } = { ...hmacDefaults, ...options };
+      return { deliveryId: { header: deliveryIdHeader }, eventType: { pointer: "/type" } };
+    }
+    case "token":
+    case "jwt":
+      return { deliveryId: { pointer: "/id" }, eventType: { pointer: "/type" } };
+    default:
+      return placesOfFixed[name];
   }
 }
 

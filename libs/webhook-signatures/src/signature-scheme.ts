@@ -60,6 +60,9 @@ export interface Claim {
   readonly signed: boolean;
 }
 
+/** Place of a value: a header, or a pointer into the JSON of the body (RFC 6901). */
+export type ValuePlace = { readonly header: string } | { readonly pointer: string };
+
 /** Facts about a verified request, from its headers and its parsed payload; null for missing ones. */
 export interface DeliveryIdentity {
   readonly deliveryId: Claim | null;
@@ -72,8 +75,6 @@ export interface SignatureScheme {
   readonly mediaTypes: readonly string[] | null;
   /** True when the delivery id may be in a place that no signature covers. */
   readonly hasUnsignedId?: true;
-  /** True when a secret is sent and nothing is signed: one captured webhook allows forging any other. */
-  readonly signsNothing?: true;
   /** Headers with credentials whose names do not always show it. */
   readonly proofHeaders?: readonly string[];
   /** True when a form is the payload: the JSON of its member `payload`, or else its members. */
@@ -89,6 +90,8 @@ export interface SignatureScheme {
   /** Checks the time in the body, after it is verified and parsed; absent for schemes without one. */
   verifyTime?(payload: unknown, options: VerifyOptions): Verification;
   identify(request: SignedRequest, payload: unknown): DeliveryIdentity;
+  /** Returns true when the signature covers the value at a place of the request. */
+  covers(place: ValuePlace): boolean;
   /** Kind of the verification request of all its senders. */
   readonly handshake?: Handshake;
 }

@@ -26,6 +26,7 @@ export const standardWebhooks: SignatureScheme = {
     return "The secret must be whsec_ and 16 to 64 bytes in base 64, or whpk_ and an Ed25519 public key.";
   },
   verify,
+  covers: (place) => "pointer" in place || /^(?:webhook|svix)-id$/.test(place.header),
   identify(request, payload) {
     const id = headerValue(request, `${prefixOf(request)}-id`, "delivery_id_missing");
     const deliveryId = "value" in id ? { value: id.value, signed: true } : null;

@@ -72,6 +72,10 @@ export function createTemplateScheme<Key>(options: TemplateOptions, signatures: 
       parts === null
         ? { verified: false, problem: "signature_mismatch" }
         : verify(request, limits, { options, parts, signatures }),
+    covers: (place) =>
+      "header" in place
+        ? isSigned(place.header) || (idIsSigned && place.header === options.deliveryIdHeader)
+        : parts !== null,
     identify: (request, payload) => ({
       // The body's id often names its subject, and several deliveries may be about one subject.
       deliveryId: claimed(request, options.deliveryIdHeader, idIsSigned) ?? signedMember(payload, ["id"]),

@@ -35,7 +35,6 @@ export function createTokenScheme(overrides: Partial<TokenOptions> = {}): Signat
     mediaTypes: null,
     hasUnsignedId: true,
     signsTime: false,
-    signsNothing: true,
     proofHeaders: options.tokenFrom ? [] : [options.tokenHeader],
     secretProblem(secret) {
       const problem = textSecretProblem(secret);
@@ -43,6 +42,7 @@ export function createTokenScheme(overrides: Partial<TokenOptions> = {}): Signat
       return secret.includes(":") ? null : "The secret of basic must be user:password.";
     },
     verify: (request, limits) => verify(request, limits, options),
+    covers: () => false,
     identify: (_request, payload) => ({
       deliveryId: unsignedMember(payload, "id"),
       eventType: unsignedMember(payload, "type"),

@@ -4,10 +4,11 @@ import { type IngestRoutes, ingestRoutes } from "./receiving/ingest-routes.ts";
 import { ownReceived, type ReceivedApi, receivedApi } from "./receiving/received-api.ts";
 import { type RejectionApi, rejectionApi } from "./rejections/rejection-api.ts";
 import { type ReplayApi, replayApi } from "./replays/replay-api.ts";
+import { type PresetApi, presetApi } from "./sources/preset-api.ts";
 import { ownSources, type SourceApi, sourceApi } from "./sources/source-api.ts";
 import { type StatisticsApi, statisticsApi } from "./statistics/source-statistics.ts";
 
-interface Parts extends SourceApi, ReceivedApi, RejectionApi, ReplayApi, ExplainApi, StatisticsApi {
+interface Parts extends SourceApi, PresetApi, ReceivedApi, RejectionApi, ReplayApi, ExplainApi, StatisticsApi {
   readonly receiving: IngestRoutes;
 }
 
@@ -20,6 +21,7 @@ export function serviceEdges(parts: Parts): Edges {
     // Before the paths of sources, which would take `statistics` for an id.
     statisticsApi(parts),
     sourceApi(parts, loadSource),
+    presetApi(parts),
     receivedApi(parts, loadReceived, loadSource),
     rejectionApi(parts, loadReceived),
     replayApi(parts),

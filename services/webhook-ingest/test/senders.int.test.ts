@@ -12,6 +12,7 @@ before(async () => {
 after(() => ingest.close());
 
 type Person = ReturnType<typeof testPerson>;
+const presetsPath = "/api/v1/webhooks/presets";
 const json = { "content-type": "application/json" };
 const secret = "a secret of at least sixteen bytes";
 const now = () => String(Math.floor(Date.now() / 1000));
@@ -44,7 +45,55 @@ test("a preset has its scheme, and settings of the source override its own", asy
   assert.deepEqual([wrong.status, wrong.body.error.details[0].field], [422, "scheme"]);
   const neither = await create({});
   assert.deepEqual([neither.status, neither.body.error.details[0].field], [400, "scheme"]);
-  assert.equal((await create({ preset: "nobody" })).status, 422);
+  const unknown = await create({ preset: "nobody" });
+  const [{ field, message }] = unknown.body.error.details;
+  assert.deepEqual([unknown.status, field], [422, "preset"]);
+  assert.match(message, /no preset of this name/);
+});
+
+test("presets are listed by name in pages, and each shows what its owner needs, at both edges", async () => {
+  const who = testPerson({ scopes: ["webhooks:read"] });
+  const names: string[] = [];
+  let query = "limit=50";
+  for (;;) {
+    const { status, body } = await ingest.send(who, "GET", `${presetsPath}?${query}`);
+    assert.equal(status, 200);
+    names.push(...body.items.map(({ name }: { name: string }) => name));
+    if (!body.next_cursor) break;
+    query = `limit=50&cursor=${body.next_cursor}`;
+  }
+  assert.deepEqual(names, Object.keys(presets).toSorted());
+  for (const name of names) {
+    const { status, body } = await ingest.send(who, "GET", `${presetsPath}/${name}`);
+    assert.deepEqual([status, body.name], [200, name]);
+    assert.ok(body.steps.length > 1 && body.retries && body.vector.secret, name);
+  }
+  const { body: github } = await ingest.send(who, "GET", `${presetsPath}/github`);
+  assert.deepEqual(github.delivery_id, { header: "x-github-delivery", pointer: null, signed: false });
+  const { body: linear } = await ingest.send(who, "GET", `${presetsPath}/linear`);
+  assert.deepEqual(linear.event_type, { header: "linear-event", pointer: null, signed: false });
+  assert.equal(linear.settings.timestamp_from.pointer, "/webhookTimestamp");
+
+  const selection = `... on Account { webhookPresets(first: 2) {
+    edges { node { name settings deliveryId { pointer signed } vector { signedAt } } } pageInfo { endCursor }
+  } }`;
+  const { data } = await ingest.graphql(
+    who,
+    `query($of: [_Any!]!) { _entities(representations: $of) { ${selection} } }`,
+    { of: [{ __typename: "Account", id: who.accountId }] },
+  );
+  const [{ node: first }, { node: second }] = data._entities[0].webhookPresets.edges;
+  assert.deepEqual([first.name, second.name], names.slice(0, 2));
+  assert.deepEqual(second.settings.secretEncoding ?? first.settings.secretEncoding, "base64");
+  assert.match(first.vector.signedAt, /^20\d\d-/);
+});
+
+test("a preset that does not exist is 404, and presets need the scope of sources", async () => {
+  const missing = await ingest.send(testPerson(), "GET", `${presetsPath}/nobody`);
+  assert.deepEqual([missing.status, missing.body.error.code], [404, "not_found"]);
+  const stranger = testPerson({ scopes: ["images:read"] });
+  assert.equal((await ingest.send(stranger, "GET", presetsPath)).status, 403);
+  assert.equal((await ingest.send(null, "GET", presetsPath)).status, 401);
 });
 
 test("a template without the body, or with an unknown part, is 422 with the reason", async () => {

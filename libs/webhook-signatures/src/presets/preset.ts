@@ -8,10 +8,18 @@ interface PresetSettings extends Partial<SchemeOptions> {
   readonly eventTypeFrom?: Exclude<DeliveryIdPlace, "digest">;
   readonly forwardedHeaders?: readonly string[];
   readonly handshake?: Handshake;
+  readonly keepRejectedBodies?: boolean;
+  /** Answer that the sender expects to an accepted webhook. */
+  readonly answer?: { readonly status: 200 | 202 | 204 };
 }
 
 /** A request of the sender that verifies with its secret. */
 interface PresetVector {
+  /**
+   * `library`: signed by the sender's own library, or in its tests. `published`: an example of the sender's
+   * documentation. `computed`: signed by the documented rule, without our library.
+   */
+  readonly made: "library" | "published" | "computed";
   /** Publisher of the vector, or how it was made when the sender publishes only a recipe. */
   readonly from: string;
   readonly secret: string;
@@ -35,7 +43,9 @@ export interface Preset {
   readonly secretFrom: string;
   /** Steps at the sender, once the source exists. */
   readonly steps: readonly string[];
-  /** Further notes for the owner, a sentence each. */
+  /** Known traps and other notes for the owner, a sentence or two each. */
   readonly notes: readonly string[];
+  /** The sender's schedule of retries. */
+  readonly retries: string;
   readonly vector: PresetVector;
 }

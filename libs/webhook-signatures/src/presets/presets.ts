@@ -1,38 +1,35 @@
-import { calendly } from "./calendly.ts";
-import { discord } from "./discord.ts";
-import { dropbox } from "./dropbox.ts";
-import { gitlab } from "./gitlab.ts";
-import { hubspot } from "./hubspot.ts";
-import { linear } from "./linear.ts";
-import { meta } from "./meta.ts";
-import { microsoftGraph } from "./microsoft-graph.ts";
-import { paddle } from "./paddle.ts";
-import { pagerduty } from "./pagerduty.ts";
+import { base64Bodies } from "./base64-bodies.ts";
+import { codeHosts } from "./code-hosts.ts";
+import { ownSchemes } from "./own-schemes.ts";
+import { payments } from "./payments.ts";
+import { peopleAndFiles } from "./people-and-files.ts";
 import type { Preset } from "./preset.ts";
-import { sentry } from "./sentry.ts";
-import { square } from "./square.ts";
-import { telegram } from "./telegram.ts";
-import { typeform } from "./typeform.ts";
-import { zendesk } from "./zendesk.ts";
-import { zoom } from "./zoom.ts";
+import { publicKeys } from "./public-keys.ts";
+import { standardWebhooksSenders } from "./standard-webhooks.ts";
+import { timedHeaders } from "./timed-headers.ts";
+import { timedPairs } from "./timed-pairs.ts";
+import { tokens } from "./tokens.ts";
+import { weakDigests } from "./weak-digests.ts";
+import { workTrackers } from "./work-trackers.ts";
 
-/** Known senders, by the name of their preset. */
-export const presets = {
-  calendly,
-  discord,
-  dropbox,
-  gitlab,
-  hubspot,
-  linear,
-  meta,
-  "microsoft-graph": microsoftGraph,
-  paddle,
-  pagerduty,
-  sentry,
-  square,
-  telegram,
-  typeform,
-  zendesk,
-  zoom,
-} satisfies Readonly<Record<string, Preset>>;
-export type PresetName = keyof typeof presets;
+const families = {
+  ...base64Bodies,
+  ...codeHosts,
+  ...ownSchemes,
+  ...payments,
+  ...peopleAndFiles,
+  ...publicKeys,
+  ...standardWebhooksSenders,
+  ...timedHeaders,
+  ...timedPairs,
+  ...tokens,
+  ...weakDigests,
+  ...workTrackers,
+};
+
+export type PresetName = keyof typeof families;
+
+/** Known senders by the name of their preset, in the order of their titles. */
+export const presets = Object.fromEntries(
+  Object.entries<Preset>(families).toSorted(([, one], [, other]) => one.title.localeCompare(other.title, "en")),
+) as Readonly<Record<PresetName, Preset>>;

@@ -130,7 +130,8 @@ const columnsOfGiven: readonly ((write: DeliveryWrite) => unknown)[] = [
   ({ keys }) => keys.signed,
   ({ keys }) => keys.content,
   ({ deliveryId }) => deliveryId,
-  ({ delivery }) => delivery.deliveryId.signed,
+  // Digits of the content behind an id are signed by nobody.
+  ({ delivery: { deliveryId: own }, deliveryId }) => own.signed && own.value === deliveryId,
   ({ delivery }) => delivery.eventType?.value ?? null,
   ({ delivery }) => delivery.eventType?.signed ?? false,
   ({ delivery }) => delivery.contentType,

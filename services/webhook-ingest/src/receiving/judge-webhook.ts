@@ -212,10 +212,7 @@ function identityOf(
 ): DeliveryIdentity {
   const { deliveryId, eventType } = scheme.identify(signed, value);
   const { deliveryIdFrom, eventTypeFrom } = settings;
-  const claimed = (place: DeliveryIdPlace): Claim | null => {
-    const claim = claimAt(place, signed, value);
-    return claim && { ...claim, signed: claim.signed && !scheme.signsNothing };
-  };
+  const claimed = (place: DeliveryIdPlace): Claim | null => claimAt(place, scheme, signed, value);
   return {
     deliveryId: deliveryIdFrom ? claimed(deliveryIdFrom) : deliveryId,
     eventType: eventTypeFrom ? claimed(eventTypeFrom) : eventType,

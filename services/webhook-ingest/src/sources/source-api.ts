@@ -70,7 +70,7 @@ const CreateSourceBody = z
   .strictObject({
     name: displayName,
     preset: z
-      .enum(presetNames)
+      .enum(presetNames, { error: "There is no preset of this name; GET /api/v1/webhooks/presets lists them." })
       .describe("Known sender with its scheme and settings; `settings` override them.")
       .optional(),
     scheme: z.enum(webhookSchemes).describe("Signature scheme of the partner. Default: the preset's.").optional(),

@@ -1,0 +1,262 @@
+import type { Preset } from "./preset.ts";
+
+/** Senders that sign time and body, both in one header. */
+export const timedPairs = {
+  buildkite: {
+    title: "Buildkite",
+    documentation: "https://buildkite.com/docs/apis/webhooks/pipelines#webhook-signature",
+    scheme: "hmac",
+    settings: {
+      signatureHeader: "x-buildkite-signature",
+      pairs: { timeKey: "timestamp", signatureKey: "signature", separator: "," },
+      signedContent: "{timestamp}.{body}",
+      deliveryIdFrom: "digest",
+      eventTypeFrom: { header: "x-buildkite-event" },
+    },
+    secretFrom: "Notification Services → the webhook → Token, with the option to send a signature",
+    steps: [
+      "In the organization's settings open Notification Services and add a webhook.",
+      "Enter the address of the source as webhook URL and pick the events.",
+      "Choose to send an HMAC signature and copy the token into the source.",
+    ],
+    notes: [
+      "With the plain token instead of the signature use the scheme `token` with `token_header` x-buildkite-token.",
+      "Buildkite sends no delivery id. A webhook with the same content as an earlier one is a repetition.",
+    ],
+    retries: "Up to three times within about a minute.",
+    vector: {
+      made: "computed",
+      from: "the recipe of Buildkite's documentation",
+      secret: "a token of a buildkite webhook",
+      headers: {
+        "x-buildkite-signature":
+          "timestamp=1700000000,signature=248a54fad3119bf96293fc0247b8d67426280e994fbf53ddb450bbda00b51f35",
+      },
+      body: '{"event":"build.finished","build":{"id":"01234567-89ab","number":123,"state":"passed"}}',
+      atSeconds: 1700000000,
+    },
+  },
+  calendly: {
+    title: "Calendly",
+    documentation: "https://developer.calendly.com/api-docs/webhook-signatures",
+    scheme: "hmac",
+    settings: {
+      signatureHeader: "calendly-webhook-signature",
+      pairs: { timeKey: "t", signatureKey: "v1", separator: "," },
+      signedContent: "{timestamp}.{body}",
+      deliveryIdFrom: { pointer: "/payload/uri" },
+      eventTypeFrom: { pointer: "/event" },
+    },
+    secretFrom: "the `signing_key` that you give when you create the webhook subscription",
+    steps: [
+      "Choose a signing key: 32 random bytes, written as text, are good.",
+      "Create the source with it.",
+      "Send `POST https://api.calendly.com/webhook_subscriptions` with the address of the source as `url` and the key as `signing_key`.",
+    ],
+    notes: [
+      "Calendly sends no delivery id. The invitee's URI is used; later deliveries about the same invitee get digits of their content appended.",
+    ],
+    retries: "For 24 hours with growing gaps; then the subscription is disabled.",
+    vector: {
+      made: "computed",
+      from: "the recipe of Calendly's documentation",
+      secret: "5mEzn9C-I28UtwOjZJtFoob0sAAFZ95GbZkqj4y3i0I",
+      headers: {
+        "calendly-webhook-signature":
+          "t=1492774577,v1=c995d255cc5c405648ddedf2913ac92119442517201635d124e810ec5081ca3d",
+      },
+      body: '{"event":"invitee.created","created_at":"2020-11-23T17:51:19.000000Z","payload":{"uri":"https://api.calendly.com/scheduled_events/AAA/invitees/BBB"}}',
+      atSeconds: 1492774577,
+    },
+  },
+  "cloudflare-stream": {
+    title: "Cloudflare Stream",
+    documentation: "https://developers.cloudflare.com/stream/manage-video-library/using-webhooks/",
+    scheme: "hmac",
+    settings: {
+      signatureHeader: "webhook-signature",
+      pairs: { timeKey: "time", signatureKey: "sig1", separator: "," },
+      signedContent: "{timestamp}.{body}",
+      deliveryIdFrom: "digest",
+      eventTypeFrom: { pointer: "/status/state" },
+    },
+    secretFrom: "the answer to `PUT /accounts/{id}/stream/webhook`: `secret`",
+    steps: [
+      "Create the source with another secret first.",
+      "Send `PUT /client/v4/accounts/{id}/stream/webhook` with the address of the source as `notificationUrl`.",
+      "Rotate the source's secret to the `secret` of the answer.",
+    ],
+    notes: [
+      "An account has one webhook for all of its videos.",
+      "The header is called as that of Standard Webhooks and is another.",
+      "Cloudflare Stream sends no delivery id. A webhook with the same content as an earlier one is a repetition.",
+    ],
+    retries: "Not documented.",
+    vector: {
+      made: "computed",
+      from: "the recipe of Cloudflare's documentation",
+      secret: "85011ed3a913c6ad5f9cf6c5573cc0a7",
+      headers: {
+        "webhook-signature": "time=1700000000,sig1=a1c6399d5afdc4388cf4aab0c96404a89a5bcae2ab0bdf992d2e59aa480b0a3e",
+      },
+      body: '{"uid":"dd5d531a12de0c724bd1275a3b2bc9c6","readyToStream":true,"status":{"state":"ready"}}',
+      atSeconds: 1700000000,
+    },
+  },
+  elevenlabs: {
+    title: "ElevenLabs",
+    documentation: "https://elevenlabs.io/docs/product-guides/administration/webhooks",
+    scheme: "hmac",
+    settings: {
+      signatureHeader: "elevenlabs-signature",
+      pairs: { timeKey: "t", signatureKey: "v0", separator: "," },
+      signedContent: "{timestamp}.{body}",
+      deliveryIdFrom: "digest",
+      eventTypeFrom: { pointer: "/type" },
+    },
+    secretFrom: "Settings → Webhooks, shown once when the webhook is created",
+    steps: [
+      "Open Settings → Webhooks and create one with the authentication HMAC.",
+      "Enter the address of the source as callback URL.",
+      "Copy the shared secret into the source: it is not shown again.",
+    ],
+    notes: [
+      "ElevenLabs' own library takes webhooks up to 30 minutes old; set `tolerance_seconds` for that.",
+      "ElevenLabs sends no delivery id. A webhook with the same content as an earlier one is a repetition.",
+    ],
+    retries: "None for most events; a webhook that fails ten times in a row is disabled.",
+    vector: {
+      made: "computed",
+      from: "the recipe of ElevenLabs's documentation",
+      secret: "wsec_a_shared_secret_of_elevenlabs",
+      headers: {
+        "elevenlabs-signature": "t=1700000000,v0=15fbb6113b8111c0da090a4fc58218284a6169657a5b79776834593c9990ddac",
+      },
+      body: '{"type":"post_call_transcription","event_timestamp":1700000000,"data":{"conversation_id":"conv_1"}}',
+      atSeconds: 1700000000,
+    },
+  },
+  mux: {
+    title: "Mux",
+    documentation: "https://www.mux.com/docs/core/verify-webhook-signatures",
+    scheme: "hmac",
+    settings: {
+      signatureHeader: "mux-signature",
+      pairs: { timeKey: "t", signatureKey: "v1", separator: "," },
+      signedContent: "{timestamp}.{body}",
+      deliveryIdFrom: { pointer: "/id" },
+      eventTypeFrom: { pointer: "/type" },
+    },
+    secretFrom: "Settings → Webhooks → the webhook → Signing secret",
+    steps: [
+      "In the environment open Settings → Webhooks and choose Create new webhook.",
+      "Enter the address of the source as URL to notify.",
+      "Copy the signing secret into the source.",
+    ],
+    notes: ["Each environment has webhooks of its own."],
+    retries: "With growing gaps for 24 hours.",
+    vector: {
+      made: "computed",
+      from: "the recipe of Mux's documentation",
+      secret: "a signing secret of mux",
+      headers: { "mux-signature": "t=1700000000,v1=3f48f3363582cdd0787e2e79f7c6ad64867b52cd50c04f8b55fdc945d2d55815" },
+      body: '{"type":"video.asset.ready","id":"3a56ac3d-33da-4366-855b-f592d898409d","data":{"id":"0201p02fGKPE7MrbC269XRD7LpcHhrmbu0002"}}',
+      atSeconds: 1700000000,
+    },
+  },
+  paddle: {
+    title: "Paddle",
+    documentation: "https://developer.paddle.com/webhooks/signature-verification",
+    scheme: "hmac",
+    settings: {
+      signatureHeader: "paddle-signature",
+      pairs: { timeKey: "ts", signatureKey: "h1", separator: ";" },
+      signedContent: "{timestamp}:{body}",
+      deliveryIdFrom: { pointer: "/notification_id" },
+      eventTypeFrom: { pointer: "/event_type" },
+    },
+    secretFrom: "Developer tools → Notifications → the destination → Secret key (`pdl_ntfset_…`)",
+    steps: [
+      "In Paddle open Developer tools → Notifications and choose New destination.",
+      "Choose Webhook, enter the address of the source as URL and pick the events.",
+      "Save, open the destination again and copy its secret key into the source.",
+    ],
+    notes: ["A notification replayed in Paddle has a new id, and is a new delivery here."],
+    retries: "60 times over three days; in the sandbox three times within 15 minutes.",
+    vector: {
+      made: "library",
+      from: "the tests of Paddle's own library, `@paddle/paddle-node-sdk`",
+      secret: "VALID_SECRET",
+      headers: {
+        "paddle-signature": "ts=1698796800;h1=a300428748dce5c70e4da19bffd60769591ea969c99dea3105d0ec9612cf43f9",
+      },
+      body: '{"data": ["1", "2"]}',
+      atSeconds: 1698796800,
+    },
+  },
+  persona: {
+    title: "Persona",
+    documentation: "https://docs.withpersona.com/webhooks-best-practices",
+    scheme: "hmac",
+    settings: {
+      signatureHeader: "persona-signature",
+      pairs: { timeKey: "t", signatureKey: "v1", separator: "," },
+      signedContent: "{timestamp}.{body}",
+      deliveryIdFrom: { pointer: "/data/id" },
+      eventTypeFrom: { pointer: "/data/attributes/name" },
+    },
+    secretFrom: "Dashboard → Webhooks → the webhook → Webhook secret",
+    steps: [
+      "In the dashboard open Webhooks and choose Create webhook.",
+      "Enter the address of the source as URL and pick the events.",
+      "Reveal the webhook secret and copy it into the source.",
+    ],
+    notes: [
+      "While a secret rotates Persona sends two groups of pairs with a space between them, which do not verify: let the overlap be short.",
+    ],
+    retries: "Up to eight times with growing gaps.",
+    vector: {
+      made: "computed",
+      from: "the recipe of Persona's documentation",
+      secret: "wbhsec_a_webhook_secret_of_persona",
+      headers: {
+        "persona-signature": "t=1700000000,v1=749552bd2c6c6c3c68b1da35059b9392ddd71f6883fe211a850959d007e1541a",
+      },
+      body: '{"data":{"type":"event","id":"evt_LWJcPEWzJYWZuCEkPRqyKbgG","attributes":{"name":"inquiry.completed"}}}',
+      atSeconds: 1700000000,
+    },
+  },
+  sanity: {
+    title: "Sanity",
+    documentation: "https://www.sanity.io/docs/content-lake/webhook-best-practices",
+    scheme: "hmac",
+    settings: {
+      signatureHeader: "sanity-webhook-signature",
+      pairs: { timeKey: "t", signatureKey: "v1", separator: "," },
+      signedContent: "{timestamp}.{body}",
+      timeUnit: "ms",
+      encoding: "base64url",
+      deliveryIdFrom: { header: "idempotency-key" },
+      eventTypeFrom: { header: "sanity-operation" },
+      forwardedHeaders: ["sanity-document-id", "sanity-dataset", "sanity-project-id"],
+    },
+    secretFrom: "sanity.io/manage → API → Webhooks → the webhook → Secret, which you choose",
+    steps: [
+      "In the project's settings open API → GROQ-powered webhooks and create one.",
+      "Enter the address of the source as URL and the source's secret as secret.",
+      "Write the filter and the projection, and save.",
+    ],
+    notes: [
+      "The projection decides what the body holds; the type is the header `sanity-operation`, which is not signed.",
+    ],
+    retries: "For up to 30 minutes with growing gaps.",
+    vector: {
+      made: "library",
+      from: "the tests of Sanity's own library, `@sanity/webhook`",
+      secret: "test",
+      headers: { "sanity-webhook-signature": "t=1633519811129,v1=tLa470fx7qkLLEcMOcEUFuBbRSkGujyskxrNXcoh0N0" },
+      body: '{"_id":"resume"}',
+      atSeconds: 1633519811,
+    },
+  },
+} satisfies Readonly<Record<string, Preset>>;

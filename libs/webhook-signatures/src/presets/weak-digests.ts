@@ -1,0 +1,108 @@
+import type { Preset } from "./preset.ts";
+
+/** Senders that sign with HMAC-SHA1. */
+export const weakDigests = {
+  intercom: {
+    title: "Intercom",
+    documentation: "https://developers.intercom.com/docs/references/webhooks/webhook-models",
+    scheme: "hmac",
+    settings: {
+      signatureHeader: "x-hub-signature",
+      previousSignatureHeader: null,
+      signaturePrefix: "sha1=",
+      signedContent: "{body}",
+      algorithm: "sha1",
+      acceptWeak: true,
+      deliveryIdFrom: { pointer: "/id" },
+      eventTypeFrom: { pointer: "/topic" },
+    },
+    secretFrom: "Developer Hub → the app → Basic information → Client secret",
+    steps: [
+      "In the Developer Hub open the app and copy the client secret into the source.",
+      "Open Webhooks, enter the address of the source as endpoint URL and pick the topics.",
+      "Send a test request and save.",
+    ],
+    notes: [
+      "Intercom signs with HMAC-SHA1, so the preset sets `accept_weak`, which the source shows.",
+      "Intercom asks with HEAD whether the address exists; the answer does not matter to it.",
+      "It waits five seconds for an answer, and suspends a subscription that fails too often.",
+    ],
+    retries: "Once more after a minute; 429 throttles, 410 ends the subscription.",
+    vector: {
+      made: "computed",
+      from: "the recipe of Intercom's documentation",
+      secret: "a client secret of intercom",
+      headers: { "x-hub-signature": "sha1=0a8affb6e4c4052f3b25d6c6ddfbcb9966b98dd2" },
+      body: '{"type":"notification_event","id":"notif_ccd8a4d0-f965-11e3-a367-c779cae3e1b3","topic":"conversation.user.created","app_id":"a86dr8yl"}',
+      atSeconds: 1700000000,
+    },
+  },
+  segment: {
+    title: "Segment",
+    documentation: "https://segment.com/docs/connections/destinations/catalog/actions-webhook/",
+    scheme: "hmac",
+    settings: {
+      signatureHeader: "x-signature",
+      previousSignatureHeader: null,
+      signaturePrefix: "",
+      signedContent: "{body}",
+      algorithm: "sha1",
+      acceptWeak: true,
+      deliveryIdFrom: { pointer: "/messageId" },
+      eventTypeFrom: { pointer: "/type" },
+    },
+    secretFrom: "the Webhooks (Actions) destination → Settings → Shared Secret, which you choose",
+    steps: [
+      "Open Connections → Catalog → Webhooks (Actions) and add it to a source of Segment.",
+      "Enter the source's secret as shared secret.",
+      "Add a mapping that sends to the address of the source, and switch batching off.",
+    ],
+    notes: [
+      "Segment signs with HMAC-SHA1, so the preset sets `accept_weak`, which the source shows.",
+      "With batching Segment signs the first event only, so batches are refused: switch it off.",
+    ],
+    retries: "Up to ten times over about four hours.",
+    vector: {
+      made: "computed",
+      from: "the recipe of Segment's documentation",
+      secret: "a shared secret of segment",
+      headers: { "x-signature": "5581792b29bab5af93fe90fb8345b79c86d59176" },
+      body: '{"messageId":"022bb90c-bbac-11e4-8dfc-aa07a5b093db","type":"track","event":"Item Purchased","userId":"97234974"}',
+      atSeconds: 1700000000,
+    },
+  },
+  vercel: {
+    title: "Vercel",
+    documentation: "https://vercel.com/docs/webhooks/webhooks-api#securing-webhooks",
+    scheme: "hmac",
+    settings: {
+      signatureHeader: "x-vercel-signature",
+      previousSignatureHeader: null,
+      signaturePrefix: "",
+      signedContent: "{body}",
+      algorithm: "sha1",
+      acceptWeak: true,
+      deliveryIdFrom: { pointer: "/id" },
+      eventTypeFrom: { pointer: "/type" },
+    },
+    secretFrom: "Team Settings → Webhooks, shown once when the webhook is created",
+    steps: [
+      "Open the team's Settings → Webhooks.",
+      "Pick events and projects, enter the address of the source as endpoint and create the webhook.",
+      "Copy the secret into the source: it is not shown again.",
+    ],
+    notes: [
+      "Vercel signs with HMAC-SHA1, so the preset sets `accept_weak`, which the source shows.",
+      "Webhooks of an integration are signed with the integration's client secret instead.",
+    ],
+    retries: "With growing gaps for 24 hours.",
+    vector: {
+      made: "computed",
+      from: "the recipe of Vercel's documentation",
+      secret: "a secret of a vercel webhook",
+      headers: { "x-vercel-signature": "5c70951a826724a4abd1c5c2bad480932f2872cc" },
+      body: '{"id":"uev_AbCdEfGhIjKl","type":"deployment.created","createdAt":1700000000000,"payload":{}}',
+      atSeconds: 1700000000,
+    },
+  },
+} satisfies Readonly<Record<string, Preset>>;

@@ -1,0 +1,171 @@
+import { examples, webhookSchemes } from "@signalbox/contracts";
+import { seconds } from "@signalbox/core";
+import type { PageLimits } from "@signalbox/graphql";
+import { ok } from "@signalbox/http";
+import { type Edges, edgesOf, list, record } from "@signalbox/service";
+import {
+  type DeliveryIdPlace,
+  identityPlaces,
+  type Preset,
+  type PresetName,
+  presets,
+  schemeOf,
+} from "@signalbox/webhook-signatures";
+import { z } from "zod";
+import { viewSourceSettings } from "./source-settings.ts";
+
+export interface PresetApi {
+  readonly pageLimits: PageLimits;
+}
+
+/** A preset under its name, with the places of a webhook's identity. */
+interface NamedPreset extends Omit<Preset, "documentation" | "secretFrom" | "settings"> {
+  readonly name: string;
+  readonly documentationUrl: string;
+  readonly settings: Preset["settings"];
+  readonly secret: string;
+  readonly deliveryId: IdentityPlace;
+  readonly eventType: IdentityPlace;
+}
+
+interface IdentityPlace {
+  /** Exactly one of these; neither for an id that is made from the content. */
+  readonly header: string | null;
+  readonly pointer: string | null;
+  readonly signed: boolean;
+}
+
+const place = z
+  .object({
+    header: z.string().nullable().describe("The header with the value; null for none."),
+    pointer: z.string().nullable().describe("The JSON Pointer of the value in the body; null for none."),
+    signed: z.boolean().describe("True when the sender's signature covers it."),
+  })
+  .describe("The place of the value. Without header and pointer the id is made from the content.");
+
+const ListedPreset = z
+  .object({
+    name: z.string().describe("The name for `preset` of a new source."),
+    title: z.string().describe("The sender's name."),
+    scheme: z.enum(webhookSchemes).describe("The way that the sender signs."),
+    secret: z.string().describe("Where the owner finds the secret."),
+    documentation_url: z.string().describe("The sender's page about its signatures."),
+  })
+  .meta({ id: "WebhookPreset" });
+
+const PresetInFull = ListedPreset.extend({
+  settings: z.record(z.string(), z.unknown()).describe("The settings that the preset gives a source."),
+  delivery_id: place,
+  event_type: place,
+  steps: z.array(z.string()).describe("Steps at the sender, once the source exists."),
+  notes: z.array(z.string()).describe("Known traps and other notes."),
+  retries: z.string().describe("When the sender sends a failed webhook again."),
+  vector: z
+    .object({
+      made: z
+        .enum(["library", "published", "computed"])
+        .describe("`library`: of the sender's own library; `published`: its example; `computed`: by its rule."),
+      from: z.string().describe("The origin of the request."),
+      secret: z.string().describe("The secret of the request, which nobody uses."),
+      url: z.string().nullable().describe("The URL that it was posted to, if that is signed."),
+      headers: z.record(z.string(), z.string()).describe("Its headers."),
+      body: z.string().describe("Its body."),
+      signed_at: z.string().describe("The time of its signature."),
+    })
+    .describe("A request that verifies."),
+}).meta({ id: "WebhookPresetInFull" });
+
+/** In the order of their names, which the cursors of the list hold. */
+const all: readonly NamedPreset[] = Object.entries(presets)
+  .map(([name, preset]) => named(name, preset))
+  .toSorted((one, other) => (one.name < other.name ? -1 : 1));
+const read = { scopes: ["webhooks:read"] } as const;
+/** A cursor needs a time, and presets have none. */
+const listedAt = new Date(0);
+
+/** The known senders as data, for pages that guide through the set-up of one. */
+export function presetApi({ pageLimits }: PresetApi): Edges {
+  return edgesOf(
+    {
+      webhookPresets: list({
+        summary: "List the senders that have a preset, by name",
+        description: "A new source takes the name as its `preset`.",
+        auth: read,
+        limits: pageLimits,
+        read: async ({ after, limit }) => all.filter(({ name }) => name > (after?.id ?? "")).slice(0, limit),
+        position: ({ name }) => ({ at: listedAt, id: name }),
+        rest: { get: "/api/v1/webhooks/presets", item: ListedPreset, view: viewListed },
+      }),
+      webhookPreset: record({
+        summary: "Read how a sender signs and what to enter there",
+        description: "With a request of the sender that verifies.",
+        auth: read,
+        find: async ({ params }) => all.find(({ name }) => name === params.name) ?? null,
+        missing: "There is no preset of this name.",
+        rest: {
+          get: "/api/v1/webhooks/presets/:name",
+          resource: PresetInFull,
+          answer: (preset) => ok(viewInFull(preset)),
+        },
+      }),
+    },
+    {
+      exampleIds: { name: "stripe" },
+      fields: { WebhookPresetVector: { signedAt: ({ atSeconds }: Preset["vector"]) => timeOf(atSeconds) } },
+    },
+  );
+}
+
+function named(name: string, { documentation, secretFrom, settings, ...preset }: Preset): NamedPreset {
+  const { covers } = schemeOf(preset.scheme, settings);
+  const { deliveryId, eventType } = identityPlaces(preset.scheme, settings);
+  const at = (found: DeliveryIdPlace): IdentityPlace => ({
+    header: typeof found === "object" && "header" in found ? found.header : null,
+    pointer: typeof found === "object" && "pointer" in found ? found.pointer : null,
+    signed: found !== "digest" && covers(found),
+  });
+  return {
+    ...preset,
+    name,
+    documentationUrl: documentation,
+    settings,
+    secret: secretFrom,
+    deliveryId: at(settings.deliveryIdFrom ?? deliveryId),
+    eventType: at(settings.eventTypeFrom ?? eventType),
+  };
+}
+
+const viewListed = ({ name, title, scheme, secret, documentationUrl }: NamedPreset) => ({
+  name,
+  title,
+  scheme,
+  secret,
+  documentation_url: documentationUrl,
+});
+
+const viewInFull = (preset: NamedPreset) => ({
+  ...viewListed(preset),
+  settings: viewSourceSettings(preset.settings),
+  delivery_id: preset.deliveryId,
+  event_type: preset.eventType,
+  steps: [...preset.steps],
+  notes: [...preset.notes],
+  retries: preset.retries,
+  vector: viewVector(preset.vector),
+});
+
+const viewVector = ({ made, from, secret, url, headers, body, atSeconds }: Preset["vector"]) => ({
+  made,
+  from,
+  secret,
+  url: url ?? null,
+  headers,
+  body,
+  signed_at: timeOf(atSeconds).toISOString(),
+});
+
+const timeOf = (atSeconds: number): Date => new Date(seconds(atSeconds));
+
+const { stripe } = Object.fromEntries(all.map((preset) => [preset.name, preset])) as Record<PresetName, NamedPreset>;
+examples.add(ListedPreset, { example: viewListed(stripe) });
+examples.add(PresetInFull, { example: viewInFull(stripe) });
